@@ -1,0 +1,64 @@
+"""Recipes: which operators make a training corpus. Each is a small TOML file beside this one."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rapidfuzz import process
+
+
+class UnknownRecipeError(ValueError):
+    """No recipe of that name, or a file that is not one."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The operators of a training corpus, in the order in which their outputs are written.
+
+    ``stand_ins`` says what serves for a model operator where the paper's model is absent: the name of a rule
+    operator, or ``generator`` for a trained stand-in model (given as a folder).
+    """
+
+    name: str
+    description: str
+    operators: tuple[str, ...]
+    stand_ins: dict[str, str] = field(default_factory=dict)
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the recipes that come with the package.
+
+    >>> recipe_names()
+    ['extended', 'paper', 'test']
+    """
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.toml"))
+
+
+def load_recipe(name_or_path: str | Path) -> Recipe:
+    """Load a recipe by name or from a TOML file.
+
+    >>> load_recipe("paper").operators[0]
+    'Backtranslation'
+    """
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        path = Path(__file__).parent / f"{name_or_path}.toml"
+        if str(name_or_path) not in recipe_names():
+            nearest = process.extractOne(str(name_or_path), recipe_names())
+            hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
+            raise UnknownRecipeError(
+                f"unknown recipe {str(name_or_path)!r}{hint} (there are: {', '.join(recipe_names())}; or give a .toml file)"
+            )
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        operators = data["operators"]
+        return Recipe(
+            name=str(data.get("name", path.stem)),
+            description=str(data.get("description", "")),
+            operators=tuple(operators["valid"]) + tuple(operators["invalid"]),
+            stand_ins=dict(data.get("stand_ins", {})),
+        )
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise UnknownRecipeError(f"cannot read the recipe {path}: {error}") from None

@@ -1,0 +1,131 @@
+"""Operators by name: ours, the ones that other packages add, and compositions of two.
+
+Another package adds its own through the entry-point group ``paraqd.operators``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.metadata import entry_points
+
+from rapidfuzz import process
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.reading import Problem, read
+
+# name -> module (the class has the operator's name); modules are imported when asked for
+BUILTIN: Mapping[str, str] = {
+    "Backtranslation": "backtranslation",
+    "SameSentence": "same_sentence",
+    "NumToWords": "num_to_words",
+    "UnitExpansion": "unit_expansion",
+    "ImportantPhraseDeletion": "important_phrase_deletion",
+    "LastSentenceDeletion": "last_sentence_deletion",
+    "EntityReplacement": "entity_replacement",
+    "NumberDeletion": "number_deletion",
+    "LossyParaphrase": "lossy_paraphrase",
+    "UnitReplacement": "unit_replacement",
+    "ActivePassive": "active_passive",
+    "CorruptedReconstruction": "corrupted_reconstruction",
+    "TfidfReplacement": "tfidf_replacement",
+    "RandomDeletion": "random_deletion",
+    "T5Paraphrase": "t5_paraphrase",
+    "Rewrite": "rewrite",
+    "RewriteKeepingVoice": "rewrite",
+    "WordsToNumbers": "words_to_numbers",
+    "UnitContraction": "unit_contraction",
+    "EqualQuantity": "equal_quantity",
+    "ConsistentRenaming": "consistent_renaming",
+    "NumberChange": "number_change",
+    "NumberSwap": "number_swap",
+    "RelationFlip": "relation_flip",
+    "ConditionDeletion": "condition_deletion",
+    "QuestionReplacement": "question_replacement",
+    "QuestionTruncation": "question_truncation",
+    "InconsistentRenaming": "inconsistent_renaming",
+}
+
+
+class UnknownOperatorError(ValueError):
+    """No operator of that name; the message suggests the nearest."""
+
+
+class Composed(Operator):
+    """An operator on top of a valid one, named ``Rewrite+NumberChange``; its polarity is the second's."""
+
+    def __init__(self, first: Operator, second: Operator) -> None:
+        if first.polarity != "valid":
+            raise ValueError(f"only a valid operator can be composed on: {first.name} is {first.polarity}")
+        self.first = first
+        self.second = second
+        self.name = f"{first.name}+{second.name}"  # type: ignore[misc]  # one name per instance
+        self.polarity = second.polarity  # type: ignore[misc]
+        self.needs = (*first.needs, *second.needs)  # type: ignore[misc]
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Apply the second operator to the first one's output."""
+        return self.apply_batch([problem], [rng], resources)[0]
+
+    def apply_batch(
+        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
+    ) -> list[str | None]:
+        """Apply the second operator to the first one's outputs."""
+        middle = self.first.apply_batch(problems, rngs, resources)
+        entities = resources.get("entities")
+        found = [i for i, text in enumerate(middle) if text is not None]
+        read_again = [read(str(middle[i]), entities=entities) for i in found]
+        outputs = self.second.apply_batch(read_again, [rngs[i] for i in found], resources)
+        result: list[str | None] = [None] * len(problems)
+        for i, output in zip(found, outputs, strict=True):
+            result[i] = None if output == problems[i].text else output
+        return result
+
+    def source_model(self, resources: Resources) -> str:
+        """Name the models of both, if any."""
+        return "+".join(filter(None, (self.first.source_model(resources), self.second.source_model(resources))))
+
+
+@cache
+def _plugins() -> dict[str, type[Operator]]:
+    return {point.name: point.load() for point in entry_points(group="paraqd.operators")}
+
+
+def names() -> list[str]:
+    """Return every operator's name, the paper's first.
+
+    >>> names()[:3]
+    ['Backtranslation', 'SameSentence', 'NumToWords']
+    """
+    return [*BUILTIN, *(name for name in _plugins() if name not in BUILTIN)]
+
+
+def get(name: str) -> Operator:
+    """Return the operator of that name; ``A+B`` composes B on top of A. A paper id (``f3``) works too.
+
+    >>> get("f3").name
+    'NumToWords'
+    >>> get("NumToWords+NumberChange").polarity
+    'invalid'
+    """
+    if "+" in name:
+        first, _, second = name.rpartition("+")
+        return Composed(get(first), get(second))
+    name = _PAPER_IDS.get(name, name)
+    if name in BUILTIN:
+        module = importlib.import_module(f"paraqd.operators.{BUILTIN[name]}")
+        operator: Operator = getattr(module, name)()
+        return operator
+    if name in _plugins():
+        return _plugins()[name]()
+    nearest = process.extractOne(name, [*names(), *_PAPER_IDS])
+    hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
+    raise UnknownOperatorError(f"unknown operator {name!r}{hint} (all: {', '.join(names())})")
+
+
+# f1–f10 are the paper's training operators, fa–fe its test operators: the order of BUILTIN
+_PAPER_IDS: Mapping[str, str] = dict(
+    zip([*(f"f{i}" for i in range(1, 11)), *(f"f{c}" for c in "abcde")], BUILTIN, strict=False)
+)

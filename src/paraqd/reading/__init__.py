@@ -1,0 +1,62 @@
+"""Text to `Problem`: sentences, quantities, entities, the question asked. Pure functions on one string."""
+
+from __future__ import annotations
+
+from paraqd.reading.entities import EntityReader, LightEntities
+from paraqd.reading.equality import equal, same_quantities
+from paraqd.reading.quantities import find_quantities
+from paraqd.reading.question import find_questions
+from paraqd.reading.sentences import split_sentences
+from paraqd.reading.tokens import tokenize
+from paraqd.reading.types import Entity, Kind, Problem, Quantity, Question, Sentence, Span, Token
+
+_LIGHT = LightEntities()
+
+
+def read(text: str, *, entities: EntityReader | None = None) -> Problem:
+    """Read a word problem.
+
+    Parameters
+    ----------
+    text : str
+        Any string; nothing in it is an error.
+    entities : EntityReader, optional
+        How names are found; the light reader, which needs no model, unless given.
+
+    Examples
+    --------
+    >>> problem = read("Meera bought 2.5 kg of rice at Rs. 60 per kg. How much did she pay?")
+    >>> [(str(q.value), q.unit, q.kind.value) for q in problem.quantities]
+    [('5/2', 'kilogram', 'measure'), ('60', 'rupee/kilogram', 'money')]
+    >>> problem.question.text, [e.text for e in problem.entities]
+    ('How much did she pay?', ['Meera'])
+    """
+    tokens = tokenize(text)
+    sentences = split_sentences(text)
+    problem = Problem(
+        text=text,
+        sentences=sentences,
+        quantities=find_quantities(text, tokens),
+        entities=(entities or _LIGHT).find(text, tokens, sentences),
+        questions=find_questions(text, sentences),
+    )
+    problem.__dict__["tokens"] = tokens  # already computed: fills the cached property
+    return problem
+
+
+__all__ = [
+    "Entity",
+    "EntityReader",
+    "Kind",
+    "LightEntities",
+    "Problem",
+    "Quantity",
+    "Question",
+    "Sentence",
+    "Span",
+    "Token",
+    "equal",
+    "read",
+    "same_quantities",
+    "tokenize",
+]

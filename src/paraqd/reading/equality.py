@@ -1,0 +1,92 @@
+"""Exact equality of quantities across forms and units; currencies are never converted into each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from paraqd.reading.types import Kind, Quantity
+from paraqd.reading.units import category, dimension
+
+_APART = frozenset({Kind.ORDINAL, Kind.TIME_OF_DAY, Kind.LABEL})
+
+
+def signature(quantity: Quantity) -> Hashable:
+    """Return what two quantities share exactly when they are equal.
+
+    >>> from paraqd.reading import read
+    >>> (a,), (b,) = read("60 minutes").quantities, read("takes an hour").quantities
+    >>> signature(a) == signature(b)
+    True
+    """
+    if quantity.kind is Kind.LABEL:
+        return (Kind.LABEL, quantity.surface)
+    if quantity.kind in _APART:
+        return (quantity.kind, quantity.value)
+    if len(quantity.terms) > 2:
+        total = sum(quantity.terms)
+        return (Kind.RATIO, tuple(term / total for term in quantity.terms) if total else quantity.terms)
+    name, factor = dimension(quantity.unit)
+    return (name, quantity.value * factor)
+
+
+def equal(a: Quantity, b: Quantity) -> bool:
+    """Tell whether two quantities are exactly equal: the same magnitude in the same dimension.
+
+    >>> from paraqd.reading import read
+    >>> hour, minutes, half = read("It takes an hour, 60 minutes, or half.").quantities
+    >>> equal(hour, minutes), equal(hour, half)
+    (True, False)
+    """
+    return signature(a) == signature(b)
+
+
+def _joined(quantities: Sequence[Quantity]) -> list[Hashable]:
+    """Return signatures, with compounds (2 hours 30 minutes, 5 feet 6 inches) added up."""
+    found: list[Hashable] = []
+    carried: Fraction | None = None
+    for this, following in pairwise([*quantities, None]):
+        if this is None:
+            break
+        name, factor = dimension(this.unit)
+        value = this.value * factor + (carried or 0)
+        if following is not None and _compound(this, following):
+            carried = value
+        elif carried is not None:
+            found.append((name, value))
+            carried = None
+        else:
+            found.append(signature(this))
+    return found
+
+
+def _compound(this: Quantity, following: Quantity) -> bool:
+    """Tell whether ``following`` is the smaller part of the same measure, right behind ``this``."""
+    if this.unit is None or following.unit is None or "/" in this.unit or this.unit_span is None:
+        return False
+    if this.kind not in {Kind.MEASURE, Kind.MONEY} or this.unit == following.unit or this.value < 0:
+        return False
+    gap = following.start - this.end
+    if not 0 <= gap <= 5 or this.value.denominator != 1:
+        return False
+    top, bottom = dimension(this.unit), dimension(following.unit)
+    return top[0] == bottom[0] and top[1] > following.value * bottom[1] and category(this.unit) != "temperature"
+
+
+def multiset(quantities: Iterable[Quantity]) -> Counter[Hashable]:
+    """Return the quantities of a text as a multiset that does not depend on how they are written."""
+    return Counter(_joined(tuple(quantities)))
+
+
+def same_quantities(a: Iterable[Quantity], b: Iterable[Quantity]) -> bool:
+    """Tell whether two texts hold the same quantities, each as often, whatever their order and form.
+
+    >>> from paraqd.reading import read
+    >>> q = read("It takes 2 hours 30 minutes to pack a dozen boxes.").quantities
+    >>> p = read("Packing 12 boxes takes two and a half hours.").quantities
+    >>> same_quantities(q, p)
+    True
+    """
+    return multiset(a) == multiset(b)

@@ -1,0 +1,194 @@
+"""Numbers in words: cardinals, ordinals, fractions, and what digits alone say."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from paraqd.reading.stream import Stream
+
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+ONES = {word: i for i, word in enumerate(_ONES.split())}
+TENS = {word: 10 * i for i, word in enumerate(_TENS.split(), start=2)} | {"fourty": 40}
+SCALES = {
+    "hundred": 100,
+    "thousand": 1000,
+    "lakh": 100_000,
+    "lakhs": 100_000,
+    "lac": 100_000,
+    "lacs": 100_000,
+    "million": 1_000_000,
+    "crore": 10_000_000,
+    "crores": 10_000_000,
+    "billion": 1_000_000_000,
+    "trillion": 1_000_000_000_000,
+}
+_ORDINAL_ONES = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+)
+_ORDINAL_TENS = "twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth"
+ORDINAL_ONES = {word: i for i, word in enumerate(_ORDINAL_ONES.split()) if i}
+ORDINALS = ORDINAL_ONES | {word: 10 * i for i, word in enumerate(_ORDINAL_TENS.split(), start=2)}
+ORDINALS |= {"hundredth": 100, "thousandth": 1000, "millionth": 1_000_000}
+# denominators of fractions in words, singular and plural
+DENOMINATORS = {word: value for word, value in ORDINALS.items() if value > 2}
+DENOMINATORS |= {"half": 2, "quarter": 4}
+DENOMINATORS |= {word + "s": value for word, value in DENOMINATORS.items() if word != "half"} | {"halves": 2}
+VULGAR_VALUES = {
+    "¼": Fraction(1, 4),
+    "½": Fraction(1, 2),
+    "¾": Fraction(3, 4),
+    "⅐": Fraction(1, 7),
+    "⅑": Fraction(1, 9),
+    "⅒": Fraction(1, 10),
+    "⅓": Fraction(1, 3),
+    "⅔": Fraction(2, 3),
+    "⅕": Fraction(1, 5),
+    "⅖": Fraction(2, 5),
+    "⅗": Fraction(3, 5),
+    "⅘": Fraction(4, 5),
+    "⅙": Fraction(1, 6),
+    "⅚": Fraction(5, 6),
+    "⅛": Fraction(1, 8),
+    "⅜": Fraction(3, 8),
+    "⅝": Fraction(5, 8),
+    "⅞": Fraction(7, 8),
+    "↉": Fraction(0),
+}
+MULTIPLES = {
+    "twice": 2,
+    "thrice": 3,
+    "double": 2,
+    "doubled": 2,
+    "doubles": 2,
+    "doubling": 2,
+    "triple": 3,
+    "tripled": 3,
+    "triples": 3,
+    "tripling": 3,
+    "treble": 3,
+    "trebled": 3,
+    "quadruple": 4,
+    "quadrupled": 4,
+    "quadruples": 4,
+    "quintuple": 5,
+    "quintupled": 5,
+    "twofold": 2,
+    "threefold": 3,
+    "fourfold": 4,
+    "fivefold": 5,
+    "sixfold": 6,
+    "sevenfold": 7,
+    "eightfold": 8,
+    "ninefold": 9,
+    "tenfold": 10,
+}
+CARDINAL_START = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
+# a number of more digits than this names something: nobody computes with it, and converting it is not linear
+MAX_DIGITS = 400
+
+
+def digits_value(word: str) -> Fraction:
+    """Return the exact value of a number in digits: 1,200 or 0.6 or .5.
+
+    >>> digits_value("1,20,000"), digits_value(".5")
+    (Fraction(120000, 1), Fraction(1, 2))
+    """
+    whole, _, decimals = word.replace(",", "").partition(".")
+    if not decimals:
+        return Fraction(int(whole))
+    return Fraction(int(whole + decimals), 10 ** len(decimals))
+
+
+def _below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
+    """Read *twenty-five*, *twenty five*, *seven* at i: (value, next token)."""
+    word = s.low[i]
+    if word in TENS:
+        value = TENS[word]
+        if s.text[i + 1] == "-" and s.glued(i + 1) and s.glued(i + 2) and 0 < ONES.get(s.low[i + 2], 0) < 10:
+            return value + ONES[s.low[i + 2]], i + 3
+        if 0 < ONES.get(s.low[i + 1], 0) < 10 and not (s.text[i + 2] == "-" and s.glued(i + 2)):
+            # "twenty one-dollar notes" are twenty notes of one dollar
+            if s.start[i + 1] == s.end[i] + 1:
+                return value + ONES[s.low[i + 1]], i + 2
+        return value, i + 1
+    if word in ONES:
+        return ONES[word], i + 1
+    return None
+
+
+def _next_part(s: Stream, i: int) -> int:
+    """Skip the hyphen or *and* that may stand inside a number in words."""
+    if s.text[i] == "-" and s.glued(i) and s.glued(i + 1):
+        return i + 1
+    if s.low[i] == "and":
+        return i + 1
+    return i
+
+
+def cardinal(s: Stream, i: int) -> tuple[int, int] | None:
+    """Read a whole number in words at token i: (value, next token), or None.
+
+    >>> from paraqd.reading.tokens import tokenize
+    >>> text = "two lakh fifty thousand one hundred and five"
+    >>> cardinal(Stream(text, tokenize(text)), 0)
+    (250105, 8)
+    """
+    total, j, last_scale = 0, i, 10**15
+    first = True
+    while True:
+        k = j if first else _next_part(s, j)
+        skipped_and = k != j and s.low[j] == "and"
+        if first and s.low[k] in SCALES:
+            group, after = 1, k  # "hundred rupees", or behind "a"
+        else:
+            part = _below_hundred(s, k)
+            if part is None:
+                break
+            group, after = part
+        if s.low[_hyphen(s, after)] == "hundred":
+            after = _hyphen(s, after) + 1
+            group *= 100
+            rest = _below_hundred(s, _next_part(s, after))
+            if rest is not None and rest[0] > 0 and _no_scale_clash(s, after, rest[1]):
+                group += rest[0]
+                after = rest[1]
+        scale = SCALES.get(s.low[_hyphen(s, after)], 1)
+        if scale > 100:
+            after = _hyphen(s, after) + 1
+        else:
+            scale = 1
+        # each part must be of a smaller scale than the one before; "five and six" are two numbers
+        if not first and (scale >= last_scale or group * scale >= last_scale or last_scale == 1 or group == 0):
+            break
+        if skipped_and and scale > 1:
+            break
+        total += group * scale
+        j, last_scale, first = after, scale, False
+        if scale == 1:
+            break
+    return None if first else (total, j)
+
+
+def _hyphen(s: Stream, i: int) -> int:
+    """Skip a hyphen between number words (two-hundred)."""
+    return i + 1 if s.text[i] == "-" and s.glued(i) and s.glued(i + 1) and s.low[i + 1] in SCALES else i
+
+
+def _no_scale_clash(s: Stream, before: int, after: int) -> bool:
+    """Deny that 'two hundred and fifty thousand' with *and* and a scale behind is cut in the middle wrongly."""
+    del before
+    return s.low[after] != "hundred"
+
+
+def ordinal_value(s: Stream, i: int) -> tuple[int, int] | None:
+    """Read an ordinal in words at i (*third*, *twenty-first*): (value, next token), or None."""
+    word = s.low[i]
+    if word in ORDINALS:
+        return ORDINALS[word], i + 1
+    if word in TENS and s.text[i + 1] == "-" and s.glued(i + 1) and s.low[i + 2] in ORDINAL_ONES:
+        ones = ORDINAL_ONES[s.low[i + 2]]
+        if ones < 10:
+            return TENS[word] + ones, i + 3
+    return None

@@ -1,0 +1,224 @@
+"""The scan for quantities: one pass over the tokens, left to right."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from paraqd.reading.draft import MINUS, Draft, complete
+from paraqd.reading.numerals import DENOMINATORS, MAX_DIGITS, VULGAR_VALUES, digits_value
+from paraqd.reading.sharing import share_units
+from paraqd.reading.stream import Stream
+from paraqd.reading.tokens import SUBSCRIPT, SUPERSCRIPT
+from paraqd.reading.types import Kind, Quantity, Token
+from paraqd.reading.units import SPELLINGS
+from paraqd.reading.worded import STARTERS, worded
+
+_SUFFIXES = frozenset({"st", "nd", "rd", "th", "rds", "ths"})
+_GLUED_BEFORE = frozenset({"rs", "re", "inr", "usd", "no", "gbp", "eur", "rupees", "us"})
+_TIME_BEFORE = frozenset({"at", "by", "until", "till", "from", "before", "after", "since", "around", "between", "past"})
+_RATIO_WORDS = frozenset({"ratio", "ratios", "proportion", "proportions", "odds", "scale", "ratio's"})
+_SUPERSCRIPT_DIGITS = str.maketrans(SUPERSCRIPT + SUBSCRIPT, "0123456789" * 2)
+
+
+def find_quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...]:
+    """Return every quantity of a text, in order; their spans do not overlap.
+
+    >>> from paraqd.reading.tokens import tokenize
+    >>> text = "Pens cost Rs. 9 each; half a dozen took 1 1/2 hours at 20%."
+    >>> [(str(q.value), q.unit) for q in find_quantities(text, tokenize(text))]
+    [('9', 'rupee'), ('6', None), ('3/2', 'hour'), ('20', 'percent')]
+    """
+    s = Stream(text, tokens)
+    drafts: list[Draft] = []
+    i = floor = 0
+    while i < s.n:
+        first = s.text[i][0]
+        draft = None
+        if first.isdecimal() or (first == "." and len(s.text[i]) > 1):
+            draft = _numeric(s, i, floor)
+        elif s.low[i] in STARTERS:
+            draft = worded(s, i, floor)
+        elif first in VULGAR_VALUES:
+            draft = complete(s, Draft(VULGAR_VALUES[first], Kind.FRACTION, i, i + 1), floor)
+        elif first in SUPERSCRIPT:
+            draft = _raised(s, i)
+        elif first in SUBSCRIPT:
+            draft = _label(s, i)
+        if draft is None:
+            i += 1
+        else:
+            drafts.append(draft)
+            i = floor = draft.after
+    return tuple(draft.freeze(s) for draft in share_units(s, drafts))
+
+
+def _label(s: Stream, i: int) -> Draft:
+    digits = s.text[i].translate(_SUPERSCRIPT_DIGITS)
+    value = digits_value(digits) if len(digits) <= MAX_DIGITS else Fraction(0)
+    return Draft(value, Kind.LABEL, i, i + 1)
+
+
+def _raised(s: Stream, i: int) -> Draft:
+    """Read a superscript: an exponent behind something, else a label."""
+    draft = _label(s, i)
+    if s.glued(i) or (i > 0 and len(s.text[i - 1]) == 1 and s.text[i - 1].isalpha()):
+        draft.kind = Kind.EXPONENT
+    return draft
+
+
+def _numeric(s: Stream, i: int, floor: int) -> Draft:
+    if len(s.text[i]) > MAX_DIGITS or _names_something(s, i):
+        return _label(s, i) if "." not in s.text[i] and "," not in s.text[i] else Draft(Fraction(0), Kind.LABEL, i, i + 1)
+    power = _exponent(s, i, floor)
+    if power is not None:
+        return power
+    value, after, kind = number(s, i)
+    special = _clock(s, i) or _ratio(s, i, value, after)
+    if special is not None:
+        return special
+    draft = Draft(value, kind, i, after)
+    if _suffix(s, draft):
+        return draft
+    return complete(s, draft, floor)
+
+
+def _names_something(s: Stream, i: int) -> bool:
+    """Tell whether the digits are glued behind letters and name something (x1, A1, H2O)."""
+    before = s.text[i - 1]
+    if not s.glued(i) or not before[-1].isalpha() or s.low[i - 1] in _GLUED_BEFORE:
+        return False
+    # a lower-case word with a number stuck to it ("is616") is a typing error, not a name
+    return len(before) == 1 or not before.islower() or (s.text[i] in {"2", "3"} and before in SPELLINGS)
+
+
+def _exponent(s: Stream, i: int, floor: int) -> Draft | None:
+    first = i - 1 if i > floor and s.text[i - 1] in MINUS and s.glued(i) else i
+    before = first - 1
+    if before < 0:
+        return None
+    if s.text[before] == "^" or (s.text[before] == "*" and before and s.text[before - 1] == "*" and s.glued(before)):
+        value, after, _ = number(s, i) if s.text[i + 1] != "/" else (digits_value(s.text[i]), i + 1, Kind.COUNT)
+        draft = Draft(value if first == i else -value, Kind.EXPONENT, first, after)
+        return draft
+    return None
+
+
+def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
+    """Read a number in digits at i, with its fraction: (value, next token, kind)."""
+    value = digits_value(s.text[i])
+    if value.denominator != 1 or "." in s.text[i]:
+        return value, i + 1, Kind.COUNT
+    plain = _fraction(s, i)
+    if plain is not None:
+        return plain[0], plain[1], Kind.FRACTION
+    j = i + 1
+    gap = s.start[j] - s.end[i]
+    if gap <= 1 and s.text[j] and s.text[j][0] in VULGAR_VALUES:
+        return value + VULGAR_VALUES[s.text[j]], j + 1, Kind.FRACTION
+    if gap == 1 and s.number_at(j):
+        part = _fraction(s, j)
+        if part is not None and part[0] < 1 and s.glued(j + 1):
+            return value + part[0], part[1], Kind.FRACTION
+    parts = _worded_denominator(s, j)
+    if parts is not None and value:
+        return value / parts[0], parts[1], Kind.FRACTION
+    if s.low[j] == "and":
+        extra = _and_fraction(s, j + 1)
+        if extra is not None:
+            return value + extra[0], extra[1], Kind.FRACTION
+    return value, j, Kind.COUNT
+
+
+def _worded_denominator(s: Stream, i: int) -> tuple[int, int] | None:
+    """Read the *fifths* of ``4 fifths`` and ``4-fifths``."""
+    j = i + 1 if s.text[i] == "-" else i
+    word = s.low[j]
+    if word in DENOMINATORS and word.endswith("s") and not (word == "quarters" and j == i):
+        return DENOMINATORS[word], j + 1
+    return None
+
+
+def _and_fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
+    """Read what may follow *2 and*: ``a half``, ``½``, ``1/2`` before a unit."""
+    if s.low[i] == "a" and s.low[i + 1] in {"half", "quarter"}:
+        return Fraction(1, 2 if s.low[i + 1] == "half" else 4), i + 2
+    if s.text[i] and s.text[i][0] in VULGAR_VALUES:
+        return VULGAR_VALUES[s.text[i]], i + 1
+    return None
+
+
+def _fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
+    """Read 3/4, also with spaces around the slash; a date such as 3/4/2010 is none."""
+    if s.text[i + 1] not in {"/", "⁄"} or not s.number_at(i + 2) or s.glued(i + 1) != s.glued(i + 2):
+        return None
+    top, bottom = digits_value(s.text[i]), s.text[i + 2]
+    if "." in bottom or "." in s.text[i] or len(bottom) > MAX_DIGITS or (s.text[i + 3] == "/" and s.number_at(i + 4)):
+        return None
+    if i >= 2 and s.text[i - 1] == "/" and s.number_at(i - 2):
+        return None
+    below = digits_value(bottom)
+    return (top / below, i + 3) if below else None
+
+
+def _suffix(s: Stream, d: Draft) -> bool:
+    """Take up st, nd, rd, th: an ordinal behind a whole number (also ``6 th``), nothing behind a fraction."""
+    i = d.after
+    if s.low[i] not in _SUFFIXES or s.start[i] - s.end[i - 1] > 1 or (s.text[i] == "St" and not s.glued(i)):
+        return False
+    if d.kind is Kind.FRACTION:
+        d.after = d.number_after = i + 1
+        return False
+    if d.value.denominator != 1 or s.low[i] in {"rds", "ths"}:
+        return False
+    d.kind = Kind.ORDINAL
+    d.after = d.number_after = i + 1
+    return True
+
+
+def _meridiem(s: Stream, i: int) -> tuple[str, int] | None:
+    """Read am, a.m., pm, p.m. at i: ('a' or 'p', next token)."""
+    word = s.low[i]
+    if word in {"am", "pm"}:
+        return word[0], i + 1
+    if word in {"a", "p"} and s.text[i + 1] == "." and s.low[i + 2] == "m" and s.glued(i + 1):
+        return word, i + 4 if s.text[i + 3] == "." and s.glued(i + 3) else i + 3
+    return None
+
+
+def _clock(s: Stream, i: int) -> Draft | None:
+    """Read a time of day in digits: 10 a.m., 3:30, 15:45, 5 o'clock."""
+    if not s.text[i].isdecimal() or len(s.text[i]) > 2 or s.text[i - 1 : i] == ["$"]:
+        return None
+    hours = Fraction(int(s.text[i]))
+    after = i + 1
+    minutes = s.text[i + 2]
+    tight = s.glued(i + 2) or minutes == "00" or _meridiem(s, i + 3) is not None
+    with_minutes = (
+        s.text[i + 1] == ":" and s.glued(i + 1) and tight and len(minutes) == 2
+        and minutes.isdecimal() and int(minutes) < 60 and hours <= 24 and not (s.text[i + 3] == ":" and s.number_at(i + 4))
+    )  # fmt: skip
+    if with_minutes:
+        hours += Fraction(int(minutes), 60)
+        after = i + 3
+    half_day = _meridiem(s, after)
+    if half_day is not None and hours < 13:
+        which, after = half_day
+        hours = hours % 12 + (12 if which == "p" else 0)
+    elif s.low[after] in {"o'clock", "o’clock", "oclock"}:
+        after += 1
+    elif not with_minutes or (s.words & _RATIO_WORDS and s.low[i - 1] not in _TIME_BEFORE):
+        return None
+    return Draft(hours, Kind.TIME_OF_DAY, i, after)
+
+
+def _ratio(s: Stream, i: int, value: Fraction, after: int) -> Draft | None:
+    """Read 2:3, 2 : 3 : 5, 9/8:3/4."""
+    terms = [value]
+    while s.text[after] == ":" and s.number_at(after + 1) and len(s.text[after + 1]) <= MAX_DIGITS:
+        term, after, _ = number(s, after + 1)
+        terms.append(term)
+    if len(terms) == 1:
+        return None
+    draft = Draft(terms[0] / terms[1] if terms[1] else terms[0], Kind.RATIO, i, after)
+    draft.terms = tuple(terms)
+    return draft

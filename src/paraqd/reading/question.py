@@ -1,0 +1,183 @@
+"""The question asked: the clause that asks, and what it asks for."""
+
+from __future__ import annotations
+
+import re
+
+from paraqd.reading.types import Question, Sentence
+
+_IMPERATIVES = (
+    "find calculate determine compute evaluate solve simplify express estimate state work convert write identify "
+    "prove show give name choose select list tell"
+)
+# cue words that open an asking clause, strongest first
+_HOW = re.compile(r"\bhow (?:many|much|long|far|old|fast|often|tall|high|deep|wide|large|big|heavy|soon|late|could|can|do|does|is|are)\b", re.I)
+_WH = re.compile(r"\b(?:what|which|who|whose|whom|when|where|why|how)\b", re.I)
+_IMPERATIVE = re.compile(rf"\b(?:{'|'.join(_IMPERATIVES.split())})\b", re.I)
+_TAIL = re.compile(
+    r"\b(?:is|are|was|were|will be|would be|equals|be|becomes|by|of|then|has|have|required|taken|needed|contain|contains)\s*"
+    r"[:=\-–_.…?]*\s*$",
+    re.I,
+)
+_BLANK = re.compile(r"_{2,}|-{2,}|\.{3,}|…|=\s*\??\s*$")
+_ASKING_PHRASE = re.compile(
+    r"\b(?:what (?:is|are|was|were|will|would|percent|percentage|fraction|part)|find (?:the|its|his|her|their|out|x|y|n))\b", re.I
+)
+_AUXILIARY = re.compile(r"\s+(?:will|would|does|do|did|is|are|was|were|can|could|should|has|have|had)\b", re.I)
+_VERBS = re.compile(
+    r"\b(?:did|does|do|is|are|was|were|will|would|can|could|should|shall|must|may|might|has|have|had|remain|remained|"
+    r"remains|take|takes|took|if|when|so|after|before|given|to get|in order)\b|[,?.;:]",
+    re.I,
+)
+_STOP_AFTER_FIND = re.compile(r"\b(?:if|when|given|so that|such that|after|correct|where)\b|[?.;:]", re.I)
+_BEFORE_IMPERATIVE = frozenset({"", "to", "then", "and", "now", "please", "also", ",", ";", ":", "-", "–", ")", "must", "hence", "thus"})
+_YES_NO = re.compile(r"^(?:is|are|was|were|do|does|did|can|could|will|would|has|have|should)\b", re.I)
+_RELATIVE_BEFORE = frozenset({"in", "of", "at", "on", "from", "for", "by", "with", "through", "to", "into", "after", "than", "upon"})
+_ASKING_BEFORE_WH = frozenset({"is", "by", "then", "in", "at", "of", "for", "and", "so", "from", "to", "on", ",", "after", "with"})
+
+
+def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question, ...]:
+    """Return the asking clauses of a text, in order.
+
+    >>> from paraqd.reading.sentences import split_sentences
+    >>> text = "If a pen costs $2, how many pens can Tom buy for $10?"
+    >>> question = find_questions(text, split_sentences(text))[0]
+    >>> question.text, question.target
+    ('how many pens can Tom buy for $10?', 'pens')
+    """
+    found = [question for sentence in sentences if (question := _asks(sentence)) is not None]
+    if not found and sentences:
+        tail = _incomplete(sentences[-1])
+        if tail is not None:
+            found.append(tail)
+    return tuple(found)
+
+
+def _asks(sentence: Sentence) -> Question | None:
+    text = sentence.text
+    marked = text.rstrip("\"'”’) ").endswith(("?", "？"))
+    how = _last(_HOW, text)
+    if how is not None and (marked or _opens_clause(text, how.start()) or "find" in text.lower()):
+        return _clause(sentence, how.start(), _target(text[how.end() :], _VERBS))
+    imperative = _imperative(text)
+    wh = _last_asking_wh(text, marked=marked)
+    if wh is not None and (imperative is None or wh.start() > imperative.end() + 12 or marked):
+        return _clause(sentence, wh.start(), _wh_target(text, wh))
+    if imperative is not None:
+        return _clause(sentence, imperative.start(), _target(text[imperative.end() :], _STOP_AFTER_FIND))
+    if marked:
+        return _marked_without_cue(sentence)
+    phrase = _last(_ASKING_PHRASE, text)
+    if phrase is not None:
+        return _clause(sentence, phrase.start(), _wh_target(text, phrase))
+    return None
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    match = None
+    for match in pattern.finditer(text):
+        pass
+    return match
+
+
+def _opens_clause(text: str, start: int) -> bool:
+    before = text[:start].rstrip()
+    return not before or before[-1] in ",;:-–(" or before.split()[-1].lower() in {"then", "and", "so", "find", "by", "in", "is", "for"}
+
+
+def _last_asking_wh(text: str, *, marked: bool) -> re.Match[str] | None:
+    """Find the last what/which/who … that asks: a relative pronoun in the middle of a statement does not."""
+    asking: re.Match[str] | None = None
+    for match in _WH.finditer(text):
+        if _wh_asks(text, match, marked=marked):
+            weak = match.group().lower() in {"when", "where", "who", "whose", "whom"}
+            if asking is None or not weak or asking.group().lower() in {"when", "where"}:
+                asking = match
+    return asking
+
+
+def _wh_asks(text: str, match: re.Match[str], *, marked: bool) -> bool:
+    word = match.group().lower()
+    before = text[: match.start()].rstrip()
+    opens = not before or before[-1] in ",;:-–("
+    if word in {"what", "how"}:
+        return opens or marked or before.split()[-1].lower() in _ASKING_BEFORE_WH
+    if not before:
+        return marked or _AUXILIARY.match(text, match.end()) is not None
+    if not marked:
+        return False
+    return opens or (word == "which" and before.split()[-1].lower() in _ASKING_BEFORE_WH)
+
+
+def _imperative(text: str) -> re.Match[str] | None:
+    """Find the last imperative that opens a clause."""
+    found = None
+    for match in _IMPERATIVE.finditer(text):
+        before = text[: match.start()].rstrip()
+        last = before[-1:] if before[-1:] in ",;:-–)" else (before.split()[-1].lower() if before else "")
+        if last in _BEFORE_IMPERATIVE and last != "to":
+            found = match
+    return found
+
+
+def _clause(sentence: Sentence, start: int, target: str) -> Question:
+    while start < len(sentence.text) and sentence.text[start].isspace():
+        start += 1
+    begin = _with_preposition(sentence.text, start)
+    return Question(sentence.text[begin:], sentence.start + begin, sentence.end, target)
+
+
+def _with_preposition(text: str, start: int) -> int:
+    """Let *in* belong to the question in "… in how many days?" """
+    before = text[:start].rstrip()
+    word = before.split()[-1] if before else ""
+    if word.lower() in _RELATIVE_BEFORE and (len(before) == len(word) or before[: -len(word)].rstrip()[-1:] in {",", ";", "."} or before[: -len(word)].rstrip().lower().endswith(("then", "and"))):
+        return len(before) - len(word)
+    return start
+
+
+def _target(rest: str, stop: re.Pattern[str]) -> str:
+    match = stop.search(rest)
+    while match is not None and not rest[: match.start()].strip(" ,"):
+        match = stop.search(rest, match.end())
+        if match is None or match.start() > 120:
+            break
+    piece = rest[: match.start()] if match else rest
+    words = piece.strip(" ,:;.?").split()
+    return " ".join(words[:14])
+
+
+def _wh_target(text: str, wh: re.Match[str]) -> str:
+    rest = text[wh.end() :].strip()
+    rest = re.sub(r"^(?:is|are|was|were|will be|would be|'s|’s)\b\s*", "", rest, flags=re.I)
+    return _target(rest, _STOP_AFTER_FIND)
+
+
+def _marked_without_cue(sentence: Sentence) -> Question:
+    """Read "The speed of the train is?" and "Is x even?"."""
+    text = sentence.text
+    start = 0
+    comma = text.rfind(", ")
+    if comma > 0 and len(text) - comma > 12:
+        start = comma + 2
+    if text[start:].lower().startswith("then "):
+        start += 5
+    body = text[start:].rstrip("?？ .:")
+    if _YES_NO.match(body):
+        return _clause(sentence, start, body)
+    return _clause(sentence, start, re.sub(r"\s*\b(?:is|are|was|were|will be|=)\s*$", "", body, flags=re.I))
+
+
+def _incomplete(last: Sentence) -> Question | None:
+    """Read a last sentence that breaks off where the answer belongs: "The average salary is"."""
+    text = last.text
+    broken_off = text[-1:] not in {".", "!", "。"} or text.endswith("...")
+    if not (broken_off or _TAIL.search(text[-60:]) or _BLANK.search(text[-60:])):
+        return None
+    start = max(text.rfind(", ", 0, max(0, len(text) - 12)) + 2, 0)
+    if start == 1:
+        start = 0
+    if text[start:].lower().startswith("then "):
+        start += 5
+    body = re.sub(r"\s*\b(?:is|are|was|were|will be|equals|be)\s*[:=\-–_.…]*\s*$", "", text[start:], flags=re.I)
+    return Question(text[start:], last.start + start, last.end, body.strip(" ,:;.?=_"))

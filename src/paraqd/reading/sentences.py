@@ -1,0 +1,148 @@
+"""Splitting into sentences: not fooled by Rs., Mr., a.m., 3.5, No. 7, U.S., missing spaces, line breaks, quotations."""
+
+from __future__ import annotations
+
+import re
+
+from paraqd.reading.types import Sentence
+
+# A stop behind one of these does not end a sentence by itself.
+_ABBREVIATIONS = frozenset(
+    "rs re mr mrs ms dr st prof sr jr messrs mt ft no nos fig figs vol ch pp eq eqs art sec approx ca cf vs viz etc "
+    "e.g i.e eg ie al inc ltd co corp dept est ave blvd rd hon gen col capt lt sgt rev gov sen rep "
+    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
+    "km kms cm cms mm kg kgs gm gms mg ml lb lbs oz yd yds hr hrs min mins sq cu pt qt gal max avg p.m a.m u.s u.k".split()
+)
+# of those, the ones that may well end a sentence: what follows decides (a capital letter and more than one letter)
+_MAY_END = frozenset(
+    "etc km kms cm cms mm kg kgs gm gms mg ml lb lbs oz yd yds hr hrs min mins ft sec pt qt gal max avg a.m p.m u.s u.k "
+    "no inc ltd co rd st art mar sun sat est".split()
+)
+_BREAK = re.compile(r"[.?!。！？]+[\"'”’)\]]*|\n+|…")
+_WORD_BEFORE = 24  # how far to look back for an abbreviation
+
+
+def _word_before(text: str, end: int) -> str:
+    """Return the word that ends at ``end``, inner stops included (a.m, e.g, U.S)."""
+    start = end
+    while start > 0 and end - start < _WORD_BEFORE and (text[start - 1].isalnum() or text[start - 1] == "."):
+        start -= 1
+    return text[start:end]
+
+
+def _stop_ends(text: str, start: int, end: int) -> bool:
+    """Decide whether the full stop at text[start:end] ends a sentence."""
+    following = text[end : end + 1]
+    rest = text[end : end + 40]
+    after = rest.lstrip()
+    spaced = after != rest
+    word = _word_before(text, start)
+    low = word.lower()
+    if not after:
+        return True
+    head = after[0]
+    if not word and spaced:
+        return True  # behind a percent sign, a bracket, a quotation mark
+    if not spaced:
+        return _glued_stop_ends(text, start, word, following, after)
+    if low in _ABBREVIATIONS or low.rpartition(".")[2] in _ABBREVIATIONS - _MAY_END - {"al"}:
+        if low not in _MAY_END:
+            return False
+        if low == "no":  # "No. 7" against "She said no. Then"
+            return not head.isdigit()
+        if low == "st":
+            return False
+        if head.islower():  # lower-case texts: only what follows can tell
+            return low not in {"a.m", "p.m"} and _starts_clause(after)
+        return head.isupper() or (head.isdigit() and low not in {"sec", "ft"} and text[start - len(word) - 1 : start - len(word)] == " ")
+    if len(word) == 1 and word.isalpha():  # an initial, or a person or variable called by a letter
+        return word.islower() or not head.isupper() or _starts_clause(after)
+    if head.islower() and low[-2:] in {".m", ".g", ".e"}:
+        return False
+    return not head.islower() or len(word) > 1 or word.isdigit()
+
+
+def _glued_stop_ends(text: str, start: int, word: str, following: str, after: str) -> bool:
+    """Decide about a stop without a space behind it: 3.5 and a.m no, ``min.they`` and ``total.How`` yes."""
+    if not word or not word[-1].isalnum():
+        return following.isupper()
+    low = word.lower()
+    if word[-1].isdigit():
+        return following.isalpha() and (following.isupper() or len(_leading_word(after)) > 2)
+    if low in _ABBREVIATIONS or len(word) == 1 or "." in word:
+        return low in _MAY_END and following.isupper() and len(_leading_word(after)) > 2
+    if following.isdigit():
+        return len(word) > 3 and low not in _ABBREVIATIONS
+    if following.isalpha():
+        lead = _leading_word(after)
+        return len(lead) > 1 and not after[len(lead) : len(lead) + 1] == "." and lead.lower() not in {"com", "org", "net", "in"}
+    return following in "\"'“‘(["
+
+
+def _leading_word(text: str) -> str:
+    i = 0
+    while i < len(text) and text[i].isalpha():
+        i += 1
+    return text[:i]
+
+
+_CLAUSE_STARTS = frozenset("the if how what find in a an it they he she then when each this these there which who where at".split())
+
+
+def _starts_clause(after: str) -> bool:
+    return _leading_word(after).lower() in _CLAUSE_STARTS
+
+
+def _mark_ends(text: str, mark: str, start: int, end: int) -> bool:
+    rest = text[end : end + 40]
+    after = rest.lstrip()
+    if not after:
+        return True
+    if mark[0] in "?!？！":
+        # "How many?" he asked.
+        return not (mark[-1] in "\"'”’" and after[0].islower()) and (after[0] not in ",;)" or rest != after)
+    if mark[0] == "…" or (mark[0] == "." and mark.count(".") >= 3):
+        return rest != after and after[0].isupper()
+    if mark[-1] in "\"'”’)]" and after[0].islower():
+        return False
+    return _stop_ends(text, start, end)
+
+
+def _line_ends(text: str, mark: str, start: int, end: int) -> bool:
+    """Decide about line breaks: a blank line ends a sentence; one break does unless the line only wraps."""
+    if len(mark) > 1:
+        return True
+    head = text[end : end + 40].lstrip()[:1]
+    return bool(head) and (head.isupper() or not (head.isalnum() or head in "$₹£€(\"'"))
+
+
+def split_sentences(text: str) -> tuple[Sentence, ...]:
+    """Split a text into sentences, without the white space around them.
+
+    >>> [s.text for s in split_sentences("Mr. Rao paid Rs. 3.5 at 10 a.m. for No. 7.He left. How much is left?")]
+    ['Mr. Rao paid Rs. 3.5 at 10 a.m. for No. 7.', 'He left.', 'How much is left?']
+    """
+    found: list[Sentence] = []
+    begin = 0
+    for match in _BREAK.finditer(text):
+        mark, start, end = match.group(), match.start(), match.end()
+        ends = _line_ends(text, mark, start, end) if mark[0] == "\n" else _mark_ends(text, mark, start, end)
+        if ends:
+            _add(found, text, begin, end)
+            begin = end
+    _add(found, text, begin, len(text))
+    return tuple(found)
+
+
+def _add(found: list[Sentence], text: str, begin: int, end: int) -> None:
+    piece = text[begin:end]
+    left = len(piece) - len(piece.lstrip())
+    piece = piece.strip()
+    if not piece:
+        return
+    if found and not any(c.isalnum() for c in piece):
+        last = found.pop()  # stray marks belong to the sentence before
+        stop = begin + left + len(piece)
+        found.append(Sentence(text[last.start : stop], last.start, stop))
+        return
+    found.append(Sentence(piece, begin + left, begin + left + len(piece)))

@@ -1,0 +1,71 @@
+"""A token sequence laid out for scanning: parallel lists, sentinels at the end, facts about the text computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from paraqd.reading.tokens import VULGAR
+from paraqd.reading.types import Token
+
+VULGAR_SET = frozenset(VULGAR)
+# what may stand before a unit's abbreviation: "km / h", "per m", "sq m", "x m long"
+_BEFORE_UNITS = frozenset({"/", "per", "sq", ".", "'", "’", "a", "square", "cubic"})
+_PAYING = frozenset(
+    "cost costs costing paid pay pays paying spent spend spends earn earns earned price priced charge charges "
+    "charged owes owed worth sold sells sell fare rent bill saved save saves change".split()
+)
+_PADDING = 6  # so that the scanner may look a few tokens ahead without asking whether they are there
+
+
+class Stream:
+    """Tokens as lists: ``text``, ``low`` (lower case), ``start``, ``end``; ``n`` real ones, then empty ones."""
+
+    def __init__(self, source: str, tokens: Sequence[Token]) -> None:
+        self.source = source
+        self.n = len(tokens)
+        pad = [""] * _PADDING
+        far = [len(source) + 9] * _PADDING
+        self.text = [token[0] for token in tokens] + pad
+        self.low = [word.lower() for word in self.text]
+        self.start = [token[1] for token in tokens] + far
+        self.end = [token[2] for token in tokens] + far
+
+    def glued(self, i: int) -> bool:
+        """Tell whether token i follows the one before without a space."""
+        return i > 0 and self.start[i] == self.end[i - 1]
+
+    def number_at(self, i: int) -> bool:
+        """Tell whether token i is a number in digits."""
+        word = self.text[i]
+        return bool(word) and (word[0].isdecimal() or (word[0] == "." and len(word) > 1))
+
+    def ends_number(self, i: int) -> bool:
+        """Tell whether a number in digits or a fraction sign stands at token i."""
+        return i >= 0 and (self.number_at(i) or self.text[i][:1] in VULGAR_SET)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of the text in lower case."""
+        return frozenset(self.low)
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """Single letters that stand somewhere by themselves, not behind a number, a slash or *per*."""
+        found = set()
+        for i in range(self.n):
+            word = self.text[i]
+            if len(word) == 1 and word.isalpha():
+                before = self.low[i - 1] if i else ""
+                unit_place = before in _BEFORE_UNITS or (len(before) == 1 and before.isalpha())
+                if not unit_place and not self.ends_number(i - 1):
+                    found.add(word)
+        return frozenset(found)
+
+    @cached_property
+    def pays_in_pounds(self) -> bool:
+        """Tell whether somewhere shortly before *pounds* something costs or is paid."""
+        return any(
+            self.low[i] in {"pound", "pounds"} and not _PAYING.isdisjoint(self.low[max(0, i - 6) : i])
+            for i in range(self.n)
+        )

@@ -1,0 +1,54 @@
+"""Words, numbers and punctuation marks, in one pass of one regular expression without backtracking."""
+
+from __future__ import annotations
+
+import re
+
+from paraqd.reading.types import Token
+
+VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞↉"
+SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+SUBSCRIPT = "₀₁₂₃₄₅₆₇₈₉"
+
+# A run of digits with commas is taken whole and split afterwards: deciding about the grouping inside the
+# expression would make it look ahead from every group again.
+_LETTER = rf"[^\W\d_{VULGAR}{SUPERSCRIPT}{SUBSCRIPT}]"
+_TOKEN = re.compile(
+    rf"\d+(?:,\d+)*(?:\.\d+)?|(?<![\w.)])\.\d+|{_LETTER}+(?:['’]{_LETTER}+)*|[{SUPERSCRIPT}]+|[{SUBSCRIPT}]+|\S"
+)
+
+
+def is_grouped(run: str) -> bool:
+    """Tell whether commas in a run of digits group it: Western (10,576) or Indian (1,20,000).
+
+    >>> is_grouped("10,576"), is_grouped("1,20,000"), is_grouped("3,4,5")
+    (True, True, False)
+    """
+    groups = run.partition(".")[0].split(",")
+    first, middle, last = groups[0], groups[1:-1], groups[-1]
+    if len(last) != 3 or (len(first) > 1 and first[0] == "0"):
+        return False
+    western = len(first) <= 3 and all(len(group) == 3 for group in middle)
+    indian = len(first) <= 2 and all(len(group) == 2 for group in middle)
+    return (western or indian) and first != "0"
+
+
+def tokenize(text: str) -> tuple[Token, ...]:
+    """Split a text into words, numbers and single punctuation marks.
+
+    >>> [token.text for token in tokenize("Rs.40,000 at 5% for 1.5 years.")]
+    ['Rs', '.', '40,000', 'at', '5', '%', 'for', '1.5', 'years', '.']
+    """
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        word = match.group()
+        start = match.start()
+        if "," in word and len(word) > 1 and not is_grouped(word):
+            for i, part in enumerate(word.split(",")):
+                if i:
+                    tokens.append(Token(",", start - 1, start))
+                tokens.append(Token(part, start, start + len(part)))
+                start += len(part) + 1
+        else:
+            tokens.append(Token(word, start, match.end()))
+    return tuple(tokens)

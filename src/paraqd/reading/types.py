@@ -1,0 +1,126 @@
+"""What a reading holds: frozen records with spans into the text that was read.
+
+Every span is a pair (start, end) of code points, ``text[start:end]``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+Span = tuple[int, int]
+
+
+class Kind(StrEnum):
+    """What sort of quantity a number is.
+
+    ``count`` is a plain number (5 apples, 1995, 0.6); ``measure`` one with a unit of length, time, weight,
+    speed, area, volume, temperature, angle or data; ``multiple`` says how many times (twice, double, threefold,
+    3 times); ``time_of_day`` is in hours since midnight; ``coefficient`` and ``exponent`` stand in expressions
+    (2y, x^2); ``label`` is a digit that names something and counts nothing (the 1 of x1 or of A1).
+    """
+
+    COUNT = "count"
+    MEASURE = "measure"
+    MONEY = "money"
+    PERCENT = "percent"
+    FRACTION = "fraction"
+    RATIO = "ratio"
+    MULTIPLE = "multiple"
+    ORDINAL = "ordinal"
+    TIME_OF_DAY = "time_of_day"
+    COEFFICIENT = "coefficient"
+    EXPONENT = "exponent"
+    LABEL = "label"
+
+
+class Token(NamedTuple):
+    """A word, a number or one punctuation mark."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, without the white space around it."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as the text means it.
+
+    ``span`` covers the whole expression (``Rs. 40,000``, ``5 km``, ``half an hour``); ``number_span`` the number
+    alone; ``unit_span`` the unit or currency sign, None where there is none or where the unit is written
+    elsewhere (the 3 of "3, 4 and 12 days" has the unit day and no ``unit_span``).
+    ``unit`` is a canonical name, singular and British (``kilometre``, ``rupee``, ``kilometre/hour``,
+    ``square metre``, ``percent``) or None. ``terms`` are a ratio's members, else empty. ``worded`` says that the
+    number is written in words.
+    """
+
+    value: Fraction
+    unit: str | None
+    kind: Kind
+    start: int
+    end: int
+    surface: str
+    number_span: Span
+    unit_span: Span | None = None
+    terms: tuple[Fraction, ...] = ()
+    worded: bool = False
+
+    @property
+    def span(self) -> Span:
+        """Start and end of the whole expression."""
+        return (self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A name: of a person, a place, an organisation or something else (``category``)."""
+
+    text: str
+    category: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The clause that asks, and its target: what is asked for (``hours``, ``the average speed``)."""
+
+    text: str
+    start: int
+    end: int
+    target: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A word problem that has been read."""
+
+    text: str
+    sentences: tuple[Sentence, ...]
+    quantities: tuple[Quantity, ...]
+    entities: tuple[Entity, ...]
+    questions: tuple[Question, ...]
+
+    @property
+    def question(self) -> Question | None:
+        """The last thing asked, or None."""
+        return self.questions[-1] if self.questions else None
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """Words and punctuation marks, in order."""
+        from paraqd.reading.tokens import tokenize
+
+        return tokenize(self.text)

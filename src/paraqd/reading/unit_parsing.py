@@ -1,0 +1,197 @@
+"""Finding the unit behind a number: spellings, squares and cubes, rates; letters only where they are units."""
+
+from __future__ import annotations
+
+from paraqd.reading.stream import Stream
+from paraqd.reading.units import MULTI_WORD, NEEDS_CONTEXT, SPELLINGS, category
+
+_OPERATORS = frozenset("+-−–*×÷=<>≤≥^·")
+_STERLING_SIGNS = frozenset({"£", "pence", "sterling", "shillings", "shilling", "gbp"})
+_WEIGHT_WORDS = frozenset({"weigh", "weighs", "weighed", "weight", "heavy", "heavier", "lighter", "ounce", "ounces", "lb", "kg"})
+_OTHER_MONEY = frozenset({"$", "₹", "€", "rs", "rupees", "rupee", "dollars", "dollar", "cents", "euros", "euro"})
+_SIZE_WORDS = frozenset({"by", "x", "×", "long", "wide", "tall", "high", "deep", "thick", "apart", "in", "broad"})
+_MONEY_LETTERS = {"p": "penny", "c": "cent"}
+
+
+class FoundUnit:
+    """A unit at tokens [first, after): its canonical name."""
+
+    __slots__ = ("after", "first", "name")
+
+    def __init__(self, name: str, first: int, after: int) -> None:
+        self.name = name
+        self.first = first
+        self.after = after
+
+
+def _simple(s: Stream, i: int) -> tuple[str, int] | None:
+    """Read a unit without square, cube or rate at i."""
+    word = s.low[i]
+    for words, name in MULTI_WORD.get(word, ()):
+        if tuple(s.low[i : i + len(words)]) == words:
+            return name, i + len(words)
+    if word in MULTI_WORD and s.text[i + 1] == "-" and (word, s.low[i + 2]) == ("light", "years"):
+        return "light year", i + 3
+    name_found = SPELLINGS.get(word)
+    if name_found is None and word[-2:] in {"'s", "’s"}:
+        name_found = SPELLINGS.get(word[:-2])  # "1 day's work"
+        if name_found is not None and category(name_found) != "time":
+            name_found = None
+    return (name_found, i + 1) if name_found else None
+
+
+def _power(s: Stream, i: int, name: str, after: int) -> tuple[str, int]:
+    """Take up a square or cube written behind a length: cm^2, cm², cm2, metres squared."""
+    if category(name) not in {"length", "time"}:
+        return name, after
+    word = s.text[after]
+    if word == "^" and s.text[after + 1] in {"2", "3"}:
+        return _powered(name, s.text[after + 1]), after + 2
+    if word in {"²", "³"} and s.glued(after):
+        return _powered(name, "2" if word == "²" else "3"), after + 1
+    if word in {"2", "3"} and s.glued(after) and after == i + 1:
+        return _powered(name, word), after + 1
+    if s.low[after] in {"squared", "square"}:
+        return _powered(name, "2"), after + 1
+    if s.low[after] in {"cubed", "cube"}:
+        return _powered(name, "3"), after + 1
+    return name, after
+
+
+def _powered(name: str, power: str) -> str:
+    return ("square " if power == "2" else "cubic ") + name
+
+
+def _is_letter_unit(s: Stream, i: int) -> bool:
+    """Decide whether the letter at i, behind a number, is a unit and not a variable."""
+    word = s.text[i]
+    if word != word.lower() and word != "L":
+        return False
+    if word in s.variables:
+        return False
+    after = s.text[i + 1]
+    if after and after in _OPERATORS and not (after == "×" or (after == "^" and s.text[i + 2] in {"2", "3"})):
+        # "60 m - 40 m" is a difference of lengths and "20 m * 15 m" a size; "5m - 3" is one of terms
+        return after in "-−–*" and s.number_at(i + 2) and s.text[i + 3] == word
+    if after == "(" and s.glued(i + 1):
+        return False
+    before = s.text[i - 2] if i >= 2 else ""
+    if before == "*" and i >= 3 and s.text[i - 3] == word:
+        return True
+    return not (before and before in "+*^·")
+
+
+def _in_context(s: Stream, i: int) -> bool:
+    """Decide about spellings that are ordinary words or letters too."""
+    word = s.low[i]
+    if len(word) == 1:
+        return _is_letter_unit(s, i)
+    if word == "in":
+        after = s.low[i + 1]
+        if after == "." and s.glued(i + 1):
+            return True
+        return s.glued(i) or after in _SIZE_WORDS or (s.text[i - 1] == "-" and s.glued(i))
+    if word in {"won", "rand", "re", "mo", "cum", "lit"}:
+        return False
+    if word == "stone":
+        return bool(_WEIGHT_WORDS & s.words)
+    return True
+
+
+def simple_unit(s: Stream, i: int) -> FoundUnit | None:
+    """Read a unit at token i without a rate: ``km``, ``sq. m``, ``cubic feet``, ``cm^2``, ``°C``."""
+    word = s.low[i]
+    if not word:
+        return None
+    if word in {"°", "º", "˚"}:
+        following = s.text[i + 1]
+        if following in {"C", "c"}:
+            return FoundUnit("degree celsius", i, i + 2)
+        if following in {"F", "f"} and s.text[i + 2] != "(":
+            return FoundUnit("degree fahrenheit", i, i + 2)
+        return FoundUnit("degree", i, i + 1)
+    if word in {"degree", "degrees"} and s.text[i + 1] in {"C", "F"}:
+        return FoundUnit("degree celsius" if s.text[i + 1] == "C" else "degree fahrenheit", i, i + 2)
+    if word in {"sq", "square", "cubic", "cu"}:
+        j = i + 1
+        if s.text[j] == "." and s.glued(j):
+            j += 1
+        elif s.text[j] == "-" and s.glued(j):
+            j += 1
+        base = _simple(s, j)
+        if base and category(base[0]) == "length":
+            return FoundUnit(("square " if word.startswith("sq") else "cubic ") + base[0], i, base[1])
+        return None
+    found = _simple(s, i)
+    if found is None:
+        return None
+    name, after = found
+    if name == "pound" and word in {"pound", "pounds"}:
+        name = "pound sterling" if _is_sterling(s, i) else "pound"
+    if word in NEEDS_CONTEXT and not _in_context(s, i):
+        return None
+    name, after = _power(s, i, name, after)
+    return FoundUnit(name, i, after)
+
+
+def _is_sterling(s: Stream, i: int) -> bool:
+    """Decide whether the pounds at i are money."""
+    if _WEIGHT_WORDS & s.words or s.low[i + 1] in {"of", "per"}:
+        return False
+    if _STERLING_SIGNS & s.words:
+        return True
+    return not _OTHER_MONEY & s.words and s.pays_in_pounds
+
+
+def rate(s: Stream, unit: FoundUnit) -> FoundUnit:
+    """Extend a unit by what stands under it: ``/hr``, ``per hour``, ``an hour``, ``p.a.``."""
+    if "/" in unit.name:
+        return unit
+    under = denominator(s, unit.after)
+    if under is None:
+        return unit
+    return FoundUnit(f"{unit.name}/{under.name}", unit.first, under.after)
+
+
+def denominator(s: Stream, i: int) -> FoundUnit | None:
+    """Read the lower part of a rate at i."""
+    word = s.low[i]
+    if word == "." and s.glued(i) and s.low[i + 1] in {"per", "/"} and s.text[i - 1].isalpha():
+        return denominator(s, i + 1)  # "5 kms. per hour"
+    if word in {"/", "per"}:
+        if s.low[i + 1] == "annum":
+            return FoundUnit("year", i, i + 2)
+        if word == "per" and s.low[i + 1] == "cent":
+            return None
+        # a letter behind "/" is a unit only where it cannot be a variable
+        j = i + 1
+        if len(s.low[j]) == 1 and s.text[j].isalpha():
+            if s.text[j] not in {"h", "s", "m", "g", "l", "L"} or s.text[j] in s.variables:
+                return None
+            names = {"h": "hour", "s": "second", "m": "metre", "g": "gram", "l": "litre", "L": "litre"}
+            name, after = _power(s, j, names[s.text[j]], j + 1)
+            return FoundUnit(name, i, after)
+        if s.low[j] == "in":
+            return None
+        found = simple_unit(s, j)
+        return FoundUnit(found.name, i, found.after) if found and category(found.name) != "currency" else None
+    if word in {"a", "an", "each", "every"}:
+        found = simple_unit(s, i + 1)
+        if found and s.low[i + 1] not in {"in", "re"} and len(s.low[i + 1]) > 1 and category(found.name) != "currency":
+            if s.text[found.after] == "-" or s.text[i + 1].endswith("s"):
+                return None
+            return FoundUnit(found.name, i, found.after)
+    if word == "p" and s.low[i + 1 : i + 4] == [".", "a", "."]:
+        return FoundUnit("year", i, i + 4)
+    if word == "p" and s.low[i + 1 : i + 3] == [".", "a"]:
+        return FoundUnit("year", i, i + 3)
+    return None
+
+
+def money_letter(s: Stream, i: int) -> FoundUnit | None:
+    """Read 50p and 50c: glued, and no variable of that name about."""
+    if s.glued(i) and s.text[i] in _MONEY_LETTERS and s.text[i] not in s.variables:
+        after = s.text[i + 1]
+        if not (after and after in _OPERATORS) and not (i >= 2 and s.text[i - 2] in _OPERATORS):
+            return FoundUnit(_MONEY_LETTERS[s.text[i]], i, i + 1)
+    return None
