@@ -1,4 +1,4 @@
-"""paraqd: is this paraphrase still the same word problem?
+"""Tells whether a paraphrase is still the same word problem.
 
 >>> import paraqd
 >>> problem = paraqd.read("Alex travelled 100 km at 20 kmph. How many hours did it take him?")

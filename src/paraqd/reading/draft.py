@@ -125,7 +125,9 @@ def _scale(s: Stream, d: Draft, *, money: bool) -> None:
     while True:
         i = d.after
         word = s.low[i]
-        hyphen = s.text[i] == "-" and s.glued(i) and s.glued(i + 1) and (s.low[i + 1] in SCALES or s.low[i + 1] == "dozen")
+        hyphen = (
+            s.text[i] == "-" and s.glued(i) and s.glued(i + 1) and (s.low[i + 1] in SCALES or s.low[i + 1] == "dozen")
+        )
         if hyphen:
             i, word = i + 1, s.low[i + 1]
         if word in SCALES and (d.worded is False or word != "hundred"):
@@ -262,7 +264,11 @@ def _coefficient(s: Stream, d: Draft) -> None:
     if not word or not word[0].isalpha():
         return
     if s.glued(i):
-        if (len(word) == 1 and not _hyphenated(s, i)) or word.lower() in {"pi", "π"} or (len(word) <= 3 and set(word) <= s.variables):
+        if (
+            (len(word) == 1 and not _hyphenated(s, i))
+            or word.lower() in {"pi", "π"}
+            or (len(word) <= 3 and set(word) <= s.variables)
+        ):
             d.kind = Kind.COEFFICIENT
     elif len(word) == 1 and s.text[i + 1] not in {"'", "’"} and not _hyphenated(s, i):
         algebra = (s.text[i + 1] and s.text[i + 1] in _ALGEBRA) or (d.first and s.text[d.first - 1] in "+*=<>^")

@@ -11,14 +11,22 @@ from paraqd.reading.types import Entity, Sentence, Token
 from paraqd.reading.units import SPELLINGS
 
 _DATA = Path(__file__).parent / "data"
-_TITLES = frozenset("mr mrs ms miss dr prof sir madam uncle aunt aunty shri smt master coach principal".split())
+_TITLES = frozenset(("mr mrs ms miss dr prof sir madam uncle aunt aunty shri smt master coach principal").split())
 _ORGANISATION_ENDS = frozenset(
-    "school college university company corporation inc ltd limited bank hospital club store shop supermarket league team "
-    "industries enterprises motors airlines railways academy institute".split()
+    (
+        "school college university company corporation inc ltd limited bank hospital club store shop supermarket "
+        "league team industries enterprises motors airlines railways academy institute"
+    ).split()
 )
-_PLACE_ENDS = frozenset("river city street road avenue park lake island county beach valley mountain mount bridge station".split())
-_PLACE_BEFORE = frozenset("in at from to near towards toward via between through leaving reaches reach reached".split())
-_VERBISH = frozenset("has had is was can and or will would could buys bought sells sold earns gave gives makes made ran runs".split())
+_PLACE_ENDS = frozenset(
+    ("river city street road avenue park lake island county beach valley mountain mount bridge station").split()
+)
+_PLACE_BEFORE = frozenset(
+    ("in at from to near towards toward via between through leaving reaches reach reached").split()
+)
+_VERBISH = frozenset(
+    ("has had is was can and or will would could buys bought sells sold earns gave gives makes made ran runs").split()
+)
 
 
 class EntityReader(Protocol):
@@ -80,7 +88,7 @@ class LightEntities:
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
         """Return every mention, in order."""
         low = [token[0].lower() for token in tokens]
-        if text == text.lower() or text == text.upper():
+        if not any(sentence.text[:1].isupper() for sentence in sentences) or text == text.upper():
             return tuple(self._from_lists(text, tokens, low))
         return tuple(self._from_capitals(text, tokens, low, sentences))
 
@@ -126,8 +134,15 @@ class LightEntities:
     ) -> int:
         """Judge the capitalised words [i, j); return where to go on."""
         not_names, capitalised, single, several = _lists()
-        titled = i > 0 and low[i - 1].rstrip(".") in _TITLES or (i > 1 and low[i - 1] == "." and low[i - 2] in _TITLES)
-        while i < j and not titled and _base(low[i]) in capitalised and (_base(low[i]) not in single or low[i] in not_names):
+        titled = (i > 0 and low[i - 1].rstrip(".") in _TITLES) or (
+            i > 1 and low[i - 1] == "." and low[i - 2] in _TITLES
+        )
+        while (
+            i < j
+            and not titled
+            and _base(low[i]) in capitalised
+            and (_base(low[i]) not in single or low[i] in not_names)
+        ):
             if any(tuple(low[i : i + len(w)]) == w for w in several.get(low[i], ())):
                 break
             if low[i] in _TITLES:
@@ -200,6 +215,7 @@ class SpacyEntities:
     ----------
     nlp : spacy.Language
         The pipeline, for instance from :func:`load_spacy`.
+
     """
 
     def __init__(self, nlp: Any) -> None:

@@ -6,7 +6,10 @@ from fractions import Fraction
 
 from paraqd.reading.stream import Stream
 
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 ONES = {word: i for i, word in enumerate(_ONES.split())}
 TENS = {word: 10 * i for i, word in enumerate(_TENS.split(), start=2)} | {"fourty": 40}
@@ -151,7 +154,7 @@ def cardinal(s: Stream, i: int) -> tuple[int, int] | None:
             after = _hyphen(s, after) + 1
             group *= 100
             rest = _below_hundred(s, _next_part(s, after))
-            if rest is not None and rest[0] > 0 and _no_scale_clash(s, after, rest[1]):
+            if rest is not None and rest[0] > 0 and s.low[rest[1]] != "hundred":
                 group += rest[0]
                 after = rest[1]
         scale = SCALES.get(s.low[_hyphen(s, after)], 1)
@@ -176,12 +179,6 @@ def _hyphen(s: Stream, i: int) -> int:
     return i + 1 if s.text[i] == "-" and s.glued(i) and s.glued(i + 1) and s.low[i + 1] in SCALES else i
 
 
-def _no_scale_clash(s: Stream, before: int, after: int) -> bool:
-    """Deny that 'two hundred and fifty thousand' with *and* and a scale behind is cut in the middle wrongly."""
-    del before
-    return s.low[after] != "hundred"
-
-
 def ordinal_value(s: Stream, i: int) -> tuple[int, int] | None:
     """Read an ordinal in words at i (*third*, *twenty-first*): (value, next token), or None."""
     word = s.low[i]
@@ -191,4 +188,14 @@ def ordinal_value(s: Stream, i: int) -> tuple[int, int] | None:
         ones = ORDINAL_ONES[s.low[i + 2]]
         if ones < 10:
             return TENS[word] + ones, i + 3
+    return None
+
+
+def meridiem(s: Stream, i: int) -> tuple[str, int] | None:
+    """Read am, a.m., pm, p.m. at i: ('a' or 'p', next token)."""
+    word = s.low[i]
+    if word in {"am", "pm"}:
+        return word[0], i + 1
+    if word in {"a", "p"} and s.text[i + 1] == "." and s.low[i + 2] == "m" and s.glued(i + 1):
+        return word, i + 4 if s.text[i + 3] == "." and s.glued(i + 3) else i + 3
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from paraqd.reading.draft import MINUS, Draft, complete
-from paraqd.reading.numerals import DENOMINATORS, MAX_DIGITS, VULGAR_VALUES, digits_value
+from paraqd.reading.numerals import DENOMINATORS, MAX_DIGITS, VULGAR_VALUES, digits_value, meridiem
 from paraqd.reading.sharing import share_units
 from paraqd.reading.stream import Stream
 from paraqd.reading.tokens import SUBSCRIPT, SUPERSCRIPT
@@ -68,7 +68,9 @@ def _raised(s: Stream, i: int) -> Draft:
 
 def _numeric(s: Stream, i: int, floor: int) -> Draft:
     if len(s.text[i]) > MAX_DIGITS or _names_something(s, i):
-        return _label(s, i) if "." not in s.text[i] and "," not in s.text[i] else Draft(Fraction(0), Kind.LABEL, i, i + 1)
+        return (
+            _label(s, i) if "." not in s.text[i] and "," not in s.text[i] else Draft(Fraction(0), Kind.LABEL, i, i + 1)
+        )
     power = _exponent(s, i, floor)
     if power is not None:
         return power
@@ -98,8 +100,7 @@ def _exponent(s: Stream, i: int, floor: int) -> Draft | None:
         return None
     if s.text[before] == "^" or (s.text[before] == "*" and before and s.text[before - 1] == "*" and s.glued(before)):
         value, after, _ = number(s, i) if s.text[i + 1] != "/" else (digits_value(s.text[i]), i + 1, Kind.COUNT)
-        draft = Draft(value if first == i else -value, Kind.EXPONENT, first, after)
-        return draft
+        return Draft(value if first == i else -value, Kind.EXPONENT, first, after)
     return None
 
 
@@ -175,32 +176,17 @@ def _suffix(s: Stream, d: Draft) -> bool:
     return True
 
 
-def _meridiem(s: Stream, i: int) -> tuple[str, int] | None:
-    """Read am, a.m., pm, p.m. at i: ('a' or 'p', next token)."""
-    word = s.low[i]
-    if word in {"am", "pm"}:
-        return word[0], i + 1
-    if word in {"a", "p"} and s.text[i + 1] == "." and s.low[i + 2] == "m" and s.glued(i + 1):
-        return word, i + 4 if s.text[i + 3] == "." and s.glued(i + 3) else i + 3
-    return None
-
-
 def _clock(s: Stream, i: int) -> Draft | None:
     """Read a time of day in digits: 10 a.m., 3:30, 15:45, 5 o'clock."""
     if not s.text[i].isdecimal() or len(s.text[i]) > 2 or s.text[i - 1 : i] == ["$"]:
         return None
     hours = Fraction(int(s.text[i]))
     after = i + 1
-    minutes = s.text[i + 2]
-    tight = s.glued(i + 2) or minutes == "00" or _meridiem(s, i + 3) is not None
-    with_minutes = (
-        s.text[i + 1] == ":" and s.glued(i + 1) and tight and len(minutes) == 2
-        and minutes.isdecimal() and int(minutes) < 60 and hours <= 24 and not (s.text[i + 3] == ":" and s.number_at(i + 4))
-    )  # fmt: skip
+    with_minutes = _has_minutes(s, i) and hours <= 24
     if with_minutes:
-        hours += Fraction(int(minutes), 60)
+        hours += Fraction(int(s.text[i + 2]), 60)
         after = i + 3
-    half_day = _meridiem(s, after)
+    half_day = meridiem(s, after)
     if half_day is not None and hours < 13:
         which, after = half_day
         hours = hours % 12 + (12 if which == "p" else 0)
@@ -209,6 +195,16 @@ def _clock(s: Stream, i: int) -> Draft | None:
     elif not with_minutes or (s.words & _RATIO_WORDS and s.low[i - 1] not in _TIME_BEFORE):
         return None
     return Draft(hours, Kind.TIME_OF_DAY, i, after)
+
+
+def _has_minutes(s: Stream, i: int) -> bool:
+    """Tell whether ``:30`` follows the number at i; with a space in it only where it cannot be a ratio."""
+    minutes = s.text[i + 2]
+    if s.text[i + 1] != ":" or not s.glued(i + 1) or len(minutes) != 2 or not minutes.isdecimal() or int(minutes) > 59:
+        return False
+    if s.text[i + 3] == ":" and s.number_at(i + 4):
+        return False
+    return s.glued(i + 2) or minutes == "00" or meridiem(s, i + 3) is not None
 
 
 def _ratio(s: Stream, i: int, value: Fraction, after: int) -> Draft | None:

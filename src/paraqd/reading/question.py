@@ -11,17 +11,22 @@ _IMPERATIVES = (
     "prove show give name choose select list tell"
 )
 # cue words that open an asking clause, strongest first
-_HOW = re.compile(r"\bhow (?:many|much|long|far|old|fast|often|tall|high|deep|wide|large|big|heavy|soon|late|could|can|do|does|is|are)\b", re.I)
+_HOW = re.compile(
+    r"\bhow (?:many|much|long|far|old|fast|often|tall|high|deep|wide|large|big|heavy|soon|late|could|can|do|does|is)\b",
+    re.I,
+)
 _WH = re.compile(r"\b(?:what|which|who|whose|whom|when|where|why|how)\b", re.I)
 _IMPERATIVE = re.compile(rf"\b(?:{'|'.join(_IMPERATIVES.split())})\b", re.I)
 _TAIL = re.compile(
-    r"\b(?:is|are|was|were|will be|would be|equals|be|becomes|by|of|then|has|have|required|taken|needed|contain|contains)\s*"
+    r"\b(?:is|are|was|were|will be|would be|equals|be|becomes|by|of|then|has|have|required|taken|needed|contains?)\s*"
     r"[:=\-–_.…?]*\s*$",
     re.I,
 )
 _BLANK = re.compile(r"_{2,}|-{2,}|\.{3,}|…|=\s*\??\s*$")
 _ASKING_PHRASE = re.compile(
-    r"\b(?:what (?:is|are|was|were|will|would|percent|percentage|fraction|part)|find (?:the|its|his|her|their|out|x|y|n))\b", re.I
+    r"\b(?:what (?:is|are|was|were|will|would|percent|percentage|fraction|part)|"
+    r"find (?:the|its|his|her|their|out|x|y|n))\b",
+    re.I,
 )
 _AUXILIARY = re.compile(r"\s+(?:will|would|does|do|did|is|are|was|were|can|could|should|has|have|had)\b", re.I)
 _VERBS = re.compile(
@@ -30,10 +35,17 @@ _VERBS = re.compile(
     re.I,
 )
 _STOP_AFTER_FIND = re.compile(r"\b(?:if|when|given|so that|such that|after|correct|where)\b|[?.;:]", re.I)
-_BEFORE_IMPERATIVE = frozenset({"", "to", "then", "and", "now", "please", "also", ",", ";", ":", "-", "–", ")", "must", "hence", "thus"})
+_BEFORE_IMPERATIVE = frozenset(
+    {"", "to", "then", "and", "now", "please", "also", ",", ";", ":", "-", "–", ")", "must", "hence", "thus"}
+)
 _YES_NO = re.compile(r"^(?:is|are|was|were|do|does|did|can|could|will|would|has|have|should)\b", re.I)
-_RELATIVE_BEFORE = frozenset({"in", "of", "at", "on", "from", "for", "by", "with", "through", "to", "into", "after", "than", "upon"})
-_ASKING_BEFORE_WH = frozenset({"is", "by", "then", "in", "at", "of", "for", "and", "so", "from", "to", "on", ",", "after", "with"})
+_RELATIVE_BEFORE = frozenset(
+    {"in", "of", "at", "on", "from", "for", "by", "with", "through", "to", "into", "after", "than", "upon"}
+)
+_ASKING_BEFORE_WH = frozenset(
+    {"is", "by", "then", "in", "at", "of", "for", "and", "so", "from", "to", "on", ",", "after", "with"}
+)
+_LOOK_BACK = 60
 
 
 def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question, ...]:
@@ -74,15 +86,22 @@ def _asks(sentence: Sentence) -> Question | None:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    match = None
-    for match in pattern.finditer(text):
-        pass
-    return match
+    found = list(pattern.finditer(text))
+    return found[-1] if found else None
+
+
+def _just_before(text: str, end: int) -> str:
+    """Return the last words before ``end``: looking back further would cost more than it tells."""
+    return text[max(0, end - _LOOK_BACK) : end].rstrip()
 
 
 def _opens_clause(text: str, start: int) -> bool:
-    before = text[:start].rstrip()
-    return not before or before[-1] in ",;:-–(" or before.split()[-1].lower() in {"then", "and", "so", "find", "by", "in", "is", "for"}
+    before = _just_before(text, start)
+    return (
+        not before
+        or before[-1] in ",;:-–("
+        or before.split()[-1].lower() in {"then", "and", "so", "find", "by", "in", "is", "for"}
+    )
 
 
 def _last_asking_wh(text: str, *, marked: bool) -> re.Match[str] | None:
@@ -98,7 +117,7 @@ def _last_asking_wh(text: str, *, marked: bool) -> re.Match[str] | None:
 
 def _wh_asks(text: str, match: re.Match[str], *, marked: bool) -> bool:
     word = match.group().lower()
-    before = text[: match.start()].rstrip()
+    before = _just_before(text, match.start())
     opens = not before or before[-1] in ",;:-–("
     if word in {"what", "how"}:
         return opens or marked or before.split()[-1].lower() in _ASKING_BEFORE_WH
@@ -113,7 +132,7 @@ def _imperative(text: str) -> re.Match[str] | None:
     """Find the last imperative that opens a clause."""
     found = None
     for match in _IMPERATIVE.finditer(text):
-        before = text[: match.start()].rstrip()
+        before = _just_before(text, match.start())
         last = before[-1:] if before[-1:] in ",;:-–)" else (before.split()[-1].lower() if before else "")
         if last in _BEFORE_IMPERATIVE and last != "to":
             found = match
@@ -128,11 +147,14 @@ def _clause(sentence: Sentence, start: int, target: str) -> Question:
 
 
 def _with_preposition(text: str, start: int) -> int:
-    """Let *in* belong to the question in "… in how many days?" """
-    before = text[:start].rstrip()
+    """Let the *in* of "…, in how many days" belong to the question."""
+    before = _just_before(text, start)
     word = before.split()[-1] if before else ""
-    if word.lower() in _RELATIVE_BEFORE and (len(before) == len(word) or before[: -len(word)].rstrip()[-1:] in {",", ";", "."} or before[: -len(word)].rstrip().lower().endswith(("then", "and"))):
-        return len(before) - len(word)
+    if word.lower() not in _RELATIVE_BEFORE:
+        return start
+    rest = before[: -len(word)].rstrip()
+    if not rest or rest[-1] in ",;." or rest.lower().endswith(("then", "and")):
+        return max(0, start - _LOOK_BACK) + len(before) - len(word)
     return start
 
 
@@ -165,7 +187,7 @@ def _marked_without_cue(sentence: Sentence) -> Question:
     body = text[start:].rstrip("?？ .:")
     if _YES_NO.match(body):
         return _clause(sentence, start, body)
-    return _clause(sentence, start, re.sub(r"\s*\b(?:is|are|was|were|will be|=)\s*$", "", body, flags=re.I))
+    return _clause(sentence, start, _without_tail(body))
 
 
 def _incomplete(last: Sentence) -> Question | None:
@@ -179,5 +201,13 @@ def _incomplete(last: Sentence) -> Question | None:
         start = 0
     if text[start:].lower().startswith("then "):
         start += 5
-    body = re.sub(r"\s*\b(?:is|are|was|were|will be|equals|be)\s*[:=\-–_.…]*\s*$", "", text[start:], flags=re.I)
-    return Question(text[start:], last.start + start, last.end, body.strip(" ,:;.?=_"))
+    return Question(text[start:], last.start + start, last.end, _without_tail(text[start:]))
+
+
+def _without_tail(body: str) -> str:
+    """Cut the copula and the marks at which a question breaks off."""
+    body = body.strip(" ,:;.?=_-–…")
+    for tail in (" will be", " is", " are", " was", " were", " equals", " be"):
+        if body.lower().endswith(tail):
+            return body[: -len(tail)].rstrip()
+    return body

@@ -8,15 +8,19 @@ from paraqd.reading.types import Sentence
 
 # A stop behind one of these does not end a sentence by itself.
 _ABBREVIATIONS = frozenset(
-    "rs re mr mrs ms dr st prof sr jr messrs mt ft no nos fig figs vol ch pp eq eqs art sec approx ca cf vs viz etc "
-    "e.g i.e eg ie al inc ltd co corp dept est ave blvd rd hon gen col capt lt sgt rev gov sen rep "
-    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
-    "km kms cm cms mm kg kgs gm gms mg ml lb lbs oz yd yds hr hrs min mins sq cu pt qt gal max avg p.m a.m u.s u.k".split()
+    (
+        "rs re mr mrs ms dr st prof sr jr messrs mt ft no nos fig figs vol ch pp eq eqs art sec approx ca cf vs "
+        "viz etc e.g i.e eg ie al inc ltd co corp dept est ave blvd rd hon gen col capt lt sgt rev gov sen rep jan "
+        "feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun km kms cm cms mm kg kgs gm gms "
+        "mg ml lb lbs oz yd yds hr hrs min mins sq cu pt qt gal max avg p.m a.m u.s u.k"
+    ).split()
 )
 # of those, the ones that may well end a sentence: what follows decides (a capital letter and more than one letter)
 _MAY_END = frozenset(
-    "etc km kms cm cms mm kg kgs gm gms mg ml lb lbs oz yd yds hr hrs min mins ft sec pt qt gal max avg a.m p.m u.s u.k "
-    "no inc ltd co rd st art mar sun sat est".split()
+    (
+        "etc km kms cm cms mm kg kgs gm gms mg ml lb lbs oz yd yds hr hrs min mins ft sec pt qt gal max avg a.m "
+        "p.m u.s u.k no inc ltd co rd st art mar sun sat est"
+    ).split()
 )
 _BREAK = re.compile(r"[.?!。！？]+[\"'”’)\]]*|\n+|…")
 _WORD_BEFORE = 24  # how far to look back for an abbreviation
@@ -54,7 +58,9 @@ def _stop_ends(text: str, start: int, end: int) -> bool:
             return False
         if head.islower():  # lower-case texts: only what follows can tell
             return low not in {"a.m", "p.m"} and _starts_clause(after)
-        return head.isupper() or (head.isdigit() and low not in {"sec", "ft"} and text[start - len(word) - 1 : start - len(word)] == " ")
+        return head.isupper() or (
+            head.isdigit() and low not in {"sec", "ft"} and text[start - len(word) - 1 : start - len(word)] == " "
+        )
     if len(word) == 1 and word.isalpha():  # an initial, or a person or variable called by a letter
         return word.islower() or not head.isupper() or _starts_clause(after)
     if head.islower() and low[-2:] in {".m", ".g", ".e"}:
@@ -75,7 +81,11 @@ def _glued_stop_ends(text: str, start: int, word: str, following: str, after: st
         return len(word) > 3 and low not in _ABBREVIATIONS
     if following.isalpha():
         lead = _leading_word(after)
-        return len(lead) > 1 and not after[len(lead) : len(lead) + 1] == "." and lead.lower() not in {"com", "org", "net", "in"}
+        return (
+            len(lead) > 1
+            and after[len(lead) : len(lead) + 1] != "."
+            and lead.lower() not in {"com", "org", "net", "in"}
+        )
     return following in "\"'“‘(["
 
 
@@ -86,7 +96,9 @@ def _leading_word(text: str) -> str:
     return text[:i]
 
 
-_CLAUSE_STARTS = frozenset("the if how what find in a an it they he she then when each this these there which who where at".split())
+_CLAUSE_STARTS = frozenset(
+    ("the if how what find in a an it they he she then when each this these there which who where at").split()
+)
 
 
 def _starts_clause(after: str) -> bool:
@@ -108,7 +120,7 @@ def _mark_ends(text: str, mark: str, start: int, end: int) -> bool:
     return _stop_ends(text, start, end)
 
 
-def _line_ends(text: str, mark: str, start: int, end: int) -> bool:
+def _line_ends(text: str, mark: str, end: int) -> bool:
     """Decide about line breaks: a blank line ends a sentence; one break does unless the line only wraps."""
     if len(mark) > 1:
         return True
@@ -122,27 +134,25 @@ def split_sentences(text: str) -> tuple[Sentence, ...]:
     >>> [s.text for s in split_sentences("Mr. Rao paid Rs. 3.5 at 10 a.m. for No. 7.He left. How much is left?")]
     ['Mr. Rao paid Rs. 3.5 at 10 a.m. for No. 7.', 'He left.', 'How much is left?']
     """
-    found: list[Sentence] = []
+    spans: list[list[int]] = []
     begin = 0
     for match in _BREAK.finditer(text):
         mark, start, end = match.group(), match.start(), match.end()
-        ends = _line_ends(text, mark, start, end) if mark[0] == "\n" else _mark_ends(text, mark, start, end)
+        ends = _line_ends(text, mark, end) if mark[0] == "\n" else _mark_ends(text, mark, start, end)
         if ends:
-            _add(found, text, begin, end)
+            _add(spans, text, begin, end)
             begin = end
-    _add(found, text, begin, len(text))
-    return tuple(found)
+    _add(spans, text, begin, len(text))
+    return tuple(Sentence(text[start:end], start, end) for start, end in spans)
 
 
-def _add(found: list[Sentence], text: str, begin: int, end: int) -> None:
+def _add(spans: list[list[int]], text: str, begin: int, end: int) -> None:
     piece = text[begin:end]
-    left = len(piece) - len(piece.lstrip())
-    piece = piece.strip()
-    if not piece:
+    start = begin + len(piece) - len(piece.lstrip())
+    stop = start + len(piece.strip())
+    if start == stop:
         return
-    if found and not any(c.isalnum() for c in piece):
-        last = found.pop()  # stray marks belong to the sentence before
-        stop = begin + left + len(piece)
-        found.append(Sentence(text[last.start : stop], last.start, stop))
-        return
-    found.append(Sentence(piece, begin + left, begin + left + len(piece)))
+    if spans and not any(c.isalnum() for c in piece):
+        spans[-1][1] = stop  # stray marks belong to the sentence before
+    else:
+        spans.append([start, stop])

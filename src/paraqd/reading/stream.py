@@ -12,8 +12,10 @@ VULGAR_SET = frozenset(VULGAR)
 # what may stand before a unit's abbreviation: "km / h", "per m", "sq m", "x m long"
 _BEFORE_UNITS = frozenset({"/", "per", "sq", ".", "'", "’", "a", "square", "cubic"})
 _PAYING = frozenset(
-    "cost costs costing paid pay pays paying spent spend spends earn earns earned price priced charge charges "
-    "charged owes owed worth sold sells sell fare rent bill saved save saves change".split()
+    (
+        "cost costs costing paid pay pays paying spent spend spends earn earns earned price priced charge charges "
+        "charged owes owed worth sold sells sell fare rent bill saved save saves change"
+    ).split()
 )
 _PADDING = 6  # so that the scanner may look a few tokens ahead without asking whether they are there
 
@@ -52,12 +54,16 @@ class Stream:
     @cached_property
     def variables(self) -> frozenset[str]:
         """Single letters that stand somewhere by themselves, not behind a number, a slash or *per*."""
+        from paraqd.reading.numerals import CARDINAL_START  # which is written in terms of streams
+
         found = set()
         for i in range(self.n):
             word = self.text[i]
             if len(word) == 1 and word.isalpha():
                 before = self.low[i - 1] if i else ""
-                unit_place = before in _BEFORE_UNITS or (len(before) == 1 and before.isalpha())
+                unit_place = (
+                    before in _BEFORE_UNITS or before in CARDINAL_START or (len(before) == 1 and before.isalpha())
+                )
                 if not unit_place and not self.ends_number(i - 1):
                     found.add(word)
         return frozenset(found)

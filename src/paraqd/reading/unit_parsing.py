@@ -7,7 +7,9 @@ from paraqd.reading.units import MULTI_WORD, NEEDS_CONTEXT, SPELLINGS, category
 
 _OPERATORS = frozenset("+-−–*×÷=<>≤≥^·")
 _STERLING_SIGNS = frozenset({"£", "pence", "sterling", "shillings", "shilling", "gbp"})
-_WEIGHT_WORDS = frozenset({"weigh", "weighs", "weighed", "weight", "heavy", "heavier", "lighter", "ounce", "ounces", "lb", "kg"})
+_WEIGHT_WORDS = frozenset(
+    {"weigh", "weighs", "weighed", "weight", "heavy", "heavier", "lighter", "ounce", "ounces", "lb", "kg"}
+)
 _OTHER_MONEY = frozenset({"$", "₹", "€", "rs", "rupees", "rupee", "dollars", "dollar", "cents", "euros", "euro"})
 _SIZE_WORDS = frozenset({"by", "x", "×", "long", "wide", "tall", "high", "deep", "thick", "apart", "in", "broad"})
 _MONEY_LETTERS = {"p": "penny", "c": "cent"}
@@ -114,9 +116,7 @@ def simple_unit(s: Stream, i: int) -> FoundUnit | None:
         return FoundUnit("degree celsius" if s.text[i + 1] == "C" else "degree fahrenheit", i, i + 2)
     if word in {"sq", "square", "cubic", "cu"}:
         j = i + 1
-        if s.text[j] == "." and s.glued(j):
-            j += 1
-        elif s.text[j] == "-" and s.glued(j):
+        if (s.text[j] == "." and s.glued(j)) or (s.text[j] == "-" and s.glued(j)):
             j += 1
         base = _simple(s, j)
         if base and category(base[0]) == "length":

@@ -75,9 +75,7 @@ _TABLE = (
     _unit("hectare", "hectares", "area", "length^2", "10000", "ha"),
     # volume beyond cubes of lengths, in cubic metres; US customary measures
     _unit("litre", "litres", "volume", "length^3", "1/1000", "l ltr ltrs lt lts lit", "liter, liters"),
-    _unit(
-        "millilitre", "millilitres", "volume", "length^3", "1/1000000", "ml mls", "milliliter, milliliters"
-    ),
+    _unit("millilitre", "millilitres", "volume", "length^3", "1/1000000", "ml mls", "milliliter, milliliters"),
     _unit("centilitre", "centilitres", "volume", "length^3", "1/100000", "cl", "centiliter, centiliters"),
     _unit("kilolitre", "kilolitres", "volume", "length^3", "1", "kl", "kiloliter, kiloliters"),
     _unit("gallon", "gallons", "volume", "gallon", "1", "gal gals"),  # US or imperial: not said
@@ -151,7 +149,9 @@ SIGNS = {
     "₦": "naira",
 }
 # Spellings that are ordinary words too: the scanner decides about them in context.
-NEEDS_CONTEXT = frozenset({"in", "m", "g", "l", "s", "h", "mt", "re", "mo", "won", "rand", "mi", "lit", "lt", "cum", "stone"})
+NEEDS_CONTEXT = frozenset(
+    {"in", "m", "g", "l", "s", "h", "mt", "re", "mo", "won", "rand", "mi", "lit", "lt", "cum", "stone"}
+)
 
 
 def _spellings() -> dict[str, str]:

@@ -14,6 +14,7 @@ from paraqd.reading.numerals import (
     SCALES,
     TENS,
     cardinal,
+    meridiem,
     ordinal_value,
 )
 from paraqd.reading.stream import Stream
@@ -26,28 +27,38 @@ STARTERS = (
     | {"a", "an", "half", "quarter", "quarters", "dozen", "couple", "noon", "midnight", "midday"}
 )  # fmt: skip
 
-_COINS = frozenset("dime dimes nickel nickels penny pennies coin coins".split())
-_SCHOOL = frozenset("grade grader graders grades class standard floor".split())
+_COINS = frozenset(["dime", "dimes", "nickel", "nickels", "penny", "pennies", "coin", "coins"])
+_SCHOOL = frozenset(["grade", "grader", "graders", "grades", "class", "standard", "floor"])
 # a third / a fifth before one of these, or at the end of a clause, is a part; before a noun it is an ordinal
 _AFTER_PART = frozenset(
-    "of as more less the that full empty larger smaller greater longer shorter faster slower bigger older younger "
-    "is was are were and or in on to by from off if when then than away done gone which who for with at but again "
-    "cheaper dearer heavier lighter taller remained remains left".split()
+    (
+        "of as more less the that full empty larger smaller greater longer shorter faster slower bigger older "
+        "younger is was are were and or in on to by from off if when then than away done gone which who for with "
+        "at but again cheaper dearer heavier lighter taller remained remains left"
+    ).split()
 )
 _ONE_BEFORE = frozenset(
-    "the this that which each every any no other another some next last first second third good bad new old red blue "
-    "green white black big small large long short bigger smaller larger elder younger right wrong whole same".split()
+    (
+        "the this that which each every any no other another some next last first second third good bad new old "
+        "red blue green white black big small large long short bigger smaller larger elder younger right wrong "
+        "whole same"
+    ).split()
 )
 _ONE_AFTER = frozenset(
-    "of can must may might could should would will shall is was are were has had have does did do another by who whom "
-    "which that at on for to from with as if the then than so but when where because how what she he they it we you i "
-    "their his her its wants needs knows after before also only still again gets got in and or not just".split()
+    (
+        "of can must may might could should would will shall is was are were has had have does did do another by "
+        "who whom which that at on for to from with as if the then than so but when where because how what she he "
+        "they it we you i their his her its wants needs knows after before also only still again gets got in and "
+        "or not just"
+    ).split()
 )
-_ONE_COMPOUND = frozenset("way time sided to on off fits size".split())
+_ONE_COMPOUND = frozenset(["way", "time", "sided", "to", "on", "off", "fits", "size"])
 _DURATION_BEFORE = frozenset(
-    "in within for take takes took taking taken after every than about only exactly over under equals lasts lasted "
-    "nearly almost spend spends spent spending until is was need needs needed requires required just another of by "
-    "approximately around once".split()
+    (
+        "in within for take takes took taking taken after every than about only exactly over under equals lasts "
+        "lasted nearly almost spend spends spent spending until is was need needs needed requires required just "
+        "another of by approximately around once"
+    ).split()
 )
 _PRONOUNS = frozenset("he she it they we you i who and then".split())
 _LONG_PERIODS = frozenset({"decade", "fortnight", "century"})
@@ -138,7 +149,12 @@ def _half_or_quarter(s: Stream, i: int, first: int, floor: int) -> Draft | None:
         return None
     after = i + 1
     draft = Draft(value, Kind.FRACTION, first, after, worded=True)
-    if word == "half" and s.text[after] == "-" and s.glued(after) and s.low[after + 1] in {"yearly", "time", "price", "way"}:
+    if (
+        word == "half"
+        and s.text[after] == "-"
+        and s.glued(after)
+        and s.low[after + 1] in {"yearly", "time", "price", "way"}
+    ):
         return draft
     return complete(s, draft, floor)
 
@@ -173,13 +189,19 @@ def _past_or_to(s: Stream, i: int, first: int, part: Fraction) -> Draft | None:
 def _ordinal(s: Stream, i: int, value: int, after: int) -> Draft | None:
     word, before, following = s.low[i], s.low[i - 1] if i else "", s.low[after]
     if word == "second":
-        if before in {"per", "/", "each", "every", "a"} and not (before == "a" and following[:1].isalpha() and following not in _AFTER_PART):
+        if before in {"per", "/", "each", "every", "a"} and not (
+            before == "a" and following[:1].isalpha() and following not in _AFTER_PART
+        ):
             return None
         if before == "split" or before in ORDINALS or before in {"st", "nd", "rd", "th"}:
             return None  # "the third second", "the 5th second"
-    if word == "first" and (before == "at" or following in {"of"} and s.low[after + 1] == "all"):
+    if word == "first" and (before == "at" or (following in {"of"} and s.low[after + 1] == "all")):
         return None
-    if word == "first" and (before in _PRONOUNS or following == ",") and (i == 0 or before in _PRONOUNS or s.text[i - 1] in ".?!"):
+    if (
+        word == "first"
+        and (before in _PRONOUNS or following == ",")
+        and (i == 0 or before in _PRONOUNS or s.text[i - 1] in ".?!")
+    ):
         return None
     return Draft(Fraction(value), Kind.ORDINAL, i, after, worded=True)
 
@@ -189,12 +211,16 @@ def _cardinal(s: Stream, i: int, first: int, floor: int) -> Draft | None:
     if found is None:
         return None
     value, after = found
-    if first == i and s.low[i] in SCALES and (s.low[i].endswith("s") or after != i + 1 and False):
-        return None
+    if first == i and s.low[i] in SCALES and s.low[i].endswith("s"):
+        return None  # "lakhs of people"
     if value == 1 and first == i and s.low[i] == "one" and after == i + 1 and not _counts(s, i):
         return None
     if s.low[after] in {"o'clock", "o’clock"} and value <= 12:
         return Draft(Fraction(value), Kind.TIME_OF_DAY, first, after + 1, worded=True)
+    half_day = meridiem(s, after) if value <= 12 else None
+    if half_day is not None:
+        hours = Fraction(value % 12 + (12 if half_day[0] == "p" else 0))
+        return Draft(hours, Kind.TIME_OF_DAY, first, half_day[1], worded=True)
     draft = Draft(Fraction(value), Kind.COUNT, first, after, worded=True)
     _point(s, draft)
     if not _over(s, draft):
@@ -270,7 +296,11 @@ def _counts(s: Stream, i: int) -> bool:
     before, after = s.low[i - 1] if i else "", s.low[i + 1]
     if after == "-" and s.glued(i + 1):
         return s.low[i + 2] not in _ONE_COMPOUND
-    if after == "day" and (i == 0 or s.text[i - 1] in ".?!\"“") and s.text[i + 2][:1] in {",", ""} | set("abcdefghijklmnopqrstuvwxyz"):
+    if (
+        after == "day"
+        and (i == 0 or s.text[i - 1] in '.?!"“')
+        and s.text[i + 2][:1] in {",", ""} | set("abcdefghijklmnopqrstuvwxyz")
+    ):
         return False
     if simple_unit(s, i + 1) is not None and after not in {"in", "a"}:
         return True

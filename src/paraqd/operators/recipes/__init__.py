@@ -49,7 +49,8 @@ def load_recipe(name_or_path: str | Path) -> Recipe:
             nearest = process.extractOne(str(name_or_path), recipe_names())
             hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
             raise UnknownRecipeError(
-                f"unknown recipe {str(name_or_path)!r}{hint} (there are: {', '.join(recipe_names())}; or give a .toml file)"
+                f"unknown recipe {str(name_or_path)!r}{hint} "
+                f"(there are: {', '.join(recipe_names())}; or give a .toml file)"
             )
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))

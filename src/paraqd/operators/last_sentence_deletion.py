@@ -1,0 +1,27 @@
+"""f6: the last sentence cut off."""
+
+from __future__ import annotations
+
+import random
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.reading import Problem
+
+_TOKENS = 3  # how many a question of one sentence loses
+
+
+class LastSentenceDeletion(Operator):
+    """Deletes the last sentence; of a single sentence, its last three tokens (f6)."""
+
+    name = "LastSentenceDeletion"
+    paper_id = "f6"
+    polarity = "invalid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Cut the end off; None where nothing would be left."""
+        del rng, resources
+        if len(problem.sentences) > 1:
+            return problem.text[: problem.sentences[-2].end].strip() or None
+        if len(problem.tokens) <= _TOKENS:
+            return None
+        return problem.text[: problem.tokens[-_TOKENS].start].strip() or None

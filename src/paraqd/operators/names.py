@@ -1,0 +1,98 @@
+"""Replacing names: by one of the same category, everywhere or in places, or by nothing."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from functools import cache
+
+from paraqd.reading import Entity, Problem
+from paraqd.reading.entities import organisations, people, places
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@cache
+def _people_by_gender() -> dict[str, tuple[str, ...]]:
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name, gender in people().items():
+        if name.isascii():
+            groups[gender].append(name)
+    return {gender: tuple(sorted(names)) for gender, names in groups.items()}
+
+
+@cache
+def _places_by_type() -> dict[str, tuple[str, ...]]:
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name, what in places().items():
+        groups[what].append(name)
+    return {what: tuple(sorted(names)) for what, names in groups.items()}
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text in lower case."""
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def substitute(name: str, category: str, taken: frozenset[str], rng: random.Random) -> str | None:
+    """Draw a name of the same category that none of the ``taken`` words occurs in, in the same letter case.
+
+    A person's new name is used for the same gender, so that pronouns stay right; a place is replaced by one of its
+    kind. None where the category has no list.
+    """
+    pool: tuple[str, ...]
+    if category == "PERSON":
+        gender = people().get(name.split()[0].title())
+        groups = _people_by_gender()
+        pool = groups[gender] if gender else (*groups["f"], *groups["m"])
+    elif category == "PLACE":
+        pool = _places_by_type()[places().get(name.title(), "city")]
+    elif category == "ORGANISATION":
+        pool = organisations()
+    else:
+        return None
+    for _ in range(50):
+        new = rng.choice(pool)
+        if not words_of(new) & taken:
+            return new.lower() if name == name.lower() else new
+    return None
+
+
+def mentions_by_name(problem: Problem) -> dict[str, list[Entity]]:
+    """Group the entities of a problem by what they are called, case apart."""
+    groups: defaultdict[str, list[Entity]] = defaultdict(list)
+    for entity in problem.entities:
+        groups[entity.text.lower()].append(entity)
+    return dict(groups)
+
+
+def every_mention(problem: Problem, name: str) -> list[tuple[int, int]]:
+    """Return every place where a one-word name stands as a token, possessives included, found as an entity or not."""
+    low = name.lower()
+    spans = []
+    for token in problem.tokens:
+        word = token.text.lower()
+        if word == low or (word.startswith(low) and word[len(low) :] in {"'s", "’s"}):
+            spans.append((token.start, token.start + len(name)))
+    return spans
+
+
+def renameable(problem: Problem) -> list[tuple[str, list[tuple[int, int]]]]:
+    """Return the people who can be renamed for sure: one known word, the same wherever it occurs."""
+    found = []
+    for mentions in mentions_by_name(problem).values():
+        first = mentions[0]
+        known = first.text.title() in people()
+        if first.category != "PERSON" or " " in first.text or not known or _part_of_longer(problem, first):
+            continue
+        spans = every_mention(problem, first.text)
+        if len({problem.text[start:end] for start, end in spans}) == 1:
+            found.append((first.text, spans))
+    return found
+
+
+def _part_of_longer(problem: Problem, name: Entity) -> bool:
+    """Tell whether the name also occurs inside a longer one or behind a title (Tom, and Tom Sawyer)."""
+    low = name.text.lower()
+    return any(low in e.text.lower().split() and " " in e.text for e in problem.entities)

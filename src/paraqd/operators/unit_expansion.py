@@ -1,0 +1,55 @@
+"""f4: abbreviated units written in full."""
+
+from __future__ import annotations
+
+import random
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.unit_names import full_name, is_abbreviated, takes_plural, uses_american_spelling
+from paraqd.operators.verified import Edit, keep_quantities
+from paraqd.reading import Problem
+from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
+
+
+class UnitExpansion(Operator):
+    """Writes unit abbreviations in full: 5 km → 5 kilometres, 20 kmph → 20 kilometres per hour (f4)."""
+
+    name = "UnitExpansion"
+    paper_id = "f4"
+    polarity = "valid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Expand every abbreviation that is a unit in its context."""
+        del rng, resources
+        american = uses_american_spelling(problem.text)
+        edits = [
+            _expand(mention, problem, american=american)
+            for mention in find_unit_mentions(problem)
+            if is_abbreviated(mention, problem.text)
+        ]
+        return keep_quantities(problem, edits)
+
+
+def _expand(mention: UnitMention, problem: Problem, *, american: bool) -> Edit:
+    many = takes_plural(mention, problem)
+    name = full_name(mention.unit, many=many, american=american)
+    text = problem.text
+    quantity = mention.quantity
+    if quantity is not None and mention.start < quantity.number_span[0]:  # Rs. 40 → 40 rupees
+        after = quantity.number_span[1]
+        if text[after : after + 2] == "/-":
+            after += 2
+        number = text[quantity.number_span[0] : quantity.number_span[1]]
+        return (mention.start, after, f"{number} {name}")
+    end = mention.end
+    if text[end : end + 1] == "." and _stop_belongs(text, end):
+        end += 1
+    before = text[mention.start - 1 : mention.start]
+    space = " " if before.isalnum() or before in {"½", "¼", "¾"} else ""
+    return (mention.start, end, space + name)
+
+
+def _stop_belongs(text: str, at: int) -> bool:
+    """Tell whether the stop at ``at`` is the abbreviation's own: a word in lower case or a digit follows."""
+    rest = text[at + 1 : at + 30].lstrip(" ")
+    return text[at + 1 : at + 2] == " " and rest[:1].islower() and any(c.isupper() for c in text)

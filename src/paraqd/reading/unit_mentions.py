@@ -1,0 +1,96 @@
+"""Every place where a text names a unit: behind a number, and by itself ("how many hours", "in km", "per kg")."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from paraqd.reading.stream import Stream
+from paraqd.reading.types import Problem, Quantity
+from paraqd.reading.unit_parsing import FoundUnit, rate, simple_unit
+from paraqd.reading.units import PERCENT, SIGNS
+
+# what may stand before a unit that has no number of its own
+_BEFORE = frozenset(
+    ("many in per / each every of ( much number hourly the additional more an a these those few several").split()
+)
+_LETTERS_BEFORE = frozenset({"/", "per"})
+
+
+class UnitMention(NamedTuple):
+    """A unit at text[start:end]; ``quantity`` is the one that it belongs to, or None."""
+
+    start: int
+    end: int
+    unit: str
+    quantity: Quantity | None
+
+
+def find_unit_mentions(problem: Problem) -> list[UnitMention]:
+    """Return the units that a problem names, in order; percent is none.
+
+    >>> from paraqd.reading import read
+    >>> [(m.unit, m.quantity is not None) for m in find_unit_mentions(read("He ran 5 km. How many hours, in total?"))]
+    [('kilometre', True), ('hour', False)]
+    """
+    s = Stream(problem.text, problem.tokens)
+    covered = [(q.start, q.end) for q in problem.quantities]
+    found = [
+        UnitMention(*q.unit_span, _written_unit(q), q)
+        for q in problem.quantities
+        if q.unit_span is not None and q.unit and not q.unit.startswith(PERCENT)
+    ]
+    position = 0
+    i = 0
+    while i < s.n:
+        while position < len(covered) and covered[position][1] <= s.start[i]:
+            position += 1
+        if position < len(covered) and covered[position][0] <= s.start[i] and not _denominator_of(s, i):
+            i += 1
+            continue
+        unit = _alone(s, i)
+        if unit is None:
+            i += 1
+            continue
+        found.append(UnitMention(s.start[unit.first], s.end[unit.after - 1], unit.name, None))
+        i = unit.after
+    return _without_overlap(found)
+
+
+def _written_unit(q: Quantity) -> str:
+    """Return the unit that stands at the quantity's ``unit_span``: of Rs. 9/kg the rupee alone."""
+    unit = q.unit or ""
+    before_number = q.unit_span is not None and q.unit_span[0] < q.number_span[0]
+    return unit.partition("/")[0] if before_number else unit
+
+
+def _denominator_of(s: Stream, i: int) -> bool:
+    return i > 0 and s.low[i - 1] in {"/", "per"}
+
+
+def _alone(s: Stream, i: int) -> FoundUnit | None:
+    """Read a unit at token i that stands without a number."""
+    word = s.low[i]
+    before = s.low[i - 1] if i else ""
+    if (
+        before not in _BEFORE
+        or word in SIGNS
+        or not word[:1].isalpha()
+        or word in {"in", "second", "degree", "re", "pounds"}
+    ):
+        return None
+    if len(word) == 1 and before not in _LETTERS_BEFORE:
+        return None
+    if word == "rs" or (
+        before in {"a", "an", "the", "of"} and word in {"foot", "feet", "yard", "stone", "cup", "day", "degrees"}
+    ):
+        return None
+    unit = simple_unit(s, i)
+    return rate(s, unit) if unit is not None and before not in {"/", "per"} else unit
+
+
+def _without_overlap(found: list[UnitMention]) -> list[UnitMention]:
+    result: list[UnitMention] = []
+    for mention in sorted(found, key=lambda m: (m.start, m.quantity is None)):
+        if not result or mention.start >= result[-1].end:
+            result.append(mention)
+    return result
