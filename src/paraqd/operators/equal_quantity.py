@@ -45,6 +45,7 @@ _AGES = re.compile(
     r"\b(?:old|older|age|ages|aged|ago|young|younger|born|birthday|interest|annum|compounded|annually)\b", re.I
 )
 _MOST = 100_000
+_MOST_COINS = 1_000  # nobody writes 80 dollars as 8,000 cents
 _PERCENT_PARTS = {10, 20, 25, 30, 40, 50, 60, 75, 80}
 
 
@@ -142,7 +143,7 @@ def _other_units(problem: Problem, q: Quantity, *, american: bool) -> list[Edit]
     for other in _PARTNERS[q.unit or ""]:
         value = q.value * dimension(q.unit)[1] / dimension(other)[1]
         number = _plain(value)
-        if number is not None:
+        if number is not None and not (q.kind is Kind.MONEY and value > _MOST_COINS):
             found.append((q.start, q.end, f"{number} {full_name(other, many=value != 1, american=american)}"))
     return found
 

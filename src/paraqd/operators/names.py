@@ -8,7 +8,7 @@ from collections import defaultdict
 from functools import cache
 
 from paraqd.reading import Entity, Problem
-from paraqd.reading.entities import organisations, people, places
+from paraqd.reading.name_lists import organisations, people, places
 
 _WORD = re.compile(r"[^\W\d_]+")
 

@@ -50,7 +50,6 @@ _TARGETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"how far", ("how fast",)),
     (r"how fast", ("how far",)),
     (r"how old", ("how tall",)),
-    (r"how much money", ("how many hours",)),
     (r"what percent(?:age)?", ("what number",)),
     (r"what fraction", ("what number",)),
     (r"present age", ("age twenty years from now",)),

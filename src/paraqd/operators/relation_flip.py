@@ -76,7 +76,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (r"with replacement", "without replacement"),
     (r"without replacement", "with replacement"),
     (r"(?:per|each) (?=person|student|ticket|item|box|bag|pen|book|apple)", "for every two of this "),
-    (r"in (?:all|total)|altogether", "each"),
+    (r"(?<=[a-z] )(?:in (?:all|total)|altogether)", "each"),
     (r"odd", "even"),
     (r"even (?=number|integer|digit)", "odd "),
     (r"positive(?! square)", "negative"),

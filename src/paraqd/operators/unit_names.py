@@ -116,8 +116,9 @@ def takes_plural(mention: UnitMention, problem: Problem) -> bool:
             "additional",
             "",
         }
-    if text[mention.start - 1 : mention.start] == "-":
-        return False
+    behind_article = text[max(0, quantity.start - 3) : quantity.start].lower().endswith(("a ", "an "))
+    if text[mention.start - 1 : mention.start] == "-" or (behind_article and not quantity.worded):
+        return False  # a 10 metre long wall
     if "/" in quantity.surface or quantity.worded:
         return abs(quantity.value) > 1
     return quantity.value not in {Fraction(1), Fraction(-1)}

@@ -10,9 +10,7 @@ from paraqd.reading.unit_parsing import FoundUnit, rate, simple_unit
 from paraqd.reading.units import PERCENT, SIGNS
 
 # what may stand before a unit that has no number of its own
-_BEFORE = frozenset(
-    ("many in per / each every of ( much number hourly the additional more an a these those few several").split()
-)
+_BEFORE = frozenset({"many", "in", "per", "/", "each", "every", "(", "much", "number"})
 _LETTERS_BEFORE = frozenset({"/", "per"})
 
 
@@ -80,9 +78,7 @@ def _alone(s: Stream, i: int) -> FoundUnit | None:
         return None
     if len(word) == 1 and before not in _LETTERS_BEFORE:
         return None
-    if word == "rs" or (
-        before in {"a", "an", "the", "of"} and word in {"foot", "feet", "yard", "stone", "cup", "day", "degrees"}
-    ):
+    if word == "rs":
         return None
     unit = simple_unit(s, i)
     return rate(s, unit) if unit is not None and before not in {"/", "per"} else unit

@@ -291,17 +291,20 @@ def _and_part(s: Stream, d: Draft) -> None:
         d.after = d.number_after = after
 
 
+def _starts(s: Stream, i: int) -> bool:
+    """Tell whether token i begins a sentence."""
+    return i == 0 or s.text[i - 1] in {".", "?", "!", '"', "“"}
+
+
 def _counts(s: Stream, i: int) -> bool:
     """Decide whether *one* at i is the number 1 and not a pronoun."""
     before, after = s.low[i - 1] if i else "", s.low[i + 1]
     if after == "-" and s.glued(i + 1):
         return s.low[i + 2] not in _ONE_COMPOUND
-    if (
-        after == "day"
-        and (i == 0 or s.text[i - 1] in '.?!"“')
-        and s.text[i + 2][:1] in {",", ""} | set("abcdefghijklmnopqrstuvwxyz")
-    ):
-        return False
+    if after == "day" and _starts(s, i) and s.text[i + 2][:1] != ".":
+        return False  # "One day Tom …"
+    if after in {"week", "month", "year", "evening", "morning"} and s.text[i + 2] == "," and _starts(s, i):
+        return False  # "One week, a shop sold …"
     if simple_unit(s, i + 1) is not None and after not in {"in", "a"}:
         return True
     if after == "and" and s.low[i + 2] == "a" and s.low[i + 3] in DENOMINATORS:

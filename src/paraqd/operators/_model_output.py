@@ -1,0 +1,94 @@
+"""What the operators that run a model share: asking it, and refusing what cannot be an output."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+
+from paraqd.generators import Decoding, Generator
+from paraqd.operators.base import Resources
+from paraqd.reading import Problem, read
+from paraqd.reading.equality import same_quantities
+
+# Marks that a rewording adds or loses without changing what is said; signs of arithmetic are not among them.
+_MARKS = re.compile(r"[\s.,;:!?\"'`´‘’“”]+")
+
+
+def draw_seeds(rngs: Sequence[random.Random]) -> list[int]:
+    """Draw one seed for each problem: all that a model operator takes from the generator passed in."""
+    return [rng.getrandbits(63) for rng in rngs]
+
+
+def sentences_of(problem: Problem) -> list[str]:
+    """Return the problem's sentences as a model is given them."""
+    return [sentence.text for sentence in problem.sentences]
+
+
+def ask(
+    generator: Generator, parts: Sequence[Sequence[str]], *, seeds: Sequence[int], decoding: Decoding
+) -> list[list[list[str]]]:
+    """Ask for all parts of all problems at once; the candidates in the order and the shape of ``parts``."""
+    texts = [text for group in parts for text in group]
+    seed_of = [seed for group, seed in zip(parts, seeds, strict=True) for _ in group]
+    answers = iter(generator.generate(texts, seed=seed_of, decoding=decoding))
+    return [[next(answers) for _ in group] for group in parts]
+
+
+def unchanged(problem: Problem, output: str) -> bool:
+    """Say whether the output is the question but for its white space."""
+    return output.split() == problem.text.split()
+
+
+def same_wording(problem: Problem, output: str) -> bool:
+    """Say whether the output says the same in the same words, but for case, marks and white space."""
+    words = _MARKS.sub(" ", output).casefold().split()
+    return words == _MARKS.sub(" ", problem.text).casefold().split() and same_quantities(
+        problem.quantities, read(output).quantities
+    )
+
+
+def checked_valid(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
+    """Return what may be called valid; what is not, is dropped and counted."""
+    if not output.strip():
+        resources.dropped(operator, "no output")
+    elif unchanged(problem, output):
+        resources.dropped(operator, "unchanged")
+    elif not same_quantities(problem.quantities, read(output).quantities):
+        resources.dropped(operator, "quantities differ")
+    else:
+        return output
+    return None
+
+
+def lossy_paraphrases(
+    problems: Sequence[Problem],
+    rngs: Sequence[random.Random],
+    resources: Resources,
+    *,
+    operator: str,
+    resource: str,
+    decoding: Decoding,
+) -> list[str | None]:
+    """Let a general paraphraser reword word problems, which it cannot do without losing something.
+
+    The whole question at once, or sentence by sentence where the generator was made from single sentences. An
+    output that keeps every word is dropped and counted.
+    """
+    generator: Generator = resources.require(resource, needed_by=operator)
+    parts = [sentences_of(p) if generator.by_sentence else [p.text] for p in problems]
+    answers = ask(generator, parts, seeds=draw_seeds(rngs), decoding=decoding)
+    outputs: list[str | None] = []
+    for problem, candidates in zip(problems, answers, strict=True):
+        outputs.append(None)
+        if not problem.text.strip():
+            continue
+        if not candidates or not all(candidates):
+            resources.dropped(operator, "no output")
+            continue
+        output = " ".join(found[0] for found in candidates)
+        if unchanged(problem, output) or same_wording(problem, output):
+            resources.dropped(operator, "unchanged")
+        else:
+            outputs[-1] = output
+    return outputs

@@ -1,0 +1,42 @@
+"""f9 LossyParaphrase: a paraphraser of general English, which loses something of a word problem."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from paraqd.generators import Decoding
+from paraqd.operators._model_output import lossy_paraphrases
+from paraqd.operators.base import Operator, Resources
+from paraqd.reading import Problem
+
+
+class LossyParaphrase(Operator):
+    """Rewords with a model fine-tuned on PAWS (f9, invalid): Pegasus in the paper.
+
+    A cut-off output is kept: losing the end is one of the faults that the paper saw in this model.
+    """
+
+    name = "LossyParaphrase"
+    paper_id = "f9"
+    polarity = "invalid"
+    needs = ("generator.f9",)
+
+    def __init__(self, *, decoding: Decoding = Decoding(num_beams=4, keep_unfinished=True)) -> None:  # noqa: B008
+        self.decoding = decoding
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Return the model's rewording, or None where it is the question again."""
+        return self.apply_batch([problem], [rng], resources)[0]
+
+    def apply_batch(
+        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
+    ) -> list[str | None]:
+        """Reword many problems in the model's own batches."""
+        return lossy_paraphrases(
+            problems, rngs, resources, operator=self.name, resource="generator.f9", decoding=self.decoding
+        )
+
+    def source_model(self, resources: Resources) -> str:
+        """Name the model."""
+        return str(resources.require("generator.f9", needed_by=self.name).name)

@@ -1,0 +1,102 @@
+"""The models behind the paper's model operators, by the name of the resource that holds each.
+
+Every one can be replaced by another hub name or a folder: ``--generator f9=DIR``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+from paraqd.generators import PLAIN, Generator, GeneratorUnavailableError, Prompt, load_generator, read_card
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperModel:
+    """A model by hub name, the operator that needs it and how it is asked.
+
+    ``certain`` is False where the paper says which base and which data but not which published weights: the
+    model named is the likeliest. ``train_first`` says that the published weights are only the base of a
+    training (``paraqd generator train``).
+    """
+
+    operator: str
+    model: str
+    prompt: Prompt = PLAIN
+    certain: bool = True
+    train_first: bool = False
+
+
+PAPER_MODELS: Mapping[str, PaperModel] = MappingProxyType(
+    {
+        "f1.forward": PaperModel(operator="Backtranslation", model="facebook/wmt19-en-de"),
+        "f1.backward": PaperModel(operator="Backtranslation", model="facebook/wmt19-de-en"),
+        "f9": PaperModel(operator="LossyParaphrase", model="tuner007/pegasus_paraphrase", certain=False),
+        "fa.passive": PaperModel(
+            operator="ActivePassive",
+            model="prithivida/active_to_passive_styletransfer",
+            prompt=Prompt("transfer Active to Passive: {text}"),
+            certain=False,
+        ),
+        "fa.grammar": PaperModel(
+            operator="ActivePassive",
+            model="prithivida/grammar_error_correcter_v1",
+            prompt=Prompt("gec: {text}"),
+            certain=False,
+        ),
+        "fb": PaperModel(operator="CorruptedReconstruction", model="t5-base", train_first=True),
+        "fe": PaperModel(
+            operator="T5Paraphrase",
+            model="ramsrigouthamg/t5_paraphraser",
+            prompt=Prompt("paraphrase: {text}"),
+            certain=False,
+        ),
+    }
+)
+
+
+def load_paper_generator(
+    key: str, model: str | Path | None = None, *, device: str | None = None
+) -> Generator:
+    """Load the generator of a key of ``PAPER_MODELS``: the paper's model, or another by hub name or folder.
+
+    ``GeneratorUnavailableError`` says in one line what is absent and what to do.
+    """
+    if key not in PAPER_MODELS:
+        raise ValueError(f"no operator takes a generator {key!r}: one of {', '.join(PAPER_MODELS)}")
+    paper = PAPER_MODELS[key]
+    if model is None and paper.train_first:
+        raise GeneratorUnavailableError(
+            f"{paper.operator} needs {paper.model} trained to reconstruct: run `paraqd generator train {key} "
+            f"--base-model {paper.model} --out DIR` and give --generator {key}=DIR, or use --stand-ins"
+        )
+    chosen = paper.model if model is None else model
+    return load_generator(
+        chosen,
+        device=device,
+        # A folder that this project trained knows its own prompt.
+        prompt=None if read_card(chosen) else paper.prompt,
+        needed_by=paper.operator,
+        option=key,
+    )
+
+
+def generator_factories(
+    given: Mapping[str, str | Path] | None = None, *, device: str | None = None
+) -> dict[str, Callable[[], Generator]]:
+    """Return ``Resources``' lazy factories for all keys, those of ``given`` with the models named there.
+
+    >>> sorted(generator_factories({"f9": "my-model"}))[:2]
+    ['generator.f1.backward', 'generator.f1.forward']
+    """
+    given = given or {}
+    unknown = [key for key in given if key not in PAPER_MODELS]
+    if unknown:
+        raise ValueError(f"no operator takes a generator {unknown[0]!r}: one of {', '.join(PAPER_MODELS)}")
+    return {
+        f"generator.{key}": partial(load_paper_generator, key, given.get(key), device=device)
+        for key in PAPER_MODELS
+    }

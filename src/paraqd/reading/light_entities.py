@@ -1,0 +1,232 @@
+"""The light reader of names: capitals, position and small lists; no model."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from paraqd.reading.name_lists import capitalised_words, not_names, organisations, people, places
+from paraqd.reading.types import Entity, Sentence, Token
+from paraqd.reading.units import SPELLINGS
+
+_TITLES = frozenset("mr mrs ms miss dr prof sir madam uncle aunt aunty shri smt master coach principal".split())
+_ORGANISATION_ENDS = frozenset(
+    "school college university company corporation inc ltd limited bank hospital club store shop supermarket league "
+    "team industries enterprises motors airlines railways academy institute".split()
+)
+_PLACE_ENDS = frozenset(
+    "river city street road avenue lane park lake island county beach valley mountain mount bridge station".split()
+)
+_PLACE_BEFORE = frozenset("in at from to near towards toward via between through leaving reaches reach reached".split())
+_VERBISH = frozenset("has had is was can and or would could buys bought sells sold earns gave gives makes made".split())
+_VERBISH |= frozenset(
+    "ran runs ate eats paid pays got gets uses used spent spends saved saves needs wants bakes".split()
+)
+_MONTHS = frozenset("january february march april may june july august september october november december".split())
+_CARDS = frozenset({"king", "queen", "jack", "ace"})
+_ARTICLES = frozenset({"a", "an", "the", "each", "every", "or"})
+_OPENERS = frozenset("\"“'‘([:")
+
+
+@dataclass(frozen=True)
+class _Lists:
+    not_names: frozenset[str]
+    capitalised: frozenset[str]
+    single: dict[str, str]
+    several: dict[str, tuple[tuple[str, ...], ...]]
+    organisations: frozenset[str]
+
+
+@cache
+def _lists() -> _Lists:
+    single = {name.lower(): "PLACE" for name in places() if " " not in name}
+    single.update({name.lower(): "PERSON" for name in people()})
+    several: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for name in places():
+        words = tuple(name.lower().split())
+        if len(words) > 1:
+            several[words[0]] = (*several.get(words[0], ()), words)
+    return _Lists(
+        not_names(),
+        capitalised_words(),
+        single,
+        several,
+        frozenset(name.lower() for name in organisations()),
+    )
+
+
+class LightEntities:
+    """Capitals, position and small lists; lower-case text is read with the lists alone."""
+
+    def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
+        """Return every mention, in order."""
+        scan = _Scan(text, tokens, [token[0].lower() for token in tokens], _lists())
+        if not any(sentence.text[:1].isupper() for sentence in sentences) or text == text.upper():
+            return tuple(scan.from_lists())
+        return tuple(scan.from_capitals(frozenset(sentence.start for sentence in sentences)))
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """One text laid out for reading."""
+
+    text: str
+    tokens: Sequence[Token]
+    low: list[str]
+    lists: _Lists
+
+    def entity(self, i: int, j: int, category: str) -> Entity:
+        start, end = self.tokens[i][1], self.tokens[j - 1][2]
+        if self.low[j - 1] != _base(self.low[j - 1]):
+            end -= 2
+        return Entity(self.text[start:end], category, start, end)
+
+    def titled(self, i: int) -> bool:
+        """Tell whether a title stands before token i."""
+        if i > 1 and self.low[i - 1] == ".":
+            i -= 1
+        return i > 0 and self.low[i - 1] in _TITLES
+
+    def place_of_several(self, i: int) -> int:
+        """Return how many words the place at token i has, 0 where none of several words stands there."""
+        names = self.lists.several.get(self.low[i])
+        if names is None:
+            return 0
+        return next((len(words) for words in names if tuple(self.low[i : i + len(words)]) == words), 0)
+
+    # lower-case texts
+
+    def from_lists(self) -> Iterator[Entity]:
+        i = 0
+        while i < len(self.tokens):
+            length = self.place_of_several(i)
+            if length:
+                yield self.entity(i, i + length, "PLACE")
+                i += length
+                continue
+            category = self.listed(i)
+            j = i + 1
+            while category == "PERSON" and j < len(self.tokens) and self.follows(j) and self.listed(j) == "PERSON":
+                j += 1  # a first name and a family name
+            if category:
+                yield self.entity(i, j, category)
+            i = j
+
+    def listed(self, i: int) -> str | None:
+        word = self.low[i]
+        base = _base(word)
+        if len(base) < 3 or not base[0].isalpha():
+            return None
+        if self.titled(i) and word not in _TITLES:
+            return "PERSON"
+        category = self.lists.single.get(base)
+        if category is None or base in self.lists.not_names or base in self.lists.capitalised:
+            return None
+        return category
+
+    def follows(self, i: int) -> bool:
+        """Tell whether token i is one space behind the token before, and that one is no possessive."""
+        return self.tokens[i][1] == self.tokens[i - 1][2] + 1 and _base(self.low[i - 1]) == self.low[i - 1]
+
+    # texts with capitals
+
+    def from_capitals(self, starts: frozenset[int]) -> list[Entity]:
+        found: list[tuple[int, int]] = []
+        opening: list[tuple[int, int]] = []
+        for i, j in self.runs():
+            initial = self.tokens[i][1] in starts or (i > 0 and self.tokens[i - 1][0] in _OPENERS)
+            first = self.skip_ordinary(i, j)
+            if first == j:
+                if initial and j - i == 1:
+                    opening.append((i, j))
+            elif initial and first == i and j - i == 1 and not self.titled(i):
+                opening.append((i, j))
+            else:
+                found.append((first, j))
+        known = {_base(self.low[i]) for i, j in found if j - i == 1}
+        found += [(i, j) for i, j in opening if self.opens_with_name(i, known)]
+        return [self.entity(i, j, self.category(i, j)) for i, j in sorted(found)]
+
+    def runs(self) -> Iterator[tuple[int, int]]:
+        """Yield the runs [i, j) of capitalised words; a hyphen joins (Mei-Ling, Min-jun)."""
+        i, n = 0, len(self.tokens)
+        while i < n:
+            if not _is_name_like(self.tokens[i][0]) or self.low[i] in SPELLINGS:
+                i += 1
+                continue
+            j = i + 1
+            while j < n:
+                if _is_name_like(self.tokens[j][0]) and self.follows(j) and self.low[j] not in SPELLINGS:
+                    j += 1
+                elif self.hyphenates(j):
+                    j += 2
+                else:
+                    break
+            yield i, j
+            i = j
+
+    def hyphenates(self, j: int) -> bool:
+        tokens = self.tokens
+        if j + 1 >= len(tokens) or tokens[j][0] != "-" or tokens[j][1] != tokens[j - 1][2]:
+            return False
+        return (
+            tokens[j + 1][1] == tokens[j][2]
+            and tokens[j + 1][0].isalpha()
+            and (_is_name_like(tokens[j + 1][0]) or self.low[j - 1] in self.lists.single)
+        )
+
+    def skip_ordinary(self, i: int, j: int) -> int:
+        """Return where the name begins in the run [i, j): behind words that are capitalised for other reasons."""
+        while i < j and not self.titled(i) and self.is_ordinary(i) and not self.place_of_several(i):
+            i += 1
+        return i
+
+    def is_ordinary(self, i: int) -> bool:
+        base = _base(self.low[i])
+        if base in _TITLES:
+            return True
+        if base in _CARDS and (i > 0 and self.low[i - 1] in _ARTICLES):
+            return True
+        if base not in self.lists.capitalised:
+            return False
+        return base in _MONTHS or base in {"will", "roman"} or self.lists.single.get(base) != "PERSON"
+
+    def opens_with_name(self, i: int, known: set[str]) -> bool:
+        """Decide whether the first word of a sentence is a name."""
+        word, base = self.low[i], _base(self.low[i])
+        if base in known or base in self.lists.organisations:
+            return True
+        if self.lists.single.get(base) is None and self.lists.single.get(_plain(base)) is None:
+            return False
+        if base in self.lists.not_names or base in self.lists.capitalised:
+            following = self.low[i + 1] if i + 1 < len(self.low) else ""
+            return word != base or (following in _VERBISH and base not in {"may", "will"})
+        return True
+
+    def category(self, i: int, j: int) -> str:
+        words = tuple(_base(word) for word in self.low[i:j])
+        if self.titled(i):
+            return "PERSON"
+        if words[-1] in _ORGANISATION_ENDS or " ".join(words) in self.lists.organisations:
+            return "ORGANISATION"
+        if words[-1] in _PLACE_ENDS or self.place_of_several(i):
+            return "PLACE"
+        known = self.lists.single.get(words[0])
+        if known:
+            return known
+        return "PLACE" if i > 0 and self.low[i - 1] in _PLACE_BEFORE else "PERSON"
+
+
+def _base(word: str) -> str:
+    return word[:-2] if word.endswith(("'s", "’s")) else word
+
+
+def _plain(word: str) -> str:
+    """Take the accents off: zoë is listed as zoe."""
+    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+
+
+def _is_name_like(word: str) -> bool:
+    return len(word) > 1 and word[0].isupper() and not word.isupper()

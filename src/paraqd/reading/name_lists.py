@@ -1,0 +1,51 @@
+"""The lists of names that come with the package, written for it: people, places, organisations."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+_DATA = Path(__file__).parent / "data"
+
+
+def _lines(name: str) -> list[str]:
+    lines = (_DATA / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@cache
+def people() -> dict[str, str]:
+    """Return first names and how they are used: ``f``, ``m`` or ``u`` (both).
+
+    >>> people()["Meera"]
+    'f'
+    """
+    return dict(line.split("\t") for line in _lines("people.tsv"))
+
+
+@cache
+def places() -> dict[str, str]:
+    """Return names of places and what they are (city, country, river …).
+
+    >>> places()["New York"]
+    'city'
+    """
+    return dict(line.split("\t") for line in _lines("places.tsv"))
+
+
+@cache
+def organisations() -> tuple[str, ...]:
+    """Return names of companies, schools and teams."""
+    return tuple(_lines("organisations.txt"))
+
+
+@cache
+def not_names() -> frozenset[str]:
+    """Return words in lower case that are names in some texts and ordinary words in most."""
+    return frozenset(_lines("not_names.txt"))
+
+
+@cache
+def capitalised_words() -> frozenset[str]:
+    """Return, in lower case, words that are written with a capital for other reasons than being a name."""
+    return frozenset(word.lower() for word in _lines("capitalised.txt"))
