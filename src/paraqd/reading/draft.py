@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from paraqd.reading.numerals import SCALES
+from paraqd.reading.numerals import SCALES, cardinal
 from paraqd.reading.stream import Stream
 from paraqd.reading.types import Kind, Quantity, Span
 from paraqd.reading.unit_parsing import FoundUnit, denominator, money_letter, rate, simple_unit
@@ -134,13 +134,23 @@ def _scale(s: Stream, d: Draft, *, money: bool) -> None:
             d.value *= SCALES[word]
         elif word == "dozen" or (word == "dozens" and d.value != 1):
             d.value *= 12
-        elif money and s.glued(i) and word in _SHORT_SCALES and not s.glued(i + 1):
+        elif money and s.glued(i) and word in _SHORT_SCALES and not (s.glued(i + 1) and s.text[i + 1][0].isalnum()):
             d.value *= _SHORT_SCALES[word]
         else:
             break
         if d.kind is Kind.FRACTION:
             d.kind = Kind.COUNT
         d.after = d.number_after = i + 1
+        _rest_in_words(s, d, SCALES.get(word, 0))
+
+
+def _rest_in_words(s: Stream, d: Draft, scale: int) -> None:
+    """Read the *fifty* of ``3 hundred and fifty``."""
+    i = d.after + 1 if s.low[d.after] == "and" else d.after
+    rest = None if d.worded else cardinal(s, i)
+    if rest is not None and 1 < rest[0] < scale:
+        d.value += rest[0]
+        d.after = d.number_after = rest[1]
 
 
 def _sign_stands_free(s: Stream, i: int) -> bool:

@@ -68,8 +68,8 @@ def _compound(this: Quantity, following: Quantity) -> bool:
         return False
     if this.kind not in {Kind.MEASURE, Kind.MONEY} or this.unit == following.unit or this.value < 0:
         return False
-    gap = following.start - this.end
-    if not 0 <= gap <= 5 or this.value.denominator != 1:
+    # " ", ", " or " and " between them; "2 m by 40 cm" and "2 m or 40 cm" are no sums
+    if following.start - this.end not in {1, 2, 5} or this.value.denominator != 1:
         return False
     top, bottom = dimension(this.unit), dimension(following.unit)
     return top[0] == bottom[0] and top[1] > following.value * bottom[1] and category(this.unit) != "temperature"

@@ -37,6 +37,7 @@ class _Lists:
     single: dict[str, str]
     several: dict[str, tuple[tuple[str, ...], ...]]
     organisations: frozenset[str]
+    beginnings: frozenset[str]
 
 
 @cache
@@ -54,6 +55,7 @@ def _lists() -> _Lists:
         single,
         several,
         frozenset(name.lower() for name in organisations()),
+        (frozenset(single) - not_names() - capitalised_words()) | frozenset(several),
     )
 
 
@@ -101,6 +103,9 @@ class _Scan:
     def from_lists(self) -> Iterator[Entity]:
         i = 0
         while i < len(self.tokens):
+            if not self.may_be_listed(i):
+                i += 1
+                continue
             length = self.place_of_several(i)
             if length:
                 yield self.entity(i, i + length, "PLACE")
@@ -113,6 +118,13 @@ class _Scan:
             if category:
                 yield self.entity(i, j, category)
             i = j
+
+    def may_be_listed(self, i: int) -> bool:
+        """Sort out at once the words that cannot begin a name: nearly all."""
+        word = self.low[i]
+        if word in self.lists.beginnings or word[-2:] in {"'s", "’s"}:
+            return True
+        return i > 0 and (self.low[i - 1] in _TITLES or (self.low[i - 1] == "." and self.titled(i)))
 
     def listed(self, i: int) -> str | None:
         word = self.low[i]

@@ -10,6 +10,7 @@ from paraqd.reading.sharing import share_units
 from paraqd.reading.stream import Stream
 from paraqd.reading.tokens import SUBSCRIPT, SUPERSCRIPT
 from paraqd.reading.types import Kind, Quantity, Token
+from paraqd.reading.unit_parsing import FoundUnit, simple_unit
 from paraqd.reading.units import SPELLINGS
 from paraqd.reading.worded import STARTERS, worded
 
@@ -17,6 +18,8 @@ _SUFFIXES = frozenset({"st", "nd", "rd", "th", "rds", "ths"})
 _GLUED_BEFORE = frozenset({"rs", "re", "inr", "usd", "no", "gbp", "eur", "rupees", "us"})
 _TIME_BEFORE = frozenset({"at", "by", "until", "till", "from", "before", "after", "since", "around", "between", "past"})
 _RATIO_WORDS = frozenset({"ratio", "ratios", "proportion", "proportions", "odds", "scale", "ratio's"})
+_FOOT_MARKS, _INCH_MARKS = frozenset("'’′"), frozenset('"”″')
+_PRIMES = _FOOT_MARKS | _INCH_MARKS
 _SUPERSCRIPT_DIGITS = str.maketrans(SUPERSCRIPT + SUBSCRIPT, "0123456789" * 2)
 
 
@@ -75,7 +78,7 @@ def _numeric(s: Stream, i: int, floor: int) -> Draft:
     if power is not None:
         return power
     value, after, kind = number(s, i)
-    special = _clock(s, i) or _ratio(s, i, value, after)
+    special = _clock(s, i) or _feet_or_inches(s, i) or _ratio(s, i, value, after)
     if special is not None:
         return special
     draft = Draft(value, kind, i, after)
@@ -109,6 +112,8 @@ def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
     value = digits_value(s.text[i])
     if value.denominator != 1 or "." in s.text[i]:
         return value, i + 1, Kind.COUNT
+    if s.text[i + 1] == "000" and s.start[i + 1] == s.end[i] + 1 and len(s.text[i]) < 4:
+        return _spaced_groups(s, i)
     plain = _fraction(s, i)
     if plain is not None:
         return plain[0], plain[1], Kind.FRACTION
@@ -121,13 +126,24 @@ def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
         if part is not None and part[0] < 1 and s.glued(j + 1):
             return value + part[0], part[1], Kind.FRACTION
     parts = _worded_denominator(s, j)
-    if parts is not None and value:
+    if parts is not None and 0 < value < parts[0]:
         return value / parts[0], parts[1], Kind.FRACTION
     if s.low[j] == "and":
         extra = _and_fraction(s, j + 1)
         if extra is not None:
             return value + extra[0], extra[1], Kind.FRACTION
     return value, j, Kind.COUNT
+
+
+def _spaced_groups(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
+    """Read 5 000 and 1 000 000: groups of three behind a space, the first of them 000."""
+    digits, after = s.text[i], i + 1
+    while s.text[after].isdecimal() and len(s.text[after]) == 3 and s.start[after] == s.end[after - 1] + 1:
+        digits += s.text[after]
+        after += 1
+        if len(digits) > MAX_DIGITS:
+            break
+    return Fraction(int(digits)), after, Kind.COUNT
 
 
 def _worded_denominator(s: Stream, i: int) -> tuple[int, int] | None:
@@ -145,6 +161,9 @@ def _and_fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
         return Fraction(1, 2 if s.low[i + 1] == "half" else 4), i + 2
     if s.text[i] and s.text[i][0] in VULGAR_VALUES:
         return VULGAR_VALUES[s.text[i]], i + 1
+    part = _fraction(s, i) if s.number_at(i) and "." not in s.text[i] else None
+    if part is not None and part[0] < 1 and simple_unit(s, part[1]) is not None:
+        return part
     return None
 
 
@@ -178,6 +197,9 @@ def _suffix(s: Stream, d: Draft) -> bool:
 
 def _clock(s: Stream, i: int) -> Draft | None:
     """Read a time of day in digits: 10 a.m., 3:30, 15:45, 5 o'clock."""
+    dotted = _dotted_clock(s, i)
+    if dotted is not None:
+        return dotted
     if not s.text[i].isdecimal() or len(s.text[i]) > 2 or s.text[i - 1 : i] == ["$"]:
         return None
     hours = Fraction(int(s.text[i]))
@@ -195,6 +217,33 @@ def _clock(s: Stream, i: int) -> Draft | None:
     elif not with_minutes or (s.words & _RATIO_WORDS and s.low[i - 1] not in _TIME_BEFORE):
         return None
     return Draft(hours, Kind.TIME_OF_DAY, i, after)
+
+
+def _dotted_clock(s: Stream, i: int) -> Draft | None:
+    """Read 9.30 a.m., as the British write it."""
+    hour, point, minutes = s.text[i].partition(".")
+    half_day = meridiem(s, i + 1) if point and len(minutes) == 2 and hour.isdecimal() else None
+    if half_day is None or int(hour) > 12 or int(minutes) > 59:
+        return None
+    hours = Fraction(int(hour) % 12 + (12 if half_day[0] == "p" else 0)) + Fraction(int(minutes), 60)
+    return Draft(hours, Kind.TIME_OF_DAY, i, half_day[1])
+
+
+def _feet_or_inches(s: Stream, i: int) -> Draft | None:
+    """Read the parts of 5'6" and of 5′ 6″."""
+    mark = s.text[i + 1]
+    if not mark or mark not in _PRIMES or not s.glued(i + 1) or not s.text[i].isdecimal():
+        return None
+    if mark in _FOOT_MARKS:
+        second = s.text[i + 3] if s.number_at(i + 2) else ""
+        unit = "foot" if mark == "′" or (second and second in _INCH_MARKS) else None
+    else:
+        unit = "inch" if mark == "″" or (i > 1 and s.text[i - 1] in _FOOT_MARKS and s.number_at(i - 2)) else None
+    if unit is None:
+        return None
+    draft = Draft(digits_value(s.text[i]), Kind.MEASURE, i, i + 1)
+    draft.take_unit(s, FoundUnit(unit, i + 1, i + 2))
+    return draft
 
 
 def _has_minutes(s: Stream, i: int) -> bool:

@@ -80,7 +80,12 @@ def _merge_ratios(s: Stream, drafts: list[Draft]) -> list[Draft]:
 
 
 def _is_ratio(s: Stream, left: Draft, right: Draft) -> bool:
-    if s.low[left.after : right.first] != ["to"] or right.kind not in _PLAIN or right.unit or not right.value:
+    if (
+        s.low[left.after : right.first] not in (["to"], ["is", "to"])
+        or right.kind not in _PLAIN
+        or right.unit
+        or not right.value
+    ):
         return False
     if left.unit or left.kind not in _PLAIN | {Kind.RATIO}:
         return False

@@ -40,15 +40,16 @@ def tokenize(text: str) -> tuple[Token, ...]:
     ['Rs', '.', '40,000', 'at', '5', '%', 'for', '1.5', 'years', '.']
     """
     tokens: list[Token] = []
+    add, new = tokens.append, tuple.__new__  # a named tuple's own constructor is a slow detour
     for match in _TOKEN.finditer(text):
         word = match.group()
-        start = match.start()
-        if "," in word and len(word) > 1 and not is_grouped(word):
+        start, end = match.span()
+        if "," in word and end - start > 1 and not is_grouped(word):
             for i, part in enumerate(word.split(",")):
                 if i:
-                    tokens.append(Token(",", start - 1, start))
-                tokens.append(Token(part, start, start + len(part)))
+                    add(Token(",", start - 1, start))
+                add(Token(part, start, start + len(part)))
                 start += len(part) + 1
         else:
-            tokens.append(Token(word, start, match.end()))
+            add(new(Token, (word, start, end)))
     return tuple(tokens)

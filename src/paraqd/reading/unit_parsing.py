@@ -69,6 +69,8 @@ def _is_letter_unit(s: Stream, i: int) -> bool:
     word = s.text[i]
     if word != word.lower() and word != "L":
         return False
+    if word == "s" and s.glued(i) and i > 1 and s.low[i - 2] == "the" and s.text[i - 1].endswith("0"):
+        return False  # the 1990s
     if word in s.variables:
         return False
     after = s.text[i + 1]

@@ -60,6 +60,7 @@ _DURATION_BEFORE = frozenset(
         "another of by approximately around once"
     ).split()
 )
+_VAGUE = (["few"], ["several"], ["many"], ["some"])
 _PRONOUNS = frozenset("he she it they we you i who and then".split())
 _LONG_PERIODS = frozenset({"decade", "fortnight", "century"})
 
@@ -211,8 +212,8 @@ def _cardinal(s: Stream, i: int, first: int, floor: int) -> Draft | None:
     if found is None:
         return None
     value, after = found
-    if first == i and s.low[i] in SCALES and s.low[i].endswith("s"):
-        return None  # "lakhs of people"
+    if first == i and s.low[i] in SCALES and (s.low[i].endswith("s") or s.low[i - 1 : i] in _VAGUE):
+        return None  # "lakhs of people", "a few hundred"
     if value == 1 and first == i and s.low[i] == "one" and after == i + 1 and not _counts(s, i):
         return None
     if s.low[after] in {"o'clock", "o’clock"} and value <= 12:
@@ -271,6 +272,10 @@ def _over(s: Stream, d: Draft) -> bool:
 def _and_part(s: Stream, d: Draft) -> None:
     """Read *and a half*, *and three quarters* behind a whole number."""
     i = d.after
+    if s.low[i : i + 6] == ["-", "and", "-", "a", "-", "half"]:
+        d.value, d.kind = d.value + Fraction(1, 2), Kind.FRACTION
+        d.after = d.number_after = i + 6
+        return
     if s.low[i] != "and":
         return
     if s.low[i + 1] == "a" and s.low[i + 2] in DENOMINATORS and not s.low[i + 2].endswith("s"):
