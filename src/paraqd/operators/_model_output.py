@@ -11,6 +11,10 @@ from paraqd.operators.base import Resources
 from paraqd.reading import Problem, read
 from paraqd.reading.equality import same_quantities
 
+# Sampled, because the likeliest rewording of a small paraphraser is often a faithful one. A cut-off output is
+# kept: losing the end is one of the faults that the paper saw in these models.
+LOSSY = Decoding(do_sample=True, top_p=0.9, keep_unfinished=True)
+
 # Marks that a rewording adds or loses without changing what is said; signs of arithmetic are not among them.
 _MARKS = re.compile(r"[\s.,;:!?\"'`´‘’“”]+")
 

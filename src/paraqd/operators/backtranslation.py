@@ -12,6 +12,8 @@ from paraqd.operators._model_output import ask, checked_valid, draw_seeds, sente
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
+DIVERSE = Decoding(num_candidates=5, diversity=0.8)
+
 
 class Backtranslation(Operator):
     """Translates there and back (f1, valid).
@@ -30,7 +32,7 @@ class Backtranslation(Operator):
         self,
         *,
         forward: Decoding = GREEDY,
-        backward: Decoding = Decoding(num_candidates=5, diversity=0.8),  # noqa: B008  (frozen)
+        backward: Decoding = DIVERSE,
     ) -> None:
         self.forward = forward
         self.backward = backward

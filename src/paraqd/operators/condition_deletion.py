@@ -6,7 +6,6 @@ import random
 import re
 
 from paraqd.operators.base import Operator, Resources
-from paraqd.operators.text import is_cased
 from paraqd.reading import Problem
 
 _IF_CLAUSE = re.compile(r"^(?:if|when|given that|assuming that|suppose that|since)\b[^,?]*\d[^,?]*,\s*", re.I)
@@ -27,7 +26,7 @@ class ConditionDeletion(Operator):
             return None
         start, end = rng.choice(options)
         left, right = problem.text[:start].rstrip(), problem.text[end:].lstrip()
-        if not left and is_cased(problem.text):
+        if problem.cased and (not left or left[-1] in ".?!"):
             right = right[:1].upper() + right[1:]
         text = f"{left} {right}".strip() if right[:1] not in {"?", "."} else left + right
         return text if text and text != problem.text else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from paraqd.operators.base import Operator, Resources
-from paraqd.operators.names import renameable, substitute, words_of
+from paraqd.operators.renaming import renameable, substitute, words_of
 from paraqd.operators.text import splice
 from paraqd.reading import Problem
 

@@ -38,9 +38,7 @@ class CorruptedReconstruction(Operator):
         """Corrupt and reconstruct many problems in the model's own batches."""
         generator: Generator = resources.require("generator.fb", needed_by=self.name)
         vocabulary: Sequence[str] = resources.get("vocabulary") or ()
-        corrupted = [
-            corrupt(problem, rng, vocabulary=vocabulary) for problem, rng in zip(problems, rngs, strict=True)
-        ]
+        corrupted = [corrupt(problem, rng, vocabulary=vocabulary) for problem, rng in zip(problems, rngs, strict=True)]
         # A question in which everything must be spared stays whole: the operator does not apply to it.
         parts = [[] if text == p.text else [text] for text, p in zip(corrupted, problems, strict=True)]
         answers = ask(generator, parts, seeds=draw_seeds(rngs), decoding=self.decoding)
@@ -65,7 +63,7 @@ def corrupt(
     vocabulary: Sequence[str] = (),
     deleted: float = 0.1,
     replaced: float = 0.1,
-    window: float = 3.0,
+    window: float = 2.0,
 ) -> str:
     """Shuffle words locally, delete some and replace some; spare numbers, units and the last three tokens.
 
@@ -96,9 +94,7 @@ def corrupt(
     return "".join([*pieces, problem.text[end:]]).strip() if free else problem.text
 
 
-def training_pairs(
-    questions: Iterable[str], *, seed: int, vocabulary: Sequence[str] = ()
-) -> Iterator[tuple[str, str]]:
+def training_pairs(questions: Iterable[str], *, seed: int, vocabulary: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield (corrupted question, question) to train ``generator.fb`` with.
 
     The corruptions are not those that ``apply`` makes with the same seed, which the model would know by

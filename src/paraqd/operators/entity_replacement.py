@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 from paraqd.operators.base import Noted, Operator, Resources
-from paraqd.operators.names import every_mention, substitute, words_of
+from paraqd.operators.renaming import every_mention, substitute, titled_gender, words_of
 from paraqd.operators.text import delete, splice
-from paraqd.reading import Entity, Problem
+from paraqd.reading import Entity, Problem, read
 
 _MOST = 3
 CONSISTENT = "consistent_renaming"
@@ -37,7 +37,7 @@ class EntityReplacement(Operator):
         for entity in chosen:
             new = new_names.get(entity.text)
             if rng.random() < 0.5:
-                new = new or substitute(entity.text, entity.category, taken, rng)
+                new = new or substitute(entity.text, entity.category, taken, rng, gender=titled_gender(problem, entity))
             else:
                 new = None
             if new is None:
@@ -46,18 +46,23 @@ class EntityReplacement(Operator):
                 new_names[entity.text] = new
                 taken |= words_of(new)
                 replaced.append((entity, new))
-        text = _rewrite(problem.text, replaced, deleted)
+        text = _rewrite(problem, replaced, deleted)
         if not text or text == problem.text:
             return None
         return Noted(text, CONSISTENT if not deleted and _is_consistent(problem, replaced) else "")
 
 
-def _rewrite(text: str, replaced: list[tuple[Entity, str]], deleted: list[Entity]) -> str:
-    marker = "\x00"  # deletions leave a mark first, so that every span is one of the original text
-    edits = [(e.start, e.end, new) for e, new in replaced]
-    edits += [(e.start, e.end + (2 if text[e.end : e.end + 2] in {"'s", "’s"} else 0), marker) for e in deleted]
-    spliced = splice(text.replace(marker, " "), edits)
-    return delete(spliced, [(i, i + 1) for i, c in enumerate(spliced) if c == marker]).strip()
+def _rewrite(problem: Problem, replaced: list[tuple[Entity, str]], deleted: list[Entity]) -> str:
+    """Replace first, from the end, so that the places of the deletions can be moved along."""
+    text = problem.text
+    gone = [(e.start, e.end + (2 if text[e.end : e.end + 2] in {"'s", "’s"} else 0)) for e in deleted]
+    new_text = splice(text, [(e.start, e.end, new) for e, new in replaced])
+    shift = [(e.start, len(new) - (e.end - e.start)) for e, new in replaced]
+    moved = [
+        (start + sum(d for at, d in shift if at < start), end + sum(d for at, d in shift if at < start))
+        for start, end in gone
+    ]
+    return delete(read(new_text), moved).strip() if moved else new_text
 
 
 def _is_consistent(problem: Problem, replaced: list[tuple[Entity, str]]) -> bool:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.number_words import fraction_words
+from paraqd.operators.text import match_case
 from paraqd.operators.unit_names import full_name, uses_american_spelling
 from paraqd.operators.verified import Edit, keep_quantities
 from paraqd.reading import Kind, Problem, Quantity
@@ -18,7 +19,7 @@ _PARTNERS: dict[str, tuple[str, ...]] = {
     "hour": ("minute",),
     "minute": ("hour", "second"),
     "second": ("minute",),
-    "day": ("hour", "week"),
+    "day": ("week",),
     "week": ("day",),
     "fortnight": ("day", "week"),
     "year": ("month",),
@@ -43,6 +44,12 @@ _PARTNERS: dict[str, tuple[str, ...]] = {
 }
 _AGES = re.compile(
     r"\b(?:old|older|age|ages|aged|ago|young|younger|born|birthday|interest|annum|compounded|annually)\b", re.I
+)
+# what may follow a measure that stands for itself; before a noun (a 3 hour journey) another unit reads badly
+_AFTER_MEASURE = re.compile(
+    r"\s*(?:$|[.,;:?!)]|(?:and|or|in|at|to|from|of|for|with|on|by|is|was|are|were|if|then|when|while|before|after|more|"
+    r"less|long|wide|deep|high|tall|away|apart|later|together|respectively|how|find|what|the|he|she|it|they|but|so|than|"
+    r"longer|shorter|faster|slower|towards|through|as|upstream|downstream)\b)"
 )
 _MOST = 100_000
 _MOST_COINS = 1_000  # nobody writes 80 dollars as 8,000 cents
@@ -71,7 +78,7 @@ class EqualQuantity(Operator):
 def _equal_forms(problem: Problem, q: Quantity, *, american: bool) -> list[Edit]:
     text = problem.text
     if q.kind is Kind.PERCENT:
-        return _part(text, q)
+        return _part(problem, q)
     if q.kind is Kind.COUNT and q.unit is None:
         return _dozen(text, q)
     if q.kind is Kind.FRACTION and q.unit is None and not q.worded:
@@ -81,12 +88,13 @@ def _equal_forms(problem: Problem, q: Quantity, *, american: bool) -> list[Edit]
     return []
 
 
-def _part(text: str, q: Quantity) -> list[Edit]:
+def _part(problem: Problem, q: Quantity) -> list[Edit]:
+    text = problem.text
     behind = text[q.end : q.end + 8].lower()
     if q.unit != "percent" or not behind.startswith((" of the", " of a ", " of his", " of her", " of its", " of thei")):
         return []
     words = fraction_words(q.value / 100) if q.value in _PERCENT_PARTS else None
-    return [(q.start, q.end, words if q.start else words.capitalize())] if words else []
+    return [(q.start, q.end, match_case(words, problem, q.start))] if words else []
 
 
 def _dozen(text: str, q: Quantity) -> list[Edit]:
@@ -127,7 +135,9 @@ def _decimal(text: str, q: Quantity) -> list[Edit]:
 
 def _other_units(problem: Problem, q: Quantity, *, american: bool) -> list[Edit]:
     text = problem.text
-    if text[q.number_span[1] : q.number_span[1] + 1] == "-" or text[q.end : q.end + 1] in {"-", "/", "'", "’"}:
+    if text[q.number_span[1] : q.number_span[1] + 1] == "-" or not _AFTER_MEASURE.match(text, q.end):
+        return []
+    if _part_of_compound(problem, q) or _is_a_period(text, q):
         return []
     if dimension(q.unit)[0] == "calendar" and _AGES.search(text):
         return []
@@ -140,12 +150,35 @@ def _other_units(problem: Problem, q: Quantity, *, american: bool) -> list[Edit]
     ):
         return []  # a $50 coupon
     found: list[Edit] = []
+    asked = problem.question.text.lower() if problem.question else ""
     for other in _PARTNERS[q.unit or ""]:
+        if other in asked:  # "how many minutes are 2 hours" must not become "… are 120 minutes"
+            continue
         value = q.value * dimension(q.unit)[1] / dimension(other)[1]
         number = _plain(value)
         if number is not None and not (q.kind is Kind.MONEY and value > _MOST_COINS):
-            found.append((q.start, q.end, f"{number} {full_name(other, many=value != 1, american=american)}"))
+            many = value != 1
+            if not many and text[: q.start].endswith((" are ", " were ")):
+                continue
+            found.append((q.start, q.end, f"{number} {full_name(other, many=many, american=american)}"))
     return found
+
+
+def _part_of_compound(problem: Problem, q: Quantity) -> bool:
+    """Tell whether the quantity is a part of 2 hours 35 minutes."""
+    return any(
+        other.unit != q.unit
+        and dimension(other.unit)[0] == dimension(q.unit)[0]
+        and (0 <= other.start - q.end <= 5 or 0 <= q.start - other.end <= 5)
+        for other in problem.quantities
+        if other is not q
+    )
+
+
+def _is_a_period(text: str, q: Quantity) -> bool:
+    """Tell whether the text counts by this unit (8 hours a day, $5 per week): then it is no mere length of time."""
+    found = re.finditer(rf"(?:\b(?:an?|per|each|every)\s+|/\s*){q.unit}\b", text, re.I)
+    return any(not q.start <= match.start() < q.end for match in found)
 
 
 def _plain(value: Fraction) -> str | None:

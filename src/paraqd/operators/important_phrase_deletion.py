@@ -46,8 +46,8 @@ class ImportantPhraseDeletion(Operator):
         del rngs
         parser = resources.require("parser", needed_by=self.name)
         encoder: Encoder = resources.require("encoder", needed_by=self.name)
-        texts = [problem.text if len(problem.text) <= _LONGEST else "" for problem in problems]
-        options = [self._options(doc, text) for doc, text in zip(parser.pipe(texts), texts, strict=True)]
+        texts = [problem.text if can_parse(problem.text) else "" for problem in problems]
+        options = [self._options(doc, p) for doc, p in zip(parser.pipe(texts), problems, strict=True)]
         batch = [text for text, found in zip(texts, options, strict=True) for text in ([text, *found] if found else [])]
         if not batch:
             return [None] * len(problems)
@@ -63,7 +63,21 @@ class ImportantPhraseDeletion(Operator):
             at += 1 + len(found)
         return results
 
-    def _options(self, doc: Any, text: str) -> list[str]:
-        """Return the text without each of the best phrases, wherever the phrase stands."""
-        shortened = [delete(text, phrase.spans).strip() for phrase in best_phrases(doc, self.k)]
-        return [option for option in shortened if option and option != text]
+    def _options(self, doc: Any, problem: Problem) -> list[str]:
+        """Return the text without each of the best phrases, wherever the phrase stands, possessives included."""
+        shortened = []
+        for phrase in best_phrases(doc, self.k):
+            spans = [(s, e + 2 if problem.text[e : e + 2] in {"'s", "’s"} else e) for s, e in phrase.spans]
+            shortened.append(delete(problem, spans).strip())
+        return [option for option in shortened if option and option != problem.text]
+
+
+def can_parse(text: str) -> bool:
+    """Tell whether a text is one that a pipeline can take: not too long, and valid Unicode."""
+    if len(text) > _LONGEST:
+        return False
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

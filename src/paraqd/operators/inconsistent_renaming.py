@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from paraqd.operators.base import Operator, Resources
-from paraqd.operators.names import renameable, substitute, words_of
+from paraqd.operators.renaming import renameable, substitute, words_of
 from paraqd.operators.text import splice
 from paraqd.reading import Problem
 
@@ -24,7 +24,9 @@ class InconsistentRenaming(Operator):
             return None
         name, spans = rng.choice(candidates)
         changed = rng.sample(spans, rng.randint(1, len(spans) - 1))
-        new = substitute(name, "PERSON", words_of(problem.text), rng)
+        others = [other for other, _ in renameable(problem) if other != name]
+        new = rng.choice(others) if others and rng.random() < 0.5 else None
+        new = new or substitute(name, "PERSON", words_of(problem.text), rng)
         if new is None:
             return None
         return splice(problem.text, [(start, end, new) for start, end in changed])

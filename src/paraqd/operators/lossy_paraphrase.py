@@ -6,23 +6,20 @@ import random
 from collections.abc import Sequence
 
 from paraqd.generators import Decoding
-from paraqd.operators._model_output import lossy_paraphrases
+from paraqd.operators._model_output import LOSSY, lossy_paraphrases
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
 
 class LossyParaphrase(Operator):
-    """Rewords with a model fine-tuned on PAWS (f9, invalid): Pegasus in the paper.
-
-    A cut-off output is kept: losing the end is one of the faults that the paper saw in this model.
-    """
+    """Rewords with a model fine-tuned on PAWS (f9, invalid): Pegasus in the paper."""
 
     name = "LossyParaphrase"
     paper_id = "f9"
     polarity = "invalid"
     needs = ("generator.f9",)
 
-    def __init__(self, *, decoding: Decoding = Decoding(num_beams=4, keep_unfinished=True)) -> None:  # noqa: B008
+    def __init__(self, *, decoding: Decoding = LOSSY) -> None:
         self.decoding = decoding
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:

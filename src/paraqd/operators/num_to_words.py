@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from fractions import Fraction
 
 from paraqd.operators.base import Operator, Resources
@@ -12,11 +13,15 @@ from paraqd.operators.verified import Edit, keep_quantities
 from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.units import UNITS
 
-_OPERATORS = frozenset("+*/^=<>×÷·−|√_")
+_OPERATORS = frozenset("+*/^=<>×÷·−|√_≤≥")
 _SMALLER = {"dollar": "cent", "rupee": "paisa", "pound sterling": "penny", "euro": "cent"}
 _PLURALS = {"pound sterling": ("pound", "pounds"), "penny": ("penny", "pence"), "euro": ("euro", "euros")}
 _CLOCK = {Fraction(1, 2): "half past", Fraction(1, 4): "quarter past"}
 _MOST_DIGITS = 15
+_POUNDS = re.compile(r"\b(pounds?)\b(?! sterling)")
+_DIGITS = re.compile(r"\d+")
+_FACE_VALUES = re.compile(r" (?:coins?|notes?|bills?|stamps?|tickets?|coupons?|vouchers?|fine|fee|discount|deposit)\b")
+_ARTICLE = re.compile(r"(?:^|\W)an? $", re.I)
 
 
 class NumToWords(Operator):
@@ -30,7 +35,12 @@ class NumToWords(Operator):
         """Write out every number that has a word form; what has none is kept."""
         del rng, resources
         edits = [edit for q in problem.quantities if (edit := to_words(problem, q)) is not None]
-        return keep_quantities(problem, edits)
+        text = keep_quantities(problem, edits)
+        if "£" not in (problem.text if text is None else text):
+            return text
+        # pounds that do not read as money without their sign are called by their full name
+        named = [(start, end, _POUNDS.sub(r"\1 sterling", new)) for start, end, new in edits]
+        return keep_quantities(problem, named) or text
 
 
 def to_words(problem: Problem, q: Quantity) -> Edit | None:
@@ -62,12 +72,15 @@ def to_words(problem: Problem, q: Quantity) -> Edit | None:
 
 def _in_expression(text: str, q: Quantity) -> bool:
     """Tell whether the number is glued to an operator, so that words would tear an expression apart."""
-    before, after = text[q.start - 1 : q.start], text[q.end : q.end + 1]
-    if (before in _OPERATORS and before) or (after in _OPERATORS and after):
+    before, after = text[max(0, q.start - 3) : q.start], text[q.end : q.end + 3]
+    if before.strip()[-1:] in _OPERATORS or after.strip()[:1] in _OPERATORS:
         return True
-    minus = before in {"-", "–"} and q.start > 1 and not text[q.start - 2].isspace()
-    behind = after in {"-", "–"} and text[q.end + 1 : q.end + 2].isdigit()
-    return minus or behind or (before == "(" and after == ")")
+    if before[-1:] == "(" and after[:1] == ")":
+        return True
+    if q.unit is not None:
+        return False  # 10-20 minutes is a range
+    minus = before[-1:] in {"-", "–"} and not before[-2:-1].isspace()
+    return minus or before.endswith((" - ", " – ")) or after[:1] in {"-", "–"} or after.startswith((" - ", " – "))
 
 
 def _number(surface: str, value: Fraction) -> str | None:
@@ -81,6 +94,8 @@ def _number(surface: str, value: Fraction) -> str | None:
     if "." in bare and bare.replace(".", "").isdecimal():
         words = decimal_words(bare)
         return words and (f"negative {words}" if value < 0 else words)
+    if surface[-1:] in {"k", "K"} and surface[:-1].isdecimal():
+        return cardinal_words(int(value))  # $10k
     head, _, scale = surface.rpartition(" ")
     if head and scale.isalpha() and head.replace(",", "").replace(".", "").isdecimal():
         words = _number(head, Fraction(head.replace(",", "")))
@@ -105,7 +120,10 @@ def _time(problem: Problem, q: Quantity) -> Edit | None:
     """Write the hour out: ten a.m., half past three."""
     start = q.start
     surface = problem.text[start : q.end]
-    digits = len(surface) - len(surface.lstrip("0123456789"))
+    match = _DIGITS.match(surface)
+    if match is None:
+        return None
+    digits = match.end()
     hour = int(surface[:digits])
     words = cardinal_words(hour)
     if ":" not in surface:
@@ -141,7 +159,8 @@ def _money(problem: Problem, q: Quantity) -> Edit | None:
     end = q.end if "/" not in (q.unit or "") else q.number_span[1]
     if text[end : end + 2] == "/-":
         end += 2
-    if text[end : end + 1] == "-" or text[: q.start].rstrip().lower().endswith((" a", " an")):
+    adjective = _ARTICLE.search(text[max(0, q.start - 4) : q.start]) or _FACE_VALUES.match(text, end)
+    if text[end : end + 1] == "-" or adjective:
         singular = _number(number, value)
         if singular is not None and text[end : end + 1] in {" ", "-"}:
             words = f"{singular}-{_coins(currency, 1)}"  # a fifty-dollar coupon

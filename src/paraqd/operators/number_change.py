@@ -8,6 +8,7 @@ from fractions import Fraction
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.number_words import cardinal_words, fraction_words, ordinal_words
 from paraqd.operators.text import match_case, splice
+from paraqd.operators.words_to_numbers import ordinal_digits
 from paraqd.reading import Kind, Problem, Quantity, read, same_quantities
 
 _TRIES = 6
@@ -26,8 +27,8 @@ class NumberChange(Operator):
         rng.shuffle(numbers)
         for q in numbers[:_TRIES]:
             new = _another(problem.text[q.number_span[0] : q.number_span[1]], q, rng)
-            if new is None:
-                continue
+            if new is None or (q.worded and problem.text[q.number_span[1] :].startswith((" a ", " an "))):
+                continue  # half an hour: "three quarters an hour" is no English
             text = splice(problem.text, [(*q.number_span, match_case(new, problem, q.number_span[0]))])
             if text != problem.text and not same_quantities(problem.quantities, read(text).quantities):
                 return text
@@ -39,13 +40,17 @@ def _another(surface: str, q: Quantity, rng: random.Random) -> str | None:
     if q.worded:
         return _another_in_words(surface, q, rng)
     if q.kind is Kind.RATIO or "/" in surface or ":" in surface:
-        return _another_part(surface, rng)
+        return _another_part(surface, rng, clock=q.kind is Kind.TIME_OF_DAY)
     if q.kind is Kind.ORDINAL:
-        return None
+        return ordinal_digits(int(q.value) + rng.randint(1, 3))
+    if q.kind is Kind.TIME_OF_DAY:
+        return _another_part(surface, rng, clock=True)
+    sign = surface[0] if surface[0] in "-−–" else ""
+    surface = surface.removeprefix(sign)
     head, space, scale = surface.partition(" ")
     if not head.replace(",", "").replace(".", "").isdecimal():
         return None
-    return _another_number(head, rng) + space + scale
+    return sign + _another_number(head, rng) + space + scale
 
 
 def _another_number(digits: str, rng: random.Random) -> str:
@@ -57,20 +62,32 @@ def _another_number(digits: str, rng: random.Random) -> str:
     spread = max(2, abs(old) // 2)
     round_to = 10 ** (len(str(old)) - len(str(old).rstrip("0"))) if old else 1
     new = old
-    while new == old or new <= 0:
+    while new == old or new <= 1:  # one of something would need a singular
         new = old + rng.choice((-1, 1)) * max(round_to, rng.randint(1, spread) // round_to * round_to)
-        if new <= 0:
+        if new <= 1:
             new = old + round_to * rng.randint(1, 3)
     if point:
-        return (
-            f"{new // step}.{new % step:0{len(decimals)}d}"
-            if plain[0] != "." or new >= step
-            else f".{new % step:0{len(decimals)}d}"
-        )
-    return f"{new:,}" if "," in digits and len(digits.split(",")[-2]) != 2 else str(new)
+        whole = "" if plain[0] == "." and new < step else str(new // step)
+        return f"{whole}.{new % step:0{len(decimals)}d}"
+    if "," not in digits:
+        return str(new)
+    groups = digits.split(",")
+    return indian_groups(new) if len(groups) > 2 and len(groups[1]) == 2 else f"{new:,}"
 
 
-def _another_part(surface: str, rng: random.Random) -> str | None:
+def indian_groups(n: int) -> str:
+    """Write a number with commas the Indian way.
+
+    >>> indian_groups(120000), indian_groups(999)
+    ('1,20,000', '999')
+    """
+    head, tail = str(n)[:-3], str(n)[-3:]
+    while len(head) > 2:
+        head, tail = head[:-2], f"{head[-2:]},{tail}"
+    return f"{head},{tail}" if head else tail
+
+
+def _another_part(surface: str, rng: random.Random, *, clock: bool) -> str | None:
     """Change one of the numbers of a fraction, a ratio or a time."""
     pieces = _pieces(surface)
     spots = [i for i, piece in enumerate(pieces) if piece.isdecimal()]
@@ -78,8 +95,10 @@ def _another_part(surface: str, rng: random.Random) -> str | None:
         return None
     spot = rng.choice(spots)
     width = len(pieces[spot])
-    if ":" in surface and width == 2 and spot == spots[-1]:
+    if clock and width == 2 and spot == spots[-1]:
         new = f"{(int(pieces[spot]) + rng.randint(5, 50)) % 60:02d}"
+    elif clock:
+        new = str(int(pieces[spot]) % 12 + 1)
     else:
         new = str(int(pieces[spot]) + rng.randint(1, 4))
     pieces[spot] = new

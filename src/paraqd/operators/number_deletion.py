@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.text import delete, match_case, splice
@@ -11,6 +12,9 @@ from paraqd.reading.units import UNITS
 
 VAGUE = ("some", "a few", "many", "a lot of", "")
 _MOST = 2
+_SIGNS_BEHIND = {"%": "percent", "°": "degrees"}
+_DETERMINER = re.compile(r"(?:^|\W)((?:an?|the|its|his|her|their|my|our|these|those) )$", re.I)
+_ARTICLE = re.compile(r"(?:^|\W)(an? )$", re.I)
 
 
 class NumberDeletion(Operator):
@@ -29,15 +33,16 @@ class NumberDeletion(Operator):
         chosen = rng.sample(numbers, rng.randint(1, min(_MOST, len(numbers))))
         vague = rng.choice(VAGUE)
         if not vague:
-            text = delete(problem.text, [_deleted_span(problem, q) for q in chosen]).strip()
+            text = delete(problem, [_deleted_span(problem, q) for q in chosen]).strip()
         else:
             text = splice(problem.text, [_made_vague(problem, q, vague) for q in chosen])
         return text if text and text != problem.text else None
 
 
 def _is_number(q: Quantity) -> bool:
-    """Leave ordinals in words alone: they order, they do not count."""
-    return not (q.kind is Kind.ORDINAL and q.worded)
+    """Leave ordinals in words alone, for they order and do not count, and the article of "an hour"."""
+    article = q.worded and q.number_span[1] - q.number_span[0] <= 2 and q.value == 1
+    return not article and not (q.kind is Kind.ORDINAL and q.worded)
 
 
 def _sign_before(q: Quantity) -> bool:
@@ -45,15 +50,25 @@ def _sign_before(q: Quantity) -> bool:
 
 
 def _made_vague(problem: Problem, q: Quantity, vague: str) -> tuple[int, int, str]:
+    text = problem.text
     start, end = q.number_span
+    name = ""
     if _sign_before(q):  # $5 → some dollars
         currency = (q.unit or "").partition("/")[0]
-        name = UNITS[currency].plural if currency in UNITS else currency
-        return (q.start, end, match_case(f"{vague} {name}", problem, q.start))
-    if q.kind in {Kind.TIME_OF_DAY, Kind.MEASURE} and q.unit_span is None and q.kind is Kind.TIME_OF_DAY:
+        name = "pounds" if currency == "pound sterling" else UNITS[currency].plural
+        start = q.start
+    elif q.kind is Kind.TIME_OF_DAY:
         start, end = q.span
-    after = problem.text[end : end + 1]
-    return (start, end, match_case(vague, problem, start) + (" " if after.isalpha() else ""))
+    elif text[end : end + 1] in _SIGNS_BEHIND:  # 5% → some percent, 45° → some degrees
+        name = _SIGNS_BEHIND[text[end]]
+        end += 1
+    if vague.endswith(" of") and text[end : end + 4] == " of ":
+        vague = vague.removesuffix(" of")  # half of the pie → a lot of the pie
+    determiner = (_DETERMINER if vague.startswith("a ") else _ARTICLE).search(text[max(0, start - 8) : start])
+    if determiner is not None:
+        start -= len(determiner.group(1))  # a $5 note → some dollars note; its 25 shops → a few shops
+    new = match_case(f"{vague} {name}".rstrip(), problem, start)
+    return (start, end, new + (" " if text[end : end + 1].isalpha() else ""))
 
 
 def _deleted_span(problem: Problem, q: Quantity) -> tuple[int, int]:
@@ -63,4 +78,6 @@ def _deleted_span(problem: Problem, q: Quantity) -> tuple[int, int]:
     text = problem.text
     if text[end : end + 1] == "-" and text[end + 1 : end + 2].isalpha():
         end += 1  # a 7-inch pipe → a inch pipe, not "a -inch pipe"
+    elif text[end : end + 1] in _SIGNS_BEHIND:
+        end += 1
     return (start, end)

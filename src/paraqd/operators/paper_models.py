@@ -58,9 +58,7 @@ PAPER_MODELS: Mapping[str, PaperModel] = MappingProxyType(
 )
 
 
-def load_paper_generator(
-    key: str, model: str | Path | None = None, *, device: str | None = None
-) -> Generator:
+def load_paper_generator(key: str, model: str | Path | None = None, *, device: str | None = None) -> Generator:
     """Load the generator of a key of ``PAPER_MODELS``: the paper's model, or another by hub name or folder.
 
     ``GeneratorUnavailableError`` says in one line what is absent and what to do.
@@ -97,6 +95,5 @@ def generator_factories(
     if unknown:
         raise ValueError(f"no operator takes a generator {unknown[0]!r}: one of {', '.join(PAPER_MODELS)}")
     return {
-        f"generator.{key}": partial(load_paper_generator, key, given.get(key), device=device)
-        for key in PAPER_MODELS
+        f"generator.{key}": partial(load_paper_generator, key, given.get(key), device=device) for key in PAPER_MODELS
     }

@@ -6,14 +6,14 @@ import random
 import re
 
 from paraqd.operators.base import Operator, Resources
-from paraqd.operators.names import mentions_by_name
+from paraqd.operators.renaming import mentions_by_name
 from paraqd.operators.text import splice
 from paraqd.reading import Problem, Question
 
 # words that say what is asked, and what may be asked instead
 _TARGETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"speed", ("distance", "time taken")),
-    (r"distance", ("speed", "time taken")),
+    (r"distance(?! (?:covered|travel))", ("speed", "time taken")),
     (r"(?:total )?time(?= (?:taken|required|needed))", ("distance", "average speed")),
     (r"area", ("perimeter", "length of the longest side")),
     (r"perimeter", ("area",)),
@@ -34,7 +34,7 @@ _TARGETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"sum", ("product", "average")),
     (r"product", ("sum",)),
     (r"difference", ("sum",)),
-    (r"average", ("total",)),
+    (r"(?<!an )average", ("total",)),
     (r"mean", ("median",)),
     (r"median", ("mean",)),
     (r"(?:largest|greatest|highest|maximum)", ("smallest",)),
@@ -53,9 +53,6 @@ _TARGETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"what percent(?:age)?", ("what number",)),
     (r"what fraction", ("what number",)),
     (r"present age", ("age twenty years from now",)),
-    (r"in total|altogether|in all", ("on average",)),
-    (r"(?<=how many )more", ("in total",)),
-    (r"(?<=how much )more", ("in total",)),
     (r"left(?=\?| over)", ("used up",)),
     (r"remaining", ("used up",)),
     (r"value of x", ("value of 2x - 1",)),

@@ -7,6 +7,12 @@ import random
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
+# a text that ends in one of these visibly breaks off; "Find the area" may still ask
+_BREAKS_OFF = frozenset(
+    "how many much what which who when where in by at of to from for with the a an is are was were did does do will "
+    "would can could should has have had find calculate determine compute then if after before between and or his her "
+    "their its be been than that".split()
+)
 _LEAST_LOST = 3  # words: fewer may be no loss ("in total", "altogether")
 
 
@@ -25,6 +31,8 @@ class QuestionTruncation(Operator):
         words = [t for t in problem.tokens if question.start <= t.start < question.end and t.text[0].isalnum()]
         if len(words) < _LEAST_LOST + 1 or words[-1].end < len(problem.text) - 40:
             return None
-        # keep at least the first word and at most half: a question that lost only its last words may still ask
-        keep = rng.randint(1, max(1, min(len(words) - _LEAST_LOST, len(words) // 2)))
-        return problem.text[: words[keep - 1].end].rstrip() or None
+        half = words[: max(1, min(len(words) - _LEAST_LOST, len(words) // 2))]
+        places = [word for word in half if word.text.lower() in _BREAKS_OFF]
+        if not places:
+            return None
+        return problem.text[: rng.choice(places).end].rstrip() or None

@@ -33,9 +33,12 @@ class RandomDeletion(Operator):
         if len(tokens) < 2:
             return None
         chosen = [token for token in tokens if rng.random() < self.rate]
+        words = [token for token in tokens if token.text[0].isalnum()]
+        if words and not any(token.text[0].isalnum() for token in chosen):
+            chosen = [rng.choice(words)]  # a lost comma changes nothing
         if not chosen:
             chosen = [rng.choice(tokens)]
         if len(chosen) == len(tokens):
-            chosen.pop()
-        text = delete(problem.text, [(token.start, token.end) for token in chosen]).strip()
+            chosen.pop(rng.randrange(len(chosen)))
+        text = delete(problem, [(token.start, token.end) for token in chosen]).strip()
         return text if text and text != problem.text else None

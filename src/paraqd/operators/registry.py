@@ -9,7 +9,7 @@ import importlib
 import random
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from rapidfuzz import process
 
@@ -89,8 +89,9 @@ class Composed(Operator):
 
 
 @cache
-def _plugins() -> dict[str, type[Operator]]:
-    return {point.name: point.load() for point in entry_points(group="paraqd.operators")}
+def _plugins() -> dict[str, EntryPoint]:
+    """Return other packages' operators by name; one is imported when it is asked for, not before."""
+    return {point.name: point for point in entry_points(group="paraqd.operators")}
 
 
 def names() -> list[str]:
@@ -119,7 +120,12 @@ def get(name: str) -> Operator:
         operator: Operator = getattr(module, name)()
         return operator
     if name in _plugins():
-        return _plugins()[name]()
+        point = _plugins()[name]
+        try:
+            made: Operator = point.load()()
+        except (ImportError, AttributeError, TypeError) as error:
+            raise UnknownOperatorError(f"the operator {name!r} ({point.value}) cannot be loaded: {error}") from error
+        return made
     nearest = process.extractOne(name, [*names(), *_PAPER_IDS])
     hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
     raise UnknownOperatorError(f"unknown operator {name!r}{hint} (all: {', '.join(names())})")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from paraqd.generators import Decoding
-from paraqd.operators._model_output import lossy_paraphrases
+from paraqd.operators._model_output import LOSSY, lossy_paraphrases
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
@@ -19,7 +19,7 @@ class T5Paraphrase(Operator):
     polarity = "invalid"
     needs = ("generator.fe",)
 
-    def __init__(self, *, decoding: Decoding = Decoding(num_beams=4, keep_unfinished=True)) -> None:  # noqa: B008
+    def __init__(self, *, decoding: Decoding = LOSSY) -> None:
         self.decoding = decoding
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:

@@ -28,18 +28,24 @@ def splice(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
     return "".join(parts)
 
 
-def delete(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Delete spans and mend the spaces and commas around each hole; the rest of the text is not touched.
+def delete(problem: Problem, spans: Iterable[tuple[int, int]]) -> str:
+    """Delete spans of a problem's text; mend spaces and commas around each hole, and capitals at sentence starts.
 
-    >>> delete("Tom has 5 red apples, Ann 6.", [(10, 13)])
+    >>> from paraqd.reading import read
+    >>> delete(read("Tom has 5 red apples, Ann 6."), [(10, 13)])
     'Tom has 5 apples, Ann 6.'
     """
+    text = problem.text
     for start, end in sorted(spans, reverse=True):
         left, right = text[:start], text[end:]
         if (not left or left[-1].isspace()) and right[:1].isspace():
             right = right.lstrip(" ")
         if left.endswith(" ") and right[:1] in tuple(",.;:?!)"):
             left = left.rstrip(" ")
+        if left.endswith(",") and right.startswith(","):
+            right = right[1:]
+        if problem.cased and start in problem.sentence_starts:
+            right = right[:1].upper() + right[1:]
         text = left + right
     return text
 
@@ -55,18 +61,24 @@ def tidy(text: str) -> str:
     return _DOUBLE_COMMA.sub(",", text).strip()
 
 
-def is_cased(text: str) -> bool:
-    """Tell whether a text uses capitals (many collections are all in lower case)."""
-    return any(c.isupper() for c in text)
-
-
-def starts_sentence(problem: Problem, position: int) -> bool:
-    """Tell whether a sentence of the problem begins at this position."""
-    return any(sentence.start == position for sentence in problem.sentences)
-
-
 def match_case(new: str, problem: Problem, position: int) -> str:
     """Capitalise ``new`` where it begins a sentence of a text that uses capitals."""
-    if new and starts_sentence(problem, position) and problem.text[position : position + 1] and is_cased(problem.text):
+    if new and position in problem.sentence_starts and problem.cased:
         return new[0].upper() + new[1:]
     return new
+
+
+def fix_article(text: str, position: int, word: str) -> tuple[int, str]:
+    """Return where an edit at ``position`` must begin, and its text, so that *a* or *an* before it fits ``word``.
+
+    >>> fix_article("in an hour", 6, "minute"), fix_article("in 2 hours", 5, "minutes")
+    ((3, 'a minute'), (5, 'minutes'))
+    """
+    for article in ("a ", "an ", "A ", "An "):
+        start = position - len(article)
+        if start >= 0 and text[start:position] == article and (start == 0 or not text[start - 1].isalnum()):
+            vowel = word[:1].lower() in "aeiou" and not word.lower().startswith(("one", "eu", "uni"))
+            vowel = vowel or word.lower().startswith(("hour", "8", "11 ", "18 "))
+            right = "an " if vowel else "a "
+            return start, (right.capitalize() if article[0] == "A" else right) + word
+    return position, word

@@ -33,15 +33,25 @@ def candidates(doc: Any) -> list[Phrase]:
         if token is not None and token.pos_ in _PARTS_OF_SPEECH and token.text[:1].isalpha():
             run.append(token)
             continue
-        if run and any(t.pos_ != "ADJ" for t in run):
+        run = _without_compounds(doc, run)
+        if any(t.pos_ != "ADJ" for t in run):
             form = " ".join(t.lower_ for t in run)
-            found.setdefault(form, []).append((run[0].idx, run[-1].idx + len(run[-1].text), run[0].i))
+            found.setdefault(form, []).append((run[0].idx, run[-1].idx + len(run[-1].text.rstrip(".")), run[0].i))
             stems[form] = frozenset(t.lemma_.lower() or t.lower_ for t in run)
         run = []
     return [
         Phrase(form, stems[form], tuple((s, e) for s, e, _ in places), tuple(i for _, _, i in places))
         for form, places in found.items()
     ][:_MOST_PHRASES]
+
+
+def _without_compounds(doc: Any, run: list[Any]) -> list[Any]:
+    """Cut words off the ends that a hyphen ties to what is outside: of vice-president neither half can go alone."""
+    while run and run[0].i > 0 and doc[run[0].i - 1].text == "-":
+        run = run[1:]
+    while run and run[-1].i + 1 < len(doc) and doc[run[-1].i + 1].text == "-":
+        run = run[:-1]
+    return run
 
 
 def _topics(phrases: Sequence[Phrase]) -> list[list[int]]:

@@ -44,9 +44,14 @@ def _expand(mention: UnitMention, problem: Problem, *, american: bool) -> Edit:
     end = mention.end
     if text[end : end + 1] == "." and _stop_belongs(text, end):
         end += 1
-    before = text[mention.start - 1 : mention.start]
-    space = " " if before.isalnum() or before in {"½", "¼", "¾"} else ""
-    return (mention.start, end, space + name)
+    start, before = mention.start, text[: mention.start][-3:]
+    if before.rstrip().endswith("/"):  # Rs. 9/kg → 9 rupees per kilogram
+        start = mention.start - len(before) + before.rindex("/")
+        while start > 0 and text[start - 1] == " ":
+            start -= 1
+        return (start, end, f" per {name}")
+    space = " " if before[-1:].isalnum() or before[-1:] in {"½", "¼", "¾"} else ""
+    return (start, end, space + name)
 
 
 def _stop_belongs(text: str, at: int) -> bool:

@@ -6,11 +6,16 @@ import re
 from fractions import Fraction
 
 from paraqd.reading import Problem
+from paraqd.reading.stream import VULGAR_SET
 from paraqd.reading.unit_mentions import UnitMention
 from paraqd.reading.units import SIGNS, UNITS, plural, singular
 
-_AMERICAN = re.compile(r"\b\w*(?:meter|liter|color|neighbor|traveled|traveling|favorite|center)s?\b", re.I)
-_BRITISH = re.compile(r"\b\w*(?:metre|litre|colour|neighbour|travelled|travelling|favourite|centre)s?\b", re.I)
+_SIZES = r"(?:kilo|centi|milli|deci)?"
+_AMERICAN = re.compile(rf"\b(?:{_SIZES}(?:meter|liter)|color|neighbor|traveled|traveling|favorite|center)s?\b", re.I)
+_BRITISH = re.compile(
+    rf"\b(?:{_SIZES}(?:metre|litre)|colour|neighbour|travelled|travelling|favourite|centre)s?\b", re.I
+)
+_ARTICLE = re.compile(r"(?:^|\W)an? $", re.I)
 _TO_AMERICAN = (("metre", "meter"), ("litre", "liter"))
 # the abbreviation to write; units that are not here have none in use
 SHORT = {
@@ -116,9 +121,9 @@ def takes_plural(mention: UnitMention, problem: Problem) -> bool:
             "additional",
             "",
         }
-    behind_article = text[max(0, quantity.start - 3) : quantity.start].lower().endswith(("a ", "an "))
+    behind_article = _ARTICLE.search(text[max(0, quantity.start - 4) : quantity.start]) is not None
     if text[mention.start - 1 : mention.start] == "-" or (behind_article and not quantity.worded):
         return False  # a 10 metre long wall
-    if "/" in quantity.surface or quantity.worded:
+    if "/" in quantity.surface or quantity.worded or not VULGAR_SET.isdisjoint(quantity.surface):
         return abs(quantity.value) > 1
     return quantity.value not in {Fraction(1), Fraction(-1)}

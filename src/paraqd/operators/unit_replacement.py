@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from paraqd.operators.base import Operator, Resources
-from paraqd.operators.text import splice
+from paraqd.operators.text import fix_article, splice
 from paraqd.operators.unit_names import (
     full_name,
     is_abbreviated,
@@ -68,11 +68,15 @@ def _replace(mention: UnitMention, problem: Problem, rng: random.Random, *, amer
     else:
         other = _other(mention.unit, group, rng)
     if before_number:
-        return (mention.start, mention.end, _currency_before(other.partition("/")[0], rng, mention.unit))
+        number = mention.quantity.number_span[0] if mention.quantity else mention.end
+        return (mention.start, number, _currency_before(other.partition("/")[0], rng, mention.unit))
     short = short_name(other) if is_abbreviated(mention, text) else None
     name = short or full_name(other, many=takes_plural(mention, problem), american=american)
+    if name.endswith(".") and text[mention.end : mention.end + 1] == ".":
+        name = name[:-1]
     space = " " if text[mention.start - 1 : mention.start].isdigit() and len(name) > 3 else ""
-    return (mention.start, mention.end, space + name)
+    start, name = fix_article(text, mention.start, name)
+    return (start, mention.end, space + name)
 
 
 def _other(unit: str, group: str, rng: random.Random) -> str:

@@ -25,21 +25,24 @@ class WordsToNumbers(Operator):
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Write every number in words in digits."""
         del rng, resources
-        edits = [edit for q in problem.quantities if q.worded and (edit := _to_digits(problem.text, q)) is not None]
-        return keep_quantities(problem, edits)
+        text = problem.text
+        edits = [edit for q in problem.quantities if q.worded and (edit := _to_digits(text, q)) is not None]
+        return keep_quantities(problem, [edit for edit in edits if not _beside_number(text, edit, edits)])
 
 
 def _to_digits(text: str, q: Quantity) -> Edit | None:
     start, end = q.number_span
     surface = text[start:end].lower()
     if q.kind is Kind.ORDINAL:
-        return (start, end, _ordinal(int(q.value)))
+        return (start, end, ordinal_digits(int(q.value)))
     if q.kind is Kind.MULTIPLE:
         return _multiple(text, q, surface)
     if q.kind is Kind.TIME_OF_DAY:
         return None
-    if surface in {"a", "an"}:
+    if surface in {"a", "an", "a couple"}:
         return None  # "an hour": the article would become 1 in places where nobody writes it
+    if text[:start].endswith((" and ", "ime and ")) and q.kind is Kind.FRACTION and q.unit is None:
+        return None  # time and a half
     if q.unit_span is None and q.unit is None and end < q.end:
         return None
     digits = _digits(q.value)
@@ -52,7 +55,21 @@ def _to_digits(text: str, q: Quantity) -> Edit | None:
     return (start, end, digits)
 
 
-def _ordinal(n: int) -> str:
+def _beside_number(text: str, edit: Edit, edits: list[Edit]) -> bool:
+    """Tell whether the number would stand right beside another in digits: "three 5 kg bags" must not become "3 5"."""
+    start, end, _ = edit
+    left, right = text[:start][-3:].rstrip(), text[end : end + 3].lstrip()
+    if left[-1:].isdigit() or right[:1].isdigit() or right[:1] in {"$", "₹", "£", "€"}:
+        return True
+    return any(0 <= start - e <= 1 or 0 <= s - end <= 1 for s, e, _ in edits if (s, e) != (start, end))
+
+
+def ordinal_digits(n: int) -> str:
+    """Write an ordinal in digits.
+
+    >>> ordinal_digits(3), ordinal_digits(12)
+    ('3rd', '12th')
+    """
     return f"{n}{'th' if 10 <= n % 100 <= 20 else _SUFFIX.get(n % 10, 'th')}"
 
 

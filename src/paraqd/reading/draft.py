@@ -16,6 +16,7 @@ _CURRENCY_WORDS = {"rs": "rupee", "re": "rupee", "inr": "rupee", "rupees": "rupe
 _CURRENCY_WORDS |= {"gbp": "pound sterling", "jpy": "yen", "cny": "yuan", "aed": "dirham", "ngn": "naira"}
 _SHORT_SCALES = {"k": 1000, "m": 1_000_000, "mn": 1_000_000, "bn": 1_000_000_000, "b": 1_000_000_000}
 _BLOCKS_SIGN = frozenset(")]%°'’\"”")
+_MOST_SCALES = 2  # five hundred thousand
 _NOT_LETTERS = frozenset({"a", "i"})
 _ALGEBRA = frozenset("+-−–*=<>≤≥^/()×÷·²³")
 
@@ -90,6 +91,9 @@ def _currency_before(s: Stream, d: Draft, floor: int) -> tuple[str, int] | None:
     if i < floor:
         return None
     word = s.text[i]
+    if word in MINUS and s.glued(d.first) and i - 1 >= floor and s.text[i - 1] in SIGNS:
+        d.value, d.number_first = -d.value, i  # $-40
+        return SIGNS[s.text[i - 1]], i - 1
     if word in SIGNS and word != "¢":
         first = i
         if i - 1 >= floor and s.glued(i) and s.low[i - 1] in {"us", "u", "s"}:
@@ -105,7 +109,7 @@ def _currency_before(s: Stream, d: Draft, floor: int) -> tuple[str, int] | None:
 
 def _take_currency(s: Stream, d: Draft, floor: int, name: str, first: int) -> None:
     d.kind, d.unit = Kind.MONEY, name
-    d.unit_span = (s.start[first], s.end[d.first - 1])
+    d.unit_span = (s.start[first], s.end[d.number_first - 1])
     d.first = first
     if first - 1 >= floor and s.text[first - 1] in MINUS and s.glued(first) and not s.glued(first - 1):
         if _sign_stands_free(s, first - 1):
@@ -122,7 +126,7 @@ def _take_currency(s: Stream, d: Draft, floor: int, name: str, first: int) -> No
 
 
 def _scale(s: Stream, d: Draft, *, money: bool) -> None:
-    while True:
+    for _ in range(_MOST_SCALES):
         i = d.after
         word = s.low[i]
         hyphen = (
@@ -134,6 +138,8 @@ def _scale(s: Stream, d: Draft, *, money: bool) -> None:
             d.value *= SCALES[word]
         elif word == "dozen" or (word == "dozens" and d.value != 1):
             d.value *= 12
+            if s.low[i + 1 : i + 4] == ["and", "a", "half"]:
+                d.value, i = d.value + 6, i + 3
         elif money and s.glued(i) and word in _SHORT_SCALES and not (s.glued(i + 1) and s.text[i + 1][0].isalnum()):
             d.value *= _SHORT_SCALES[word]
         else:
@@ -208,7 +214,7 @@ def _unit_behind(s: Stream, d: Draft) -> bool:
         unit = simple_unit(s, i + 1)
         if unit is not None and len(s.text[i + 1]) == 1 and s.text[i + 1] not in "mgL":
             unit = None  # 5-s
-    elif s.text[i] in SIGNS and s.text[i] in "€¢₹£" and s.glued(i):
+    elif s.text[i] in SIGNS and ((s.text[i] in "€₹£" and s.glued(i)) or s.text[i] == "¢"):
         unit = FoundUnit(SIGNS[s.text[i]], i, i + 1)
     else:
         unit = simple_unit(s, i) or money_letter(s, i)
@@ -229,13 +235,11 @@ def _unit_of_fraction(s: Stream, d: Draft) -> bool:
         return False
     if s.low[i] not in {"a", "an", "one"}:
         return False
-    if s.low[i + 1] == "dozen":
-        d.value, d.kind, d.after = d.value * 12, Kind.COUNT, i + 2
+    scale = 12 if s.low[i + 1] == "dozen" else SCALES.get(s.low[i + 1], 0)
+    if scale > 0 and scale != 100:
+        d.value, d.kind, d.after = d.value * scale, Kind.COUNT, i + 2
         d.number_after = d.after
-        return True
-    if s.low[i + 1] in SCALES and s.low[i + 1] != "hundred":
-        d.value, d.kind, d.after = d.value * SCALES[s.low[i + 1]], Kind.COUNT, i + 2
-        d.number_after = d.after
+        _unit_behind(s, d)  # half a million dollars
         return True
     unit = simple_unit(s, i + 1)
     if unit is None or len(s.low[i + 1]) == 1:
@@ -271,8 +275,8 @@ def _coefficient(s: Stream, d: Draft) -> None:
         if (len(inner) == 1 and inner.isalpha()) or (s.text[i + 2] in _ALGEBRA and s.text[i + 2] != ")"):
             d.kind = Kind.COEFFICIENT
         return
-    if not word or not word[0].isalpha():
-        return
+    if not word or not word[0].isalpha() or (word == "s" and s.glued(i)):
+        return  # also the 1990s
     if s.glued(i):
         if (
             (len(word) == 1 and not _hyphenated(s, i))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol
@@ -45,14 +46,28 @@ class SpacyEntities:
         self.nlp = nlp
 
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
-        """Return every mention, in order; a text longer than the pipeline takes is read by the light reader."""
-        if len(text) > self.nlp.max_length // 10:
+        """Return every mention, in order; a text that the pipeline cannot take is read by the light reader."""
+        if len(text) > self.nlp.max_length // 10 or not _is_unicode(text):
             return LightEntities().find(text, tokens, sentences)
-        return tuple(
-            Entity(ent.text, _SPACY_CATEGORIES[ent.label_], ent.start_char, ent.end_char)
-            for ent in self.nlp(text).ents
-            if ent.label_ in _SPACY_CATEGORIES and ent.text.strip()
-        )
+        found = []
+        for ent in self.nlp(text).ents:
+            name = _NAME.match(ent.text)  # a name ends where a number or a currency sign begins
+            if ent.label_ in _SPACY_CATEGORIES and name is not None:
+                surface = name.group().rstrip()
+                start = ent.start_char
+                found.append(Entity(surface, _SPACY_CATEGORIES[ent.label_], start, start + len(surface)))
+        return tuple(found)
+
+
+_NAME = re.compile(r"[^\W\d][^\d$₹£€¥%]*")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class PipelineUnavailableError(RuntimeError):

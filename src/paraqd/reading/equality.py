@@ -46,17 +46,17 @@ def equal(a: Quantity, b: Quantity) -> bool:
 def _joined(quantities: Sequence[Quantity]) -> list[Hashable]:
     """Return signatures, with compounds (2 hours 30 minutes, 5 feet 6 inches) added up."""
     found: list[Hashable] = []
-    carried: Fraction | None = None
+    carried = Fraction(0)
     for this, following in pairwise([*quantities, None]):
         if this is None:
             break
-        name, factor = dimension(this.unit)
-        value = this.value * factor + (carried or 0)
         if following is not None and _compound(this, following):
-            carried = value
-        elif carried is not None:
-            found.append((name, value))
-            carried = None
+            carried += this.value * dimension(this.unit)[1]
+        elif carried:
+            top, _, bottom = (this.unit or "").partition("/")
+            total = (carried + this.value * dimension(top)[1]) / (dimension(bottom)[1] if bottom else 1)
+            found.append((dimension(this.unit)[0], total))
+            carried = Fraction(0)
         else:
             found.append(signature(this))
     return found
@@ -71,7 +71,8 @@ def _compound(this: Quantity, following: Quantity) -> bool:
     # " ", ", " or " and " between them; "2 m by 40 cm" and "2 m or 40 cm" are no sums
     if following.start - this.end not in {1, 2, 5} or this.value.denominator != 1:
         return False
-    top, bottom = dimension(this.unit), dimension(following.unit)
+    # one dollar and thirty cents an hour: the rate belongs to the sum
+    top, bottom = dimension(this.unit), dimension(following.unit.partition("/")[0])
     return top[0] == bottom[0] and top[1] > following.value * bottom[1] and category(this.unit) != "temperature"
 
 

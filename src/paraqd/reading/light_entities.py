@@ -203,19 +203,27 @@ class _Scan:
             return True
         if base not in self.lists.capitalised:
             return False
-        return base in _MONTHS or base in {"will", "roman"} or self.lists.single.get(base) != "PERSON"
+        return base in _MONTHS or base == "roman" or self.lists.single.get(base) != "PERSON"
 
     def opens_with_name(self, i: int, known: set[str]) -> bool:
         """Decide whether the first word of a sentence is a name."""
         word, base = self.low[i], _base(self.low[i])
+        following = self.low[i + 1] if i + 1 < len(self.low) else ""
+        if base in {"may", "will"}:
+            return word != base or following in {"has", "had", "is", "was"}
         if base in known or base in self.lists.organisations:
             return True
         if self.lists.single.get(base) is None and self.lists.single.get(_plain(base)) is None:
             return False
         if base in self.lists.not_names or base in self.lists.capitalised:
-            following = self.low[i + 1] if i + 1 < len(self.low) else ""
-            return word != base or (following in _VERBISH and base not in {"may", "will"})
+            if following in {",", "and"} and self.is_person(i + 2):
+                return True
+            verb = following in _VERBISH or (len(following) > 3 and following.endswith(("ed", "s")))
+            return word != base or (verb and self.lists.single.get(base) == "PERSON")
         return True
+
+    def is_person(self, i: int) -> bool:
+        return i < len(self.low) and _is_name_like(self.tokens[i][0]) and self.lists.single.get(self.low[i]) == "PERSON"
 
     def category(self, i: int, j: int) -> str:
         words = tuple(_base(word) for word in self.low[i:j])

@@ -180,15 +180,33 @@ def _hyphen(s: Stream, i: int) -> int:
 
 
 def ordinal_value(s: Stream, i: int) -> tuple[int, int] | None:
-    """Read an ordinal in words at i (*third*, *twenty-first*): (value, next token), or None."""
+    """Read an ordinal in words at i (*third*, *twenty-first*, *one hundred and fifth*): (value, next token)."""
+    found = _ordinal_below_hundred(s, i)
+    if found is not None or s.low[i] not in CARDINAL_START:
+        return found
+    whole = cardinal(s, i)
+    if whole is None or whole[0] % 100 or not whole[0]:
+        return None
+    rest = _ordinal_below_hundred(s, _next_part(s, whole[1]))
+    if rest is None or rest[0] >= 100 or s.low[rest[1] - 1] == "second":
+        return None
+    return whole[0] + rest[0], rest[1]
+
+
+def _ordinal_below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
     word = s.low[i]
     if word in ORDINALS:
         return ORDINALS[word], i + 1
-    if word in TENS and s.text[i + 1] == "-" and s.glued(i + 1) and s.low[i + 2] in ORDINAL_ONES:
-        ones = ORDINAL_ONES[s.low[i + 2]]
-        if ones < 10:
-            return TENS[word] + ones, i + 3
-    return None
+    if word not in TENS:
+        return None
+    hyphen = s.text[i + 1] == "-" and s.glued(i + 1)
+    last = s.low[i + 2] if hyphen else s.low[i + 1]
+    # "twenty second" may be twenty seconds, "twenty first graders" are twenty
+    if not 0 < ORDINAL_ONES.get(last, 0) < 10 or (
+        not hyphen and (last == "second" or s.low[i + 2].startswith("grade"))
+    ):
+        return None
+    return TENS[word] + ORDINAL_ONES[last], i + (3 if hyphen else 2)
 
 
 def meridiem(s: Stream, i: int) -> tuple[str, int] | None:

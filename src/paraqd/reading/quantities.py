@@ -44,9 +44,9 @@ def find_quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...
         elif first in VULGAR_VALUES:
             draft = complete(s, Draft(VULGAR_VALUES[first], Kind.FRACTION, i, i + 1), floor)
         elif first in SUPERSCRIPT:
-            draft = _raised(s, i)
+            draft = _raised(s, i, floor)
         elif first in SUBSCRIPT:
-            draft = _label(s, i)
+            draft = _label(s, i, floor)
         if draft is None:
             i += 1
         else:
@@ -55,25 +55,27 @@ def find_quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...
     return tuple(draft.freeze(s) for draft in share_units(s, drafts))
 
 
-def _label(s: Stream, i: int) -> Draft:
+def _label(s: Stream, i: int, floor: int) -> Draft:
+    """Take digits as a name, together with the letters that they are glued to (x1, A1)."""
     digits = s.text[i].translate(_SUPERSCRIPT_DIGITS)
-    value = digits_value(digits) if len(digits) <= MAX_DIGITS else Fraction(0)
-    return Draft(value, Kind.LABEL, i, i + 1)
+    value = digits_value(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else Fraction(0)
+    draft = Draft(value, Kind.LABEL, i, i + 1)
+    if i > floor and s.glued(i) and s.text[i - 1][0].isalpha():
+        draft.first = i - 1
+    return draft
 
 
-def _raised(s: Stream, i: int) -> Draft:
+def _raised(s: Stream, i: int, floor: int) -> Draft:
     """Read a superscript: an exponent behind something, else a label."""
-    draft = _label(s, i)
+    draft = _label(s, i, floor)
     if s.glued(i) or (i > 0 and len(s.text[i - 1]) == 1 and s.text[i - 1].isalpha()):
-        draft.kind = Kind.EXPONENT
+        draft.kind, draft.first = Kind.EXPONENT, i
     return draft
 
 
 def _numeric(s: Stream, i: int, floor: int) -> Draft:
     if len(s.text[i]) > MAX_DIGITS or _names_something(s, i):
-        return (
-            _label(s, i) if "." not in s.text[i] and "," not in s.text[i] else Draft(Fraction(0), Kind.LABEL, i, i + 1)
-        )
+        return _label(s, i, floor)
     power = _exponent(s, i, floor)
     if power is not None:
         return power
@@ -125,6 +127,10 @@ def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
         part = _fraction(s, j)
         if part is not None and part[0] < 1 and s.glued(j + 1):
             return value + part[0], part[1], Kind.FRACTION
+    if s.text[j] == "-" and s.glued(j) and s.glued(j + 1) and s.number_at(j + 1):
+        part = _fraction(s, j + 1)  # 2-1/2 hours
+        if part is not None and part[0] < 1 and simple_unit(s, part[1]) is not None:
+            return value + part[0], part[1], Kind.FRACTION
     parts = _worded_denominator(s, j)
     if parts is not None and 0 < value < parts[0]:
         return value / parts[0], parts[1], Kind.FRACTION
@@ -171,6 +177,8 @@ def _fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
     """Read 3/4, also with spaces around the slash; a date such as 3/4/2010 is none."""
     if s.text[i + 1] not in {"/", "⁄"} or not s.number_at(i + 2) or s.glued(i + 1) != s.glued(i + 2):
         return None
+    if len(s.text[i]) > MAX_DIGITS:
+        return None
     top, bottom = digits_value(s.text[i]), s.text[i + 2]
     if "." in bottom or "." in s.text[i] or len(bottom) > MAX_DIGITS or (s.text[i + 3] == "/" and s.number_at(i + 4)):
         return None
@@ -212,7 +220,8 @@ def _clock(s: Stream, i: int) -> Draft | None:
     if half_day is not None and hours < 13:
         which, after = half_day
         hours = hours % 12 + (12 if which == "p" else 0)
-    elif s.low[after] in {"o'clock", "o’clock", "oclock"}:
+    elif s.low[after] in {"o'clock", "o’clock", "oclock"} or (hours == 12 and s.low[after] in {"noon", "midnight"}):
+        hours = hours if s.low[after] != "midnight" else Fraction(0)
         after += 1
     elif not with_minutes or (s.words & _RATIO_WORDS and s.low[i - 1] not in _TIME_BEFORE):
         return None

@@ -34,9 +34,12 @@ _VERBS = re.compile(
     r"remains|take|takes|took|if|when|so|after|before|given|to get|in order)\b|[,?.;:]",
     re.I,
 )
+_COUNTED_UNTIL = re.compile(_VERBS.pattern + r"|\b(?:he|she|it|they|we|you|i)\b", re.I)
+_COPULA = re.compile(r"(?:is|are|was|were|will be|would be|'s|’s)\b\s*", re.I)
+_PARTICLE = re.compile(r"^\s*(?:out|down|me|us|up)\b")
 _STOP_AFTER_FIND = re.compile(r"\b(?:if|when|given|so that|such that|after|correct|where)\b|[?.;:]", re.I)
 _BEFORE_IMPERATIVE = frozenset(
-    {"", "to", "then", "and", "now", "please", "also", ",", ";", ":", "-", "–", ")", "must", "hence", "thus"}
+    {"", "then", "and", "now", "please", "also", ",", ";", ":", "-", "–", ")", "must", "hence", "thus"}
 )
 _YES_NO = re.compile(r"^(?:is|are|was|were|do|does|did|can|could|will|would|has|have|should)\b", re.I)
 _RELATIVE_BEFORE = frozenset(
@@ -68,26 +71,23 @@ def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question
 def _asks(sentence: Sentence) -> Question | None:
     text = sentence.text
     marked = text.rstrip("\"'”’) ").endswith(("?", "？"))
-    how = _last(_HOW, text)
-    if how is not None and (marked or _opens_clause(text, how.start()) or "find" in text.lower()):
-        return _clause(sentence, how.start(), _target(text[how.end() :], _VERBS))
+    told = "find" in text.lower()
+    how = next((m for m in _HOW.finditer(text) if marked or told or _opens_clause(text, m.start())), None)
+    if how is not None:
+        return _clause(sentence, how.start(), _how_target(text, how))
     imperative = _imperative(text)
-    wh = _last_asking_wh(text, marked=marked)
+    wh = _asking_wh(text, marked=marked)
     if wh is not None and (imperative is None or wh.start() > imperative.end() + 12 or marked):
         return _clause(sentence, wh.start(), _wh_target(text, wh))
     if imperative is not None:
-        return _clause(sentence, imperative.start(), _target(text[imperative.end() :], _STOP_AFTER_FIND))
+        rest = _PARTICLE.sub("", text[imperative.end() :], count=1)
+        return _clause(sentence, imperative.start(), _target(rest, _STOP_AFTER_FIND))
     if marked:
         return _marked_without_cue(sentence)
-    phrase = _last(_ASKING_PHRASE, text)
+    phrase = _ASKING_PHRASE.search(text)
     if phrase is not None:
         return _clause(sentence, phrase.start(), _wh_target(text, phrase))
     return None
-
-
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    found = list(pattern.finditer(text))
-    return found[-1] if found else None
 
 
 def _just_before(text: str, end: int) -> str:
@@ -104,22 +104,23 @@ def _opens_clause(text: str, start: int) -> bool:
     )
 
 
-def _last_asking_wh(text: str, *, marked: bool) -> re.Match[str] | None:
-    """Find the last what/which/who … that asks: a relative pronoun in the middle of a statement does not."""
-    asking: re.Match[str] | None = None
-    for match in _WH.finditer(text):
-        if _wh_asks(text, match, marked=marked):
-            weak = match.group().lower() in {"when", "where", "who", "whose", "whom"}
-            if asking is None or not weak or asking.group().lower() in {"when", "where"}:
-                asking = match
-    return asking
+def _asking_wh(text: str, *, marked: bool) -> re.Match[str] | None:
+    """Find the first what/how that asks, else the first other word that does: a relative pronoun does not."""
+    asking = [match for match in _WH.finditer(text) if _wh_asks(text, match, marked=marked)]
+    for words in ({"what", "how"}, {"which"}):
+        strong = next((match for match in asking if match.group().lower() in words), None)
+        if strong is not None:
+            return strong
+    return asking[0] if asking else None
 
 
 def _wh_asks(text: str, match: re.Match[str], *, marked: bool) -> bool:
     word = match.group().lower()
     before = _just_before(text, match.start())
     opens = not before or before[-1] in ",;:-–("
-    if word in {"what", "how"}:
+    if word == "how":
+        return opens or marked
+    if word == "what":
         return opens or marked or before.split()[-1].lower() in _ASKING_BEFORE_WH
     if not before:
         return marked or _AUXILIARY.match(text, match.end()) is not None
@@ -129,14 +130,13 @@ def _wh_asks(text: str, match: re.Match[str], *, marked: bool) -> bool:
 
 
 def _imperative(text: str) -> re.Match[str] | None:
-    """Find the last imperative that opens a clause."""
-    found = None
+    """Find the first imperative that opens a clause."""
     for match in _IMPERATIVE.finditer(text):
         before = _just_before(text, match.start())
         last = before[-1:] if before[-1:] in ",;:-–)" else (before.split()[-1].lower() if before else "")
-        if last in _BEFORE_IMPERATIVE and last != "to":
-            found = match
-    return found
+        if last in _BEFORE_IMPERATIVE:
+            return match
+    return None
 
 
 def _clause(sentence: Sentence, start: int, target: str) -> Question:
@@ -169,10 +169,22 @@ def _target(rest: str, stop: re.Pattern[str]) -> str:
     return " ".join(words[:14])
 
 
+def _how_target(text: str, how: re.Match[str]) -> str:
+    """Return what *how many* counts; of *how long does it take* the whole clause is the target."""
+    rest = text[how.end() :]
+    if how.group().lower().split()[-1] in {"many", "much"}:
+        target = _target(rest, _COUNTED_UNTIL)
+        if target:
+            return target
+    return _target(rest, _STOP_AFTER_FIND)
+
+
 def _wh_target(text: str, wh: re.Match[str]) -> str:
     rest = text[wh.end() :].strip()
-    rest = re.sub(r"^(?:is|are|was|were|will be|would be|'s|’s)\b\s*", "", rest, flags=re.I)
-    return _target(rest, _STOP_AFTER_FIND)
+    copula = _COPULA.match(rest)
+    if copula is None and wh.group().lower() in {"what", "which"}:
+        return _target(rest, _VERBS)  # at what speed should he drive
+    return _target(rest[copula.end() :] if copula else rest, _STOP_AFTER_FIND)
 
 
 def _marked_without_cue(sentence: Sentence) -> Question:

@@ -23,6 +23,7 @@ _MAY_END = frozenset(
     ).split()
 )
 _BREAK = re.compile(r"[.?!。！？]+[\"'”’)\]]*|\n+|…")
+_ITEM = re.compile(r"\d{1,2}[.)] ")
 _WORD_BEFORE = 24  # how far to look back for an abbreviation
 
 
@@ -34,7 +35,7 @@ def _word_before(text: str, end: int) -> str:
     return text[start:end]
 
 
-def _stop_ends(text: str, start: int, end: int) -> bool:
+def _stop_ends(text: str, start: int, end: int, *, cased: bool) -> bool:
     """Decide whether the full stop at text[start:end] ends a sentence."""
     following = text[end : end + 1]
     rest = text[end : end + 40]
@@ -56,16 +57,24 @@ def _stop_ends(text: str, start: int, end: int) -> bool:
             return not head.isdigit()
         if low == "st":
             return False
-        if head.islower():  # lower-case texts: only what follows can tell
-            return low not in {"a.m", "p.m"} and _starts_clause(after)
-        return head.isupper() or (
-            head.isdigit() and low not in {"sec", "ft"} and text[start - len(word) - 1 : start - len(word)] == " "
-        )
-    if len(word) == 1 and word.isalpha():  # an initial, or a person or variable called by a letter
+        if head.islower():  # only lower-case texts begin a sentence so, and only what follows can tell
+            return not cased and low not in {"a.m", "p.m"} and _starts_clause(after)
+        return head.isupper() or (head.isdigit() and low not in {"sec", "ft", "art", "est"})
+    if len(word) == 1 and word.isalpha():  # an initial, a unit, or a person or variable called by a letter
+        if word in "mglsh" and head.islower():
+            return not cased and _starts_clause(after)
         return word.islower() or not head.isupper() or _starts_clause(after)
+    if word.isdigit() and _opens_line(text, start - len(word)):
+        return False  # the number of a list's item
     if head.islower() and low[-2:] in {".m", ".g", ".e"}:
         return False
     return not head.islower() or len(word) > 1 or word.isdigit()
+
+
+def _opens_line(text: str, at: int) -> bool:
+    """Tell whether only white space stands between the line's beginning and ``at``."""
+    before = text[max(0, at - 12) : at].rstrip(" \t")
+    return before.endswith("\n") or (not before and at <= 12)
 
 
 def _glued_stop_ends(text: str, start: int, word: str, following: str, after: str) -> bool:
@@ -97,15 +106,18 @@ def _leading_word(text: str) -> str:
 
 
 _CLAUSE_STARTS = frozenset(
-    ("the if how what find in a an it they he she then when each this these there which who where at").split()
+    "the if how what find in a an it they he she then when each this these there which who where at another two one "
+    "three both some given calculate determine assume suppose after before from on by all for its his her their total "
+    "together also now later next".split()
 )
+_WRAPS = frozenset("in and or of to from the a an by with at for between than is are was were that".split())
 
 
 def _starts_clause(after: str) -> bool:
     return _leading_word(after).lower() in _CLAUSE_STARTS
 
 
-def _mark_ends(text: str, mark: str, start: int, end: int) -> bool:
+def _mark_ends(text: str, mark: str, start: int, end: int, *, cased: bool) -> bool:
     rest = text[end : end + 40]
     after = rest.lstrip()
     if not after:
@@ -117,14 +129,20 @@ def _mark_ends(text: str, mark: str, start: int, end: int) -> bool:
         return rest != after and after[0].isupper()
     if mark[-1] in "\"'”’)]" and after[0].islower():
         return False
-    return _stop_ends(text, start, end)
+    return _stop_ends(text, start, end, cased=cased)
 
 
-def _line_ends(text: str, mark: str, end: int) -> bool:
+def _line_ends(text: str, mark: str, start: int, end: int) -> bool:
     """Decide about line breaks: a blank line ends a sentence; one break does unless the line only wraps."""
     if len(mark) > 1:
         return True
-    head = text[end : end + 40].lstrip()[:1]
+    before = text[max(0, start - _WORD_BEFORE) : start].rstrip()
+    if before.endswith(",") or (before and before.split()[-1].lower() in _WRAPS):
+        return False
+    rest = text[end : end + 40].lstrip()
+    head = rest[:1]
+    if _ITEM.match(rest):
+        return True
     return bool(head) and (head.isupper() or not (head.isalnum() or head in "$₹£€(\"'"))
 
 
@@ -136,9 +154,13 @@ def split_sentences(text: str) -> tuple[Sentence, ...]:
     """
     spans: list[list[int]] = []
     begin = 0
+    cased = next((c.isupper() for c in text if c.isalpha()), False)
     for match in _BREAK.finditer(text):
         mark, start, end = match.group(), match.start(), match.end()
-        ends = _line_ends(text, mark, end) if mark[0] == "\n" else _mark_ends(text, mark, start, end)
+        if mark[0] == "\n":
+            ends = _line_ends(text, mark, start, end)
+        else:
+            ends = _mark_ends(text, mark, start, end, cased=cased)
         if ends:
             _add(spans, text, begin, end)
             begin = end

@@ -13,6 +13,7 @@ _JOINS = frozenset({",", "and", "or", "to", "-", "–", "—", "&", "by", "x", "
 _CLOSING_JOINS = frozenset({"and", "or", "to", "-", "–", "—", "&", "by", "x", "×", "*"})
 _RATIO_WORDS = frozenset({"ratio", "ratios", "proportion", "odds"})
 _AFTER_LIST = frozenset("respectively each per at in on for from by is are was were if then".split())
+_MOST_TERMS = 12
 _LOOK_BACK = 14
 
 
@@ -40,7 +41,20 @@ def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
             continue
         left.unit, left.kind = right.unit, right.kind
     _share_currency(s, drafts)
+    _minutes_behind_hours(s, drafts)
     return drafts
+
+
+def _minutes_behind_hours(s: Stream, drafts: list[Draft]) -> None:
+    """Read the m of 2h 15m as minutes."""
+    for left, right in pairwise(drafts):
+        if (
+            left.unit == "hour"
+            and right.unit == "metre"
+            and s.text[right.after - 1] == "m"
+            and left.after == right.first
+        ):
+            right.unit = "minute"
 
 
 def _share_currency(s: Stream, drafts: list[Draft]) -> None:
@@ -69,10 +83,10 @@ def _merge_ratios(s: Stream, drafts: list[Draft]) -> list[Draft]:
     merged: list[Draft] = []
     for draft in drafts:
         last = merged[-1] if merged else None
-        if last is not None and _is_ratio(s, last, draft):
+        if last is not None and len(last.terms) < _MOST_TERMS and _is_ratio(s, last, draft):
             terms = (*(last.terms or (last.value,)), draft.value)
             last.kind, last.terms = Kind.RATIO, terms
-            last.value = terms[0] / terms[1]
+            last.value = terms[0] / terms[1] if terms[1] else terms[0]
             last.after = last.number_after = draft.after
         else:
             merged.append(draft)

@@ -17,6 +17,7 @@ _PAYING = frozenset(
         "charged owes owed worth sold sells sell fare rent bill saved save saves change"
     ).split()
 )
+_UNDER = frozenset({"s", "sec", "second", "min", "minute", "h", "hr", "hour", "m", "l"})  # "in m/s"
 _PADDING = 6  # so that the scanner may look a few tokens ahead without asking whether they are there
 
 
@@ -64,7 +65,8 @@ class Stream:
                 unit_place = (
                     before in _BEFORE_UNITS or before in CARDINAL_START or (len(before) == 1 and before.isalpha())
                 )
-                if not unit_place and not self.ends_number(i - 1):
+                rate = self.text[i + 1] == "/" and self.low[i + 2] in _UNDER
+                if not unit_place and not rate and not self.ends_number(i - 1):
                     found.add(word)
         return frozenset(found)
 

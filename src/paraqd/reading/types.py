@@ -119,6 +119,16 @@ class Problem:
         return self.questions[-1] if self.questions else None
 
     @cached_property
+    def cased(self) -> bool:
+        """Whether the text uses capitals (many collections are all in lower case)."""
+        return any(c.isupper() for c in self.text)
+
+    @cached_property
+    def sentence_starts(self) -> frozenset[int]:
+        """Where the sentences begin."""
+        return frozenset(sentence.start for sentence in self.sentences)
+
+    @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """Words and punctuation marks, in order."""
         from paraqd.reading.tokens import tokenize

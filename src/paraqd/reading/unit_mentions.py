@@ -76,8 +76,10 @@ def _alone(s: Stream, i: int) -> FoundUnit | None:
         or word in {"in", "second", "degree", "re", "pounds"}
     ):
         return None
-    if len(word) == 1 and before not in _LETTERS_BEFORE:
+    if len(word) == 1 and before not in _LETTERS_BEFORE and not (before == "in" and s.text[i + 1] == "/"):
         return None
+    if before == "/" and i > 1 and len(s.text[i - 2]) == 1 and s.text[i - 2].isalpha():
+        return None  # the lower part of m/s where m was not read as a unit
     if word == "rs":
         return None
     unit = simple_unit(s, i)

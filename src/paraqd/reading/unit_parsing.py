@@ -12,6 +12,7 @@ _WEIGHT_WORDS = frozenset(
 )
 _OTHER_MONEY = frozenset({"$", "₹", "€", "rs", "rupees", "rupee", "dollars", "dollar", "cents", "euros", "euro"})
 _SIZE_WORDS = frozenset({"by", "x", "×", "long", "wide", "tall", "high", "deep", "thick", "apart", "in", "broad"})
+_BEFORE_DECADES = frozenset({"the", "her", "his", "their", "my", "mid", "early", "late", "-"})
 _MONEY_LETTERS = {"p": "penny", "c": "cent"}
 
 
@@ -69,8 +70,8 @@ def _is_letter_unit(s: Stream, i: int) -> bool:
     word = s.text[i]
     if word != word.lower() and word != "L":
         return False
-    if word == "s" and s.glued(i) and i > 1 and s.low[i - 2] == "the" and s.text[i - 1].endswith("0"):
-        return False  # the 1990s
+    if word == "s" and s.glued(i) and i > 1 and s.low[i - 2] in _BEFORE_DECADES and s.text[i - 1].endswith("0"):
+        return False  # the 1990s, in her 20s
     if word in s.variables:
         return False
     after = s.text[i + 1]
@@ -114,7 +115,7 @@ def simple_unit(s: Stream, i: int) -> FoundUnit | None:
         if following in {"F", "f"} and s.text[i + 2] != "(":
             return FoundUnit("degree fahrenheit", i, i + 2)
         return FoundUnit("degree", i, i + 1)
-    if word in {"degree", "degrees"} and s.text[i + 1] in {"C", "F"}:
+    if word in {"degree", "degrees", "deg"} and s.text[i + 1] in {"C", "F"}:
         return FoundUnit("degree celsius" if s.text[i + 1] == "C" else "degree fahrenheit", i, i + 2)
     if word in {"sq", "square", "cubic", "cu"}:
         j = i + 1

@@ -57,7 +57,7 @@ _DURATION_BEFORE = frozenset(
     (
         "in within for take takes took taking taken after every than about only exactly over under equals lasts "
         "lasted nearly almost spend spends spent spending until is was need needs needed requires required just "
-        "another of by approximately around once"
+        "another of by approximately around"
     ).split()
 )
 _VAGUE = (["few"], ["several"], ["many"], ["some"])
@@ -79,7 +79,7 @@ def worded(s: Stream, i: int, floor: int) -> Draft | None:
     if word in {"half", "quarter", "quarters"}:
         return _half_or_quarter(s, i, i, floor)
     if word == "dozen":
-        return complete(s, Draft(Fraction(12), Kind.COUNT, i, i + 1, worded=True), floor)
+        return None if s.low[i - 1 : i] in _VAGUE else _dozen(s, i, i + 1, floor)
     if word == "couple":
         return None
     found = ordinal_value(s, i)
@@ -96,12 +96,19 @@ def _multiple(s: Stream, i: int) -> Draft | None:
     return Draft(Fraction(MULTIPLES[s.low[i]]), Kind.MULTIPLE, i, i + 1, worded=True)
 
 
+def _dozen(s: Stream, first: int, after: int, floor: int) -> Draft:
+    value = 12
+    if s.low[after : after + 3] == ["and", "a", "half"]:
+        value, after = 18, after + 3
+    return complete(s, Draft(Fraction(value), Kind.COUNT, first, after, worded=True), floor)
+
+
 def _behind_article(s: Stream, i: int, floor: int) -> Draft | None:
     word = s.low[i + 1]
     if word in SCALES and word not in {"lakhs", "lacs", "crores"}:
         return _cardinal(s, i + 1, i, floor)
     if word == "dozen":
-        return complete(s, Draft(Fraction(12), Kind.COUNT, i, i + 2, worded=True), floor)
+        return _dozen(s, i, i + 2, floor)
     if word == "couple":
         if s.low[i + 2] in {"of", "more"}:
             return Draft(Fraction(2), Kind.COUNT, i, i + 2, worded=True)
@@ -318,6 +325,8 @@ def _counts(s: Stream, i: int) -> bool:
         following = s.low[i + 3] if after == "out" else s.low[i + 2]
         starts_number = following in ONES or following in TENS or following[:1].isdecimal() or following == "every"
         return starts_number and before not in _ONE_BEFORE
+    if after == "," and before not in _ONE_BEFORE:
+        return s.low[i + 2] in ONES or s.low[i + 2] in TENS  # one, two, three
     if before in _ONE_BEFORE or after in _ONE_AFTER:
         return False
     if before == "number":

@@ -54,12 +54,18 @@ def load_recipe(name_or_path: str | Path) -> Recipe:
             )
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        operators = data["operators"]
+        operators, stand_ins = data["operators"], data.get("stand_ins", {})
+        for part in (operators["valid"], operators["invalid"]):
+            if not isinstance(part, list) or not all(isinstance(name, str) for name in part):
+                raise TypeError("operators.valid and operators.invalid must be lists of names")
+        if not isinstance(stand_ins, dict) or not all(isinstance(name, str) for name in stand_ins.values()):
+            raise TypeError("stand_ins must be a table of names")
         return Recipe(
             name=str(data.get("name", path.stem)),
             description=str(data.get("description", "")),
             operators=tuple(operators["valid"]) + tuple(operators["invalid"]),
-            stand_ins=dict(data.get("stand_ins", {})),
+            stand_ins=dict(stand_ins),
         )
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise UnknownRecipeError(f"cannot read the recipe {path}: {error}") from None
+        reason = f"it has no {error}" if isinstance(error, KeyError) else error
+        raise UnknownRecipeError(f"cannot read the recipe {path}: {reason}") from None

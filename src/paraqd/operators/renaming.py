@@ -35,7 +35,17 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def substitute(name: str, category: str, taken: frozenset[str], rng: random.Random) -> str | None:
+def titled_gender(problem: Problem, entity: Entity) -> str | None:
+    """Return the gender that a title before a name tells (Mr., Mrs.), or None."""
+    before = problem.text[max(0, entity.start - 8) : entity.start].rstrip(" .").lower()
+    if before.endswith(("mrs", "ms", "miss", "madam", "smt", "aunt")):
+        return "f"
+    return "m" if before.endswith(("mr", "sir", "shri", "uncle")) else None
+
+
+def substitute(
+    name: str, category: str, taken: frozenset[str], rng: random.Random, *, gender: str | None = None
+) -> str | None:
     """Draw a name of the same category that none of the ``taken`` words occurs in, in the same letter case.
 
     A person's new name is used for the same gender, so that pronouns stay right; a place is replaced by one of its
@@ -43,7 +53,7 @@ def substitute(name: str, category: str, taken: frozenset[str], rng: random.Rand
     """
     pool: tuple[str, ...]
     if category == "PERSON":
-        gender = people().get(name.split()[0].title())
+        gender = gender or people().get(name.split()[0].title())
         groups = _people_by_gender()
         pool = groups[gender] if gender else (*groups["f"], *groups["m"])
     elif category == "PLACE":

@@ -1,0 +1,164 @@
+"""Recipes: which operators make a corpus."""
+
+import pytest
+
+from paraqd.operators import Recipe, UnknownRecipeError, get, load_recipe, recipe_names
+
+PAPER = [f"f{i}" for i in range(1, 11)]
+TEST = [f"f{letter}" for letter in "abcde"]
+
+
+def parts(recipe):
+    """Return every operator that a recipe may run, stand-ins and parts of compositions included."""
+    found = {*recipe.operators, *recipe.stand_ins.values()} - {"generator"}
+    return {part for name in found for part in name.split("+")}
+
+
+def write(folder, text, name="mine.toml"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_recipes_that_come_with_the_package():
+    assert recipe_names() == ["extended", "paper", "test"]
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_a_recipe_is_called_as_its_file(name):
+    recipe = load_recipe(name)
+    assert recipe.name == name
+    assert recipe.description
+    assert len(set(recipe.operators)) == len(recipe.operators)
+
+
+def test_paper_is_f1_to_f10_in_order():
+    assert [get(name).paper_id for name in load_recipe("paper").operators] == PAPER
+
+
+def test_test_is_fa_to_fe_in_order():
+    assert [get(name).paper_id for name in load_recipe("test").operators] == TEST
+
+
+def test_nothing_in_paper_is_a_test_operator():
+    """Training and test operators are disjoint, stand-ins included; in the public reference they were not."""
+    paper, test = load_recipe("paper"), load_recipe("test")
+    assert not parts(paper) & parts(test)
+    assert not {get(name).paper_id for name in parts(paper)} & set(TEST)
+    assert not {type(get(name)) for name in parts(paper)} & {type(get(name)) for name in parts(test)}
+
+
+def test_nothing_in_extended_is_a_test_operator():
+    assert not parts(load_recipe("extended")) & parts(load_recipe("test"))
+
+
+def test_the_stand_in_for_back_translation_keeps_the_voice():
+    """Changing the voice is fa, a test operator."""
+    paper = load_recipe("paper")
+    assert paper.stand_ins["Backtranslation"] == "RewriteKeepingVoice"
+    stand_in = get("RewriteKeepingVoice")
+    assert stand_in.polarity == "valid"
+    assert type(stand_in) is not type(get("Rewrite"))
+
+
+def test_extended_leaves_the_papers_entity_replacement_out():
+    """It counts consistent renamings as invalid; extended has its own two operators for names."""
+    operators = load_recipe("extended").operators
+    assert not {name for name in operators if "EntityReplacement" in name}
+    assert {"ConsistentRenaming", "InconsistentRenaming"} <= set(operators)
+
+
+@pytest.mark.parametrize("name", [name for recipe in recipe_names() for name in load_recipe(recipe).operators])
+def test_every_operator_of_a_recipe_exists(name):
+    assert get(name).name == name
+
+
+@pytest.mark.parametrize("recipe", recipe_names())
+def test_stand_ins_stand_in_for_operators_of_the_recipe(recipe):
+    loaded = load_recipe(recipe)
+    for model_operator, stand_in in loaded.stand_ins.items():
+        assert model_operator in loaded.operators
+        assert any(need.startswith("generator.") for need in get(model_operator).needs)
+        if stand_in != "generator":
+            assert get(stand_in).polarity == get(model_operator).polarity
+
+
+@pytest.mark.parametrize("recipe", recipe_names())
+def test_valid_operators_come_first(recipe):
+    polarities = [get(name).polarity for name in load_recipe(recipe).operators]
+    assert polarities == sorted(polarities, key=["valid", "invalid"].index)
+    assert set(polarities) == {"valid", "invalid"}
+
+
+@pytest.mark.parametrize(("wrong", "nearest"), [("papr", "paper"), ("extend", "extended"), ("Paper", "paper")])
+def test_an_unknown_recipe_suggests_the_nearest(wrong, nearest):
+    with pytest.raises(UnknownRecipeError, match=rf"unknown recipe '{wrong}'; did you mean {nearest}\?"):
+        load_recipe(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["", "zzz", "../paper", "recipes"])
+def test_what_is_no_recipe_at_all(wrong):
+    with pytest.raises(UnknownRecipeError, match="extended, paper, test"):
+        load_recipe(wrong)
+
+
+def test_a_recipe_of_ones_own(tmp_path):
+    path = write(
+        tmp_path,
+        """
+        name = "mine"
+        description = "numbers only"
+
+        [operators]
+        valid = ["NumToWords"]
+        invalid = ["NumberChange", "NumToWords+NumberChange"]
+
+        [stand_ins]
+        Backtranslation = "NumToWords"
+        """,
+    )
+    assert load_recipe(path) == Recipe(
+        name="mine",
+        description="numbers only",
+        operators=("NumToWords", "NumberChange", "NumToWords+NumberChange"),
+        stand_ins={"Backtranslation": "NumToWords"},
+    )
+    assert load_recipe(str(path)) == load_recipe(path)
+
+
+def test_a_recipe_needs_only_its_operators(tmp_path):
+    path = write(tmp_path, '[operators]\nvalid = ["NumToWords"]\ninvalid = []\n', name="short.toml")
+    assert load_recipe(path) == Recipe(name="short", description="", operators=("NumToWords",), stand_ins={})
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "",
+        "name = ",
+        "operators = 5",
+        '[operators]\nvalid = ["NumToWords"]',
+        "[operators]\nvalid = 5\ninvalid = 6",
+        # a string is no list of names: it must not be taken letter by letter
+        '[operators]\nvalid = "NumToWords"\ninvalid = "NumberChange"',
+        "[operators]\nvalid = [1]\ninvalid = [2]",
+        'stand_ins = 5\n[operators]\nvalid = ["NumToWords"]\ninvalid = []',
+        'stand_ins = "abc"\n[operators]\nvalid = ["NumToWords"]\ninvalid = []',
+    ],
+)
+def test_a_broken_recipe_says_which_file(tmp_path, broken):
+    path = write(tmp_path, broken)
+    with pytest.raises(UnknownRecipeError, match=r"mine\.toml"):
+        load_recipe(path)
+
+
+def test_a_recipe_that_is_not_there(tmp_path):
+    with pytest.raises(UnknownRecipeError, match=r"absent\.toml"):
+        load_recipe(tmp_path / "absent.toml")
+
+
+def test_a_recipe_that_is_not_utf_8(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_bytes('name = "é"'.encode("latin-1"))
+    with pytest.raises(UnknownRecipeError, match=r"mine\.toml"):
+        load_recipe(path)

@@ -1,0 +1,238 @@
+"""Operators by name, compositions, and the operators of other packages."""
+
+import random
+
+import pytest
+
+import paraqd.operators
+from paraqd.operators import Composed, Operator, Resources, UnknownOperatorError, derive_rng, get
+from paraqd.operators import registry as registry_module
+from paraqd.operators.registry import names
+from paraqd.reading import Entity, read
+
+PAPER = {
+    "f1": "Backtranslation",
+    "f2": "SameSentence",
+    "f3": "NumToWords",
+    "f4": "UnitExpansion",
+    "f5": "ImportantPhraseDeletion",
+    "f6": "LastSentenceDeletion",
+    "f7": "EntityReplacement",
+    "f8": "NumberDeletion",
+    "f9": "LossyParaphrase",
+    "f10": "UnitReplacement",
+    "fa": "ActivePassive",
+    "fb": "CorruptedReconstruction",
+    "fc": "TfidfReplacement",
+    "fd": "RandomDeletion",
+    "fe": "T5Paraphrase",
+}
+OURS = {
+    "Rewrite": "valid",
+    "WordsToNumbers": "valid",
+    "UnitContraction": "valid",
+    "EqualQuantity": "valid",
+    "ConsistentRenaming": "valid",
+    "NumberChange": "invalid",
+    "NumberSwap": "invalid",
+    "RelationFlip": "invalid",
+    "ConditionDeletion": "invalid",
+    "QuestionReplacement": "invalid",
+    "QuestionTruncation": "invalid",
+    "InconsistentRenaming": "invalid",
+}
+VALID_IN_THE_PAPER = {"f1", "f2", "f3", "f4", "fa", "fb"}
+
+
+def apply(name, text, seed=0, resources=None):
+    return get(name).apply(read(text), derive_rng(seed, "q", name), resources or Resources())
+
+
+@pytest.fixture
+def fresh_plugins():
+    """Forget the operators of other packages before and after."""
+    registry_module._plugins.cache_clear()
+    yield
+    registry_module._plugins.cache_clear()
+
+
+@pytest.mark.parametrize(("paper_id", "name"), PAPER.items())
+def test_the_papers_operators(paper_id, name):
+    operator = get(name)
+    assert (operator.name, operator.paper_id) == (name, paper_id)
+    assert operator.polarity == ("valid" if paper_id in VALID_IN_THE_PAPER else "invalid")
+    assert type(get(paper_id)) is type(operator)
+
+
+@pytest.mark.parametrize(("name", "polarity"), OURS.items())
+def test_our_operators(name, polarity):
+    operator = get(name)
+    assert (operator.name, operator.paper_id, operator.polarity) == (name, None, polarity)
+
+
+def test_names_has_every_operator_once_the_papers_first():
+    assert names()[: len(PAPER)] == list(PAPER.values())
+    assert set(OURS) <= set(names())
+    assert len(names()) == len(set(names()))
+
+
+def test_names_stays_a_function_after_every_operator_was_loaded():
+    """A module ``paraqd.operators.renaming`` would take its place as soon as it is imported."""
+    get("ConsistentRenaming")
+    assert paraqd.operators.names() == names()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "nearest"),
+    [
+        ("NumToWord", "NumToWords"),
+        ("numtowords", "NumToWords"),
+        ("num_to_words", "NumToWords"),
+        ("EntityReplacment", "EntityReplacement"),
+        ("NumberSwop", "NumberSwap"),
+        ("NumToWords+NumberChanged", "NumberChange"),
+    ],
+)
+def test_an_unknown_operator_suggests_the_nearest(wrong, nearest):
+    with pytest.raises(UnknownOperatorError, match=rf"did you mean {nearest}\?"):
+        get(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["", "qqqqqq", "+", "NumToWords+", "+NumToWords", "f11"])
+def test_what_is_no_operator_at_all(wrong):
+    with pytest.raises(UnknownOperatorError, match="unknown operator"):
+        get(wrong)
+
+
+def test_an_unknown_operator_is_a_value_error():
+    assert issubclass(UnknownOperatorError, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("name", "polarity"),
+    [
+        ("NumToWords+NumberChange", "invalid"),
+        ("ConsistentRenaming+EqualQuantity", "valid"),
+        ("NumToWords+UnitExpansion+NumberSwap", "invalid"),
+    ],
+)
+def test_a_composition_has_both_names_and_the_last_polarity(name, polarity):
+    operator = get(name)
+    assert isinstance(operator, Composed)
+    assert (operator.name, operator.polarity, operator.paper_id) == (name, polarity, None)
+
+
+def test_a_composition_by_paper_ids():
+    assert get("f3+f8").name == "NumToWords+NumberDeletion"
+
+
+def test_a_composition_needs_what_both_need():
+    assert set(get("NumToWords+TfidfReplacement").needs) == {"vocabulary"}
+
+
+@pytest.mark.parametrize("name", ["NumberChange+NumToWords", "NumberChange+NumberSwap"])
+def test_only_a_valid_operator_is_composed_on(name):
+    with pytest.raises(ValueError, match="NumberChange is invalid"):
+        get(name)
+
+
+def test_the_second_operator_works_on_the_firsts_output():
+    text = "He ran 5 km in 2 hours."
+    assert apply("UnitExpansion+NumToWords", text) == "He ran five kilometres in two hours."
+    assert apply("UnitExpansion+NumberSwap", text) == "He ran 2 kilometres in 5 hours."
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("NumToWords+NumberChange", "No number here."),
+        ("UnitExpansion+NumberChange", "He has 5 pens."),
+        ("NumToWords+UnitReplacement", "He has 5 pens."),
+    ],
+)
+def test_a_composition_applies_only_where_both_do(name, text):
+    assert apply(name, text) is None
+
+
+def test_a_composition_that_leads_back_gives_nothing():
+    assert apply("NumToWords+WordsToNumbers", "He has 5 pens.") is None
+    assert apply("UnitExpansion+UnitContraction", "He ran 5 km.") is None
+
+
+def test_a_composition_reads_with_the_given_reader():
+    class Reader:
+        def find(self, text, tokens, sentences):
+            start = text.index("Zorblax")
+            return (Entity("Zorblax", "PERSON", start, start + 7),)
+
+    resources = Resources(entities=Reader())
+    problem = read("Then Zorblax has 5 pens.", entities=Reader())
+    result = get("NumToWords+EntityReplacement").apply(problem, random.Random(0), resources)
+    assert "five pens" in result
+    assert "Zorblax" not in result
+
+
+def test_a_composition_of_a_batch():
+    texts = ["He has 5 pens.", "No number.", "He has 7 caps."]
+    operator = get("NumToWords+NumberChange")
+    batch = operator.apply_batch(
+        [read(text) for text in texts], [derive_rng(1, text, operator.name) for text in texts], Resources()
+    )
+    one_by_one = [operator.apply(read(text), derive_rng(1, text, operator.name), Resources()) for text in texts]
+    assert batch == one_by_one
+    assert batch[1] is None
+
+
+PLUGIN = '''
+from paraqd.operators import Operator
+
+class Shout(Operator):
+    """Writes everything in capitals."""
+
+    name = "Shout"
+    polarity = "valid"
+
+    def apply(self, problem, rng, resources):
+        loud = problem.text.upper()
+        return loud if loud != problem.text else None
+
+class NumToWords(Shout):
+    """Has the name of one of ours."""
+'''
+
+
+@pytest.fixture
+def installed_plugin(tmp_path, monkeypatch, fresh_plugins):
+    """Install a package with two operators, as pip would."""
+    info = tmp_path / "shouting-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[paraqd.operators]\nShout = shouting_operators:Shout\nNumToWords = shouting_operators:NumToWords\n"
+    )
+    (tmp_path / "shouting_operators.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.usefixtures("installed_plugin")
+class TestOperatorsOfOtherPackages:
+    def test_they_are_found_by_name(self):
+        assert names()[-1] == "Shout"
+        assert isinstance(get("Shout"), Operator)
+        assert apply("Shout", "He has 5 pens.") == "HE HAS 5 PENS."
+
+    def test_they_compose_with_ours(self):
+        assert apply("Shout+NumToWords", "He has 5 pens.") == "HE HAS five PENS."
+
+    def test_they_cannot_take_the_place_of_ours(self):
+        assert apply("NumToWords", "He has 5 pens.") == "He has five pens."
+        assert names().count("NumToWords") == 1
+
+    def test_they_are_suggested(self):
+        with pytest.raises(UnknownOperatorError, match=r"did you mean Shout\?"):
+            get("Shoutt")
+
+
+def test_without_other_packages_there_are_only_ours(fresh_plugins, monkeypatch):
+    monkeypatch.setattr(registry_module, "entry_points", lambda group: ())
+    assert names() == list(registry_module.BUILTIN)
