@@ -1,0 +1,161 @@
+"""``paraqd augment``: make labelled pairs of a file of questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from paraqd.cli.console import row_ranges, say, stderr, write_json
+
+if TYPE_CHECKING:
+    from paraqd.corpus.report import AugmentReport
+
+EXAMPLE = "Example: paraqd augment questions.csv -o pairs.parquet --recipe paper --stand-ins --workers 4"
+
+_FILES, _MODELS, _SHOWN = "Files", "Models", "What is shown"
+
+
+def augment(
+    source: str = typer.Argument(
+        ..., metavar="IN", help="Questions: .csv, .tsv, .jsonl (each also .gz) or .parquet; - is JSONL."
+    ),
+    out: str = typer.Option(..., "--out", "-o", help="Where the pairs go; the format by its name."),
+    recipe: str = typer.Option("extended", "--recipe", help="extended, paper, test, or a .toml file."),
+    operators: str | None = typer.Option(
+        None, "--operators", help="These instead of the recipe's, with commas: f3,NumberChange."
+    ),
+    skip: str | None = typer.Option(None, "--skip", help="Operators to leave out, with commas."),
+    seed: int = typer.Option(3407, "--seed", help="The same seed gives the same pairs."),
+    workers: int = typer.Option(1, "--workers", help="Processes; the output does not depend on it."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace a finished output."),
+    restart: bool = typer.Option(False, "--restart", help="Throw an unfinished run away and start again."),
+    question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
+    id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
+    encoding: str | None = typer.Option(
+        None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
+    ),
+    stand_ins: bool = typer.Option(
+        False,
+        "--stand-ins",
+        help="Let rules or small models stand in for the paper's.",
+        rich_help_panel=_MODELS,
+    ),
+    generator: list[str] = typer.Option(
+        [], "--generator", metavar="ID=MODEL", help="A folder or name: f9=DIR.", rich_help_panel=_MODELS
+    ),
+    encoder: str | None = typer.Option(
+        None, "--encoder", help="A folder, for f5; all-MiniLM-L6-v2 unless given.", rich_help_panel=_MODELS
+    ),
+    entities: str = typer.Option(
+        "light", "--entities", help="How names are found: light or spacy.", rich_help_panel=_MODELS
+    ),
+    device: str | None = typer.Option(None, "--device", help="For models: cpu, cuda.", rich_help_panel=_MODELS),
+    report: str | None = typer.Option(
+        None, "--report", help="Also write the report as an HTML page.", rich_help_panel=_SHOWN
+    ),
+    examples: int = typer.Option(3, "--examples", min=0, help="Shown per operator.", rich_help_panel=_SHOWN),
+    as_json: bool = typer.Option(False, "--json", help="The report as JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no report.", rich_help_panel=_SHOWN),
+) -> None:
+    """Make labelled pairs: apply every operator of a recipe to every question of a file.
+
+    Run the same command again after an interruption: it goes on where it was.
+    """
+    from paraqd.cli.progress import Bar
+    from paraqd.corpus.augment import AugmentInterrupted
+    from paraqd.corpus.augment import augment as run
+    from paraqd.corpus.encoder import DEFAULT_ENCODER
+    from paraqd.corpus.formats import TableError
+    from paraqd.corpus.tables import Columns
+
+    if report is not None and not Path(report).parent.is_dir():
+        raise TableError(f"cannot write {report}: there is no folder {Path(report).parent}")
+    result: AugmentReport
+    interrupted = False
+    try:
+        with Bar(shown=not quiet and stderr().is_terminal) as bar:
+            result = run(
+                source,
+                out,
+                recipe=recipe,
+                operators=_list(operators),
+                skip=_list(skip) or (),
+                seed=seed,
+                workers=workers,
+                stand_ins=stand_ins,
+                generators=_models(generator),
+                encoder=encoder or DEFAULT_ENCODER,
+                entities=entities,
+                device=device,
+                columns=Columns(question=question_column, id=id_column),
+                encoding=encoding,
+                overwrite=overwrite,
+                restart=restart,
+                progress=bar.update,
+            )
+    except AugmentInterrupted as interrupt:
+        result, interrupted = interrupt.report, True
+    except KeyboardInterrupt:
+        say("stopped; run the same command again to go on")
+        raise typer.Exit(130) from None
+    if report is not None:
+        _write_page(result, Path(report))
+    if as_json:
+        write_json(result.to_dict())
+    elif not quiet:
+        from paraqd.cli.augment_report import show
+
+        show(result, examples=examples)
+    _remarks(result)
+    if interrupted:
+        say(
+            f"stopped: {out} holds the {result.questions:,} questions finished so far (of {result.rows:,} "
+            "rows); run the same command again to go on"
+        )
+        raise typer.Exit(130)
+    if result.skipped or result.failed:
+        raise typer.Exit(1)
+
+
+def _list(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _models(given: list[str]) -> dict[str, str]:
+    from paraqd.corpus.plan import AugmentError
+
+    models = {}
+    for item in given:
+        key, sign, model = item.partition("=")
+        if not sign or not key.strip() or not model.strip():
+            raise AugmentError(f"--generator {item}: write it as ID=MODEL, such as --generator f9=DIR")
+        models[key.strip()] = model.strip()
+    return models
+
+
+def _write_page(result: AugmentReport, path: Path) -> None:
+    from paraqd.corpus.formats import TableError, reason
+    from paraqd.corpus.report_html import report_html
+
+    try:
+        path.write_text(report_html(result), encoding="utf-8")
+    except OSError as error:
+        raise TableError(f"{result.out} is written, but not {path}: {reason(error)}") from None
+
+
+def _remarks(result: AugmentReport) -> None:
+    """Say what is not in the output, each thing once."""
+    for name, why in result.left_out.items():
+        say(f"left out {name}: {why}")
+    reasons: dict[str, list[int]] = {}
+    for row, why in result.skipped_rows:
+        reasons.setdefault(why, []).append(row)
+    for why, rows in reasons.items():
+        say(f"skipped {len(rows):,} without a usable question ({why}): row {row_ranges(rows)}")
+    if result.skipped > len(result.skipped_rows):
+        say(f"skipped {result.skipped - len(result.skipped_rows):,} more rows")
+    for operator in result.operators:
+        for why, times in operator.failed.items():
+            say(f"{operator.name} failed on {times:,} questions: {why}")

@@ -1,0 +1,102 @@
+"""The closing report of ``paraqd augment`` in the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from paraqd.cli.console import stdout
+from paraqd.corpus.difference import differences
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from paraqd.corpus.report import AugmentReport, Example, OperatorReport
+
+_AROUND = 24  # characters of what stayed the same, on each side of a change
+_LINE = 220
+_STYLES = {"=": "dim", "-": "red strike", "+": "green"}
+_MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
+
+
+def show(report: AugmentReport, *, examples: int = 3) -> None:
+    """Print what each operator did."""
+    console = stdout()
+    console.print(_table(report))
+    console.print(Text("distance: mean edit distance, normalised (and in characters)", style="dim"))
+    for operator in report.operators:
+        for remark in _remarks(operator):
+            console.print(Text(f"{operator.name}: {remark}", style="dim"), soft_wrap=True)
+    if examples:
+        console.print()
+        for operator in report.operators:
+            _show_examples(console, operator, examples)
+    rate = f", {report.questions / report.seconds:,.0f} questions/s" if report.seconds and not report.resumed else ""
+    taken_over = f" ({report.resumed:,} rows were finished before)" if report.resumed else ""
+    console.print(
+        Text(
+            f"{report.questions:,} questions → {report.written:,} pairs in {report.out}"
+            f"  [{report.seconds:,.1f} s{rate}]{taken_over}",
+            style="bold",
+        ),
+        soft_wrap=True,
+    )
+
+
+def _table(report: AugmentReport) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for title in ("operator", "paper", "makes"):
+        table.add_column(title, no_wrap=True)
+    for title in ("applied", "pairs", "distance"):
+        table.add_column(title, no_wrap=True, justify="right")
+    for operator in report.operators:
+        distance = "" if operator.edit_distance is None else f"{operator.edit_distance:.2f}"
+        table.add_row(
+            operator.name,
+            operator.paper_id,
+            Text("valid", style="green") if operator.label else Text("invalid", style="yellow"),
+            f"{operator.applied_percent:.1f} %",
+            f"{operator.applied:,}",
+            distance and f"{distance} ({operator.edit_characters:.0f})",
+        )
+    return table
+
+
+def _remarks(operator: OperatorReport) -> list[str]:
+    """Say what the numbers of the table leave open."""
+    remarks = [f"stand-in {operator.source_model}"] if operator.stand_in else []
+    remarks += [f"dropped {n:,}: {why}" for why, n in operator.dropped.items()]
+    remarks += [f"noted {n:,}: {note}" for note, n in operator.notes.items()]
+    return remarks
+
+
+def _show_examples(console: Console, operator: OperatorReport, count: int) -> None:
+    shown = [example for example in operator.examples if example.question != example.paraphrase][:count]
+    if not shown:
+        return
+    console.print(Text(operator.name, style="bold"))
+    for example in shown:
+        console.print(Text("  ") + _changes(example, marked=console.color_system is None), soft_wrap=True)
+
+
+def _changes(example: Example, *, marked: bool) -> Text:
+    """Return the changes with a little of what is around them."""
+    line = Text()
+    segments = differences(example.question, example.paraphrase)
+    for i, (sign, text) in enumerate(segments):
+        text = " ".join(text.split(" ")).replace("\n", " ")
+        if sign == "=":
+            first, last = i == 0, i == len(segments) - 1
+            text = _shortened(text, head=0 if first else _AROUND, tail=0 if last else _AROUND)
+        before, after = _MARKS[sign] if marked else ("", "")
+        line.append(f"{before}{text}{after}", style=_STYLES[sign])
+    line.truncate(_LINE, overflow="ellipsis")
+    return line
+
+
+def _shortened(text: str, *, head: int, tail: int) -> str:
+    if len(text) <= head + tail + 3:
+        return text
+    return f"{text[:head]}…{text[len(text) - tail :]}"

@@ -1,0 +1,65 @@
+"""How commands speak: results on standard output, all else on standard error, one line for an error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def stdout() -> Console:
+    """Return the console for results."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def stderr() -> Console:
+    """Return the console for progress and messages."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def say(message: str) -> None:
+    """Write one line to standard error, never wrapped."""
+    stderr().print(_one_line(message), markup=False, soft_wrap=True)
+
+
+def fail(message: str) -> None:
+    """Write the one line that says why nothing was done."""
+    sys.stderr.write(f"error: {_one_line(message)}\n")
+
+
+def write_json(data: Any) -> None:
+    """Write data for another program to standard output."""
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def is_debugging() -> bool:
+    """Whether unexpected errors are to be shown whole."""
+    return os.environ.get("PARAQD_DEBUG", "") not in ("", "0")
+
+
+def row_ranges(rows: Iterable[int]) -> str:
+    """Name rows briefly.
+
+    >>> row_ranges([4, 5, 6, 9])
+    '4–6, 9'
+    """
+    spans: list[list[int]] = []
+    for row in rows:
+        if spans and row == spans[-1][1] + 1:
+            spans[-1][1] = row
+        else:
+            spans.append([row, row])
+    return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in spans)
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())

@@ -1,0 +1,38 @@
+"""The errors that say in one line what is wrong with what was given."""
+
+from __future__ import annotations
+
+from paraqd.corpus.formats import TableError
+from paraqd.corpus.plan import AugmentError
+from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
+from paraqd.generators.training_data import TrainingDataError
+from paraqd.operators import MissingResourceError, UnknownOperatorError, UnknownRecipeError
+from paraqd.reading.entities import PipelineUnavailableError
+
+EXPECTED: tuple[type[Exception], ...] = (
+    AugmentError,
+    GeneratorUnavailableError,
+    MissingExtraError,
+    MissingResourceError,
+    PipelineUnavailableError,
+    TableError,
+    TrainingDataError,
+    UnknownOperatorError,
+    UnknownRecipeError,
+)
+
+# packages that come with an extra
+_EXTRAS = {
+    "augment": ("spacy", "lemminflect", "sklearn"),
+    "generate": ("torch", "transformers", "sentencepiece", "sacremoses", "gguf", "safetensors"),
+}
+
+
+def missing_extra(error: Exception) -> str | None:
+    """Return what to install where a package of an extra is missing, else None."""
+    if isinstance(error, ModuleNotFoundError):
+        package = (error.name or "").partition(".")[0]
+        for extra, packages in _EXTRAS.items():
+            if package in packages:
+                return f"{package} is not installed: pip install 'paraqd[{extra}]'"
+    return None

@@ -1,0 +1,101 @@
+"""The program ``paraqd``: its commands, and how errors become one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from paraqd.cli import augment, generator, operators, purity, read
+from paraqd.cli.console import fail, is_debugging
+
+app = typer.Typer(
+    name="paraqd",
+    help="Is this paraphrase still the same word problem?",
+    epilog="Example: paraqd augment questions.csv -o pairs.parquet --recipe paper --stand-ins",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# a new command is one file and one line here
+app.command("augment", epilog=augment.EXAMPLE)(augment.augment)
+app.command("operators", epilog=operators.EXAMPLE)(operators.operators)
+app.command("purity", epilog=purity.EXAMPLE)(purity.purity)
+app.command("read", epilog=read.EXAMPLE)(read.read)
+app.add_typer(generator.app, name="generator", epilog=generator.EXAMPLE)
+
+_DONE, _NOTHING_DONE, _INTERRUPTED = 0, 2, 130
+# typer carries its own copy of click in some versions: the class is found by what typer exports
+_UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from paraqd import __version__
+
+        typer.echo(f"paraqd {__version__}")
+        raise typer.Exit
+
+
+def _debug(wanted: bool) -> None:
+    if wanted:
+        os.environ["PARAQD_DEBUG"] = "1"
+
+
+@app.callback()
+def main(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
+    debug: bool = typer.Option(
+        False, "--debug", callback=_debug, help="Show unexpected errors whole (also PARAQD_DEBUG=1)."
+    ),
+) -> None:
+    """Say whether a paraphrase is still the same word problem, and make data to learn it from."""
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code: 0 done, 1 done but for some rows, 2 nothing done."""
+    try:
+        code = app(args=None if arguments is None else list(arguments), prog_name="paraqd", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else _DONE
+    except (typer.Abort, KeyboardInterrupt):
+        fail("interrupted")
+        return _INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone, as with | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _DONE
+    except _UsageError as error:
+        return _usage(error)
+    except Exception as error:
+        if is_debugging():
+            raise
+        fail(_explained(error))
+        return _NOTHING_DONE
+
+
+def _usage(error: Any) -> int:
+    if type(error).__name__ == "NoArgsIsHelpError":  # no arguments at all: the help has been shown
+        return _NOTHING_DONE
+    command = error.ctx.command_path if getattr(error, "ctx", None) else "paraqd"
+    fail(f"{error.format_message().rstrip('.')} (see {command} --help)")
+    return _NOTHING_DONE
+
+
+def _explained(error: Exception) -> str:
+    """Return the line for the person: what is wrong with the input as it is, a flaw of ours as such."""
+    from paraqd.cli.errors import EXPECTED, missing_extra
+
+    if isinstance(error, EXPECTED):
+        return str(error)
+    return missing_extra(error) or f"unexpected {type(error).__name__}: {error} (set PARAQD_DEBUG=1 to see where)"
+
+
+if __name__ == "__main__":
+    sys.exit(run())

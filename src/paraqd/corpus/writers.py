@@ -1,0 +1,201 @@
+"""Rows written to files: CSV, TSV, JSONL and Parquet, the same bytes for the same rows."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from io import BufferedWriter, TextIOWrapper
+from pathlib import Path
+from typing import Any, Protocol
+
+from paraqd.corpus.formats import STANDARD_INPUT, Format, Kind, TableError, kind_of, reason
+
+ROW_GROUP = 16_384  # rows of a Parquet row group, whatever the size of the pieces they come in
+
+# what a column holds; the order of the mapping is the order of the columns
+Schema = Mapping[str, type]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file separates its fields, and whether it starts with a byte-order mark (as Excel likes it).
+
+    ``hinted`` says that its first line is Excel's hint ``sep=;``; none is written.
+    """
+
+    delimiter: str = ","
+    bom: bool = False
+    hinted: bool = False
+
+
+PLAIN = Dialect()
+
+
+class Writer(Protocol):
+    """Takes rows, one mapping each."""
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write the rows in their order."""
+
+
+def check_writable(path: str | Path) -> Kind:
+    """Raise a TableError unless a file of that name could be written; return its kind."""
+    if str(path) == STANDARD_INPUT:
+        raise TableError("the output must be a file: give -o NAME.parquet (or .csv, .tsv, .jsonl)")
+    path, kind = Path(path), kind_of(path)
+    if path.is_dir():
+        raise TableError(f"cannot write {path}: it is a folder")
+    parent = path.parent
+    if not parent.exists():
+        raise TableError(f"cannot write {path}: there is no folder {parent}; make it first")
+    if not parent.is_dir():
+        raise TableError(f"cannot write {path}: {parent} is not a folder")
+    if not os.access(parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise TableError(f"cannot write {path}: no permission to write there")
+    return kind
+
+
+@contextmanager
+def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
+    """Give a temporary file to write; at the end it takes the place of ``path`` in one step, safely on disk.
+
+    ``beside`` is a folder on the same disk for the temporary file, else it lies where ``path`` is.
+    """
+    temporary = (beside or path.parent) / f".{path.name}.writing"
+    try:
+        yield temporary
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise TableError(f"cannot write {path}: {reason(error)}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the folder's entries on disk (a rename is only safe once its folder is)."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def open_writer(
+    path: Path,
+    schema: Schema,
+    *,
+    kind: Kind | None = None,
+    dialect: Dialect = PLAIN,
+    metadata: Mapping[str, Any] | None = None,
+) -> Iterator[Writer]:
+    """Open a file for rows with the columns of ``schema``.
+
+    ``kind`` is told by the name unless it is given (for a temporary file). ``metadata`` goes into a Parquet
+    file's schema under the key ``paraqd`` as JSON; other formats have no place for it.
+    """
+    kind = kind or kind_of(path)
+    with ExitStack() as stack:
+        if kind.format is Format.PARQUET:
+            yield stack.enter_context(_open_parquet(path, schema, metadata))
+            return
+        raw = stack.enter_context(open(path, "wb"))
+        stream: Any = raw
+        if kind.gzipped:  # neither name nor time go into the header: the same rows give the same bytes
+            stream = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
+            stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
+        bom = dialect.bom and kind.format is not Format.JSONL
+        text = TextIOWrapper(stream, encoding="utf-8-sig" if bom else "utf-8", newline="")
+        stack.callback(text.flush)
+        if kind.format is Format.JSONL:
+            yield _JsonlWriter(text, schema)
+        else:
+            yield _CsvWriter(text, schema, "\t" if kind.format is Format.TSV else dialect.delimiter)
+
+
+class _JsonlWriter:
+    def __init__(self, file: TextIOWrapper, schema: Schema) -> None:
+        self._file = file
+        self._columns = tuple(schema)
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        for row in rows:
+            ordered = {name: row.get(name) for name in self._columns}
+            self._file.write(json.dumps(ordered, ensure_ascii=False) + "\n")
+
+
+class _CsvWriter:
+    """Writes rows that read back exactly, also where a text holds a bare carriage return."""
+
+    def __init__(self, file: TextIOWrapper, schema: Schema, delimiter: str) -> None:
+        self._columns = tuple(schema)
+        self._plain = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        self._quoting = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        self._plain.writerow(self._columns)
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        for row in rows:
+            fields = [_csv_field(row.get(name)) for name in self._columns]
+            # Python before 3.13 leaves a lone \r unquoted, and readers take it for the end of the row
+            carriage = any("\r" in field for field in fields)
+            (self._quoting if carriage else self._plain).writerow(fields)
+
+
+def _csv_field(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)
+
+
+class _ParquetWriter:
+    def __init__(self, file: Any, schema: Any) -> None:
+        self._file = file
+        self._schema = schema
+        self._columns: dict[str, list[Any]] = {name: [] for name in schema.names}
+        self._waiting = 0
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        for row in rows:
+            for name, column in self._columns.items():
+                column.append(row.get(name))
+            self._waiting += 1
+            if self._waiting == ROW_GROUP:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write what waits as a row group."""
+        import pyarrow as pa
+
+        if self._waiting:
+            table = pa.Table.from_pydict(self._columns, schema=self._schema)
+            self._file.write_table(table, row_group_size=ROW_GROUP)
+            for column in self._columns.values():
+                column.clear()
+            self._waiting = 0
+
+
+@contextmanager
+def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None) -> Iterator[_ParquetWriter]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    arrow = pa.schema([pa.field(name, types[held]) for name, held in schema.items()])
+    if metadata is not None:
+        arrow = arrow.with_metadata({"paraqd": json.dumps(metadata, ensure_ascii=False, sort_keys=True)})
+    with pq.ParquetWriter(path, arrow, compression="zstd", compression_level=3) as file:
+        writer = _ParquetWriter(file, arrow)
+        yield writer
+        writer.flush()

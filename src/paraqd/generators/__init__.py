@@ -1,0 +1,43 @@
+"""Text-to-text models behind one protocol, and how to train the ones that must be trained.
+
+Importing this package loads no model library; using it needs the extra: ``pip install paraqd[generate]``.
+"""
+
+from paraqd.generators.base import (
+    GREEDY,
+    PLAIN,
+    Decoding,
+    Generator,
+    GeneratorUnavailableError,
+    MissingExtraError,
+    Prompt,
+)
+from paraqd.generators.causal import CausalGenerator
+from paraqd.generators.loading import load_generator, read_card
+from paraqd.generators.masked import MaskedGenerator
+from paraqd.generators.runtime import require_extra
+from paraqd.generators.seq2seq import Seq2SeqGenerator
+from paraqd.generators.train import train_generator
+from paraqd.generators.training_data import TrainingDataError, read_paraphrases, read_questions
+from paraqd.generators.training_loop import TrainingError
+
+__all__ = [
+    "GREEDY",
+    "PLAIN",
+    "CausalGenerator",
+    "Decoding",
+    "Generator",
+    "GeneratorUnavailableError",
+    "MaskedGenerator",
+    "MissingExtraError",
+    "Prompt",
+    "Seq2SeqGenerator",
+    "TrainingDataError",
+    "TrainingError",
+    "load_generator",
+    "read_card",
+    "read_paraphrases",
+    "read_questions",
+    "require_extra",
+    "train_generator",
+]

@@ -1,0 +1,124 @@
+"""Decoder-only models with a prompt, from a Hugging Face folder or name, or from one GGUF file."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraqd.generators.base import GREEDY, PLAIN, Decoding, GeneratorUnavailableError, Prompt, seeds_of
+from paraqd.generators.engine import Engine, make_engine, run
+from paraqd.generators.runtime import (
+    batch_budget,
+    load_pretrained,
+    pick_device,
+    pick_dtype,
+    quiet,
+    require_extra,
+)
+from paraqd.generators.seq2seq import short_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CausalGenerator:
+    """A Hugging Face decoder-only model behind the ``Generator`` protocol."""
+
+    engine: Engine
+    name: str
+    prompt: Prompt = PLAIN
+    stand_in: bool = False
+    by_sentence: bool = False
+
+    @classmethod
+    def load(
+        cls,
+        model: str | Path,
+        *,
+        name: str | None = None,
+        prompt: Prompt = PLAIN,
+        stand_in: bool = False,
+        by_sentence: bool = False,
+        device: str | None = None,
+        dtype: str | None = None,
+        batch_tokens: int | None = None,
+        needed_by: str = "the generator",
+        option: str = "",
+    ) -> CausalGenerator:
+        """Load a model by folder, hub name or GGUF file."""
+        require_extra()
+        place = pick_device(device)
+        if str(model).endswith(".gguf"):
+            weights, tokenizer = load_gguf(Path(model))
+            weights = weights.to(pick_dtype(dtype))
+        else:
+            weights, tokenizer = _load_folder_or_name(str(model), pick_dtype(dtype), needed_by, option)
+        engine = make_engine(
+            weights.to(place), tokenizer, causal=True, batch_tokens=batch_tokens or batch_budget(place)
+        )
+        return cls(
+            engine=engine,
+            name=name or short_name(model),
+            prompt=prompt,
+            stand_in=stand_in,
+            by_sentence=by_sentence,
+        )
+
+    def generate(
+        self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
+    ) -> list[list[str]]:
+        """Return each text's candidates; see ``Generator.generate``."""
+        return run(
+            self.engine,
+            texts,
+            seeds=seeds_of(texts, seed),
+            decoding=decoding,
+            encode=lambda text: encode_prompt(self.engine.tokenizer, self.prompt.fill(text)),
+            answer=self.prompt.answer,
+        )
+
+
+def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
+    """Return the prompt's tokens, with the start token where the model has one and without an end token."""
+    ids: list[int] = list(tokenizer(prompt)["input_ids"])
+    if ids and ids[-1] == tokenizer.eos_token_id:
+        ids.pop()
+    return ids
+
+
+def load_gguf(path: Path) -> tuple[Any, Any]:
+    """Load a GGUF file as an ordinary float32 model, which can be trained and saved."""
+    require_extra(("torch", "transformers", "gguf"))
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    if not path.is_file():
+        raise GeneratorUnavailableError(f"there is no model file {path}")
+    try:
+        # The reader of these files shows a progress bar of its own.
+        with quiet(), contextlib.redirect_stderr(io.StringIO()):
+            tokenizer = AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
+            loaded = AutoModelForCausalLM.from_pretrained(str(path.parent), gguf_file=path.name, dtype=torch.float32)
+            config = loaded.config
+            # The weights are dequantised, but a model that remembers their storage refuses to be saved.
+            if hasattr(config, "quantization_config"):
+                del config.quantization_config
+            model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+            model.load_state_dict(loaded.state_dict())
+            model.tie_weights()
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise GeneratorUnavailableError(f"could not load {path.name}: {reason}") from error
+    return model, tokenizer
+
+
+def _load_folder_or_name(model: str, dtype: Any, needed_by: str, option: str) -> tuple[Any, Any]:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    def fetch(local: bool) -> tuple[Any, Any]:
+        tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=local)
+        return AutoModelForCausalLM.from_pretrained(model, local_files_only=local, dtype=dtype), tokenizer
+
+    return load_pretrained(model, fetch, needed_by=needed_by, option=option)

@@ -1,0 +1,216 @@
+"""Running a Hugging Face model over many texts: encode, batch, decode, put back in order."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paraqd.generators.base import Decoding
+from paraqd.generators.processors import HammingDiversity, KeyedSampling, LengthLimit, row_key
+from paraqd.generators.runtime import INPUT_LIMIT_TOKENS, quiet, token_batches
+
+_DECODING_SETTINGS = (
+    "max_length",
+    "max_new_tokens",
+    "min_new_tokens",
+    "max_time",
+    "num_beam_groups",
+    "diversity_penalty",
+    "penalty_alpha",
+    "temperature",
+    "top_k",
+    "top_p",
+    "min_p",
+    "typical_p",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """A loaded model with what it takes to run it; ``causal`` models write on after the text."""
+
+    model: Any
+    tokenizer: Any
+    causal: bool
+    batch_tokens: int
+
+    @property
+    def positions(self) -> int | None:
+        """How many positions the model has, None where it has no bound."""
+        bound = getattr(self.model.config, "max_position_embeddings", None)
+        return int(bound) if bound else None
+
+
+def run(
+    engine: Engine,
+    texts: Sequence[str],
+    *,
+    seeds: Sequence[int],
+    decoding: Decoding,
+    encode: Callable[[str], list[int]],
+    answer: Callable[[str], str],
+) -> list[list[str]]:
+    """Return each text's candidates in the order of the texts; see ``Generator.generate`` for the promise.
+
+    ``encode`` makes the model's input of a text, ``answer`` the candidate of the model's output.
+    """
+    inputs: list[list[int]] = []
+    limits: list[int] = []
+    places: list[int] = []
+    for place, text in enumerate(texts):
+        if not text.strip():
+            continue
+        with quiet():  # the tokenizer remarks on long texts, which are dealt with here
+            ids = encode(printable(text))
+        limit = _limit(engine, decoding, len(ids))
+        if limit is not None:
+            inputs.append(ids)
+            limits.append(limit)
+            places.append(place)
+    results: list[list[str]] = [[] for _ in texts]
+    costs = [(len(i) + limit) * decoding.rows_per_text for i, limit in zip(inputs, limits, strict=True)]
+    for batch in token_batches(costs, budget=engine.batch_tokens):
+        keys = [(seeds[places[i]], texts[places[i]]) for i in batch]
+        outputs = _decode(engine, [inputs[i] for i in batch], [limits[i] for i in batch], keys, decoding)
+        for index, candidates in zip(batch, outputs, strict=True):
+            found = [answer(candidate) for candidate in candidates]
+            results[places[index]] = [text for text in dict.fromkeys(found) if text]
+    return results
+
+
+def printable(text: str) -> str:
+    r"""Replace what no tokenizer takes: half of a surrogate pair.
+
+    >>> printable("5 apples\ud800")
+    '5 apples?'
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def eos_ids(model: Any, tokenizer: Any) -> list[int]:
+    """Return the tokens that end an output: the tokenizer's first, then the model's own.
+
+    The two can disagree (in models converted from other formats they do), and a model may have been taught
+    either: an output ends at whichever comes first.
+    """
+    own = model.generation_config.eos_token_id
+    found = [tokenizer.eos_token_id, *(own if isinstance(own, (list, tuple)) else [own])]
+    ends = [int(token) for token in dict.fromkeys(found) if token is not None]
+    if not ends:
+        raise ValueError("the model has no end token: nothing would end its output")
+    return ends
+
+
+def _limit(engine: Engine, decoding: Decoding, length: int) -> int | None:
+    """Return how many new tokens the text may get, None where the model cannot read it whole."""
+    wanted = decoding.limit(length)
+    if length > INPUT_LIMIT_TOKENS:
+        return None
+    if engine.positions is None:
+        return wanted
+    # One position is kept for the end token, one for the decoder's start.
+    room = engine.positions - 2 - (length if engine.causal else 0)
+    if room < 1 or length > engine.positions:
+        return None
+    return min(wanted, room)
+
+
+def _decode(
+    engine: Engine,
+    inputs: list[list[int]],
+    limits: list[int],
+    keys: list[tuple[int, str]],
+    decoding: Decoding,
+) -> list[list[str]]:
+    """Decode one batch; each text's candidates as the tokenizer spells them, unfinished ones left out."""
+    import torch
+
+    model, tokenizer = engine.model, engine.tokenizer
+    eos = model.generation_config.eos_token_id
+    # Samples and groups are rows of their own; beams are spread out by the model library.
+    rows = 1 if decoding.num_beams > 1 else decoding.num_candidates
+    ids, mask = pad(
+        [row for row in inputs for _ in range(rows)],
+        value=model.generation_config.pad_token_id,
+        left=engine.causal,
+        device=model.device,
+    )
+    start = ids.shape[1] if engine.causal else 1
+    processors: list[Any] = [LengthLimit(limits, start=start, eos=eos)]
+    if decoding.do_sample:
+        row_keys = [row_key(seed, text, row) for seed, text in keys for row in range(rows)]
+        processors.append(KeyedSampling(row_keys, start=start, temperature=decoding.temperature, top_p=decoding.top_p))
+    if decoding.diversity:
+        processors.append(HammingDiversity(rows, penalty=decoding.diversity, start=start, eos=eos))
+    # Some models draw from the global generator without using it; it is put back as it was.
+    with torch.inference_mode(), torch.random.fork_rng(devices=[]):
+        sequences = model.generate(
+            input_ids=ids,
+            attention_mask=mask,
+            generation_config=_generation_config(engine, max(limits) + 1, decoding),
+            logits_processor=processors,
+        )
+    outputs: list[list[str]] = []
+    for position, limit in enumerate(limits):
+        first = position * decoding.num_candidates
+        spelt = []
+        for sequence in sequences[first : first + decoding.num_candidates, start:].tolist():
+            end = next((i for i, token in enumerate(sequence) if token in eos), len(sequence))
+            if end < limit or decoding.keep_unfinished:
+                spelt.append(_spell(tokenizer, sequence[:end]))
+        outputs.append(spelt)
+    return outputs
+
+
+def _spell(tokenizer: Any, ids: list[int]) -> str:
+    # Cleaning up would move the spaces around punctuation, and numbers with it.
+    return str(tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+
+def make_engine(model: Any, tokenizer: Any, *, causal: bool, batch_tokens: int) -> Engine:
+    """Make a loaded model ready to run.
+
+    Of its own settings those stay that shape the output (length penalty, forced tokens); those that choose
+    how to decode are ``Decoding``'s.
+    """
+    config = copy.deepcopy(model.generation_config)
+    for name in _DECODING_SETTINGS:
+        if getattr(config, name, None) is not None:
+            setattr(config, name, None)
+    config.eos_token_id = eos_ids(model, tokenizer)
+    if config.pad_token_id is None:
+        config.pad_token_id = tokenizer.pad_token_id
+    if config.pad_token_id is None:
+        config.pad_token_id = config.eos_token_id[0]
+    # The library fills what a call leaves open from the model's own settings: they must be clean themselves.
+    model.generation_config = config
+    return Engine(model=model.eval(), tokenizer=tokenizer, causal=causal, batch_tokens=batch_tokens)
+
+
+def _generation_config(engine: Engine, max_new_tokens: int, decoding: Decoding) -> Any:
+    config = copy.deepcopy(engine.model.generation_config)
+    config.max_new_tokens = max_new_tokens
+    config.num_beams = decoding.num_beams
+    config.num_return_sequences = decoding.num_candidates if decoding.num_beams > 1 else 1
+    config.do_sample = False
+    return config
+
+
+def pad(rows: Sequence[Sequence[int]], *, value: int, left: bool, device: Any) -> tuple[Any, Any]:
+    """Return the rows as one tensor and its attention mask.
+
+    >>> pad([[5, 6], [7]], value=0, left=True, device="cpu")[0].tolist()
+    [[5, 6], [0, 7]]
+    """
+    import torch
+
+    width = max(len(row) for row in rows)
+    ids = torch.full((len(rows), width), value, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for index, row in enumerate(rows):
+        span = slice(width - len(row), width) if left else slice(0, len(row))
+        ids[index, span] = torch.tensor(row, dtype=torch.long)
+        mask[index, span] = 1
+    return ids.to(device), mask.to(device)

@@ -1,0 +1,101 @@
+"""Choosing the right backend for a folder, a file or a hub name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from paraqd.generators.base import PLAIN, Generator, GeneratorUnavailableError, Prompt
+from paraqd.generators.runtime import load_pretrained, require_extra
+
+Backend = Literal["seq2seq", "causal", "masked"]
+BACKENDS: tuple[Backend, ...] = ("seq2seq", "causal", "masked")
+CARD = "paraqd_generator.json"
+
+
+def load_generator(
+    folder_or_name: str | Path,
+    *,
+    device: str | None = None,
+    dtype: str | None = None,
+    kind: Backend | None = None,
+    prompt: Prompt | None = None,
+    by_sentence: bool | None = None,
+    needed_by: str = "the generator",
+    option: str = "",
+) -> Generator:
+    """Load a generator: a folder that ``train_generator`` wrote, any model folder, a GGUF file or a hub name.
+
+    What a trained folder's own card says about the backend, the prompt and sentences is followed unless
+    given here. ``dtype`` is float32 unless given: in bfloat16 outputs depend on the batch. ``needed_by`` and
+    ``option`` word the error: who needs the model, and under which name a person can give another one.
+    """
+    require_extra()
+    model = str(folder_or_name)
+    if model.startswith("~"):
+        model = str(Path(model).expanduser())
+    card = read_card(model)
+    backend = kind or card.get("backend") or _backend_of(model, needed_by, option)
+    if backend not in BACKENDS:
+        raise GeneratorUnavailableError(f"{model} asks for the unknown backend {backend!r}")
+    name = _name(card) if card else None
+    stand_in = bool(card.get("stand_in", False))
+    if backend == "masked":
+        from paraqd.generators.masked import MaskedGenerator
+
+        return MaskedGenerator.load(
+            model, name=name, stand_in=stand_in, device=device, dtype=dtype, needed_by=needed_by, option=option
+        )
+    if prompt is None:
+        prompt = Prompt(card["prompt"]["template"], card["prompt"]["end"]) if "prompt" in card else PLAIN
+    from paraqd.generators.causal import CausalGenerator
+    from paraqd.generators.seq2seq import Seq2SeqGenerator
+
+    backend_class = Seq2SeqGenerator if backend == "seq2seq" else CausalGenerator
+    return backend_class.load(
+        model,
+        name=name,
+        prompt=prompt,
+        stand_in=stand_in,
+        by_sentence=bool(card.get("by_sentence", False)) if by_sentence is None else by_sentence,
+        device=device,
+        dtype=dtype,
+        needed_by=needed_by,
+        option=option,
+    )
+
+
+def read_card(folder: str | Path) -> dict[str, Any]:
+    """Return what ``train_generator`` noted in a folder, empty for any other model."""
+    path = Path(folder) / CARD
+    if not path.is_file():
+        return {}
+    try:
+        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise GeneratorUnavailableError(f"cannot read {path}: {error}") from error
+    return card
+
+
+def _name(card: dict[str, Any]) -> str:
+    """Name a trained generator by what made it: ``SmolLM2-135M-Instruct/f9@1a2b3c4d``."""
+    return f"{card['base']}/{card['kind']}@{card['data_sha256'][:8]}"
+
+
+def _backend_of(model: str, needed_by: str, option: str) -> Backend:
+    if model.endswith(".gguf"):
+        return "causal"
+    from transformers import AutoConfig
+
+    config = load_pretrained(
+        model,
+        lambda local: AutoConfig.from_pretrained(model, local_files_only=local),
+        needed_by=needed_by,
+        option=option,
+    )
+    if getattr(config, "is_encoder_decoder", False):
+        return "seq2seq"
+    if any(name.endswith("ForMaskedLM") for name in getattr(config, "architectures", None) or ()):
+        return "masked"
+    return "causal"

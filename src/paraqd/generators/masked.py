@@ -1,0 +1,216 @@
+"""Masked language models, for SSMBA (Ng et al., 2020): corrupt a text, let the model fill it in again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paraqd.generators.base import GREEDY, Decoding, seeds_of
+from paraqd.generators.engine import pad, printable
+from paraqd.generators.processors import gumbel, keep_top_p, row_key
+from paraqd.generators.runtime import (
+    batch_budget,
+    load_pretrained,
+    pick_device,
+    pick_dtype,
+    quiet,
+    require_extra,
+    token_batches,
+)
+from paraqd.generators.seq2seq import short_name
+
+MASK_SHARE = 0.8  # of the chosen tokens; the others become a random token or stay, half and half, as in BERT
+RANDOM_SHARE = 0.1
+
+
+class Hole(NamedTuple):
+    """A token to fill in: its position, where it lies in the text, and whether it begins a word."""
+
+    position: int
+    start: int
+    end: int
+    begins: bool
+
+
+class Corrupted(NamedTuple):
+    """One candidate's input: the corrupted token ids, their holes, and the key of its random numbers."""
+
+    ids: list[int]
+    holes: list[Hole]
+    key: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskedGenerator:
+    """Replaces a share ``rate`` of a text's tokens by what the model would put there.
+
+    Each candidate corrupts other tokens. Everything but the tokens chosen stays as it was written, spaces
+    and capitals too. ``do_sample`` with ``temperature`` and ``top_p`` says how a token is chosen; beams and
+    diversity mean nothing here. ``num_candidates`` without ``do_sample`` is not to be had: sample.
+    """
+
+    model: Any
+    tokenizer: Any
+    name: str
+    rate: float = 0.15
+    stand_in: bool = False
+    by_sentence: bool = False
+    batch_tokens: int = 4096
+
+    @classmethod
+    def load(
+        cls,
+        model: str | Path,
+        *,
+        name: str | None = None,
+        rate: float = 0.15,
+        stand_in: bool = False,
+        device: str | None = None,
+        dtype: str | None = None,
+        batch_tokens: int | None = None,
+        needed_by: str = "the generator",
+        option: str = "",
+    ) -> MaskedGenerator:
+        """Load a masked language model by folder or hub name."""
+        require_extra()
+        from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+        place = pick_device(device)
+
+        def fetch(local: bool) -> tuple[Any, Any]:
+            tokenizer = AutoTokenizer.from_pretrained(str(model), local_files_only=local)
+            weights = AutoModelForMaskedLM.from_pretrained(str(model), local_files_only=local, dtype=pick_dtype(dtype))
+            return weights, tokenizer
+
+        weights, tokenizer = load_pretrained(str(model), fetch, needed_by=needed_by, option=option)
+        return cls(
+            model=weights.to(place).eval(),
+            tokenizer=tokenizer,
+            name=name or short_name(model),
+            rate=rate,
+            stand_in=stand_in,
+            batch_tokens=batch_tokens or batch_budget(place),
+        )
+
+    def generate(
+        self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
+    ) -> list[list[str]]:
+        """Return each text's candidates; see ``Generator.generate``. A candidate may equal its text."""
+        seeds = seeds_of(texts, seed)
+        jobs: list[tuple[int, Corrupted]] = []
+        for place, text in enumerate(texts):
+            for candidate in range(decoding.num_candidates):
+                corrupted = self.corrupt(text, key=row_key(seeds[place], text, candidate))
+                if corrupted is not None:
+                    jobs.append((place, corrupted))
+        filled: list[str] = [""] * len(jobs)
+        for batch in token_batches([len(job.ids) for _, job in jobs], budget=self.batch_tokens):
+            answers = self._fill([jobs[i][1] for i in batch], decoding)
+            for index, answer in zip(batch, answers, strict=True):
+                place, job = jobs[index]
+                filled[index] = self._splice(printable(texts[place]), job, answer)
+        results: list[list[str]] = [[] for _ in texts]
+        for (place, _), text in zip(jobs, filled, strict=True):
+            if text.strip() and text not in results[place]:
+                results[place].append(text)
+        return results
+
+    def corrupt(self, text: str, *, key: int) -> Corrupted | None:
+        """Choose tokens and corrupt them; None for a text without tokens or longer than the model reads."""
+        with quiet():  # the tokenizer remarks on long texts, which are dealt with here
+            encoded = self.tokenizer(
+                printable(text), return_offsets_mapping=True, return_special_tokens_mask=True, truncation=False
+            )
+        ids = list(encoded["input_ids"])
+        free = [i for i, special in enumerate(encoded["special_tokens_mask"]) if not special]
+        if not free or len(ids) > self.model.config.max_position_embeddings:
+            return None
+        rng = random.Random(key)
+        holes = []
+        for position in sorted(rng.sample(free, max(1, round(self.rate * len(free))))):
+            start, end = encoded["offset_mapping"][position]
+            holes.append(Hole(position, start, end, self._begins_word[ids[position]]))
+            fate = rng.random()
+            if fate < MASK_SHARE:
+                ids[position] = self.tokenizer.mask_token_id
+            elif fate < MASK_SHARE + RANDOM_SHARE:
+                ids[position] = rng.choice(self._plain)
+        return Corrupted(ids, holes, key)
+
+    @cached_property
+    def _spelling(self) -> list[str]:
+        return list(self.tokenizer.convert_ids_to_tokens(list(range(self.model.config.vocab_size))))
+
+    @cached_property
+    def _plain(self) -> list[int]:
+        """Tokens that spell text: neither special nor a placeholder of the vocabulary."""
+        special = set(self.tokenizer.all_special_ids)
+        return [
+            i
+            for i, token in enumerate(self._spelling)
+            if token and i not in special and not token.startswith("[unused")
+        ]
+
+    @cached_property
+    def _begins_word(self) -> list[bool]:
+        """Whether a token begins a word, by the vocabulary's own marking."""
+        if self._wordpiece:
+            return [bool(token) and not token.startswith("##") for token in self._spelling]
+        return [bool(token) and token.startswith(("Ġ", "▁")) for token in self._spelling]
+
+    @cached_property
+    def _wordpiece(self) -> bool:
+        return any(token and token.startswith("##") for token in self._spelling)
+
+    def _word(self, token: int) -> str:
+        spelling = self._spelling[token]
+        # A WordPiece token is spelt as it is; the bytes and spaces of others are the tokenizer's to undo.
+        return spelling.removeprefix("##") if self._wordpiece else str(self.tokenizer.decode([token])).strip()
+
+    def _fill(self, jobs: list[Corrupted], decoding: Decoding) -> list[list[int]]:
+        """Return the model's choice for every chosen position.
+
+        What begins a word is replaced by something that does, so that words are not glued together.
+        """
+        import torch
+
+        device = self.model.device
+        ids, mask = pad([job.ids for job in jobs], value=self.tokenizer.pad_token_id or 0, left=False, device=device)
+        plain = torch.zeros(self.model.config.vocab_size, dtype=torch.bool)
+        plain[self._plain] = True
+        begins = torch.tensor(self._begins_word)
+        with torch.inference_mode():
+            logits = self.model(input_ids=ids, attention_mask=mask).logits.float()
+        answers = []
+        for row, job in enumerate(jobs):
+            positions = [hole.position for hole in job.holes]
+            same = begins[None, :] == torch.tensor([hole.begins for hole in job.holes])[:, None]
+            scores = logits[row, positions].masked_fill(~(plain[None, :] & same).to(device), float("-inf"))
+            if decoding.do_sample:
+                scores = keep_top_p(scores / decoding.temperature, decoding.top_p)
+                # A hole's noise depends on its own position, not on how many holes there are.
+                keys = torch.tensor([row_key(job.key, "", position) for position in positions])
+                scores = scores + gumbel(keys.to(device), step=0, size=scores.shape[1])
+            answers.append(scores.argmax(dim=-1).tolist())
+        return answers
+
+    def _splice(self, text: str, job: Corrupted, answer: list[int]) -> str:
+        """Put the answers into the text, with a space where two words would touch."""
+        built = ""
+        done = 0
+        for hole, token in zip(job.holes, answer, strict=True):
+            built += text[done : hole.start]
+            word = self._word(token)
+            if hole.begins and built[-1:].isalnum() and word[:1].isalnum():
+                built += " "
+            built += word
+            # Only a sign that became a word can touch what follows: the rest of a word belongs to it.
+            was_sign = not text[hole.end - 1 : hole.end].isalnum()
+            if was_sign and word[-1:].isalnum() and text[hole.end : hole.end + 1].isalnum():
+                built += " "
+            done = hole.end
+        return built + text[done:]

@@ -1,0 +1,131 @@
+"""Steps between the model's logits and the choice of a token, each blind to a row's neighbours.
+
+Each is a logits processor as ``transformers`` calls it: ``(input_ids, scores) -> scores``. ``start`` is the
+number of positions that were there before the first new token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+_NEVER = float("-inf")
+
+
+def row_key(seed: int, text: str, candidate: int) -> int:
+    """Return the 63-bit key of one candidate's random numbers: its text, seed and place, nothing else.
+
+    >>> row_key(3407, "a", 0) == row_key(3407, "a", 0) != row_key(3407, "a", 1)
+    True
+    """
+    digest = hashlib.sha256(f"{seed}\x1f{candidate}\x1f{text}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def gumbel(keys: Any, *, step: int, size: int) -> Any:
+    """Return Gumbel noise (rows, size) that depends on each row's key, the step and the column alone.
+
+    A counter-based generator (SplitMix64's mixing function), so that a row's noise is computed on the device
+    and is the same in any batch. Adding it to log-probabilities and taking the largest is exact sampling
+    (Gumbel-max), at the resolution of 23 random bits.
+    """
+    import torch
+
+    counter = torch.arange(step * size + 1, (step + 1) * size + 1, device=keys.device, dtype=torch.int64)
+    z = keys[:, None] + counter[None, :] * _signed(0x9E3779B97F4A7C15)
+    z = (z ^ _shift(z, 30)) * _signed(0xBF58476D1CE4E5B9)
+    z = (z ^ _shift(z, 27)) * _signed(0x94D049BB133111EB)
+    z = z ^ _shift(z, 31)
+    uniform = (_shift(z, 41).to(torch.float32) + 0.5) / 2**23
+    return -torch.log(-torch.log(uniform))
+
+
+def _signed(constant: int) -> int:
+    """Write a 64-bit constant as torch's signed integers hold it."""
+    return constant - 2**64 if constant >= 2**63 else constant
+
+
+def _shift(z: Any, bits: int) -> Any:
+    """Shift right, filling with zeros (torch's own shift keeps the sign)."""
+    return (z >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def keep_top_p(scores: Any, top_p: float) -> Any:
+    """Rule out all tokens but the likeliest ones that together hold ``top_p`` of the probability."""
+    import torch
+
+    if top_p >= 1.0:
+        return scores
+    ordered, order = torch.sort(scores, descending=True, dim=-1, stable=True)
+    probabilities = torch.softmax(ordered, dim=-1)
+    before = probabilities.cumsum(dim=-1) - probabilities
+    out = torch.zeros_like(scores, dtype=torch.bool).scatter(-1, order, before >= top_p)
+    return scores.masked_fill(out, _NEVER)
+
+
+class LengthLimit:
+    """Ends each row at its own limit, so that its output does not depend on the longest of the batch."""
+
+    def __init__(self, limits: Sequence[int], *, start: int, eos: Sequence[int]) -> None:
+        self._limits = limits
+        self._start = start
+        self._eos = list(eos)
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Leave nothing but the end to a row that has its limit of new tokens."""
+        import torch
+
+        limits = torch.tensor(self._limits, device=scores.device)
+        over = limits.repeat_interleave(scores.shape[0] // len(limits)) <= input_ids.shape[1] - self._start
+        ended = torch.full_like(scores, _NEVER)
+        ended[:, self._eos] = 0.0
+        return torch.where(over[:, None], ended, scores)
+
+
+class KeyedSampling:
+    """Samples: greedy choice after this step is a draw from the tempered, truncated distribution."""
+
+    def __init__(self, keys: Sequence[int], *, start: int, temperature: float, top_p: float) -> None:
+        self._keys = keys
+        self._start = start
+        self._temperature = temperature
+        self._top_p = top_p
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Add each row's own Gumbel noise."""
+        import torch
+
+        keys = torch.tensor(self._keys, device=scores.device, dtype=torch.int64)
+        kept = keep_top_p(scores / self._temperature, self._top_p)
+        return kept + gumbel(keys, step=input_ids.shape[1] - self._start, size=scores.shape[1])
+
+
+class HammingDiversity:
+    """Diverse beam search with groups of one beam, all groups of a text side by side in the batch.
+
+    A group depends on the earlier groups' tokens at the same step alone, and all logits of the step are
+    known at once, so the groups choose one after the other here and the model runs once per step for all of
+    them. A group that has ended no longer counts.
+    """
+
+    def __init__(self, groups: int, *, penalty: float, start: int, eos: Sequence[int]) -> None:
+        self._groups = groups
+        self._penalty = penalty
+        self._start = start
+        self._eos = list(eos)
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Make what earlier groups choose at this step dearer for the later ones."""
+        import torch
+
+        eos = torch.tensor(self._eos, device=scores.device)
+        running = ~torch.isin(input_ids[:, self._start :], eos).any(dim=1)
+        running = running.view(-1, self._groups, 1).to(scores.dtype)
+        grouped = scores.reshape(-1, self._groups, scores.shape[1]).clone()
+        cost = torch.zeros_like(grouped[:, 0])
+        for group in range(1, self._groups):
+            chosen = grouped[:, group - 1].argmax(dim=-1, keepdim=True)
+            cost = cost.scatter_add(1, chosen, running[:, group - 1] * self._penalty)
+            grouped[:, group] -= cost
+        return grouped.reshape(scores.shape)

@@ -1,0 +1,91 @@
+"""Encoder-decoder models: FSMT, Pegasus, T5, BART, Marian."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraqd.generators.base import GREEDY, PLAIN, Decoding, Prompt, seeds_of
+from paraqd.generators.engine import Engine, make_engine, run
+from paraqd.generators.runtime import batch_budget, load_pretrained, pick_device, pick_dtype, require_extra
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seq2SeqGenerator:
+    """A Hugging Face encoder-decoder model behind the ``Generator`` protocol."""
+
+    engine: Engine
+    name: str
+    prompt: Prompt = PLAIN
+    stand_in: bool = False
+    by_sentence: bool = False
+
+    @classmethod
+    def load(
+        cls,
+        model: str | Path,
+        *,
+        name: str | None = None,
+        prompt: Prompt = PLAIN,
+        stand_in: bool = False,
+        by_sentence: bool = False,
+        device: str | None = None,
+        dtype: str | None = None,
+        batch_tokens: int | None = None,
+        needed_by: str = "the generator",
+        option: str = "",
+    ) -> Seq2SeqGenerator:
+        """Load a model by folder or hub name; ``GeneratorUnavailableError`` says in one line why not."""
+        require_extra()
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+        place = pick_device(device)
+
+        def fetch(local: bool) -> tuple[Any, Any]:
+            # The tokenizer first: it is small, so that what is absent is known at once.
+            tokenizer = AutoTokenizer.from_pretrained(str(model), local_files_only=local)
+            weights = AutoModelForSeq2SeqLM.from_pretrained(str(model), local_files_only=local, dtype=pick_dtype(dtype))
+            return weights, tokenizer
+
+        weights, tokenizer = load_pretrained(str(model), fetch, needed_by=needed_by, option=option)
+        engine = make_engine(
+            weights.to(place), tokenizer, causal=False, batch_tokens=batch_tokens or batch_budget(place)
+        )
+        return cls(
+            engine=engine,
+            name=name or short_name(model),
+            prompt=prompt,
+            stand_in=stand_in,
+            by_sentence=by_sentence,
+        )
+
+    def generate(
+        self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
+    ) -> list[list[str]]:
+        """Return each text's candidates; see ``Generator.generate``."""
+
+        def encode(text: str) -> list[int]:
+            ids: list[int] = self.engine.tokenizer(self.prompt.fill(text))["input_ids"]
+            return ids
+
+        return run(
+            self.engine,
+            texts,
+            seeds=seeds_of(texts, seed),
+            decoding=decoding,
+            encode=encode,
+            answer=self.prompt.answer,
+        )
+
+
+def short_name(model: str | Path) -> str:
+    """Return a hub name as it is and of a folder its own name: where it lies is nobody's business.
+
+    >>> short_name("facebook/wmt19-en-de"), short_name("/home/me/models/mine")
+    ('facebook/wmt19-en-de', 'mine')
+    """
+    text = str(model)
+    path = Path(text).expanduser()
+    return path.name if path.exists() or text.startswith((".", "/", "~")) else text

@@ -1,0 +1,243 @@
+"""Training the generators that must be trained: f9, fb, fe, and the masked language model of SSMBA."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from paraqd.generators.base import PLAIN, Prompt
+from paraqd.generators.loading import CARD, Backend, read_card
+from paraqd.generators.packaged import CAUSAL_NAME, ENCODER_NAME, causal_model_file, encoder_folder
+from paraqd.generators.runtime import load_pretrained, package_version, pick_device, quiet, require_extra
+from paraqd.generators.training_data import (
+    Example,
+    Pair,
+    TrainingDataError,
+    data_sha256,
+    encode_causal,
+    encode_masked,
+    encode_seq2seq,
+    read_paraphrases,
+    read_questions,
+)
+from paraqd.generators.training_loop import Progress, Settings, fit, one_thread, seeded
+
+Kind = Literal["f9", "fb", "fe", "ssmba"]
+Scale = Literal["smoke", "full"]
+
+_MAX_TOKENS = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What a kind is trained on and how its model is asked."""
+
+    source: str | None = None
+    prompt: Prompt = PLAIN
+    by_sentence: bool = False
+
+
+RECIPES: Mapping[Kind, Recipe] = MappingProxyType(
+    {
+        "f9": Recipe(source="paws", prompt=Prompt("Sentence: {text}\nParaphrase:\n"), by_sentence=True),
+        "fe": Recipe(source="qqp", prompt=Prompt("Question: {text}\nParaphrase:\n"), by_sentence=True),
+        "fb": Recipe(prompt=Prompt("Corrupted: {text}\nRestored:\n")),
+        "ssmba": Recipe(),
+    }
+)
+
+_SMOKE = Settings(epochs=8, batch_tokens=256, learning_rate=1e-3, max_rows=64, max_steps=8, checkpoint_every=2)
+_FULL: Mapping[Backend, Settings] = MappingProxyType(
+    {
+        "causal": Settings(epochs=3, batch_tokens=8192, learning_rate=1e-4),
+        "seq2seq": Settings(epochs=3, batch_tokens=8192, learning_rate=1e-4),
+        "masked": Settings(epochs=3, batch_tokens=16384, learning_rate=2e-4),
+    }
+)
+
+
+def train_generator(
+    kind: Kind,
+    data_dir: str | Path | None,
+    out_dir: str | Path,
+    *,
+    scale: Scale = "full",
+    seed: int = 3407,
+    device: str | None = None,
+    base_model: str | None = None,
+    pairs: Iterable[Pair] | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Train a generator and write it as a stock Hugging Face folder with a card; return the folder.
+
+    f9 learns from the true PAWS paraphrases of ``general_paraphrases.jsonl.gz`` in ``data_dir``, fe from
+    those of Quora, ssmba from the training questions of ``questions.jsonl.gz``; fb from ``pairs`` of a
+    corrupted question and the question. The base is a small model that comes as a Python package, a stand-in
+    for the paper's; ``base_model`` names another one (t5-base for the paper's fb). ``scale="smoke"`` takes
+    seconds: a few steps, on a tiny model with random weights unless a base is given.
+
+    Killed and called again with the same arguments it goes on from its last checkpoint (in ``OUT.training``
+    beside the folder) to the same weights. A folder that is already finished is returned as it is.
+    ``progress`` is called after each step with (done, total, loss).
+    """
+    require_extra(("torch", "transformers", "safetensors"))
+    if kind not in RECIPES:
+        raise ValueError(f"unknown kind {kind!r}: one of {', '.join(RECIPES)}")
+    if scale not in ("smoke", "full"):
+        raise ValueError(f"unknown scale {scale!r}: smoke or full")
+    out = Path(out_dir)
+    place = pick_device(device)
+    recipe = RECIPES[kind]
+    rows = list(itertools.islice(_rows(kind, data_dir, pairs), _SMOKE.max_rows if scale == "smoke" else None))
+    fingerprint: dict[str, Any] = {
+        "kind": kind,
+        "base": _base_name(kind, scale, base_model),
+        "stand_in": base_model is None or scale == "smoke",
+        "rows": len(rows),
+        "data_sha256": data_sha256(rows),
+        "prompt": {"template": recipe.prompt.template, "end": recipe.prompt.end},
+        "version": package_version(),
+        "seed": seed,
+        "scale": scale,
+    }
+    if _finished(out, fingerprint):
+        return out
+
+    with seeded(seed, place):  # what the base lacks (a head, all of a tiny model) is drawn from the seed
+        model, tokenizer, backend = _base(kind, scale, base_model, rows)
+    settings = _SMOKE if scale == "smoke" else _FULL[backend]
+    examples = _examples(backend, model, tokenizer, recipe.prompt, rows)
+    work = out.with_name(out.name + ".training")
+    with one_thread() if scale == "smoke" else contextlib.nullcontext():
+        loss = fit(
+            model,
+            tokenizer,
+            examples,
+            settings=settings,
+            seed=seed,
+            device=place,
+            work_dir=work,
+            fingerprint=fingerprint,
+            progress=progress,
+        )
+    # A seq2seq model reads a whole question; the small causal one was made from sentences.
+    by_sentence = recipe.by_sentence and backend == "causal"
+    card = {**fingerprint, "backend": backend, "by_sentence": by_sentence, "rows_used": len(examples)}
+    _write(model, tokenizer, out, {**card, "loss": round(loss, 4)})
+    shutil.rmtree(work, ignore_errors=True)
+    return out
+
+
+def _rows(kind: Kind, data_dir: str | Path | None, pairs: Iterable[Pair] | None) -> Iterable[Pair]:
+    if pairs is not None:
+        return pairs
+    if kind == "fb":
+        raise TrainingDataError("fb is trained on pairs of a corrupted question and the question: give pairs")
+    if data_dir is None:
+        raise TrainingDataError(f"{kind} is trained from the data folder: give data_dir")
+    source = RECIPES[kind].source
+    if source is not None:
+        return read_paraphrases(data_dir, source=source)
+    return [("", question) for question in read_questions(data_dir)]
+
+
+def _base_name(kind: Kind, scale: Scale, base_model: str | None) -> str:
+    if base_model is not None:
+        return Path(base_model).name if Path(base_model).is_dir() else base_model
+    if scale == "smoke":
+        return "tiny"
+    return ENCODER_NAME if kind == "ssmba" else CAUSAL_NAME
+
+
+def _base(kind: Kind, scale: Scale, base_model: str | None, rows: list[Pair]) -> tuple[Any, Any, Backend]:
+    """Return the model to start from, its tokenizer and its backend."""
+    if base_model is None and scale == "smoke":
+        from paraqd.generators.tiny import tiny_causal, tiny_masked
+
+        texts = [text for pair in rows for text in pair]
+        return (*tiny_masked(texts), "masked") if kind == "ssmba" else (*tiny_causal(texts), "causal")
+    if base_model is None and kind != "ssmba":
+        from paraqd.generators.causal import load_gguf
+
+        return (*load_gguf(causal_model_file()), "causal")
+    return _pretrained(base_model or str(encoder_folder()), masked=kind == "ssmba")
+
+
+def _pretrained(name: str, *, masked: bool) -> tuple[Any, Any, Backend]:
+    import torch
+    from transformers import (
+        AutoConfig,
+        AutoModelForCausalLM,
+        AutoModelForMaskedLM,
+        AutoModelForSeq2SeqLM,
+        AutoTokenizer,
+    )
+
+    def fetch(local: bool) -> tuple[Any, Any, Backend]:
+        config = AutoConfig.from_pretrained(name, local_files_only=local)
+        backend: Backend = "masked" if masked else "seq2seq" if config.is_encoder_decoder else "causal"
+        auto = {
+            "masked": AutoModelForMaskedLM,
+            "seq2seq": AutoModelForSeq2SeqLM,
+            "causal": AutoModelForCausalLM,
+        }[backend]
+        tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
+        # Weights are trained in float32 whatever they are stored in; on CUDA the sums run in bfloat16.
+        return (
+            auto.from_pretrained(name, local_files_only=local, dtype=torch.float32),
+            tokenizer,
+            backend,
+        )
+
+    return load_pretrained(name, fetch, needed_by="training")
+
+
+def _examples(backend: Backend, model: Any, tokenizer: Any, prompt: Prompt, rows: list[Pair]) -> list[Example]:
+    """Encode the rows; one that the model cannot read whole is left out."""
+    if backend == "masked":
+        encoded = encode_masked(tokenizer, rows)
+    elif backend == "causal":
+        encoded = encode_causal(tokenizer, prompt, rows)
+    else:
+        encoded = encode_seq2seq(tokenizer, prompt, rows)
+    limit = min(_MAX_TOKENS, getattr(model.config, "max_position_embeddings", None) or _MAX_TOKENS)
+    examples = [example for example in encoded if example.cost <= limit]
+    if not examples:
+        raise TrainingDataError("there is nothing to train on: no rows, or none that the model can read whole")
+    return examples
+
+
+def _finished(out: Path, fingerprint: dict[str, Any]) -> bool:
+    """Say whether the folder is this very training's result; refuse to write over anything else."""
+    if not out.exists():
+        return False
+    if not out.is_dir():
+        raise FileExistsError(f"{out} is a file: choose another folder")
+    card = read_card(out)
+    if card and all(card.get(key) == value for key, value in fingerprint.items()):
+        return True
+    if any(out.iterdir()):
+        raise FileExistsError(f"{out} holds something else already: remove it or choose another folder")
+    return False
+
+
+def _write(model: Any, tokenizer: Any, out: Path, card: dict[str, Any]) -> None:
+    """Write the folder under another name, then rename it: it is there whole or not at all."""
+    temporary = out.with_name(f"{out.name}.writing-{os.getpid()}")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    with quiet():
+        model.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+    (temporary / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    if out.exists():
+        out.rmdir()
+    temporary.rename(out)

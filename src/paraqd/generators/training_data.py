@@ -1,0 +1,161 @@
+"""What generators are trained on: rows of the data folder, and what a model is shown of them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paraqd.generators.base import Prompt
+from paraqd.generators.causal import encode_prompt
+from paraqd.generators.engine import pad, printable
+from paraqd.generators.masked import MASK_SHARE, RANDOM_SHARE
+
+PARAPHRASES = "general_paraphrases.jsonl.gz"
+QUESTIONS = "questions.jsonl.gz"
+MASK_RATE = 0.15
+_IGNORED = -100  # the label that a loss does not count
+
+Pair = tuple[str, str]
+
+
+class TrainingDataError(ValueError):
+    """The training data cannot be had; the message is one line that says which and why."""
+
+
+class Example(NamedTuple):
+    """One training example as token ids; a masked language model's labels are drawn later."""
+
+    input_ids: list[int]
+    labels: list[int]
+
+    @property
+    def cost(self) -> int:
+        """How long its padded row is at least."""
+        return max(len(self.input_ids), len(self.labels))
+
+
+def read_paraphrases(data_dir: str | Path, *, source: str) -> list[Pair]:
+    """Return the true paraphrases (label 1) of one source, each in both directions."""
+    pairs: dict[Pair, None] = {}
+    for row in _rows(Path(data_dir) / PARAPHRASES):
+        if row.get("source") == source and row.get("label") == 1:
+            a, b = detokenized(str(row["a"])), detokenized(str(row["b"]))
+            if a and b and a != b:
+                pairs |= {(a, b): None, (b, a): None}
+    if not pairs:
+        raise TrainingDataError(f"{PARAPHRASES} holds no paraphrases with source {source!r} and label 1")
+    return list(pairs)
+
+
+def read_questions(data_dir: str | Path, *, split: str = "train") -> list[str]:
+    """Return the questions of one split."""
+    rows = _rows(Path(data_dir) / QUESTIONS)
+    questions = [str(row["question"]) for row in rows if row.get("split") == split]
+    if not questions:
+        raise TrainingDataError(f"{QUESTIONS} holds no questions of the split {split!r}")
+    return questions
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    number = 0
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):  # noqa: B007  (the error names the line)
+                yield json.loads(line)
+    except FileNotFoundError:
+        raise TrainingDataError(f"{path.name} is not in {path.parent}: give the data folder") from None
+    except (OSError, EOFError, ValueError) as error:
+        raise TrainingDataError(f"cannot read {path.name} after line {number}: {error}") from error
+
+
+_BEFORE = re.compile(r" +([.,;:!?%)\]]|'s\b|n't\b)")
+_AFTER = re.compile(r"([(\[$]) +")
+_QUOTES = re.compile(r"(?:``|'') ?|\" ?")
+
+
+def detokenized(text: str) -> str:
+    r"""Undo the spaces that some corpora put around punctuation: a model would learn to write them.
+
+    >>> detokenized("He said , `` go ( now ) , '' and it 's 5 % .")
+    'He said, "go (now)," and it\'s 5%.'
+    """
+    text = _AFTER.sub(r"\1", _BEFORE.sub(r"\1", " ".join(text.split())))
+    if text.count("``") + text.count("''") + text.count('"') == 0:
+        return text
+    pieces = _QUOTES.split(text)
+    # Quotation marks open and close in turn; one that closes takes the space before it.
+    joined = pieces[0]
+    for index, piece in enumerate(pieces[1:]):
+        closes = index % 2 == 1
+        joined = (joined.rstrip(" ") if closes else joined) + '"'
+        joined += " " + piece if closes and piece[:1].isalnum() else piece
+    return joined
+
+
+def data_sha256(pairs: Iterable[Pair]) -> str:
+    """Return the hash of the rows a generator was made from, in their order.
+
+    >>> data_sha256([("a", "b")])[:8]
+    '3e0529f9'
+    """
+    digest = hashlib.sha256()
+    for pair in pairs:
+        digest.update(json.dumps(pair, ensure_ascii=True).encode("ascii") + b"\n")
+    return digest.hexdigest()
+
+
+def encode_causal(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iterator[Example]:
+    """Show the prompt and teach what follows it, the end included."""
+    for source, target in pairs:
+        shown = encode_prompt(tokenizer, prompt.fill(printable(source)))
+        taught = tokenizer(printable(target), add_special_tokens=False)["input_ids"]
+        taught = [*taught, tokenizer.eos_token_id]
+        yield Example([*shown, *taught], [_IGNORED] * len(shown) + taught)
+
+
+def encode_seq2seq(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iterator[Example]:
+    """Show the source to the encoder and teach the decoder the target."""
+    for source, target in pairs:
+        shown = tokenizer(prompt.fill(printable(source)))["input_ids"]
+        yield Example(list(shown), list(tokenizer(text_target=printable(target))["input_ids"]))
+
+
+def encode_masked(tokenizer: Any, pairs: Iterable[Pair]) -> Iterator[Example]:
+    """Take the texts as they are."""
+    for _, text in pairs:
+        yield Example(list(tokenizer(printable(text), truncation=False)["input_ids"]), [])
+
+
+def collate(examples: Sequence[Example], *, tokenizer: Any, rng: random.Random, device: str) -> dict[str, Any]:
+    """Make a batch; for a masked language model the masks are drawn from ``rng``.
+
+    Padded on the right, also for a causal model: a padded position on the left attends to nothing, and some
+    attention kernels make that not-a-number.
+    """
+    if not examples[0].labels:
+        examples = [_masked(example, tokenizer, rng) for example in examples]
+    value = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
+    ids, mask = pad([e.input_ids for e in examples], value=value, left=False, device=device)
+    labels, _ = pad([e.labels for e in examples], value=_IGNORED, left=False, device=device)
+    return {"input_ids": ids, "attention_mask": mask, "labels": labels}
+
+
+def _masked(example: Example, tokenizer: Any, rng: random.Random) -> Example:
+    special = set(tokenizer.all_special_ids)
+    free = [i for i, token in enumerate(example.input_ids) if token not in special]
+    ids = list(example.input_ids)
+    labels = [_IGNORED] * len(ids)
+    for position in rng.sample(free, min(len(free), max(1, round(MASK_RATE * len(free))))):
+        labels[position] = ids[position]
+        fate = rng.random()
+        if fate < MASK_SHARE:
+            ids[position] = tokenizer.mask_token_id
+        elif fate < MASK_SHARE + RANDOM_SHARE:
+            ids[position] = rng.randrange(len(tokenizer))
+    return Example(ids, labels)

@@ -1,0 +1,186 @@
+"""The commands do what their help says."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import paraqd
+from paraqd.cli.main import app, run
+
+QUESTIONS = [
+    "Tom has 5 apples and buys 3 more. How many apples has he now?",
+    "A train runs 120 km in 2 hours. What is its speed in kmph?",
+    "Asha paid Rs. 40 for 8 pens. How much does one pen cost?",
+]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("q.jsonl").write_text("\n".join(json.dumps({"question": text}) for text in QUESTIONS), encoding="utf-8")
+    return tmp_path
+
+
+def test_help_of_every_command_has_an_example(capsys):
+    commands = [["--help"], ["generator", "--help"], ["generator", "train", "--help"]]
+    commands += [[command.name, "--help"] for command in app.registered_commands]
+    for command in commands:
+        assert run(command) == 0
+        assert "Example: paraqd" in capsys.readouterr().out, command
+
+
+def test_version(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"paraqd {paraqd.__version__}\n"
+
+
+def test_starting_imports_nothing_heavy():
+    code = (
+        "import sys; from paraqd.cli.main import run; run(['augment', '--help']); "
+        "heavy = {'numpy', 'pyarrow', 'spacy', 'torch', 'transformers'} & set(sys.modules); "
+        "sys.stderr.write(' '.join(sorted(heavy)))"
+    )
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_augment_prints_a_report(here, capsys):
+    assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2,f3,f8", "--report", "report.html"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert "NumToWords" in captured.out and "100.0 %" in captured.out
+    assert "[-5-]{+five+}" in captured.out
+    assert "3 questions →" in captured.out
+    assert Path("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_augment_as_json_and_quiet(here, capsys):
+    assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["questions"], report["written"], report["complete"]) == (3, 3, True)
+    assert report["operators"][0]["applied_percent"] == 100
+    assert run(["augment", "q.jsonl", "-o", "out.tsv", "--operators", "f2", "--quiet"]) == 0
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+def test_rows_that_could_not_be_done_are_named_and_the_code_is_1(here, capsys):
+    lines = [QUESTIONS[0], "", " ", QUESTIONS[1], 5]
+    Path("q.jsonl").write_text("\n".join(json.dumps({"question": text}) for text in lines))
+    assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2", "--quiet"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "skipped 2 without a usable question (blank question): row 2–3",
+        "skipped 1 without a usable question (question is not text): row 5",
+    ]
+
+
+def test_what_is_left_out_is_said_once(here, capsys):
+    assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2,f9", "--stand-ins", "-q"]) == 0
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 1 and errors[0].startswith("left out LossyParaphrase: no stand-in model was given")
+    assert "LossyParaphrase" in json.loads(Path("out.csv.meta.json").read_text())["left_out"]
+
+
+def test_augment_reads_standard_input(here):
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
+    command = [sys.executable, "-m", "paraqd.cli.main", "augment", "-", "-o", "out.jsonl", "--operators", "f2", "-q"]
+    subprocess.run(command, env=environment, input=Path("q.jsonl").read_bytes(), check=True)
+    rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    assert [row["paraphrase"] for row in rows] == QUESTIONS
+
+
+def test_operators(capsys):
+    assert run(["operators", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["NumToWords"]["paper_id"] == "f3" and rows["NumToWords"]["polarity"] == "valid"
+    assert rows["TfidfReplacement"]["needs"] == ["vocabulary"]
+    assert rows["SameSentence"]["recipes"] == ["extended", "paper"]
+    assert all(row["does"] for row in rows.values())
+    assert run(["operators", "--recipe", "test"]) == 0
+    assert "RandomDeletion" in capsys.readouterr().out
+    assert run(["operators", "--recipe", "extended", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[-1]["name"] == "ConsistentRenaming+NumberChange"
+
+
+def test_a_missing_extra_is_named(capsys, monkeypatch, here):
+    import paraqd.operators
+
+    real = paraqd.operators.get
+
+    def get(name):
+        if name == "Rewrite":
+            raise ModuleNotFoundError("No module named 'spacy'", name="spacy.tokens")
+        return real(name)
+
+    monkeypatch.setattr(paraqd.operators, "get", get)
+    assert run(["operators"]) == 0
+    assert "NumToWords" in capsys.readouterr().out
+    assert run(["operators", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["Rewrite"]["needs"] == ["spacy is not installed: pip install 'paraqd[augment]'"]
+    monkeypatch.setattr("paraqd.corpus.plan.get", get)
+    assert run(["augment", "q.jsonl", "-o", "out.csv", "--recipe", "extended"]) == 2
+    assert capsys.readouterr().err == "error: spacy is not installed: pip install 'paraqd[augment]'\n"
+
+
+def test_read(capsys, monkeypatch):
+    text = "Alex drove 100 km at 20 kmph. How many hours did it take him?"
+    assert run(["read", text]) == 0
+    out = capsys.readouterr().out
+    assert "Quantities (2)" in out and "kilometre/hour" in out and "How many hours did it take him?" in out
+    assert run(["read", text, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [quantity["value"] for quantity in data["quantities"]] == ["100", "20"]
+    assert data["quantities"][0]["span"] == [11, 17]
+    assert data["questions"][0]["text"] == "How many hours did it take him?"
+    assert run(["read", ""]) == 0
+
+
+def test_read_from_standard_input():
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
+    command = [sys.executable, "-m", "paraqd.cli.main", "read", "-", "--json"]
+    done = subprocess.run(command, env=environment, input="It costs ₹14.".encode(), capture_output=True, check=True)
+    assert json.loads(done.stdout)["quantities"][0]["unit"] == "rupee"
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
+    command = f"{sys.executable} -m paraqd.cli.main operators --json | head -c 1"
+    done = subprocess.run(command, shell=True, env=environment, capture_output=True, check=False)
+    assert done.stderr == b""
+
+
+def test_generator_train_smoke(here, capsys):
+    pytest.importorskip("transformers")
+    import gzip
+
+    pair = {"label": 1, "source": "paws"}
+    rows = [{"a": f"Tom has {i} apples.", "b": f"Tom owns {i} apples.", **pair} for i in range(8)]
+    Path("data").mkdir()
+    with gzip.open("data/general_paraphrases.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(json.dumps(row) for row in rows))
+    assert (
+        run(["generator", "train", "f9", "--data", "data", "--out", "f9", "--scale", "smoke", "--device", "cpu"]) == 0
+    )
+    assert "use it with --generator f9=f9" in capsys.readouterr().err
+    command = [
+        "augment",
+        "q.jsonl",
+        "-o",
+        "out.jsonl",
+        "--operators",
+        "f9",
+        "--generator",
+        "f9=f9",
+        "--device",
+        "cpu",
+        "-q",
+    ]
+    assert run(command) == 0
+    rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    assert all(row["stand_in"] and row["paper_id"] == "f9" for row in rows)
