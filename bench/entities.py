@@ -1,6 +1,6 @@
 """How well names are found: the light reader and spaCy, against labelled texts, and how fast.
 
-    python bench/entities.py [--fixture tests/reading/names.jsonl]
+python bench/entities.py [--fixture tests/reading/names.jsonl]
 """
 
 from __future__ import annotations

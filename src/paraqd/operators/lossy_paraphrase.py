@@ -31,9 +31,9 @@ class LossyParaphrase(Operator):
     ) -> list[str | None]:
         """Reword many problems in the model's own batches."""
         return lossy_paraphrases(
-            problems, rngs, resources, operator=self.name, resource="generator.f9", decoding=self.decoding
+            problems, rngs, resources, operator=self.name, resource=self.needs[0], decoding=self.decoding
         )
 
     def source_model(self, resources: Resources) -> str:
         """Name the model."""
-        return str(resources.require("generator.f9", needed_by=self.name).name)
+        return str(resources.require(self.needs[0], needed_by=self.name).name)

@@ -2,38 +2,12 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
-
-from paraqd.generators import Decoding
-from paraqd.operators._model_output import LOSSY, lossy_paraphrases
-from paraqd.operators.base import Operator, Resources
-from paraqd.reading import Problem
+from paraqd.operators.lossy_paraphrase import LossyParaphrase
 
 
-class T5Paraphrase(Operator):
+class T5Paraphrase(LossyParaphrase):
     """Rewords with a model fine-tuned on Quora's question pairs (fe, invalid): T5 in the paper."""
 
     name = "T5Paraphrase"
     paper_id = "fe"
-    polarity = "invalid"
     needs = ("generator.fe",)
-
-    def __init__(self, *, decoding: Decoding = LOSSY) -> None:
-        self.decoding = decoding
-
-    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the model's rewording, or None where it is the question again."""
-        return self.apply_batch([problem], [rng], resources)[0]
-
-    def apply_batch(
-        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
-    ) -> list[str | None]:
-        """Reword many problems in the model's own batches."""
-        return lossy_paraphrases(
-            problems, rngs, resources, operator=self.name, resource="generator.fe", decoding=self.decoding
-        )
-
-    def source_model(self, resources: Resources) -> str:
-        """Name the model."""
-        return str(resources.require("generator.fe", needed_by=self.name).name)
