@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,7 +84,7 @@ def make_plan(
     chosen = list(dict.fromkeys(_full_name(name) for name in (operators or loaded.operators)))
     skipped = _skipped(skip, chosen)
     given = _given(generators or {})
-    serves = _stand_ins(loaded) if stand_ins else {}
+    serves = _stand_ins(loaded)
     steps: list[Step] = []
     left_out: dict[str, str] = {}
     used: dict[str, str | None] = {}
@@ -97,6 +97,8 @@ def make_plan(
             step = _standing_in(operator, given, serves, left_out)
         else:
             step = _step(operator, operator, given)
+            if serves.get(name) == name and not step.models:  # fa: its rules stand in for the paper's model
+                step = replace(step, stand_in=True, source_model="rules")
         if step is not None:
             steps.append(step)
             used |= {key: given.get(key) for key in step.generators}

@@ -18,7 +18,8 @@ class Recipe:
     """The operators of a training corpus, in the order in which their outputs are written.
 
     ``stand_ins`` says what serves for a model operator where the paper's model is absent: the name of a rule
-    operator, or ``generator`` for a trained stand-in model (given as a folder).
+    operator, or ``generator`` for a trained stand-in model (given as a folder). An operator that stands in for
+    itself has rules of its own, used where no model is given.
     """
 
     name: str
