@@ -8,8 +8,11 @@ import re
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
-_IF_CLAUSE = re.compile(r"^(?:if|when|given that|assuming that|suppose that|since)\b[^,?]*\d[^,?]*,\s*", re.I)
-_TRAILING_IF = re.compile(r",?\s+(?:if|when|given that|assuming that)\b[^,?.]*(?=[?.]?$)", re.I)
+_IF = re.compile(r"(?:if|when|given that|assuming that|suppose that|since)\b", re.I)
+_TRAILING_IF = re.compile(r",?\s+(?:if|when|given that|assuming that)\b", re.I)
+
+
+_MOST_OF_SENTENCE = 0.8
 
 
 class ConditionDeletion(Operator):
@@ -50,14 +53,16 @@ def _clauses(problem: Problem) -> list[tuple[int, int]]:
     sentence = next((s for s in problem.sentences if s.start <= question.start < s.end), None)
     if sentence is None:
         return []
-    found = []
-    for pattern in (_IF_CLAUSE, _TRAILING_IF):
-        match = pattern.search(sentence.text)
-        if match is not None:
-            start, end = sentence.start + match.start(), sentence.start + match.end()
-            if _gives_quantity(problem, start, end) and match.end() - match.start() < 0.8 * len(sentence.text):
-                found.append((start, end))
-    return found
+    text, start = sentence.text, sentence.start
+    spans = []
+    comma = text.find(", ")
+    if _IF.match(text) and comma > 0:
+        spans.append((start, start + comma + 2))
+    trailing = list(_TRAILING_IF.finditer(text))
+    if trailing and ", " not in text[trailing[-1].end() :]:
+        end = len(text.rstrip("?.! "))
+        spans.append((start + trailing[-1].start(), start + end))
+    return [(s, e) for s, e in spans if _gives_quantity(problem, s, e) and e - s < _MOST_OF_SENTENCE * len(text)]
 
 
 def _gives_quantity(problem: Problem, start: int, end: int) -> bool:

@@ -100,7 +100,7 @@ def _part(problem: Problem, q: Quantity) -> list[Edit]:
 def _dozen(text: str, q: Quantity) -> list[Edit]:
     """Write 12, 24, 36 as dozens before a plural noun."""
     noun = re.match(r" ([a-z]{3,})\b", text[q.end : q.end + 30])
-    if q.value not in {12, 24, 36, 6} or noun is None or not noun.group(1).endswith("s") or q.start == 0:
+    if q.worded or q.value not in {12, 24, 36, 6} or noun is None or not noun.group(1).endswith("s") or q.start == 0:
         return []
     if noun.group(1) in {
         "times",

@@ -21,7 +21,15 @@ class LastSentenceDeletion(Operator):
         """Cut the end off; None where nothing would be left."""
         del rng, resources
         if len(problem.sentences) > 1:
-            return problem.text[: problem.sentences[-2].end].strip() or None
-        if len(problem.tokens) <= _TOKENS:
+            return problem.text[: problem.sentences[-2].end].strip() or None if _says_something(problem) else None
+        if len(problem.tokens) <= _TOKENS or not any(t.text[0].isalnum() for t in problem.tokens[-_TOKENS:]):
             return None
         return problem.text[: problem.tokens[-_TOKENS].start].strip() or None
+
+
+def _says_something(problem: Problem) -> bool:
+    """Tell whether the last sentence asks or gives a quantity: "Justify your answer." can be lost unharmed."""
+    last = problem.sentences[-1]
+    question = problem.question
+    asked_before = question is not None and question.start < last.start
+    return not asked_before or any(q.start >= last.start for q in problem.quantities)

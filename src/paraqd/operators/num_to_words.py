@@ -11,6 +11,7 @@ from paraqd.operators.number_words import cardinal_words, decimal_words, fractio
 from paraqd.operators.text import match_case
 from paraqd.operators.verified import Edit, keep_quantities
 from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.numerals import CARDINAL_START, ORDINALS
 from paraqd.reading.units import UNITS
 
 _OPERATORS = frozenset("+*/^=<>×÷·−|√_≤≥")
@@ -19,6 +20,7 @@ _PLURALS = {"pound sterling": ("pound", "pounds"), "penny": ("penny", "pence"), 
 _CLOCK = {Fraction(1, 2): "half past", Fraction(1, 4): "quarter past"}
 _MOST_DIGITS = 15
 _POUNDS = re.compile(r"\b(pounds?)\b(?! sterling)")
+_NUMBER_FOLLOWS = re.compile(rf" (?:{'|'.join(sorted(CARDINAL_START | frozenset(ORDINALS)))})\b", re.I)
 _DIGITS = re.compile(r"\d+")
 _FACE_VALUES = re.compile(r" (?:coins?|notes?|bills?|stamps?|tickets?|coupons?|vouchers?|fine|fee|discount|deposit)\b")
 _ARTICLE = re.compile(r"(?:^|\W)an? $", re.I)
@@ -63,6 +65,8 @@ def to_words(problem: Problem, q: Quantity) -> Edit | None:
         return None
     words = match_case(words, problem, start)
     after = problem.text[end : end + 1]
+    if (after.isalpha() and q.unit is None) or _NUMBER_FOLLOWS.match(problem.text, end):
+        return None  # 2kx; 120 six-ounce cups
     if after == "%":
         return (start, end + 1, f"{words} percent")
     if after in {"°", "º"}:
@@ -75,7 +79,8 @@ def _in_expression(text: str, q: Quantity) -> bool:
     before, after = text[max(0, q.start - 3) : q.start], text[q.end : q.end + 3]
     if before.strip()[-1:] in _OPERATORS or after.strip()[:1] in _OPERATORS:
         return True
-    if before[-1:] == "(" and after[:1] == ")":
+    factorial = after[:1] == "!" and after[1:2] not in {"", " "}
+    if factorial or (before[-1:] == "(" and after[:1] == ")"):
         return True
     if q.unit is not None:
         return False  # 10-20 minutes is a range

@@ -93,12 +93,18 @@ def _another_part(surface: str, rng: random.Random, *, clock: bool) -> str | Non
     spots = [i for i, piece in enumerate(pieces) if piece.isdecimal()]
     if not spots:
         return None
+    fraction = "/" in surface
+    if fraction and len(spots) == 3:
+        spots = spots[:1]  # of a mixed number the whole part: its fraction must stay below one
     spot = rng.choice(spots)
     width = len(pieces[spot])
     if clock and width == 2 and spot == spots[-1]:
         new = f"{(int(pieces[spot]) + rng.randint(5, 50)) % 60:02d}"
     elif clock:
         new = str(int(pieces[spot]) % 12 + 1)
+    elif fraction and len(spots) == 2 and spot == spots[0] and int(pieces[spots[1]]) > int(pieces[spot]):
+        below = [n for n in range(1, int(pieces[spots[1]])) if n != int(pieces[spot])][:50]
+        new = str(rng.choice(below)) if below else str(int(pieces[spot]) + 1)
     else:
         new = str(int(pieces[spot]) + rng.randint(1, 4))
     pieces[spot] = new
@@ -126,6 +132,8 @@ def _another_in_words(surface: str, q: Quantity, rng: random.Random) -> str | No
         return "triple" if surface.lower() == "double" else "double"
     if q.kind is Kind.MULTIPLE and q.value.denominator == 1 and not surface.isalpha():
         return None
+    if q.value.denominator != 1 and not any(found.value == q.value for found in read(surface).quantities):
+        return None  # the half of "two hours and a half" stands behind the unit
     if q.value.denominator != 1:
         choices = [Fraction(1, 3), Fraction(2, 3), Fraction(1, 4), Fraction(3, 4), Fraction(1, 5), Fraction(2, 5)]
         new = rng.choice([value for value in choices if value != q.value])

@@ -27,7 +27,7 @@ class NumberDeletion(Operator):
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Lose at most two numbers; None where the text has none."""
         del resources
-        numbers = [q for q in problem.quantities if _is_number(q)]
+        numbers = [q for q in problem.quantities if _is_number(q) and not _in_a_chain(problem.text, q)]
         if not numbers:
             return None
         chosen = rng.sample(numbers, rng.randint(1, min(_MOST, len(numbers))))
@@ -42,7 +42,13 @@ class NumberDeletion(Operator):
 def _is_number(q: Quantity) -> bool:
     """Leave ordinals in words alone, for they order and do not count, and the article of "an hour"."""
     article = q.worded and q.number_span[1] - q.number_span[0] <= 2 and q.value == 1
-    return not article and not (q.kind is Kind.ORDINAL and q.worded)
+    named = q.worded and q.kind in {Kind.ORDINAL, Kind.TIME_OF_DAY}  # the third, noon
+    return not article and not named and q.kind is not Kind.LABEL
+
+
+def _in_a_chain(text: str, q: Quantity) -> bool:
+    """Tell whether digits and letters run on behind the number (6x6x6, 23x57): no word fits in there."""
+    return text[q.end : q.end + 1].isalpha() and text[q.end + 1 : q.end + 2].isdigit()
 
 
 def _sign_before(q: Quantity) -> bool:

@@ -14,7 +14,7 @@ _NOUN = re.compile(r"[\s-]*([A-Za-z]+)(?:\s+([A-Za-z]+))?")
 _NO_NOUN = frozenset(
     (
         "and or of to in on at by is are was were the a an for from if then than with more less times each other "
-        "respectively as what how find has have had can will would that which"
+        "respectively through inclusive exclusive but only also as what how find has have had can will would that which"
     ).split()
 )
 _MOST_PAIRS = 12
@@ -69,7 +69,8 @@ def _in_expression(text: str, q: Quantity) -> bool:
 
 def _same_things(text: str, a: Quantity, b: Quantity) -> bool:
     if a.unit != b.unit:
-        return a.unit is None or b.unit is None
+        pounds = (a.unit or "").startswith("pound") and (b.unit or "").startswith("pound")
+        return a.unit is None or b.unit is None or pounds
     first, second = _thing(text, a), _thing(text, b)
     return first is None or second is None or first == second
 

@@ -8,6 +8,12 @@ from paraqd.operators.base import Operator, Resources
 from paraqd.operators.text import delete
 from paraqd.reading import Problem
 
+# words whose loss leaves a clumsy text that still says the same
+_SMALL = frozenset(
+    "a an the of is are was were be been to in on at by for and or that this these those it its he she they his her "
+    "their as with from then also so do does did will would has have had there".split()
+)
+
 
 class RandomDeletion(Operator):
     """Deletes each token with a given probability, at least one and never all (fd).
@@ -33,12 +39,17 @@ class RandomDeletion(Operator):
         if len(tokens) < 2:
             return None
         chosen = [token for token in tokens if rng.random() < self.rate]
-        words = [token for token in tokens if token.text[0].isalnum()]
-        if words and not any(token.text[0].isalnum() for token in chosen):
-            chosen = [rng.choice(words)]  # a lost comma changes nothing
+        content = [token for token in tokens if _matters(token.text)]
+        if content and not any(_matters(token.text) for token in chosen):
+            chosen.append(rng.choice(content))  # a lost comma or article changes nothing
         if not chosen:
             chosen = [rng.choice(tokens)]
         if len(chosen) == len(tokens):
             chosen.pop(rng.randrange(len(chosen)))
         text = delete(problem, [(token.start, token.end) for token in chosen]).strip()
         return text if text and text != problem.text else None
+
+
+def _matters(word: str) -> bool:
+    """Tell whether a token is a content word or a number."""
+    return word[0].isalnum() and word.lower() not in _SMALL

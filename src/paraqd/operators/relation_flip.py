@@ -11,14 +11,14 @@ from paraqd.reading import Problem
 # (pattern, replacement); the pattern's guards keep fixed phrases out ("more or less", "no longer", "least common")
 _TABLE: tuple[tuple[str, str], ...] = (
     (r"(?<!or )(?<!once )(?<!any )more than", "less than"),
-    (r"(?<!or )less than(?! or)", "more than"),
+    (r"(?<!or )less than\b(?! or)", "more than"),
     (r"fewer than", "more than"),
     (r"greater than", "smaller than"),
     (r"(?:smaller|lesser) than", "greater than"),
-    (r"(?<=\d )more(?! than| or| and)", "fewer"),
+    (r"(?<=\d )more\b(?! than| or| and)", "fewer"),
     (r"(?<=how many )more", "fewer"),
     (r"(?<=how much )more", "less"),
-    (r"(?<=\d )(?:less|fewer)(?! than)", "more"),
+    (r"(?<=\d )(?:less|fewer)\b(?! than)", "more"),
     (r"at least", "at most"),
     (r"at most", "at least"),
     (r"older", "younger"),
@@ -41,7 +41,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (r"sold", "bought"),
     (r"sells", "buys"),
     (r"before", "after"),
-    (r"after(?! all)", "before"),
+    (r"after\b(?! all)", "before"),
     (r"years ago", "years from now"),
     (r"years (?:from now|hence|later)", "years ago"),
     (r"(?:profit|gain) of", "loss of"),
@@ -79,14 +79,14 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (r"(?<=[a-z] )(?:in (?:all|total)|altogether)", "each"),
     (r"odd", "even"),
     (r"even (?=number|integer|digit)", "odd "),
-    (r"positive(?! square)", "negative"),
+    (r"positive\b(?! square)", "negative"),
     (r"negative", "positive"),
     (r"inside", "outside"),
     (r"above", "below"),
     (r"below", "above"),
 )
 _FLIPS = tuple(
-    (re.compile(rf"\b{pattern}" + (r"\b" if pattern[-1].isalpha() else ""), re.I), new) for pattern, new in _TABLE
+    (re.compile(rf"\b(?:{pattern})" + ("" if new.endswith(" ") else r"(?!\w)"), re.I), new) for pattern, new in _TABLE
 )
 # places where a listed word says nothing about the mathematics
 _GUARDS = re.compile(

@@ -8,7 +8,8 @@ from collections import defaultdict
 from functools import cache
 
 from paraqd.reading import Entity, Problem
-from paraqd.reading.name_lists import organisations, people, places
+from paraqd.reading.name_lists import not_names, organisations, people, places
+from paraqd.reading.units import SPELLINGS
 
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -17,7 +18,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 def _people_by_gender() -> dict[str, tuple[str, ...]]:
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name, gender in people().items():
-        if name.isascii():
+        # a name that is a unit or another ordinary word would read as one in lower case
+        if name.isascii() and name.lower() not in SPELLINGS and name.lower() not in not_names():
             groups[gender].append(name)
     return {gender: tuple(sorted(names)) for gender, names in groups.items()}
 

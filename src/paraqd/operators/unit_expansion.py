@@ -42,8 +42,10 @@ def _expand(mention: UnitMention, problem: Problem, *, american: bool) -> Edit:
         number = text[quantity.number_span[0] : quantity.number_span[1]]
         return (mention.start, after, f"{number} {name}")
     end = mention.end
-    if text[end : end + 1] == "." and _stop_belongs(text, end):
+    if text[end : end + 1] == "." and _stop_belongs(problem, end):
         end += 1
+    if text[end : end + 1].isalnum():
+        name += " "
     start, before = mention.start, text[: mention.start][-3:]
     if before.rstrip().endswith("/"):  # Rs. 9/kg → 9 rupees per kilogram
         start = mention.start - len(before) + before.rindex("/")
@@ -54,7 +56,10 @@ def _expand(mention: UnitMention, problem: Problem, *, american: bool) -> Edit:
     return (start, end, space + name)
 
 
-def _stop_belongs(text: str, at: int) -> bool:
-    """Tell whether the stop at ``at`` is the abbreviation's own: a word in lower case or a digit follows."""
+def _stop_belongs(problem: Problem, at: int) -> bool:
+    """Tell whether the stop at ``at`` is the abbreviation's own: a word in lower case follows in the same sentence."""
+    text = problem.text
+    if any(sentence.end == at + 1 for sentence in problem.sentences):
+        return False
     rest = text[at + 1 : at + 30].lstrip(" ")
     return text[at + 1 : at + 2] == " " and rest[:1].islower() and any(c.isupper() for c in text)

@@ -15,7 +15,7 @@ from paraqd.operators.unit_names import (
 )
 from paraqd.reading import Problem
 from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
-from paraqd.reading.units import category
+from paraqd.reading.units import category, dimension
 
 # what a unit may be replaced with: the common ones of each category
 ALTERNATIVES: dict[str, tuple[str, ...]] = {
@@ -80,7 +80,8 @@ def _replace(mention: UnitMention, problem: Problem, rng: random.Random, *, amer
 
 
 def _other(unit: str, group: str, rng: random.Random) -> str:
-    return rng.choice([name for name in ALTERNATIVES.get(group, (unit,)) if name != unit])
+    # a cubic centimetre is a millilitre: another name for the same measure is no replacement
+    return rng.choice([name for name in ALTERNATIVES.get(group, (unit,)) if dimension(name) != dimension(unit)])
 
 
 def _currency_before(other: str, rng: random.Random, unit: str) -> str:

@@ -47,7 +47,7 @@ def voice_edits(document: Document) -> list[Edit]:
     """Return the changes of voice that the text allows, each on its own."""
     edits: list[Edit] = []
     for verb in document.doc:
-        if verb.pos_ in ("VERB", "AUX"):
+        if verb.pos_ in ("VERB", "AUX") and (verb.is_lower or verb.is_sent_start):
             edit = _voice_edit(document, verb)
             if edit is not None:
                 edits.append(edit)
@@ -65,11 +65,7 @@ def _voice_edit(document: Document, verb: Any) -> Edit | None:
         return None
     if children(verb, "auxpass"):
         return _active_question(document, verb) or _active_statement(document, verb)
-    return (
-        _passive_question(document, verb)
-        or _inverted_question(document, verb)
-        or _passive_statement(document, verb)
-    )
+    return _passive_question(document, verb) or _inverted_question(document, verb) or _passive_statement(document, verb)
 
 
 def _before(verb: Any) -> list[Any]:
@@ -99,7 +95,7 @@ def _number(thing: Any) -> bool | None:
 
 
 def _passive_statement(document: Document, verb: Any) -> Edit | None:
-    """*Tom bought 5 apples* → *5 apples were bought by Tom*."""
+    """Turn *Tom bought 5 apples* into *5 apples were bought by Tom*."""
     subjects, objects, auxiliaries = children(verb, "nsubj"), children(verb, "dobj"), _before(verb)
     if len(subjects) != 1 or len(objects) != 1 or children(verb, "dative", "attr"):
         return None
@@ -131,7 +127,10 @@ def _passive_statement(document: Document, verb: Any) -> Edit | None:
 
 
 def _asked(document: Document, aux: Any) -> tuple[bool, bool] | None:
-    """Find *how many apples* (or *how much money*) in front of an auxiliary: is there a noun, is it plural?"""
+    """Find *how many apples* (or *how much money*) in front of an auxiliary.
+
+    Return whether there is a noun and whether it is plural.
+    """
     doc = document.doc
     for i in range(aux.i - 2, max(aux.i - 9, aux.sent.start) - 1, -1):
         if doc[i].lower_ != "how" or doc[i + 1].lower_ not in ("many", "much"):
@@ -153,7 +152,7 @@ def _asked(document: Document, aux: Any) -> tuple[bool, bool] | None:
 
 
 def _passive_question(document: Document, verb: Any) -> Edit | None:
-    """*How many apples did Tom buy* → *How many apples were bought by Tom*."""
+    """Turn *How many apples did Tom buy* into *How many apples were bought by Tom*."""
     auxiliaries = _before(verb)
     if len(auxiliaries) != 1 or any(t.i > verb.i for t in children(verb, "dobj", "dative", "attr")):
         return None
@@ -179,9 +178,14 @@ def _passive_question(document: Document, verb: Any) -> Edit | None:
 
 
 def _inverted_question(document: Document, verb: Any) -> Edit | None:
-    """*In how many days will A finish the work* → *In how many days will the work be finished by A*."""
+    """Turn *In how many days will A finish the work* into *In how many days will the work be finished by A*."""
     auxiliaries, things, subjects = _before(verb), children(verb, "dobj"), children(verb, "nsubj")
-    if len(auxiliaries) != 1 or len(things) != 1 or len(subjects) != 1 or children(verb, "dative", "attr"):
+    if (
+        len(auxiliaries) != 1
+        or len(things) != 1
+        or len(subjects) != 1
+        or any(child.i > verb.i for child in children(verb, "dative", "attr"))
+    ):
         return None
     aux, thing, subject = auxiliaries[0], things[0], subjects[0]
     start, subject_end = noun_phrase(subject)
@@ -222,6 +226,8 @@ def _agent(verb: Any) -> tuple[Any, Any, int] | None:
         return None
     if not is_plain(head) or any(t.lower_ in COMPARING | REFLEXIVE | FOCUS for t in head.subtree):
         return None
+    if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # *him and Ann*
+        return None
     return found[0], head, head.right_edge.i + 1
 
 
@@ -244,7 +250,7 @@ def _passive_core(document: Document, verb: Any) -> tuple[list[Any], Any, Any, i
 
 
 def _active_statement(document: Document, verb: Any) -> Edit | None:
-    """*5 apples were bought by Tom* → *Tom bought 5 apples*."""
+    """Turn *5 apples were bought by Tom* into *Tom bought 5 apples*."""
     core, subjects = _passive_core(document, verb), children(verb, "nsubjpass")
     if core is None or len(subjects) != 1:
         return None
@@ -273,7 +279,7 @@ def _active_statement(document: Document, verb: Any) -> Edit | None:
 
 
 def _active_question(document: Document, verb: Any) -> Edit | None:
-    """*How many apples were bought by Tom* → *How many apples did Tom buy*."""
+    """Turn *How many apples were bought by Tom* into *How many apples did Tom buy*."""
     core = _passive_core(document, verb)
     if core is None or _asked(document, core[0][0]) is None:
         return None
@@ -302,7 +308,7 @@ def _ends_well(verb: Any, end: int) -> bool:
 
 
 def _participle_to_clause(document: Document, verb: Any) -> Edit | None:
-    """*the time taken by Tom to …* → *the time that Tom takes to …*."""
+    """Turn *the time taken by Tom to …* into *the time that Tom takes to …*."""
     agent = _agent(verb)
     lemma = verb.lemma_.lower()
     if agent is None or verb.tag_ != "VBN" or lemma not in TRANSITIVE | {"take", "require", "need", "travel"}:
@@ -322,9 +328,9 @@ def _participle_to_clause(document: Document, verb: Any) -> Edit | None:
 
 
 def _clause_to_participle(document: Document, verb: Any) -> Edit | None:
-    """*the apples (that) Tom bought* → *the apples bought by Tom*."""
+    """Turn *the apples (that) Tom bought* into *the apples bought by Tom*."""
     subjects = children(verb, "nsubj")
-    if verb.tag_ != "VBD" or len(subjects) != 1 or verb.head.lemma_.lower() in _NOT_OBJECT_HEADS:
+    if verb.tag_ != "VBD" or verb.lemma_ == "do" or len(subjects) != 1 or verb.head.lemma_.lower() in _NOT_OBJECT_HEADS:
         return None
     subject = subjects[0]
     start, end = noun_phrase(subject)

@@ -33,6 +33,10 @@ class WordsToNumbers(Operator):
 def _to_digits(text: str, q: Quantity) -> Edit | None:
     start, end = q.number_span
     surface = text[start:end].lower()
+    if text[:start][-2:].rstrip().endswith(("-", "–")) or surface == "dozen":
+        return None  # 3 - fourth; every one dozen
+    if q.kind is Kind.FRACTION and q.value.denominator == 1:
+        return None
     if q.kind is Kind.ORDINAL:
         return (start, end, ordinal_digits(int(q.value)))
     if q.kind is Kind.MULTIPLE:

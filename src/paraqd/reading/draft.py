@@ -275,8 +275,8 @@ def _coefficient(s: Stream, d: Draft) -> None:
         if (len(inner) == 1 and inner.isalpha()) or (s.text[i + 2] in _ALGEBRA and s.text[i + 2] != ")"):
             d.kind = Kind.COEFFICIENT
         return
-    if not word or not word[0].isalpha() or (word == "s" and s.glued(i)):
-        return  # also the 1990s
+    if not word or not word[0].isalpha() or _names_decade(s, i):
+        return
     if s.glued(i):
         if (
             (len(word) == 1 and not _hyphenated(s, i))
@@ -290,6 +290,11 @@ def _coefficient(s: Stream, d: Draft) -> None:
         if not times_sign and (algebra or (word in s.variables and word.lower() not in _NOT_LETTERS)):
             if algebra or word.islower():
                 d.kind = Kind.COEFFICIENT
+
+
+def _names_decade(s: Stream, i: int) -> bool:
+    """Tell whether the letter at i is the s of the 1990s."""
+    return s.text[i] == "s" and s.glued(i) and s.text[i - 1].endswith("0") and s.text[i + 1] not in _ALGEBRA
 
 
 def _hyphenated(s: Stream, i: int) -> bool:

@@ -249,4 +249,4 @@ def _plain(word: str) -> str:
 
 
 def _is_name_like(word: str) -> bool:
-    return len(word) > 1 and word[0].isupper() and not word.isupper()
+    return len(word) > 1 and word[0].isupper() and not word.isupper() and word[1] not in "'’"

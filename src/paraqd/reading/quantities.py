@@ -125,7 +125,7 @@ def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
         return value + VULGAR_VALUES[s.text[j]], j + 1, Kind.FRACTION
     if gap == 1 and s.number_at(j):
         part = _fraction(s, j)
-        if part is not None and part[0] < 1 and s.glued(j + 1):
+        if part is not None and part[0] < 1 and (s.glued(j + 1) or s.text[j + 1] == "⁄"):
             return value + part[0], part[1], Kind.FRACTION
     if s.text[j] == "-" and s.glued(j) and s.glued(j + 1) and s.number_at(j + 1):
         part = _fraction(s, j + 1)  # 2-1/2 hours

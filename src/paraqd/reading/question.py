@@ -36,6 +36,7 @@ _VERBS = re.compile(
 )
 _COUNTED_UNTIL = re.compile(_VERBS.pattern + r"|\b(?:he|she|it|they|we|you|i)\b", re.I)
 _COPULA = re.compile(r"(?:is|are|was|were|will be|would be|'s|’s)\b\s*", re.I)
+_TASK = re.compile(r"\b(?:asked|need|needs|want|wants|required|have|like|wish|trying) to$", re.I)
 _PARTICLE = re.compile(r"^\s*(?:out|down|me|us|up)\b")
 _STOP_AFTER_FIND = re.compile(r"\b(?:if|when|given|so that|such that|after|correct|where)\b|[?.;:]", re.I)
 _BEFORE_IMPERATIVE = frozenset(
@@ -47,6 +48,9 @@ _RELATIVE_BEFORE = frozenset(
 )
 _ASKING_BEFORE_WH = frozenset(
     {"is", "by", "then", "in", "at", "of", "for", "and", "so", "from", "to", "on", ",", "after", "with"}
+)
+_ASKING_BEFORE_HOW = frozenset(
+    "then and so find by in is for know out determine calculate tell compute say figure down".split()
 )
 _LOOK_BACK = 60
 
@@ -97,11 +101,7 @@ def _just_before(text: str, end: int) -> str:
 
 def _opens_clause(text: str, start: int) -> bool:
     before = _just_before(text, start)
-    return (
-        not before
-        or before[-1] in ",;:-–("
-        or before.split()[-1].lower() in {"then", "and", "so", "find", "by", "in", "is", "for"}
-    )
+    return not before or before[-1] in ",;:-–(" or before.split()[-1].lower() in _ASKING_BEFORE_HOW
 
 
 def _asking_wh(text: str, *, marked: bool) -> re.Match[str] | None:
@@ -134,7 +134,7 @@ def _imperative(text: str) -> re.Match[str] | None:
     for match in _IMPERATIVE.finditer(text):
         before = _just_before(text, match.start())
         last = before[-1:] if before[-1:] in ",;:-–)" else (before.split()[-1].lower() if before else "")
-        if last in _BEFORE_IMPERATIVE:
+        if last in _BEFORE_IMPERATIVE or (last == "to" and _TASK.search(before)):
             return match
     return None
 

@@ -53,22 +53,32 @@ def _stop_ends(text: str, start: int, end: int, *, cased: bool) -> bool:
     if low in _ABBREVIATIONS or low.rpartition(".")[2] in _ABBREVIATIONS - _MAY_END - {"al"}:
         if low not in _MAY_END:
             return False
-        if low == "no":  # "No. 7" against "She said no. Then"
-            return not head.isdigit()
+        if low == "no":  # "No. 7" and "the no. of pens" against "She said no. Then"
+            return head.isupper()
         if low == "st":
             return False
         if head.islower():  # only lower-case texts begin a sentence so, and only what follows can tell
             return not cased and low not in {"a.m", "p.m"} and _starts_clause(after)
         return head.isupper() or (head.isdigit() and low not in {"sec", "ft", "art", "est"})
-    if len(word) == 1 and word.isalpha():  # an initial, a unit, or a person or variable called by a letter
-        if word in "mglsh" and head.islower():
-            return not cased and _starts_clause(after)
-        return word.islower() or not head.isupper() or _starts_clause(after)
+    if len(word) == 1 and word.isalpha():
+        return _letter_stop_ends(text, start, word, after, cased=cased)
     if word.isdigit() and _opens_line(text, start - len(word)):
         return False  # the number of a list's item
     if head.islower() and low[-2:] in {".m", ".g", ".e"}:
         return False
     return not head.islower() or len(word) > 1 or word.isdigit()
+
+
+def _letter_stop_ends(text: str, start: int, word: str, after: str, *, cased: bool) -> bool:
+    """Decide about a stop behind one letter: an initial, a unit, or a person or variable called by a letter."""
+    head = after[0]
+    if word.islower() and after[1:2] == ".":
+        return False  # a. m.
+    if word.islower() and text[max(0, start - 4) : start - 1].rstrip().endswith("."):
+        return head.isupper() or (not cased and _starts_clause(after))
+    if word in "mglsh" and head.islower():
+        return not cased and _starts_clause(after)
+    return word.islower() or not head.isupper() or _starts_clause(after)
 
 
 def _opens_line(text: str, at: int) -> bool:

@@ -11,6 +11,7 @@ from paraqd.reading.units import PERCENT, SIGNS
 
 # what may stand before a unit that has no number of its own
 _BEFORE = frozenset({"many", "in", "per", "/", "each", "every", "(", "much", "number"})
+_PRIMES = frozenset("'’′\"”″")
 _LETTERS_BEFORE = frozenset({"/", "per"})
 
 
@@ -33,9 +34,10 @@ def find_unit_mentions(problem: Problem) -> list[UnitMention]:
     s = Stream(problem.text, problem.tokens)
     covered = [(q.start, q.end) for q in problem.quantities]
     found = [
-        UnitMention(*q.unit_span, _written_unit(q), q)
+        UnitMention(q.unit_span[0], _without_possessive(problem.text, *q.unit_span), _written_unit(q), q)
         for q in problem.quantities
         if q.unit_span is not None and q.unit and not q.unit.startswith(PERCENT)
+        if problem.text[q.unit_span[0]] not in _PRIMES
     ]
     position = 0
     i = 0
@@ -52,6 +54,10 @@ def find_unit_mentions(problem: Problem) -> list[UnitMention]:
         found.append(UnitMention(s.start[unit.first], s.end[unit.after - 1], unit.name, None))
         i = unit.after
     return _without_overlap(found)
+
+
+def _without_possessive(text: str, start: int, end: int) -> int:
+    return end - 2 if text[start:end].endswith(("'s", "’s")) else end
 
 
 def _written_unit(q: Quantity) -> str:

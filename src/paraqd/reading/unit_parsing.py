@@ -12,6 +12,9 @@ _WEIGHT_WORDS = frozenset(
 )
 _OTHER_MONEY = frozenset({"$", "₹", "€", "rs", "rupees", "rupee", "dollars", "dollar", "cents", "euros", "euro"})
 _SIZE_WORDS = frozenset({"by", "x", "×", "long", "wide", "tall", "high", "deep", "thick", "apart", "in", "broad"})
+_SIZES = frozenset({"area", "areas", "volume", "surface"})
+_AFTER_POWER = frozenset("and is are was if then find what how the with of whose".split())
+_SECOND_THINGS = frozenset("year grade grader graders class floor half place prize shift innings".split())
 _BEFORE_DECADES = frozenset({"the", "her", "his", "their", "my", "mid", "early", "late", "-"})
 _MONEY_LETTERS = {"p": "penny", "c": "cent"}
 
@@ -54,11 +57,20 @@ def _power(s: Stream, i: int, name: str, after: int) -> tuple[str, int]:
         return _powered(name, "2" if word == "²" else "3"), after + 1
     if word in {"2", "3"} and s.glued(after) and after == i + 1:
         return _powered(name, word), after + 1
-    if s.low[after] in {"squared", "square"}:
+    if word in {"2", "3"} and s.words & _SIZES and not _counts_something(s, after):
+        return _powered(name, word), after + 1  # "an area of 1200 m 2"
+    # "a 5 cm cube" is a cube, "an area of 5 metre square" an area
+    if s.low[after] == "squared" or (s.low[after] == "square" and s.words & _SIZES):
         return _powered(name, "2"), after + 1
-    if s.low[after] in {"cubed", "cube"}:
+    if s.low[after] == "cubed":
         return _powered(name, "3"), after + 1
     return name, after
+
+
+def _counts_something(s: Stream, i: int) -> bool:
+    """Tell whether the number at i counts or measures what follows it."""
+    following = s.text[i + 1]
+    return s.start[i] - s.end[i - 1] > 1 or (following[:1].isalpha() and s.low[i + 1] not in _AFTER_POWER)
 
 
 def _powered(name: str, power: str) -> str:
@@ -129,6 +141,10 @@ def simple_unit(s: Stream, i: int) -> FoundUnit | None:
     if found is None:
         return None
     name, after = found
+    if word == "ms" and s.text[i] != "ms":
+        return None  # Ms. Smith
+    if word == "second" and s.low[after] in _SECOND_THINGS:
+        return None  # 500 second year students
     if name == "pound" and word in {"pound", "pounds"}:
         name = "pound sterling" if _is_sterling(s, i) else "pound"
     if word in NEEDS_CONTEXT and not _in_context(s, i):
@@ -176,6 +192,8 @@ def denominator(s: Stream, i: int) -> FoundUnit | None:
             return FoundUnit(name, i, after)
         if s.low[j] == "in":
             return None
+        if s.low[j] == "pound":
+            return FoundUnit("pound", i, j + 1)  # what is sold by the pound is weighed
         found = simple_unit(s, j)
         return FoundUnit(found.name, i, found.after) if found and category(found.name) != "currency" else None
     if word in {"a", "an", "each", "every"}:

@@ -211,7 +211,7 @@ def category(unit: str | None) -> str | None:
     top, slash, bottom = unit.partition("/")
     first = UNITS[top].category if top in UNITS else None
     if slash:
-        second = UNITS[bottom].category if bottom in UNITS else None
+        first, second = category(top), category(bottom)
         return "speed" if (first, second) == ("length", "time") else first
     if unit.startswith("square "):
         return "area"

@@ -55,11 +55,12 @@ _ONE_AFTER = frozenset(
 _ONE_COMPOUND = frozenset(["way", "time", "sided", "to", "on", "off", "fits", "size"])
 _DURATION_BEFORE = frozenset(
     (
-        "in within for take takes took taking taken after every than about only exactly over under equals lasts "
+        "in within before for take takes took taking taken after every than about only exactly over under equals lasts "
         "lasted nearly almost spend spends spent spending until is was need needs needed requires required just "
         "another of by approximately around"
     ).split()
 )
+_SPANS_OF_TIME = (["period"], ["duration"], ["interval"], ["gap"], ["time"], ["total"], ["space"])
 _VAGUE = (["few"], ["several"], ["many"], ["some"])
 _PRONOUNS = frozenset("he she it they we you i who and then".split())
 _LONG_PERIODS = frozenset({"decade", "fortnight", "century"})
@@ -133,6 +134,8 @@ def _one_unit(s: Stream, i: int) -> Draft | None:
         return None
     if unit.name not in _LONG_PERIODS and not halved:
         before = s.low[i - 1] if i else ""
+        if before == "of" and s.low[i - 2 : i - 1] not in _SPANS_OF_TIME:
+            return None  # "most of an hour"
         if before not in _DURATION_BEFORE or (s.text[unit.after] == "-" and s.glued(unit.after)):
             return None
         if unit.name == "second" and s.text[unit.after][:1].isalpha() and s.low[unit.after] not in _AFTER_PART:
@@ -260,6 +263,8 @@ def _denominator_at(s: Stream, i: int, top: Fraction) -> tuple[int, int] | None:
         return None
     if s.low[j + 1] in _SCHOOL or (s.text[j + 1] == "-" and s.glued(j + 1) and s.low[j + 2] in _SCHOOL):
         return None
+    if top >= DENOMINATORS[word] and word in {"halves", "quarters"} and s.low[j + 1] != "of":
+        return None  # four quarters of a year are periods
     singular = not word.endswith("s")
     if hyphen or (top == 1) == singular or s.low[j + 1] == "of":
         return DENOMINATORS[word], j + 1

@@ -1,0 +1,127 @@
+"""``paraqd purity``: check the labels of augmented pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from paraqd.cli.console import row_ranges, say, stderr, stdout, write_json
+
+if TYPE_CHECKING:
+    from rich.padding import Padding
+
+    from paraqd.corpus.purity import PurityReport
+
+EXAMPLE = "Example: paraqd purity pairs.parquet --offenders offenders.csv --workers 4"
+
+_FILES, _SHOWN = "Files", "What is shown"
+
+
+def purity(
+    source: str = typer.Argument(
+        ..., metavar="AUGMENTED", help="Pairs: .csv, .tsv, .jsonl (each also .gz) or .parquet; - is JSONL."
+    ),
+    offenders: str | None = typer.Option(
+        None, "--offenders", metavar="FILE", help="Write the offending rows here; the format by its name."
+    ),
+    fail_under: float | None = typer.Option(
+        None, "--fail-under", min=0, max=1, help="Exit with 1 if any operator's purity is lower, such as 0.999."
+    ),
+    workers: int = typer.Option(1, "--workers", min=1, help="Processes."),
+    question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
+    paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
+    label_column: str = typer.Option("label", "--label-column", rich_help_panel=_FILES),
+    encoding: str | None = typer.Option(
+        None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
+    ),
+    examples: int = typer.Option(2, "--examples", min=0, help="Shown per operator.", rich_help_panel=_SHOWN),
+    as_json: bool = typer.Option(False, "--json", help="Write JSON for a program.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no table.", rich_help_panel=_SHOWN),
+) -> None:
+    """Check each pair against what its operator promises, without the operators' own code.
+
+    A pair of a valid operator must keep quantities, units, names and the question, and be changed in no other way than
+    promised; a pair of an invalid one must really be another problem. Renamings that are consistent count apart.
+    """
+    from paraqd.cli.progress import Bar
+    from paraqd.corpus.purity import check_file
+    from paraqd.corpus.tables import Columns
+
+    with Bar(shown=not quiet and stderr().is_terminal) as bar:
+        report = check_file(
+            source,
+            offenders=offenders,
+            examples=examples,
+            workers=workers,
+            columns=Columns(question=question_column, paraphrase=paraphrase_column, label=label_column),
+            encoding=encoding,
+            progress=bar.update,
+        )
+    if as_json:
+        write_json(report.to_dict())
+    elif not quiet:
+        _show(report)
+    if report.skipped:
+        reasons: dict[str, list[int]] = {}
+        for row, why in report.skipped_rows:
+            reasons.setdefault(why, []).append(row)
+        named = "; ".join(f"{why}: row {row_ranges(rows)}" for why, rows in reasons.items())
+        say(f"could not check {report.skipped:,} rows ({named})")
+    too_low = fail_under is not None and report.lowest < fail_under
+    if too_low:
+        names = [operator.name for operator in report.operators if operator.purity < (fail_under or 0)]
+        say(f"purity under {fail_under:g}: {', '.join(names)}")
+    if too_low or report.skipped:
+        raise typer.Exit(1)
+
+
+def _show(report: PurityReport) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console = stdout()
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("operator", no_wrap=True)
+    for title in ("label", "pairs", "pure", "impure", "odd", "renamed"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for operator in report.operators:
+        colour = "green" if operator.purity >= 0.999 else "yellow" if operator.purity >= 0.99 else "red"
+        table.add_row(
+            operator.name,
+            "valid" if operator.label else "invalid",
+            f"{operator.n:,}",
+            Text(f"{operator.purity:.2%}", style=colour),
+            f"{operator.impure:,}",
+            f"{operator.suspicious:,}",
+            f"{operator.consistent_renamings:,}" if operator.consistent_renamings else "",
+        )
+    console.print(table)
+    console.print(Text("odd: passes, but looks suspicious; renamed: consistent renamings, counted apart", style="dim"))
+    for operator in report.operators:
+        if not operator.examples:
+            continue
+        console.print(Text(f"\n{operator.name}", style="bold"))
+        for title, counts in (("impure", operator.reasons), ("suspicious", operator.doubts)):
+            for reason, times in counts.items():
+                console.print(Text(f"  {times:,} {title}: {reason}"))
+        for offender in operator.examples:
+            item, finding = offender.item, offender.finding
+            console.print(Text(f"  {item.id}: {finding.reason}", style="yellow"))
+            console.print(_difference(item.question, item.paraphrase, marked=console.color_system is None))
+
+
+def _difference(question: str, paraphrase: str, *, marked: bool) -> Padding:
+    """Show both texts as one: with colours, or with marks where there are none."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from paraqd.corpus.difference import differences
+
+    styles = {"=": "dim", "-": "red strike", "+": "green"}
+    marks = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
+    text = Text()
+    for segment in differences(question, paraphrase):
+        before, after = marks[segment.sign] if marked else ("", "")
+        text.append(f"{before}{segment.text}{after}", style=styles[segment.sign])
+    return Padding(text, (0, 0, 0, 4))

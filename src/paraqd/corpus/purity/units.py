@@ -1,0 +1,89 @@
+"""The second opinion's own units: spellings, dimensions and factors; cruder than the reader's, and apart from them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+_F = Fraction
+# spelling -> (dimension, factor)
+UNITS: dict[str, tuple[str, Fraction]] = {}
+for _dimension, _factor, _names in (
+    ("length", _F(1), "m metre metres meter meters mtr mtrs mt mts"),
+    ("length", _F(1000), "km kms kilometre kilometres kilometer kilometers"),
+    ("length", _F(1, 100), "cm cms centimetre centimetres centimeter centimeters"),
+    ("length", _F(1, 1000), "mm mms millimetre millimetres millimeter millimeters"),
+    ("length", _F(1, 10), "dm decimetre decimetres decimeter decimeters"),
+    ("length", _F("1609.344"), "mile miles mi"),
+    ("length", _F("0.9144"), "yard yards yd yds"),
+    ("length", _F("0.3048"), "foot feet ft"),
+    ("length", _F("0.0254"), "inch inches in"),
+    ("time", _F(1), "s sec secs second seconds"),
+    ("time", _F(1, 1000), "millisecond milliseconds"),
+    ("time", _F(60), "min mins minute minutes minuts"),
+    ("time", _F(3600), "h hr hrs hour hours"),
+    ("time", _F(86400), "day days"),
+    ("time", _F(604800), "week weeks wk wks"),
+    ("time", _F(1209600), "fortnight fortnights"),
+    ("calendar", _F(1), "month months mo mos"),
+    ("calendar", _F(12), "year years yr yrs annum"),
+    ("calendar", _F(120), "decade decades"),
+    ("calendar", _F(1200), "century centuries"),
+    ("weight", _F(1), "g gm gms gram grams gramme grammes"),
+    ("weight", _F(1000), "kg kgs kilogram kilograms kilo kilos kilogramme kilogrammes"),
+    ("weight", _F(1, 1000), "mg milligram milligrams"),
+    ("weight", _F(1000000), "tonne tonnes"),
+    ("weight", _F(100000), "quintal quintals"),
+    ("ton", _F(1), "ton tons"),
+    ("pound", _F(1), "£ lb lbs pound pounds gbp"),  # money or weight: never to be told apart without context
+    ("pound", _F(1, 16), "oz ounce ounces"),
+    ("pound", _F(1, 100), "pence penny p"),
+    ("length^3", _F(1, 1000), "l litre litres liter liters ltr ltrs lt lts lit"),
+    ("length^3", _F(1, 10**6), "ml mls millilitre millilitres milliliter milliliters cc"),
+    ("length^3", _F(1), "kl kilolitre kilolitres kiloliter kiloliters"),
+    ("gallon", _F(1), "gal gals gallon gallons"),
+    ("gallon", _F(1, 4), "qt qts quart quarts"),
+    ("gallon", _F(1, 8), "pt pts pint pints"),
+    ("cup", _F(1), "cup cups"),
+    ("spoon", _F(1), "tbsp tablespoon tablespoons"),
+    ("spoon", _F(1, 3), "tsp teaspoon teaspoons"),
+    ("area", _F(1), "acre acres"),
+    ("hectare", _F(1), "ha hectare hectares"),
+    ("dollar", _F(1), "$ dollar dollars usd"),
+    ("dollar", _F(1, 100), "¢ cent cents"),
+    ("rupee", _F(1), "₹ ₨ rs re rupee rupees inr rupess"),
+    ("rupee", _F(1, 100), "paisa paise paisas"),
+    ("euro", _F(1), "€ euro euros eur"),
+    ("yen", _F(1), "¥ yen jpy"),
+    ("degree", _F(1), "° degree degrees deg"),
+    ("radian", _F(1), "radian radians rad"),
+    ("celsius", _F(1), "celsius centigrade"),
+    ("fahrenheit", _F(1), "fahrenheit"),
+    ("data", _F(1), "kb kilobyte kilobytes"),
+    ("data", _F(1000), "mb megabyte megabytes"),
+    ("data", _F(1000000), "gb gigabyte gigabytes"),
+    ("share", _F(1, 100), "% percent pct percents"),
+    ("length/time", _F(1000, 3600), "kmph kmh kph kmhr"),
+    ("length/time", _F("1609.344") / 3600, "mph"),
+    ("length/time", _F(1), "mps"),
+    ("length/time", _F("0.3048"), "fps"),
+    ("length^2", _F(1), "sqm"),
+    ("length^2", _F("0.3048") ** 2, "sqft"),
+    ("length^2", _F(1, 10000), "sqcm"),
+):
+    UNITS |= dict.fromkeys(_names.split(), (_dimension, _factor))
+# letters and words that are units only behind a number
+ONLY_BEHIND_NUMBER = frozenset("p m g s h l in mt re mo mi lt lit pt second".split())
+SIGNS = frozenset({"$", "£", "€", "₹", "₨", "¥", "rs", "re", "inr", "usd", "rupees", "gbp"})
+SAID_TWICE = SIGNS | {"dollar", "dollars", "rupee", "rupess", "pounds", "euros"}  # "$5 dollars", "Rs. 500 rupees"
+WRITTEN_TOGETHER = {
+    "kmph": ("km", "h"),
+    "kmh": ("km", "h"),
+    "kph": ("km", "h"),
+    "kmhr": ("km", "h"),
+    "mph": ("mile", "h"),
+    "mps": ("m", "s"),
+    "fps": ("ft", "s"),
+    "sqm": ("m",),
+    "sqft": ("ft",),
+    "sqcm": ("cm",),
+}

@@ -1,0 +1,1 @@
+"""Rewording by rule: edits over a dependency parse, one file per family."""

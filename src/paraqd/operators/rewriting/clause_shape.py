@@ -1,0 +1,190 @@
+"""Whether a clause is of the clean shape that a change of voice needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paraqd.operators.rewriting.document import children
+from paraqd.operators.rewriting.grammar import (
+    COMPARING,
+    MEASURE_NOUNS,
+    POSSESSIVE,
+    REFLEXIVE,
+    is_money,
+    is_plain,
+    is_plural,
+)
+from paraqd.operators.rewriting.verbs import MONEY_VERBS
+
+NOUN_TAGS = ("NN", "NNS", "NNP", "NNPS")
+FOCUS = frozenset("only even just also too each apiece respectively either neither both no few not never".split())
+INTERROGATIVE = frozenset("what which how whose who that".split())
+_CLAUSE_CHILDREN = frozenset(
+    "nsubj nsubjpass dobj aux auxpass agent prep advmod npadvmod punct mark cc conj advcl attr dative ccomp".split()
+)
+_SPOILERS = frozenset("\"'“”‘’():;=") | {"than", "respectively", "as"}
+_MARKS = frozenset("if when because after before while".split())
+_ADVERBIAL = frozenset(
+    """in on at for from to during after before within among between into over when if yesterday today tomorrow daily
+    weekly altogether together later afterwards online""".split()
+)
+_GIVING = frozenset("give lend send sell pay deliver donate distribute bring carry add transport throw mail".split())
+_NOT_SUBJECTS = frozenset("it you there this that which who what these those all both each none one".split())
+_WORK = frozenset("work job task homework piece project assignment".split())
+_NEVER_OBJECTS = frozenset("average mean way".split())
+_NOT_OBJECTS = {
+    "make": frozenset("profit loss money gain sense trip progress difference call use journey".split()),
+    "cross": frozenset("path".split()),
+    "pass": frozenset("time test exam examination law".split()),
+    "play": frozenset("role part".split()),
+    "reach": frozenset("conclusion".split()),
+    "lose": frozenset("weight".split()),
+    "break": frozenset("record".split()),
+    "give": frozenset("birth answer result".split()),
+    "find": frozenset("number value".split()),
+    "drive": frozenset("distance".split()),
+    "complete": frozenset("journey trip lap round".split()),
+}
+
+
+def clean_clause(verb: Any) -> bool:
+    """Whether a verb heads a plain finite clause, on its own or after *if*, *when*, *and* and the like."""
+    if verb.dep_ == "advcl":
+        if not _marked(verb):
+            return False
+    elif verb.dep_ == "conj":
+        if not children(verb, "nsubj", "nsubjpass") or not children(verb.head, "nsubj", "nsubjpass"):
+            return False
+    elif verb.dep_ != "ROOT":
+        return False
+    if not all(_clean_child(child, verb) for child in verb.children):
+        return False
+    return not {token.lower_ for token in verb.subtree} & _SPOILERS and not _continued(verb)
+
+
+def _clean_child(child: Any, verb: Any) -> bool:
+    if child.dep_ not in _CLAUSE_CHILDREN:
+        return False
+    if child.dep_ == "conj":
+        return bool(children(child, "nsubj", "nsubjpass"))
+    if child.dep_ == "ccomp":
+        return bool(child.i < verb.i)
+    if child.dep_ == "advcl":
+        return _marked(child)
+    if child.dep_ == "prep" and child.i > verb.i:  # not stranded, nor *before crying*, whose subject is understood
+        return bool(children(child, "pobj"))
+    return bool(child.dep_ != "dative" or child.tag_ == "IN" or child.i < verb.i)
+
+
+def _marked(clause: Any) -> bool:
+    return any(mark.lower_ in _MARKS for mark in children(clause, "mark", "advmod"))
+
+
+def _continued(verb: Any) -> bool:
+    """Whether the next sentence goes on with this one's subject or verb (*… for $5. And sold it …*)."""
+    end = verb.sent.end
+    if end >= len(verb.doc):
+        return False
+    following = verb.doc[end]
+    return following.tag_ in ("CC", "VBD", "VBZ") or following.sent.root.pos_ not in ("VERB", "AUX")
+
+
+def movable(head: Any) -> bool:
+    """Whether a noun phrase can change places: nothing in it points back, compares or asks."""
+    words = {token.lower_ for token in head.subtree}
+    if words & (POSSESSIVE | REFLEXIVE | COMPARING | FOCUS | INTERROGATIVE | {"every", "per"}) or not is_plain(head):
+        return False
+    # *gave Ann 5 pens* is two phrases, even where the parser sees one
+    return not any(
+        token.tag_ == "CD" and token.nbor(-1).pos_ in ("NOUN", "PROPN", "PRON")
+        for token in head.subtree
+        if token.i > head.left_edge.i
+    )
+
+
+def good_subject(head: Any) -> bool:
+    """Whether a subject can become *by* and its object form."""
+    if head.lower_ in _NOT_SUBJECTS or head.tag_ not in (*NOUN_TAGS, "PRP"):
+        return False
+    if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # *he and Ann*
+        return False
+    words = {token.lower_ for token in head.subtree}
+    return is_plain(head) and not words & (REFLEXIVE | COMPARING | (FOCUS - {"each"}) | INTERROGATIVE | {"there"})
+
+
+def good_object(head: Any, lemma: str) -> bool:
+    """Whether an object of this verb can become the subject of a passive."""
+    if head.lower_ in ("it", "them"):
+        return True
+    if is_money(head):
+        return lemma in MONEY_VERBS and all(token.tag_ in ("$", "CD") for token in head.subtree)
+    if head.tag_ not in NOUN_TAGS or not movable(head):
+        return False
+    noun = head.lemma_.lower()
+    if head.lower_ in MEASURE_NOUNS:
+        return bool(lemma == "cover" and noun == "distance")
+    if lemma == "do" and noun not in _WORK:
+        return False
+    return noun not in _NEVER_OBJECTS and noun not in _NOT_OBJECTS.get(lemma, ())
+
+
+def follows_well(verb: Any, after: int) -> bool:
+    """Whether what comes after the clause's core hangs on the verb, so that it may stay where it is."""
+    doc = verb.doc
+    stop = min([conj.left_edge.i for conj in children(verb, "conj") if conj.i > verb.i] + [verb.right_edge.i + 1])
+    rest = doc[after:stop]
+    while len(rest) and (rest[-1].is_punct or (rest[-1].tag_ == "CC" and rest[-1].head == verb)):
+        rest = rest[:-1]
+    # a coordination in there may be a clause whose verb is left out: *… in 8 hours and pipe B in 4 hours*
+    if any(token.tag_ == "CC" or token.text == "," or token.lower_ in FOCUS - {"each"} for token in rest):
+        return False
+    if len(rest) > 1 and rest[0].lower_ == "to" and rest[1].tag_ != "VB" and verb.lemma_ not in _GIVING:
+        return False  # *bought tickets to the show*: the show is the tickets'
+    if len(rest):
+        return rest[0].lower_ in _ADVERBIAL or "npadvmod" in (rest[0].dep_, rest[0].head.dep_)
+    following = doc[after] if after < len(doc) and not doc[after].is_sent_start else None
+    if following is None or following.tag_ == ".":
+        return True
+    if following.text == "," and verb.dep_ == "advcl":
+        return _main_starts(verb, after + 1)
+    return following.head == verb or (verb.dep_ in ("advcl", "conj") and following.i > verb.right_edge.i)
+
+
+def _main_starts(verb: Any, i: int) -> bool:
+    """Whether the main clause starts after an *if* clause, and not a further member of a list."""
+    if i >= len(verb.doc):
+        return False
+    if verb.doc[i].lower_ in ("how", "what", "which", "find", "then", "in", "at", "by", "calculate", "determine"):
+        return True
+    return any(s.left_edge.i == i for s in children(verb.head, "nsubj", "nsubjpass", "expl"))
+
+
+def starts_well(verb: Any, start: int) -> bool:
+    """Whether the clause starts with the subject at ``start``, so that the subject is not half of a longer one."""
+    if verb.doc[start].is_sent_start:
+        return True
+    before = verb.doc[start - 1]
+    if before.tag_ == "CC":
+        return bool(verb.dep_ == "conj" and before.head == verb.head)
+    return before.text == "," or before.dep_ in ("mark", "advmod") or before.lower_ in ("if", "when", "then")
+
+
+def agrees(subject: Any, first: Any) -> bool:
+    """Whether subject and finite verb agree: if they do not, the parse or the sentence is wrong."""
+    plural = is_plural(subject)
+    if plural is None:
+        return False
+    if first.tag_ == "VBZ" or first.lower_ in ("is", "was", "has", "does"):
+        return not plural or (subject.lower_ == "i" and first.lower_ == "was")
+    if first.tag_ == "VBP" or first.lower_ in ("are", "were", "have", "do"):
+        return plural
+    return True
+
+
+def distributes(subject: Any, thing: Any, auxiliaries: list[Any]) -> bool:
+    """Whether *three customers bought two melons* may mean two each, which the passive would hide."""
+    if is_money(thing):
+        return is_plural(subject) is not False
+    if subject.tag_ not in ("NNS", "NNPS") or any(aux.lower_ in ("can", "could") for aux in auxiliaries):
+        return False
+    return any(child.dep_ == "nummod" or child.lower_ in ("a", "an") for child in thing.children)

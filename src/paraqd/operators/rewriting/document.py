@@ -1,0 +1,291 @@
+"""A parsed problem: spaCy's analysis of a tidied copy of the words, with the places where they stand in the text.
+
+The parser was trained on news. A copy in which a rupee sign is a dollar sign, ``km / hr`` is one word and lower-case
+names have their capital is parsed far better than the text as it is; since every token keeps its own span, the
+edits still fall on the original characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from lemminflect import getAllLemmas
+
+from paraqd.operators.rewriting.edits import Case, Ref
+from paraqd.reading import Problem
+
+_KEPT = "_rewriting_document"  # the name under which a problem keeps its document
+MAX_CHARACTERS = 5000  # no word problem is longer, and a parse takes memory in proportion
+
+_FIRST_NAMES = frozenset(
+    """aaron abby abhay adam adrian ajay alan albert alex alice alicia amanda amar amit amy ana andrea andrew andy
+    angela anil anita ann anna anne anthony anu arjun arun asha ashok ben beth betty bill bob brad brian bruce carl
+    carla carlos carol cathy charles charlie charlotte chris cindy claire dan dana daniel danny dave david dean
+    deepak diana diane dina dinesh donna ed eddie edward elena ella ellen emily emma eric erica ethan eva evan fiona
+    frank fred gary george gina gita gopal grace greg hannah hari harry heather helen henry ian irene isha jack jacob
+    jake james jamie jane janet jason jay jeff jen jennifer jenny jerry jessica jill jim jimmy joan joe john johnny
+    jon jonathan jose joseph joshua juan judy julia julie karan karen kate kathy katie keith kelly ken kevin kim
+    kiran krishna kumar kyle lara larry laura leah leo linda lisa lucas lucy luis luke lynn madan mahesh mala mani
+    manoj marcus maria marie marta martha martin mary matt matthew maya megan melissa michael michelle miguel mike
+    mohan molly monica nancy natalie nathan neha nick nicole nina nisha nora oliver olivia pablo pam patricia paul
+    paula pedro peter phil pooja prakash priya rachel raghu rahul raj raja rajan rajesh raju rakesh ralph ram raman
+    ramesh ramu ravi rebecca rekha rita robert robin roger rohan rohit ron rosa roy ruth ryan sachin sally sam
+    samantha samuel sandra sandy sanjay sara sarah scott sean seema sharon shawn sheela shyam sita sophia sophie
+    steve steven stuart sunil suresh susan suresh tanya tara ted teresa terry tim timothy tina todd tom tommy tony
+    tracy veena vera victor victoria vijay vikas vinay vincent walter wendy william zach zoe""".split()
+)
+_VERBS_AFTER_A = (
+    "alone|together|can|could|will|would|is|was|has|had|does|did|takes|took|gets|got|started|starts|begins|began|"
+    "works|worked|invests|invested|invest|joins|joined|leaves|left|sells|sold|buys|bought|gives|gave|earns|covers|"
+    "runs|beats|completes|completed|finishes|finished|receives|received|contributes|contributed|to|lends|lent|"
+    "borrows|borrowed|walks|travels|spends|owes|needs|must|may|should|puts|put"
+)
+# the letter as the name of a person, which the parser takes for the article
+_NAMED_A = re.compile(rf"[Aa](?=(?: and| or|,| &) ?[BbCc]\b|['’]s\b| ['’] ?s\b| (?:{_VERBS_AFTER_A})\b)")
+_LETTER_A = re.compile(
+    rf"(?<![\w.'’/^*+=-])(?:(?:{_NAMED_A.pattern})"
+    rf"|(?:(?<=\band )|(?<=\bfor )|(?<=\bwith )|(?<=\bthan ))[Aa](?=[.,?;:]| ?$| (?:{_VERBS_AFTER_A})\b))"
+)
+_PERSON_A = "Adam"
+_LETTER_NOUN = re.compile(
+    r"\b(?:machine|company|student|partner|vehicle|pipe|type|city|town|brand|train|point|bucket|vessel|bag|box|person"
+    r"|solution|mixture|station|team|set|group|class|store|shop|tank|car|number|alloy) ([a-z])(?![\w'’])"
+)
+_LETTER = re.compile(r"(?<![\w.'’/^*+=()<>-])(?<![-+*/=^(<>] )[b-hp-w](?![\w/^*+=()<>-])(?! [-+*/=^<>])")
+_SPECIAL: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\b[Rr][Ss]\.? ?(?=\d)"), "$"),
+    (
+        re.compile(
+            r"\b(?:kms?|m|mt|met(?:er|re)s?|miles?|mi|ft|feet|cm|kmph|kmh|k ?m)"
+            r" ?/ ?(?:hours?|hrs?|h|seconds?|secs?|s|min(?:ute)?s?)\b(?:\.(?= ?[a-z]))?"
+        ),
+        "mph",
+    ),
+    (_LETTER_A, _PERSON_A),
+)
+# *10 p. m. every day*, *the l. c. m. of*: letters with full stops, after which a sentence hardly ever ends
+_ABBREVIATED = re.compile(r"\b[a-z]\. ?[a-z]\.\s*\Z")
+_UNIT_STOP = re.compile(
+    r"\b(?:hrs?|mins?|secs?|kms?|cms?|mtrs?|mts?|kgs?|gms?|ltrs?|ft|sq|nos?|yrs?|approx)\.\s*\Z", re.I
+)
+_STARTERS = frozenset(
+    """what how find if in the a an he she it they then when at by which calculate determine another both for on
+    after who i his her their its there""".split()
+)
+
+
+def _really_ends(text: str, start: int) -> bool:
+    """Whether a sentence really starts here, and no abbreviation was taken for the end of one."""
+    before = max(0, start - 9)
+    if _ABBREVIATED.search(text, before, start):
+        return False
+    following = re.match(r"\w+", text[start : start + 20])
+    word = following.group() if following else ""
+    if word == "c" and text[before:start].rstrip().endswith("h."):  # *the h. c. f.*
+        return False
+    return not _UNIT_STOP.search(text, before, start) or not word.islower() or word in _STARTERS
+
+
+def _specials(text: str, lower_case: bool) -> list[tuple[int, int, str]]:
+    found = [
+        (match.start(), match.start() + len(match.group().rstrip()), word)
+        for pattern, word in _SPECIAL
+        for match in pattern.finditer(text)
+    ]
+    if lower_case:
+        found += [(m.start(1), m.end(1), m.group(1).upper()) for m in _LETTER_NOUN.finditer(text)]
+        found += [(m.start(), m.end(), m.group().upper()) for m in _LETTER.finditer(text)]
+    found.sort()
+    kept: list[tuple[int, int, str]] = []
+    for item in found:
+        if item[1] > item[0] and (not kept or item[0] >= kept[-1][1]):
+            kept.append(item)
+    return kept
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _pieces(nlp: Any, text: str) -> Iterator[tuple[int, int]]:
+    for token in nlp.tokenizer(text):
+        if not token.is_space:
+            yield token.idx, token.idx + len(token.text)
+
+
+def _words(nlp: Any, problem: Problem) -> list[tuple[int, int, str]]:
+    """Cut the text into (start, end, word for the parser)."""
+    text = _SURROGATE.sub("\ufffd", problem.text)  # half a character, which spaCy cannot encode
+    lower_case = not any(character.isupper() for character in text)
+    starts = {sentence.start for sentence in problem.sentences}
+    stops = {sentence.end for sentence in problem.sentences}
+    specials = _specials(text, lower_case)
+    words: list[tuple[int, int, str]] = []
+    queue = 0
+    for start, end in _pieces(nlp, text):
+        position = start
+        while queue < len(specials) and specials[queue][0] < end:
+            special = specials[queue]
+            if special[0] > position:
+                words.append((position, special[0], text[position : special[0]]))
+            words.append(special)
+            position = special[1]
+            queue += 1
+        position = max(position, words[-1][1] if words else 0)
+        if position < end:
+            words.append((position, end, text[position:end]))
+        if end in stops and end - words[-1][0] == 2 and text[end - 1] == ".":  # *… of B.*: no abbreviation
+            words[-1:] = [(end - 2, end - 1, text[end - 2]), (end - 1, end, ".")]
+    if lower_case:
+        words = [
+            (start, end, word.capitalize() if start in starts or word in _FIRST_NAMES else word)
+            for start, end, word in words
+        ]
+    return words
+
+
+def _to_doc(nlp: Any, problem: Problem) -> tuple[Any, list[tuple[int, int]]]:
+    from spacy.tokens import Doc
+
+    words = _words(nlp, problem)
+    starts = sorted(sentence.start for sentence in problem.sentences)
+    boundaries = [start for start in starts if _really_ends(problem.text, start)]
+    sent_starts: list[bool] = []
+    following = 0
+    for start, _, _ in words:
+        first = following < len(boundaries) and start >= boundaries[following]
+        while following < len(boundaries) and start >= boundaries[following]:
+            following += 1
+        sent_starts.append(first or not sent_starts)
+    spaces = [i + 1 < len(words) and words[i + 1][0] > end for i, (_, end, _) in enumerate(words)]
+    doc = Doc(nlp.vocab, words=[word for _, _, word in words], spaces=spaces, sent_starts=sent_starts)
+    return doc, [(start, end) for start, end, _ in words]
+
+
+def _worth_parsing(text: str) -> bool:
+    """Whether a text is neither blank nor too long nor SHOUTED, in which case no new word would fit in."""
+    if len(text) > MAX_CHARACTERS or not text.strip() or "\\" in text:  # a backslash: some markup
+        return False
+    return sum(character.isupper() for character in text) <= sum(character.islower() for character in text)
+
+
+def parse(nlp: Any, problems: Sequence[Problem]) -> list[Document | None]:
+    """Parse many problems at once; None for one that cannot be edited (blank, too long, all in capitals).
+
+    A document stays with its problem: several operators, and compositions of them, ask for the same parse.
+    """
+    inputs = []
+    result: list[Document | None] = [problem.__dict__.get(_KEPT) for problem in problems]
+    for i, problem in enumerate(problems):
+        if result[i] is None and _worth_parsing(problem.text):
+            doc, spans = _to_doc(nlp, problem)
+            if len(doc):
+                inputs.append((doc, (i, spans)))
+    for doc, (i, spans) in nlp.pipe(inputs, as_tuples=True, batch_size=64, disable=["ner"]):
+        result[i] = problems[i].__dict__[_KEPT] = Document(problems[i].text, doc, spans)
+    return result
+
+
+class Document:
+    """A text, its parse and where each token stands."""
+
+    def __init__(self, text: str, doc: Any, spans: Sequence[tuple[int, int]]) -> None:
+        self.text = text
+        self.doc = doc
+        self.spans = spans
+        self.sentences: list[tuple[int, int]] = [(s.start, s.end) for s in doc.sents]
+        self._found: dict[Any, list[Any]] = {}
+
+    def found_by(self, finder: Callable[[Document], list[Any]]) -> list[Any]:
+        """Return what a finder finds here; it searches once."""
+        if finder not in self._found:
+            self._found[finder] = finder(self)
+        return self._found[finder]
+
+    def start(self, i: int) -> int:
+        """Where token ``i`` starts in the text."""
+        return self.spans[i][0]
+
+    def end(self, i: int) -> int:
+        """Where token ``i`` ends in the text."""
+        return self.spans[i][1]
+
+    def surface(self, i: int, j: int) -> str:
+        """Return the original text of tokens ``i`` up to, not including, ``j``."""
+        return self.text[self.spans[i][0] : self.spans[j - 1][1]] if j > i else ""
+
+    def ref(self, i: int, j: int, case: Case = "keep") -> Ref:
+        """Return a reference to tokens ``i`` up to, not including, ``j``."""
+        if case == "lower" and self.doc[i].text == _PERSON_A:
+            case = "keep"
+        return Ref(self.spans[i][0], self.spans[j - 1][1], case)
+
+    def like(self, i: int) -> Case:
+        """Return the case that something put in the place of token ``i`` should have."""
+        first = self.text[self.spans[i][0]]
+        capital = first.isupper() if first.isalpha() else self.upper
+        return "upper" if self.doc[i].is_sent_start and capital else "keep"
+
+    def cased(self, i: int, word: str) -> str:
+        """Return a new word for the place of token ``i``: with a capital where the old one had it."""
+        return word[:1].upper() + word[1:] if self.like(i) == "upper" else word
+
+    def sentence(self, i: int) -> int:
+        """Return the number of the sentence that token ``i`` is in."""
+        return next(n for n, (first, last) in enumerate(self.sentences) if first <= i < last)
+
+    @cached_property
+    def upper(self) -> bool:
+        """Whether sentences of this text start with a capital."""
+        return any(self.text[self.start(first)].isupper() for first, _ in self.sentences)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The lower-case words and lemmas of the text."""
+        return frozenset(t.lower_ for t in self.doc) | frozenset(t.lemma_.lower() for t in self.doc)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        inner = {self.surface(i, i + 1) for a, b in self.sentences for i in range(a + 1, b)}
+        names = {word for word in inner if word[:1].isupper()}
+        for first, last in self.sentences:
+            token = self.doc[first]
+            word = self.surface(first, first + 1)
+            known = token.tag_ not in ("NNP", "NNPS") and getAllLemmas(word.lower())
+            paired = last > first + 2 and self.doc[first + 1].lower_ == "and" and self.doc[first + 2].text[:1].isupper()
+            if word[:1].isupper() and word.lower() not in inner and (not known or paired):
+                names.add(word)
+        return frozenset(word.rstrip(".") for word in names)
+
+    def lower(self, text: str) -> str:
+        """Take the capital off a text that leaves the start of a sentence, unless it starts with a name."""
+        match = re.match(r"[^\W\d_]+", text)
+        if match is None:
+            return text
+        word = match.group()
+        if word in ("I", "I'm") or (len(word) > 1 and word.isupper()):
+            return text
+        if word == "A":
+            return text if _NAMED_A.match(text) else "a" + text[1:]
+        if word in self._names and word.lower() not in _NEVER_NAMES:
+            return text
+        return text[:1].lower() + text[1:]
+
+
+_NEVER_NAMES = frozenset(
+    """the an each every all some if when what how who which where there this that these those he she it they we
+    his her its their my our in on at of for from to by with after before during and or but then find determine
+    calculate one two three four five six seven eight nine ten another both half no not if as""".split()
+)
+
+
+def contiguous(token: Any) -> bool:
+    """Whether everything that hangs on a token stands in one stretch."""
+    return bool(sum(1 for _ in token.subtree) == token.right_edge.i - token.left_edge.i + 1)
+
+
+def children(token: Any, *labels: str) -> list[Any]:
+    """Return the children of a token with one of the dependency labels."""
+    return [child for child in token.children if child.dep_ in labels]

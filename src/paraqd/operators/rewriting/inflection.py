@@ -1,0 +1,68 @@
+"""Forms of English verbs and nouns: lemminflect's, with the few that matter here put right."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from lemminflect import getInflection
+
+# lemminflect gives these an archaic or a rarer form first
+_PREFERRED = {
+    ("be", "VBD"): "was",
+    ("be", "VBP"): "are",
+    ("be", "VBZ"): "is",
+    ("get", "VBN"): "got",
+    ("sew", "VBN"): "sewn",
+    ("mow", "VBN"): "mown",
+    ("sell", "VBD"): "sold",
+    ("leave", "VBD"): "left",
+    ("leave", "VBN"): "left",
+    ("find", "VBD"): "found",
+    ("find", "VBN"): "found",
+    ("fit", "VBD"): "fit",
+    ("fit", "VBN"): "fit",
+    ("can", "VBP"): "can",
+    ("child", "NNS"): "children",
+    ("person", "NNS"): "people",
+}
+
+
+@lru_cache(maxsize=4096)
+def inflect(lemma: str, tag: str) -> str | None:
+    """Return the form of a lemma that a Penn tag asks for, or None where none is known.
+
+    >>> inflect("buy", "VBN"), inflect("carry", "VBZ"), inflect("pupil", "NNS")
+    ('bought', 'carries', 'pupils')
+    """
+    if not lemma.isascii() or not lemma.isalpha():
+        return None
+    if (lemma, tag) in _PREFERRED:
+        return _PREFERRED[lemma, tag]
+    if tag in ("VB", "VBP", "NN"):
+        return lemma
+    forms = getInflection(lemma, tag=tag, inflect_oov=False)
+    return str(forms[0]) if forms else None
+
+
+def be(tense: str, *, plural: bool) -> str:
+    """Return the form of *be* for a tense tag and a number.
+
+    >>> be("VBD", plural=True), be("VBZ", plural=False)
+    ('were', 'is')
+    """
+    if tense == "VBD":
+        return "were" if plural else "was"
+    return "are" if plural else "is"
+
+
+def finite(lemma: str, tense: str, *, plural: bool) -> str | None:
+    """Return the finite form of a verb for a third person.
+
+    >>> finite("go", "VBZ", plural=False), finite("go", "VBP", plural=True), finite("have", "VBD", plural=True)
+    ('goes', 'go', 'had')
+    """
+    if lemma == "be":
+        return be(tense, plural=plural)
+    if tense == "VBD":
+        return inflect(lemma, "VBD")
+    return lemma if plural else inflect(lemma, "VBZ")

@@ -1,0 +1,276 @@
+"""Words for words, where the mathematics stays the same.
+
+The tables are short on purpose: no word that counts, compares or names a technical term is in them, and each entry
+says in which company it may be exchanged. A noun is exchanged everywhere in the text or nowhere, and never for one
+that the text uses already.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from paraqd.operators.rewriting.document import Document, children
+from paraqd.operators.rewriting.edits import Edit, Replacement
+from paraqd.operators.rewriting.grammar import MEASURE_NOUNS, is_money
+from paraqd.operators.rewriting.inflection import inflect
+
+Guard = Callable[[Any], bool]
+
+
+def _next(token: Any) -> str:
+    return str(token.nbor(1).lower_) if token.i + 1 < len(token.doc) else ""
+
+
+def _always(token: Any) -> bool:
+    return token.dep_ not in ("amod", "compound", "pcomp") or token.tag_ == "VBG"
+
+
+def _object(token: Any) -> bool:
+    """Whether a verb has a noun as its object, here or in front of it, and no clause."""
+    if children(token, "xcomp", "ccomp", "prt", "dative") or _next(token) in ("up", "out", "off", "to", "in", "for"):
+        return False
+    return any(child.tag_ in ("NN", "NNS", "NNP", "PRP", "CD") for child in children(token, "dobj"))
+
+
+def _active_object(token: Any) -> bool:
+    return _object(token) and token.tag_ != "VBN" and not children(token, "auxpass")
+
+
+def _things_object(token: Any) -> bool:
+    """Whether the object is something other than a distance, a round or a degree."""
+    return _object(token) and not any(child.lemma_.lower() in _ROUNDS for child in children(token, "dobj"))
+
+
+def _before_to(token: Any) -> bool:
+    return _next(token) == "to" and bool(children(token, "xcomp")) and not children(token, "auxpass")
+
+
+def _starting(token: Any) -> bool:
+    return _next(token) in ("to", "with") and token.pos_ == "VERB"
+
+
+def _needed(token: Any) -> bool:
+    """Whether *required* stands for *needed*: *the tiles required to …*, *how many are required*."""
+    if token.tag_ == "VBN":
+        return token.dep_ in ("acl", "ROOT", "relcl", "ccomp") and _next(token) in ("to", "for", "?", ".", "by", "in")
+    return _active_object(token)
+
+
+def _money_object(token: Any) -> bool:
+    if children(token, "xcomp", "ccomp", "dative", "prt") or token.tag_ == "VBN":
+        return False
+    return any(is_money(child) or child.lower_ in ("money",) for child in children(token, "dobj"))
+
+
+def _holding(token: Any) -> bool:
+    subjects = children(token, "nsubj")
+    counted = [c for c in children(token, "dobj") if c.tag_ == "NNS" and c.lower_ not in MEASURE_NOUNS]
+    return _active_object(token) and bool(counted) and any(s.lemma_.lower() in _VESSELS for s in subjects)
+
+
+def _moving(token: Any) -> bool:
+    return token.tag_ in ("VBZ", "VBP", "VBD", "VB") and _next(token) in ("at", "from", "to")
+
+
+def _crossing(token: Any) -> bool:
+    return any(child.lemma_.lower() in _PASSED for child in children(token, "dobj")) and not children(token, "prt")
+
+
+def _running(token: Any) -> bool:
+    movers = [*children(token, "nsubj"), *([token.head] if token.dep_ == "acl" else [])]
+    return _next(token) == "at" and any(mover.lemma_.lower() in _VEHICLES for mover in movers)
+
+
+def _dividing(token: Any) -> bool:
+    return any(prep.lower_ in ("into", "among", "between") for prep in children(token, "prep")) and not any(
+        prep.lower_ == "by" for prep in children(token, "prep", "agent")
+    )
+
+
+def _waged(token: Any) -> bool:
+    """Whether someone makes so much an hour or a week."""
+    if not _money_object(token):
+        return False
+    words = [t.lower_ for t in token.doc[token.i + 1 : token.i + 7]]
+    return any(w in ("hour", "week", "month", "day", "year") for w in words)
+
+
+def _coin(token: Any) -> bool:
+    return any(t.lemma_.lower() == "coin" for t in token.subtree) or any(
+        s.lemma_ == "coin" for s in children(token, "nsubjpass")
+    )
+
+
+def _dice(token: Any) -> bool:
+    return any(t.lemma_.lower() in ("dice", "die") for t in token.subtree)
+
+
+def _covering(token: Any) -> bool:
+    return _active_object(token) and any(c.lower_ in _LENGTHS for c in children(token, "dobj"))
+
+
+_PASSED = frozenset("pole platform bridge tunnel man post tree person woman".split())
+_VEHICLES = frozenset("train bus car truck boat".split())
+_LENGTHS = frozenset("distance km kms kilometers kilometres miles mile meters metres".split())
+_ROUNDS = frozenset("lap round revolution journey degree circuit trip rotation mile kilometer meter".split())
+_VESSELS = frozenset("bag box jar bowl basket container tank bottle bucket can jug vessel drawer crate carton".split())
+
+_VERBS: Mapping[str, tuple[tuple[str, Guard], ...]] = {
+    "buy": (("purchase", _object),),
+    "purchase": (("buy", _object),),
+    "begin": (("start", _always),),
+    "start": (("begin", _starting),),
+    "complete": (("finish", _things_object),),
+    "finish": (("complete", _things_object),),
+    "require": (("need", _needed),),
+    "need": (("require", _active_object),),
+    "receive": (("get", _active_object),),
+    "obtain": (("get", _active_object),),
+    "travel": (("go", _moving),),
+    "choose": (("select", _object),),
+    "select": (("choose", _object),),
+    "want": (("wish", _before_to),),
+    "wish": (("want", _before_to),),
+    "plan": (("intend", _before_to),),
+    "intend": (("plan", _before_to),),
+    "try": (("attempt", _before_to),),
+    "attempt": (("try", _before_to),),
+    "decide": (("choose", _before_to),),
+    "earn": (("make", _money_object),),
+    "contain": (("hold", _holding),),
+    "cross": (("pass", _crossing),),
+    "pass": (("cross", _crossing),),
+    "run": (("move", _running),),
+    "divide": (("split", _dividing),),
+    "make": (("earn", _waged),),
+    "toss": (("flip", _coin),),
+    "flip": (("toss", _coin),),
+    "throw": (("roll", _dice),),
+    "roll": (("throw", _dice),),
+    "cover": (("travel", _covering),),
+    "utilize": (("use", _object),),
+    "locate": (("situate", lambda token: token.tag_ == "VBN"),),
+}
+
+
+def _free(token: Any) -> bool:
+    """Whether a noun is not part of a compound, whose other half would have to change too."""
+    if token.dep_ == "compound" or children(token, "compound"):
+        return False
+    before = token.nbor(-1) if token.i > 0 else None
+    after = token.nbor(1) if token.i + 1 < len(token.doc) else None
+    return not (before is not None and before.text == "-") and not (after is not None and after.text in ("-", "’"))
+
+
+def _any(token: Any) -> bool:
+    before = token.nbor(-1).text if token.i > 0 else ""
+    return bool(before != "-" and _next(token) != "-")
+
+
+_NOUNS: Mapping[str, tuple[tuple[str, Guard], ...]] = {
+    "pupil": (("student", _free),),
+    "kid": (("child", _free),),
+    "shop": (("store", _free),),
+    "bike": (("bicycle", _free),),
+    "bicycle": (("bike", _free),),
+    "movie": (("film", _free),),
+    "mom": (("mother", _any),),
+    "mum": (("mother", _any),),
+    "dad": (("father", _any),),
+    "grandma": (("grandmother", _any),),
+    "grandpa": (("grandfather", _any),),
+    "photo": (("photograph", _free),),
+    "automobile": (("car", _free),),
+    "journey": (("trip", _free),),
+    "shopkeeper": (("shop owner", _free),),
+    "merchant": (("trader", _free),),
+    "trader": (("merchant", _free),),
+    "firm": (("company", _free),),
+    "article": (("item", _free),),
+    "dealer": (("trader", _free),),
+    "employee": (("worker", _free),),
+    "refrigerator": (("fridge", _free),),
+    "cistern": (("tank", _free),),
+    "gift": (("present", _free),),
+    "couch": (("sofa", _free),),
+    "lorry": (("truck", _free),),
+    "airplane": (("plane", _free),),
+    "aeroplane": (("plane", _free),),
+}
+
+
+def synonym_edits(document: Document) -> list[Edit]:
+    """Return the exchanges of words that the text allows."""
+    edits: list[Edit] = []
+    nouns: dict[str, list[Any]] = defaultdict(list)
+    for token in document.doc:
+        lemma = token.lemma_.lower()
+        if token.pos_ == "VERB" and lemma in _VERBS and not _quoted(document, token):
+            edits += _verb_edits(document, token)
+        if token.tag_ in ("NN", "NNS", "NNP") and lemma in _NOUNS:
+            nouns[lemma].append(token)
+    for lemma, tokens in nouns.items():
+        edits += _noun_edits(document, lemma, tokens)
+    return edits
+
+
+def _quoted(document: Document, token: Any) -> bool:
+    first, last = document.sentences[document.sentence(token.i)]
+    return any(t.text in ('"', "“", "”", "‘") for t in document.doc[first:last])
+
+
+def _verb_edits(document: Document, token: Any) -> list[Edit]:
+    edits = []
+    for new, guard in _VERBS[token.lemma_.lower()]:
+        form = inflect(new, token.tag_)
+        if form is not None and guard(token) and new not in {t.lemma_.lower() for t in token.sent}:
+            edits.append(
+                Edit.single(
+                    "synonym.verb", document.start(token.i), document.end(token.i), _like(document, token, form)
+                )
+            )
+    return edits
+
+
+def _like(document: Document, token: Any, word: str) -> str:
+    old = document.surface(token.i, token.i + 1)
+    return word[:1].upper() + word[1:] if old[:1].isupper() else word
+
+
+def _noun_edits(document: Document, lemma: str, tokens: list[Any]) -> list[Edit]:
+    edits = []
+    every = [token for token in document.doc if token.lower_.rstrip("s") == lemma or token.lemma_.lower() == lemma]
+    for new, guard in _NOUNS[lemma]:
+        if new.split()[-1] in document.words or len(every) != len(tokens) or not all(guard(t) for t in tokens):
+            continue
+        if any(_named(document, t, lemma) for t in tokens):
+            continue
+        replacements = []
+        for token in tokens:
+            head, _, last = new.rpartition(" ")
+            form = inflect(last, "NNS" if token.tag_ == "NNS" else "NN")
+            if form is None or not _article_fits(document, token, new):
+                break
+            word = _like(document, token, f"{head} {form}".strip())
+            replacements.append(Replacement(document.start(token.i), document.end(token.i), (word,)))
+        else:
+            edits.append(Edit("synonym.noun", tuple(replacements)))
+    return edits
+
+
+_FAMILY = frozenset("mom mum dad grandma grandpa".split())
+
+
+def _named(document: Document, token: Any, lemma: str) -> bool:
+    """Whether a noun serves as a name: *Grandma left …*, *the Movie Club*."""
+    return document.surface(token.i, token.i + 1)[:1].isupper() and (lemma in _FAMILY or not token.is_sent_start)
+
+
+def _article_fits(document: Document, token: Any, new: str) -> bool:
+    """Whether *a* or *an* in front stays right."""
+    before = document.doc[token.i - 1].lower_ if token.i > 0 else ""
+    if before not in ("a", "an"):
+        return True
+    return (before == "an") == (new[0] in "aeiou")
