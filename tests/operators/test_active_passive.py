@@ -76,7 +76,7 @@ LEFT_ALONE = [
     "Tom gave Ann 5 apples.",  # two objects
     "Tom sold his bike.",  # *his bike was sold by Tom*: whose?
     "Tom bought 3 more apples than Ann.",
-    "If Tom picks a pear, an egg and a fig, how much does he pay?",  # a list, which the parser may break off
+    "If Tom picks a pear, an egg and a fig, what is left?",  # a list, which the parser may break off
     "Lena bought tickets to the show.",  # the show is the tickets'
     "Omar ate half the plums Lena did.",
     "Tom washed himself.",

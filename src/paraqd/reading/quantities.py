@@ -50,6 +50,8 @@ def find_quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...
         if draft is None:
             i += 1
         else:
+            if draft.kind is Kind.TIME_OF_DAY:
+                _half_of_day(s, draft)
             drafts.append(draft)
             i = floor = draft.after
     return tuple(draft.freeze(s) for draft in share_units(s, drafts))
@@ -226,6 +228,13 @@ def _clock(s: Stream, i: int) -> Draft | None:
     elif not with_minutes or (s.words & _RATIO_WORDS and s.low[i - 1] not in _TIME_BEFORE):
         return None
     return Draft(hours, Kind.TIME_OF_DAY, i, after)
+
+
+def _half_of_day(s: Stream, d: Draft) -> None:
+    """Read ``7 o'clock in the evening`` as 19 hours."""
+    for words in (["in", "the", "evening"], ["in", "the", "afternoon"], ["at", "night"]):
+        if s.low[d.after : d.after + len(words)] == words and d.value < 12:
+            d.value, d.after = d.value + 12, d.after + len(words)
 
 
 def _dotted_clock(s: Stream, i: int) -> Draft | None:

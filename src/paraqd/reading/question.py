@@ -52,6 +52,9 @@ _ASKING_BEFORE_WH = frozenset(
 _ASKING_BEFORE_HOW = frozenset(
     "then and so find by in is for know out determine calculate tell compute say figure down".split()
 )
+_ORDER = re.compile(
+    r"(?:divide|share|split|distribute|factori[sz]e|expand|arrange|complete|draw|add|subtract|multiply|round)\b", re.I
+)
 _LOOK_BACK = 60
 
 
@@ -205,6 +208,9 @@ def _marked_without_cue(sentence: Sentence) -> Question:
 def _incomplete(last: Sentence) -> Question | None:
     """Read a last sentence that breaks off where the answer belongs: "The average salary is"."""
     text = last.text
+    order = _ORDER.match(text)
+    if order is not None:
+        return Question(text, last.start, last.end, _target(text[order.end() :], _STOP_AFTER_FIND))
     broken_off = text[-1:] not in {".", "!", "。"} or text.endswith("...")
     if not (broken_off or _TAIL.search(text[-60:]) or _BLANK.search(text[-60:])):
         return None

@@ -156,7 +156,8 @@ def _main_starts(verb: Any, i: int) -> bool:
         return False
     if verb.doc[i].lower_ in ("how", "what", "which", "find", "then", "in", "at", "by", "calculate", "determine"):
         return True
-    return any(s.left_edge.i == i for s in children(verb.head, "nsubj", "nsubjpass", "expl"))
+    subjects = children(verb.head, "nsubj", "nsubjpass", "expl")
+    return len(subjects) == 1 and subjects[0].left_edge.i == i and verb.doc[subjects[0].right_edge.i + 1].text != ","
 
 
 def starts_well(verb: Any, start: int) -> bool:

@@ -1,0 +1,46 @@
+"""The samples: the promised numbers, solvable by shape, and labels that the project's own rules do not contradict."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+from paraqd.reading import read, same_quantities
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+
+
+def rows(name):
+    with (SAMPLES / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_120_different_questions_each_asking_something():
+    questions = rows("questions.csv")
+    assert len({row["question"] for row in questions}) == len({row["id"] for row in questions}) == 120
+    assert all(read(row["question"]).question is not None for row in questions)
+    assert all(read(row["question"]).quantities for row in questions)
+
+
+def test_80_pairs_half_of_them_valid_over_the_questions():
+    pairs = rows("pairs.csv")
+    known = {row["question"] for row in rows("questions.csv")}
+    assert len(pairs) == 80
+    assert Counter(row["label"] for row in pairs) == {"1": 40, "0": 40}
+    assert all(row["question"] in known for row in pairs)
+    assert all((row["fault"] == "") == (row["label"] == "1") for row in pairs)
+    assert len({row["fault"] for row in pairs if row["fault"]}) == 13
+
+
+def test_most_valid_pairs_keep_their_quantities_by_the_reader():
+    # not all: "for every 3 boys there are 5 girls" is the ratio 3:5, and that is not for reading alone to tell
+    valid = [row for row in rows("pairs.csv") if row["label"] == "1"]
+    kept = [same_quantities(read(r["question"]).quantities, read(r["paraphrase"]).quantities) for r in valid]
+    assert sum(kept) >= 30
+
+
+def test_pairs_with_a_lost_changed_or_added_number_do_not():
+    faults = {"number_lost", "number_changed", "number_added"}
+    broken = [row for row in rows("pairs.csv") if row["fault"] in faults]
+    kept = [same_quantities(read(r["question"]).quantities, read(r["paraphrase"]).quantities) for r in broken]
+    assert broken
+    assert not any(kept)
