@@ -19,6 +19,7 @@ _SMALLER = {"dollar": "cent", "rupee": "paisa", "pound sterling": "penny", "euro
 _PLURALS = {"pound sterling": ("pound", "pounds"), "penny": ("penny", "pence"), "euro": ("euro", "euros")}
 _CLOCK = {Fraction(1, 2): "half past", Fraction(1, 4): "quarter past"}
 _MOST_DIGITS = 15
+_DASHES = frozenset("-–")
 _POUNDS = re.compile(r"\b(pounds?)\b(?! sterling)")
 _NUMBER_FOLLOWS = re.compile(rf" (?:{'|'.join(sorted(CARDINAL_START | frozenset(ORDINALS)))})\b", re.I)
 _DIGITS = re.compile(r"\d+")
@@ -75,17 +76,17 @@ def to_words(problem: Problem, q: Quantity) -> Edit | None:
 
 
 def _in_expression(text: str, q: Quantity) -> bool:
-    """Tell whether the number is glued to an operator, so that words would tear an expression apart."""
+    """Tell whether the number stands in an expression: one half in words (2x + five) is nobody's way of writing."""
     before, after = text[max(0, q.start - 3) : q.start], text[q.end : q.end + 3]
-    if before.strip()[-1:] in _OPERATORS or after.strip()[:1] in _OPERATORS:
+    if before.strip()[-1:] in _OPERATORS or after.strip()[:1] in _OPERATORS or (before[-1:] + after[:1] == "()"):
         return True
-    factorial = after[:1] == "!" and after[1:2] not in {"", " "}
-    if factorial or (before[-1:] == "(" and after[:1] == ")"):
-        return True
+    if after[:1] == "!" and after[1:2] not in {"", " "}:
+        return True  # 7!5!
     if q.unit is not None:
         return False  # 10-20 minutes is a range
-    minus = before[-1:] in {"-", "–"} and not before[-2:-1].isspace()
-    return minus or before.endswith((" - ", " – ")) or after[:1] in {"-", "–"} or after.startswith((" - ", " – "))
+    if (before[-1:] in _DASHES and not before[-2:-1].isspace()) or (after[:1] in _DASHES and after[1:2].isdigit()):
+        return True
+    return before.endswith((" - ", " – ")) or after.startswith((" - ", " – "))
 
 
 def _number(surface: str, value: Fraction) -> str | None:

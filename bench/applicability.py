@@ -1,0 +1,92 @@
+"""Where an operator could apply and did not: f3, f4, f7, f8 and f10 over a corpus, beside the reference's outputs.
+
+    python bench/applicability.py questions.jsonl --pairs pairs.parquet [--reference reference.csv]
+
+``pairs.parquet`` comes from ``paraqd augment`` on the same questions. "Has something" is decided from the text, not by
+the operator: a number outside of expressions, a number, an abbreviated unit, a name, a unit.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+
+from paraqd.corpus.tables import default_id, open_table
+from paraqd.operators.unit_names import is_abbreviated
+from paraqd.reading import Kind, Problem, Quantity, read
+from paraqd.reading.unit_mentions import find_unit_mentions
+from paraqd.reading.units import category
+
+COLUMNS = {"NumToWords": "positive3", "UnitExpansion": "positive4", "EntityReplacement": "neg_3"}
+COLUMNS |= {"NumberDeletion": "neg_4", "UnitReplacement": "neg_6"}
+
+
+def has_something(problem: Problem) -> dict[str, bool]:
+    """Tell for each operator whether the question has what it works on."""
+    mentions = find_unit_mentions(problem)
+    return {
+        "NumToWords": any(_is_written_out(problem.text, q) for q in problem.quantities),
+        "UnitExpansion": any(is_abbreviated(mention, problem.text) for mention in mentions),
+        "EntityReplacement": bool(problem.entities),
+        "NumberDeletion": any(c.isdigit() for c in problem.text) or any(_counts(q) for q in problem.quantities),
+        "UnitReplacement": any(category(mention.unit) for mention in mentions),
+    }
+
+
+def _is_written_out(text: str, q: Quantity) -> bool:
+    """Tell whether a number in digits has a word form: outside of expressions, dates and names."""
+    around = text[max(0, q.start - 3) : q.start].strip()[-1:] + text[q.end : q.end + 3].strip()[:1]
+    plain = q.kind in {Kind.COUNT, Kind.MEASURE, Kind.MONEY, Kind.PERCENT, Kind.MULTIPLE, Kind.ORDINAL}
+    return plain and not q.worded and not any(c in "+-–−*/^=<>×÷|√_()[]{}≤≥!" for c in around)
+
+
+def _counts(q: Quantity) -> bool:
+    """Tell whether a quantity in words is a number: not an ordinal, and not the article of *in a day*."""
+    return q.kind not in {Kind.LABEL, Kind.ORDINAL} and q.surface.lower().split()[0] not in {"a", "an"}
+
+
+def show(title: str, questions: dict[str, str], applied: dict[str, set[str]]) -> None:
+    """Print one table, and the first questions where an operator could apply and did not."""
+    could: dict[str, set[str]] = defaultdict(set)
+    for key, text in questions.items():
+        for operator, found in has_something(read(text)).items():
+            if found:
+                could[operator].add(key)
+    print(f"\n| {title} | has something | applied there | share |\n| --- | --- | --- | --- |")
+    missed = {}
+    for operator in COLUMNS:
+        there = could[operator] & applied[operator]
+        missed[operator] = sorted(could[operator] - there)
+        share = len(there) / max(1, len(could[operator]))
+        print(f"| {operator} | {len(could[operator]):,} | {len(there):,} | {share:.2%} |")
+    for operator, keys in missed.items():
+        for key in keys[:4]:
+            print(f"- {operator} did not apply: {questions[key][:160]}")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("questions")
+    parser.add_argument("--pairs", required=True)
+    parser.add_argument("--reference")
+    args = parser.parse_args()
+    questions = {}
+    for row in open_table(args.questions).rows(["question", "id"]):
+        questions[str(row.get("id") or default_id(str(row["question"])))] = str(row["question"])
+    applied: dict[str, set[str]] = defaultdict(set)
+    for row in open_table(args.pairs).rows(["id", "operator"]):
+        applied[str(row["operator"])].add(str(row["id"]))
+    show("ours", questions, applied)
+    if args.reference:
+        rows = list(open_table(args.reference).rows(["question", *COLUMNS.values()]))
+        theirs: dict[str, set[str]] = defaultdict(set)
+        for number, row in enumerate(rows):
+            for operator, column in COLUMNS.items():
+                if str(row[column]).split() != str(row["question"]).split():
+                    theirs[operator].add(str(number))
+        show("the reference", {str(i): str(row["question"]) for i, row in enumerate(rows)}, theirs)
+
+
+if __name__ == "__main__":
+    main()
