@@ -1,5 +1,6 @@
 """What the documents show works: every command of the README, its Python example, CONTRIBUTING's operator."""
 
+import os
 import re
 import shlex
 import shutil
@@ -51,10 +52,9 @@ def test_the_readmes_python_example():
     names = {}
     checked = 0
     for line in body.splitlines():
-        code, _, comment = line.partition("   # ")
-        if comment or re.match(r"[a-z]\w*[(\[.]", code):
-            code, _, comment = line.partition("#")
-            assert repr(eval(code, names)) == comment.strip(), line
+        code, _, comment = line.partition("  # ")
+        if comment:
+            assert repr(eval(code, names)) == comment, line
             checked += 1
         else:
             exec(line, names)
@@ -63,12 +63,31 @@ def test_the_readmes_python_example():
 
 def test_contributings_operator_keeps_the_contract():
     names = {}
-    code = next(body for body in blocks("CONTRIBUTING.md", "python") if "class Shout" in body)
+    code = next(body for body in blocks("CONTRIBUTING.md", "python") if "class PoliteOpening" in body)
     exec("\n".join(line.removeprefix("   ") for line in code.splitlines()), names)
-    shout = names["Shout"]()
-    assert isinstance(shout, Operator)
-    assert shout.apply(read("Tom has 5 pens."), derive_rng(1, "a", "Shout"), Resources()) == "TOM HAS 5 PENS."
-    assert shout.apply(read("5 + 5"), derive_rng(1, "a", "Shout"), Resources()) is None
+    polite = names["PoliteOpening"]()
+    assert isinstance(polite, Operator)
+    output = polite.apply(read("Tom has 5 pens."), derive_rng(1, "a", "PoliteOpening"), Resources())
+    assert output is not None
+    assert output.endswith(" Tom has 5 pens.")
+    assert polite.apply(read(""), derive_rng(1, "a", "PoliteOpening"), Resources()) is None
+
+
+def test_links_between_the_documents_lead_somewhere():
+    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_commands_inside_the_text_have_the_options_they_name():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for command, rest in re.findall(r"`paraqd (generator train|[a-z]+)([^`]*)`", text):
+        program = [sys.executable, "-m", "paraqd.cli.main", *command.split(), "--help"]
+        shown = subprocess.run(
+            program, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "200"}
+        )
+        for option in re.findall(r"--[a-z-]+", rest):
+            assert option in shown.stdout, f"{command} {option}"
 
 
 @pytest.mark.parametrize("target", ["setup", "demo", "test", "lint", "bench"])

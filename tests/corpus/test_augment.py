@@ -90,7 +90,8 @@ def test_columns_order_and_the_operators_own_outputs(tmp_path):
     source = write_questions(tmp_path / "q.jsonl", 3)
     report = augment(source, tmp_path / "out.jsonl", operators=RULES)
     rows = rows_of(tmp_path / "out.jsonl")
-    assert list(rows[0]) == list(SCHEMA)
+    columns = ["id", "question", "paraphrase", "label", "operator", "paper_id", "source_model", "stand_in", "note"]
+    assert list(rows[0]) == columns == list(SCHEMA)
     assert report.written == len(rows)
     expected = []
     for i in range(3):

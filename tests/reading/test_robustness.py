@@ -155,21 +155,6 @@ TIMED = [name for name in SHAPES if name not in {
 }]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", TIMED)
-def test_time_grows_linearly(name: str):
-    shape = SHAPES[name]
-    small_text, large_text = shape(SMALL), shape(FACTOR * SMALL)
-    small = max(NOISE, min(seconds(small_text) for _ in range(2)))
-    large = float("inf")
-    for _ in range(ATTEMPTS):
-        large = min(large, seconds(large_text))
-        if large <= LIMIT * small:
-            return
-    pytest.fail(
-        f"{SMALL} characters: {small:.3f} s; {FACTOR * SMALL}: {large:.3f} s, {large / small:.0f} times as long"
-    )
-
-
 def calls(text: str) -> int:
     """Count the Python and C functions that reading a text calls."""
     count = 0

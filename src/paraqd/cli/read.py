@@ -21,11 +21,13 @@ def read(
     as_json: bool = typer.Option(False, "--json", help="Write JSON for a program."),
 ) -> None:
     """Show how a word problem is read: sentences, quantities, names and the question."""
-    from paraqd.corpus.resources import ResourceSpec, build_resources
+    from paraqd.corpus.resources import ENTITY_READERS, ResourceSpec, build_resources
     from paraqd.reading import read as read_problem
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if entities not in ENTITY_READERS:
+        raise typer.BadParameter(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
     reader = build_resources(ResourceSpec(entities=entities)).get("entities")
     problem = read_problem(text, entities=reader)
     if as_json:

@@ -133,6 +133,8 @@ def augment(
         table.require(columns)
         plan = load_models(plan, models)
         survey = look_through(table, columns, words=plan.needs("vocabulary"), progress=report)
+        if survey.vocabulary is not None:
+            models.give("vocabulary", survey.vocabulary)
         run = _Run(
             table=table,
             columns=columns,

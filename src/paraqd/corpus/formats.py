@@ -117,7 +117,8 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     if encoding is not None:
         try:
             found = codecs.lookup(encoding).name
-        except LookupError:
+            "".encode(found)  # rot13 and base64 are codecs too, but not of text
+        except (LookupError, TypeError):
             raise TableError(f"unknown encoding {encoding!r}; try utf-8, cp1252, latin-1 or utf-16") from None
         if found not in ("utf-8", "utf-8-sig"):
             return found

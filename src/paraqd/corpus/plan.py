@@ -81,7 +81,9 @@ def make_plan(
     [('Backtranslation', 'RewriteKeepingVoice', True), ('NumToWords', 'NumToWords', False)]
     """
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
-    chosen = list(dict.fromkeys(_full_name(name) for name in (operators or loaded.operators)))
+    if operators is not None and not operators:
+        raise AugmentError("--operators names none (paraqd operators lists them)")
+    chosen = list(dict.fromkeys(_full_name(name) for name in (loaded.operators if operators is None else operators)))
     skipped = _skipped(skip, chosen)
     given = _given(generators or {})
     serves = _stand_ins(loaded)
@@ -92,6 +94,10 @@ def make_plan(
         if name in skipped:
             continue
         operator = _find(name)
+        if operators is None and loaded.valid and (operator.polarity == "valid") != (name in loaded.valid):
+            raise AugmentError(
+                f"the recipe {loaded.name} lists {name} on the wrong side: it makes {operator.polarity} pairs"
+            )
         missing = [need for need in _generators_of(operator) if need not in given]
         if stand_ins and missing:
             step = _standing_in(operator, given, serves, left_out)
@@ -158,6 +164,8 @@ def _generators_of(operator: Operator) -> list[str]:
 
 def _step(named: Operator, runs: Operator, given: Mapping[str, str]) -> Step:
     """Make the step that writes ``named`` beside what ``runs`` makes."""
+    if named.polarity != runs.polarity:
+        raise AugmentError(f"{runs.name} ({runs.polarity}) cannot stand in for {named.name} ({named.polarity})")
     models = [need for need in runs.needs if need == "encoder" or need.startswith(_PREFIX)]
     # models given for an operator that could do without them (fa)
     paper_ids = {get(part).paper_id for part in runs.name.split("+")}

@@ -288,9 +288,9 @@ def _jsonl_rows(table: Table) -> Iterator[Row]:
 def _json_object(name: str, number: int, line: str) -> Row:
     try:
         row = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
         cut = "" if line.endswith("\n") else "; the file seems to be cut off there"
-        what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deep"
+        what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deep, or a number too long"
         raise TableError(f"{name}, line {number} is not valid JSON ({what}){cut}") from None
     if not isinstance(row, dict):
         raise TableError(f'{name}, line {number} is not a JSON object like {{"question": "…"}}')

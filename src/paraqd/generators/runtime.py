@@ -48,6 +48,10 @@ def pick_device(device: str | None = None) -> str:
     import torch
 
     if device is not None:
+        kind = device.partition(":")[0]
+        there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+        if not there.get(kind, False):
+            raise GeneratorUnavailableError(f"there is no device {device!r} here; use --device cpu")
         return device
     if torch.cuda.is_available():
         return "cuda"

@@ -41,11 +41,9 @@ class Resources:
     A value may be given as it is or as a factory without arguments (``lazy``), called at the first request.
     ``drops`` counts outputs that an operator made and threw away, by (operator, reason).
 
-    >>> resources = Resources(vocabulary=("tree", "house"))
-    >>> resources.require("vocabulary", needed_by="TfidfReplacement")
-    ('tree', 'house')
-    >>> "encoder" in resources
-    False
+    >>> resources = Resources(parser="a pipeline")
+    >>> resources.require("parser", needed_by="Rewrite"), "encoder" in resources
+    ('a pipeline', False)
     """
 
     def __init__(self, lazy: Mapping[str, Callable[[], Any]] | None = None, **given: Any) -> None:
@@ -55,6 +53,10 @@ class Resources:
 
     def __contains__(self, name: object) -> bool:
         return name in self._values or name in self._lazy
+
+    def give(self, name: str, value: Any) -> None:
+        """Add a resource that was not there at the beginning."""
+        self._values[name] = value
 
     def get(self, name: str) -> Any:
         """Return the resource, or None where it was not given."""

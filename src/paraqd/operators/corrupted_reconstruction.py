@@ -16,7 +16,7 @@ LAST_TOKENS = 3  # they tell what is asked
 class CorruptedReconstruction(Operator):
     """Corrupts the question and lets a model reconstruct it (fb, valid): t5-base in the paper.
 
-    Replacement words come from the resource ``vocabulary`` where it is given, else from the question itself.
+    Replacement words come from the question itself.
     An output whose quantities differ from the question's is dropped and counted.
     """
 
@@ -37,8 +37,7 @@ class CorruptedReconstruction(Operator):
     ) -> list[str | None]:
         """Corrupt and reconstruct many problems in the model's own batches."""
         generator: Generator = resources.require("generator.fb", needed_by=self.name)
-        vocabulary: Sequence[str] = resources.get("vocabulary") or ()
-        corrupted = [corrupt(problem, rng, vocabulary=vocabulary) for problem, rng in zip(problems, rngs, strict=True)]
+        corrupted = [corrupt(problem, rng) for problem, rng in zip(problems, rngs, strict=True)]
         # A question in which everything must be spared stays whole: the operator does not apply to it.
         parts = [[] if text == p.text else [text] for text, p in zip(corrupted, problems, strict=True)]
         answers = ask(generator, parts, seeds=draw_seeds(rngs), decoding=self.decoding)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from paraqd.operators.base import Operator, Resources
@@ -52,6 +53,7 @@ _AFTER_MEASURE = re.compile(
     r"longer|shorter|faster|slower|towards|through|as|upstream|downstream)\b)"
 )
 _MOST = 100_000
+_MOST_QUANTITIES = 60  # of a text: more are no word problem, and each is compared with the whole text
 _MOST_COINS = 1_000  # nobody writes 80 dollars as 8,000 cents
 _PERCENT_PARTS = {10, 20, 25, 30, 40, 50, 60, 75, 80}
 
@@ -66,7 +68,11 @@ class EqualQuantity(Operator):
         """Rewrite one quantity that has an equal form; None where none has."""
         del resources
         american = uses_american_spelling(problem.text)
-        edits = [edit for q in problem.quantities for edit in _equal_forms(problem, q, american=american)]
+        edits = [
+            edit
+            for q, beside in _with_neighbours(problem.quantities[:_MOST_QUANTITIES])
+            for edit in _equal_forms(problem, q, beside, american=american)
+        ]
         rng.shuffle(edits)
         for edit in edits[:6]:
             text = keep_quantities(problem, [edit])
@@ -75,7 +81,13 @@ class EqualQuantity(Operator):
         return None
 
 
-def _equal_forms(problem: Problem, q: Quantity, *, american: bool) -> list[Edit]:
+def _with_neighbours(quantities: Sequence[Quantity]) -> Iterator[tuple[Quantity, list[Quantity]]]:
+    """Yield each quantity with the one before and the one behind it."""
+    for i, q in enumerate(quantities):
+        yield q, [*quantities[max(0, i - 1) : i], *quantities[i + 1 : i + 2]]
+
+
+def _equal_forms(problem: Problem, q: Quantity, beside: list[Quantity], *, american: bool) -> list[Edit]:
     text = problem.text
     if q.kind is Kind.PERCENT:
         return _part(problem, q)
@@ -84,7 +96,7 @@ def _equal_forms(problem: Problem, q: Quantity, *, american: bool) -> list[Edit]
     if q.kind is Kind.FRACTION and q.unit is None and not q.worded:
         return _decimal(text, q)
     if q.kind in {Kind.MEASURE, Kind.MONEY} and q.unit_span is not None and q.unit in _PARTNERS:
-        return _other_units(problem, q, american=american)
+        return _other_units(problem, q, beside, american=american)
     return []
 
 
@@ -116,7 +128,12 @@ def _dozen(text: str, q: Quantity) -> list[Edit]:
         "sides",
     }:
         return []
-    if text[: q.start].rstrip().lower().endswith((" a", " an", " the", " by", "divided by", "class", "no.")):
+    if (
+        text[max(0, q.start - 16) : q.start]
+        .rstrip()
+        .lower()
+        .endswith((" a", " an", " the", " by", "divided by", "class", "no."))
+    ):
         return []
     words = {12: "a dozen", 24: "two dozen", 36: "three dozen", 6: "half a dozen"}[int(q.value)]
     return [(q.start, q.end, words)]
@@ -133,11 +150,11 @@ def _decimal(text: str, q: Quantity) -> list[Edit]:
     return [(q.start, q.end, str(float(q.value)))]
 
 
-def _other_units(problem: Problem, q: Quantity, *, american: bool) -> list[Edit]:
+def _other_units(problem: Problem, q: Quantity, beside: list[Quantity], *, american: bool) -> list[Edit]:
     text = problem.text
     if text[q.number_span[1] : q.number_span[1] + 1] == "-" or not _AFTER_MEASURE.match(text, q.end):
         return []
-    if _part_of_compound(problem, q) or _is_a_period(text, q):
+    if _part_of_compound(q, beside) or _is_a_period(text, q):
         return []
     if dimension(q.unit)[0] == "calendar" and _AGES.search(text):
         return []
@@ -146,7 +163,7 @@ def _other_units(problem: Problem, q: Quantity, *, american: bool) -> list[Edit]
     if (
         q.unit_span is not None
         and q.unit_span[0] < q.number_span[0]
-        and text[: q.start].rstrip().lower().endswith((" a", " an"))
+        and text[max(0, q.start - 16) : q.start].rstrip().lower().endswith((" a", " an"))
     ):
         return []  # a $50 coupon
     found: list[Edit] = []
@@ -158,20 +175,19 @@ def _other_units(problem: Problem, q: Quantity, *, american: bool) -> list[Edit]
         number = _plain(value)
         if number is not None and not (q.kind is Kind.MONEY and value > _MOST_COINS):
             many = value != 1
-            if not many and text[: q.start].endswith((" are ", " were ")):
+            if not many and text[max(0, q.start - 6) : q.start].endswith((" are ", " were ")):
                 continue
             found.append((q.start, q.end, f"{number} {full_name(other, many=many, american=american)}"))
     return found
 
 
-def _part_of_compound(problem: Problem, q: Quantity) -> bool:
+def _part_of_compound(q: Quantity, beside: list[Quantity]) -> bool:
     """Tell whether the quantity is a part of 2 hours 35 minutes."""
     return any(
         other.unit != q.unit
         and dimension(other.unit)[0] == dimension(q.unit)[0]
         and (0 <= other.start - q.end <= 5 or 0 <= q.start - other.end <= 5)
-        for other in problem.quantities
-        if other is not q
+        for other in beside
     )
 
 

@@ -80,8 +80,9 @@ def _in_expression(text: str, q: Quantity) -> bool:
     before, after = text[max(0, q.start - 3) : q.start], text[q.end : q.end + 3]
     if before.strip()[-1:] in _OPERATORS or after.strip()[:1] in _OPERATORS or (before[-1:] + after[:1] == "()"):
         return True
-    if after[:1] == "!" and after[1:2] not in {"", " "}:
-        return True  # 7!5!
+    factor = text[q.end : q.end + 5].replace(" ", "")
+    if (factor[:1] == "!" and (factor[1:2] in _OPERATORS or factor[1:2].isalnum())) or before[-1:].isalpha():
+        return True  # 7!5!, 13! / 6!; a root sign that was lost in an encoding
     if q.unit is not None:
         return False  # 10-20 minutes is a range
     if (before[-1:] in _DASHES and not before[-2:-1].isspace()) or (after[:1] in _DASHES and after[1:2].isdigit()):
@@ -96,7 +97,7 @@ def _number(surface: str, value: Fraction) -> str | None:
         return None  # 007 names something
     indian = surface.count(",") > 0 and len(surface.rsplit(",", 2)[-2]) == 2
     if bare.isdecimal():
-        return cardinal_words(int(value), indian=indian or (value >= 100_000 and indian))
+        return cardinal_words(int(value), indian=indian)
     if "." in bare and bare.replace(".", "").isdecimal():
         words = decimal_words(bare)
         return words and (f"negative {words}" if value < 0 else words)

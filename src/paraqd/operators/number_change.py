@@ -103,7 +103,7 @@ def _another_part(surface: str, rng: random.Random, *, clock: bool) -> str | Non
     elif clock:
         new = str(int(pieces[spot]) % 12 + 1)
     elif fraction and len(spots) == 2 and spot == spots[0] and int(pieces[spots[1]]) > int(pieces[spot]):
-        below = [n for n in range(1, int(pieces[spots[1]])) if n != int(pieces[spot])][:50]
+        below = [n for n in range(1, min(int(pieces[spots[1]]), 52)) if n != int(pieces[spot])]
         new = str(rng.choice(below)) if below else str(int(pieces[spot]) + 1)
     else:
         new = str(int(pieces[spot]) + rng.randint(1, 4))

@@ -8,13 +8,15 @@ import re
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.text import splice
 from paraqd.reading import Kind, Problem, Quantity, equal
+from paraqd.reading.numerals import CARDINAL_START
 
 _KINDS = frozenset({Kind.COUNT, Kind.MEASURE, Kind.MONEY, Kind.PERCENT, Kind.FRACTION})
 _NOUN = re.compile(r"[\s-]*([A-Za-z]+)(?:\s+([A-Za-z]+))?")
 _NO_NOUN = frozenset(
     (
         "and or of to in on at by is are was were the a an for from if then than with more less times each other "
-        "respectively through inclusive exclusive but only also as what how find has have had can will would that which"
+        "respectively out no through inclusive exclusive but only also as what how find has have had can will "
+        "would that which"
     ).split()
 )
 _MOST_PAIRS = 12
@@ -83,6 +85,6 @@ def _thing(text: str, q: Quantity) -> str | None:
     if match is None:
         return None
     words = [word.lower() for word in match.groups() if word]
-    if words[0] in _NO_NOUN:
-        return None
+    if words[0] in _NO_NOUN or words[0] in CARDINAL_START:
+        return None  # 13 ten-dollar bills
     return words[0].rstrip("s")

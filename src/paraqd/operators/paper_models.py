@@ -72,11 +72,16 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
             f"--base-model {paper.model} --out DIR` and give --generator {key}=DIR, or use --stand-ins"
         )
     chosen = paper.model if model is None else model
+    card = read_card(chosen)
+    if card and card.get("kind", key) != key:
+        raise GeneratorUnavailableError(
+            f"--generator {key}={model}: that model was trained for {card['kind']}, not for {paper.operator}"
+        )
     return load_generator(
         chosen,
         device=device,
         # A folder that this project trained knows its own prompt.
-        prompt=None if read_card(chosen) else paper.prompt,
+        prompt=None if card else paper.prompt,
         needed_by=paper.operator,
         option=key,
     )

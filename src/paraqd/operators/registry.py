@@ -131,7 +131,21 @@ def get(name: str) -> Operator:
     raise UnknownOperatorError(f"unknown operator {name!r}{hint} (all: {', '.join(names())})")
 
 
-# f1–f10 are the paper's training operators, fa–fe its test operators: the order of BUILTIN
-_PAPER_IDS: Mapping[str, str] = dict(
-    zip([*(f"f{i}" for i in range(1, 11)), *(f"f{c}" for c in "abcde")], BUILTIN, strict=False)
-)
+# f1–f10 are the paper's training operators, fa–fe its test operators
+_PAPER_IDS: Mapping[str, str] = {
+    "f1": "Backtranslation",
+    "f2": "SameSentence",
+    "f3": "NumToWords",
+    "f4": "UnitExpansion",
+    "f5": "ImportantPhraseDeletion",
+    "f6": "LastSentenceDeletion",
+    "f7": "EntityReplacement",
+    "f8": "NumberDeletion",
+    "f9": "LossyParaphrase",
+    "f10": "UnitReplacement",
+    "fa": "ActivePassive",
+    "fb": "CorruptedReconstruction",
+    "fc": "TfidfReplacement",
+    "fd": "RandomDeletion",
+    "fe": "T5Paraphrase",
+}

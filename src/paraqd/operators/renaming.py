@@ -19,7 +19,7 @@ def _people_by_gender() -> dict[str, tuple[str, ...]]:
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name, gender in people().items():
         # a name that is a unit or another ordinary word would read as one in lower case
-        if name.isascii() and name.lower() not in SPELLINGS and name.lower() not in not_names():
+        if name.isascii() and "-" not in name and name.lower() not in SPELLINGS and name.lower() not in not_names():
             groups[gender].append(name)
     return {gender: tuple(sorted(names)) for gender, names in groups.items()}
 

@@ -10,6 +10,9 @@ from paraqd.operators.verified import Edit, keep_quantities
 from paraqd.reading import Problem
 from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
 
+# words that go on behind an abbreviation's stop: "9 kgs. of sugar"
+_GOES_ON = frozenset("of and or to in at per long wide high deep for from by with each more less apart away".split())
+
 
 class UnitExpansion(Operator):
     """Writes unit abbreviations in full: 5 km → 5 kilometres, 20 kmph → 20 kilometres per hour (f4)."""
@@ -61,5 +64,5 @@ def _stop_belongs(problem: Problem, at: int) -> bool:
     text = problem.text
     if any(sentence.end == at + 1 for sentence in problem.sentences):
         return False
-    rest = text[at + 1 : at + 30].lstrip(" ")
-    return text[at + 1 : at + 2] == " " and rest[:1].islower() and any(c.isupper() for c in text)
+    following = text[at + 1 : at + 30].split()
+    return text[at + 1 : at + 2] == " " and bool(following) and following[0] in _GOES_ON

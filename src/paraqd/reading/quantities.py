@@ -200,9 +200,15 @@ def _suffix(s: Stream, d: Draft) -> bool:
         return False
     if d.value.denominator != 1 or s.low[i] in {"rds", "ths"}:
         return False
+    if not s.glued(i) and s.low[i] != _fitting_suffix(int(d.value)):
+        return False  # 12 st 4 lb
     d.kind = Kind.ORDINAL
     d.after = d.number_after = i + 1
     return True
+
+
+def _fitting_suffix(n: int) -> str:
+    return "th" if 10 <= n % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
 
 
 def _clock(s: Stream, i: int) -> Draft | None:

@@ -18,8 +18,8 @@ _HOW = re.compile(
 _WH = re.compile(r"\b(?:what|which|who|whose|whom|when|where|why|how)\b", re.I)
 _IMPERATIVE = re.compile(rf"\b(?:{'|'.join(_IMPERATIVES.split())})\b", re.I)
 _TAIL = re.compile(
-    r"\b(?:is|are|was|were|will be|would be|equals|be|becomes|by|of|then|has|have|required|taken|needed|contains?)\s*"
-    r"[:=\-–_.…?]*\s*$",
+    r"\b(?:is|are|was|were|will be|would be|equals|be|becomes|by|of|then|has|have|had|required|taken|needed|"
+    r"contains?|in|to|as|at|between|from|for|ratio|receives?|gets?|worth|the|a|pays?|takes?|value)\s*[:=\-–_.…?,]*\s*$|[:=]\s*$",
     re.I,
 )
 _BLANK = re.compile(r"_{2,}|-{2,}|\.{3,}|…|=\s*\??\s*$")
@@ -211,8 +211,7 @@ def _incomplete(last: Sentence) -> Question | None:
     order = _ORDER.match(text)
     if order is not None:
         return Question(text, last.start, last.end, _target(text[order.end() :], _STOP_AFTER_FIND))
-    broken_off = text[-1:] not in {".", "!", "。"} or text.endswith("...")
-    if not (broken_off or _TAIL.search(text[-60:]) or _BLANK.search(text[-60:])):
+    if not (_TAIL.search(text[-60:]) or _BLANK.search(text[-60:])):
         return None
     start = max(text.rfind(", ", 0, max(0, len(text) - 12)) + 2, 0)
     if start == 1:

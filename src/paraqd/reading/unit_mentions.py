@@ -51,7 +51,8 @@ def find_unit_mentions(problem: Problem) -> list[UnitMention]:
         if unit is None:
             i += 1
             continue
-        found.append(UnitMention(s.start[unit.first], s.end[unit.after - 1], unit.name, None))
+        start, end = s.start[unit.first], s.end[unit.after - 1]
+        found.append(UnitMention(start, _without_possessive(problem.text, start, end), unit.name, None))
         i = unit.after
     return _without_overlap(found)
 

@@ -12,9 +12,12 @@ _WEIGHT_WORDS = frozenset(
 )
 _OTHER_MONEY = frozenset({"$", "₹", "€", "rs", "rupees", "rupee", "dollars", "dollar", "cents", "euros", "euro"})
 _SIZE_WORDS = frozenset({"by", "x", "×", "long", "wide", "tall", "high", "deep", "thick", "apart", "in", "broad"})
-_SIZES = frozenset({"area", "areas", "volume", "surface"})
-_AFTER_POWER = frozenset("and is are was if then find what how the with of whose".split())
+_SIZES = frozenset({"area", "areas", "volume", "surface", "capacity", "tank", "cistern"})
+_AFTER_POWER = frozenset(
+    "and is are was if then find what how the with of whose must has that to at in per on for".split()
+)
 _SECOND_THINGS = frozenset("year grade grader graders class floor half place prize shift innings".split())
+_RUPEES = frozenset({"rs", "₹", "rupee", "rupees", "paise", "paisa"})
 _BEFORE_DECADES = frozenset({"the", "her", "his", "their", "my", "mid", "early", "late", "-"})
 _MONEY_LETTERS = {"p": "penny", "c": "cent"}
 
@@ -211,6 +214,8 @@ def denominator(s: Stream, i: int) -> FoundUnit | None:
 
 def money_letter(s: Stream, i: int) -> FoundUnit | None:
     """Read 50p and 50c: glued, and no variable of that name about."""
+    if s.text[i] == "p" and s.words & _RUPEES:
+        return None  # 1rs 6p
     if s.glued(i) and s.text[i] in _MONEY_LETTERS and s.text[i] not in s.variables:
         after = s.text[i + 1]
         if not (after and after in _OPERATORS) and not (i >= 2 and s.text[i - 2] in _OPERATORS):

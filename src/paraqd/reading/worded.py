@@ -46,7 +46,8 @@ _ONE_BEFORE = frozenset(
 )
 _ONE_AFTER = frozenset(
     (
-        "of pay pays earn earns buy buys get can must may might could should would will shall is was are were has "
+        "of makes wins pay pays earn earns buy buys get "
+        "can must may might could should would will shall is was are were has "
         "had have does did do another by who whom which that at on for to from with as if the then than so but "
         "when where because how what she he they it we you i their his her its wants needs knows after before "
         "also only still again gets got in and or not just"

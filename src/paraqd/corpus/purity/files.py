@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paraqd.corpus.formats import Format, TableError
+from paraqd.corpus.formats import STANDARD_INPUT, Format, TableError
 from paraqd.corpus.purity.check import check_pair
 from paraqd.corpus.purity.pair import Finding
 from paraqd.corpus.tables import (
@@ -232,6 +232,9 @@ def check_file(
         Called with (stage, rows done, rows in all or None).
 
     """
+    if offenders is not None and Path(offenders).exists() and str(source) != STANDARD_INPUT:
+        if Path(source).exists() and Path(offenders).samefile(source):
+            raise TableError(f"{offenders} is the input itself; choose another file for the offenders")
     kind = check_writable(offenders) if offenders is not None else None
     table = open_table(source, encoding=encoding)
     table.require(columns, ("question", "paraphrase", "label"))
@@ -304,7 +307,13 @@ def _item(row: Row, columns: Columns) -> Item | str:
     if label is None:
         return "no label 1 or 0"
     name, note = str(row.get("operator") or UNNAMED), str(row.get("note") or "")
-    return Item(str(row.get(columns.id) or default_id(question)), question, paraphrase, name, label, note)
+    try:
+        (question + paraphrase).encode("utf-8")
+    except UnicodeEncodeError:
+        return "not valid Unicode"
+    given = row.get(columns.id)
+    key = default_id(question) if given is None or not str(given).strip() else str(given)
+    return Item(key, question, paraphrase, name, label, note)
 
 
 # --- one process or several ---------------------------------------------------------------------

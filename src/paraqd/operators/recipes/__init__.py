@@ -25,6 +25,7 @@ class Recipe:
     name: str
     description: str
     operators: tuple[str, ...]
+    valid: tuple[str, ...] = ()
     stand_ins: dict[str, str] = field(default_factory=dict)
 
 
@@ -56,6 +57,8 @@ def load_recipe(name_or_path: str | Path) -> Recipe:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         operators, stand_ins = data["operators"], data.get("stand_ins", {})
+        if not isinstance(operators, dict):
+            raise TypeError("a table [operators] with the lists valid and invalid is needed")
         for part in (operators["valid"], operators["invalid"]):
             if not isinstance(part, list) or not all(isinstance(name, str) for name in part):
                 raise TypeError("operators.valid and operators.invalid must be lists of names")
@@ -65,6 +68,7 @@ def load_recipe(name_or_path: str | Path) -> Recipe:
             name=str(data.get("name", path.stem)),
             description=str(data.get("description", "")),
             operators=tuple(operators["valid"]) + tuple(operators["invalid"]),
+            valid=tuple(operators["valid"]),
             stand_ins=dict(stand_ins),
         )
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
