@@ -11,8 +11,8 @@ from paraqd.reading import Problem
 # words whose loss leaves a clumsy text that still says the same
 _SMALL = frozenset(
     "a an the of is are was were be been to in on at by for and or that this these those it its he she they his her "
-    "their as with from then also so do does did will would has have had there if how what which who when where than but "
-    "into can could may might must shall should my your our we you i me him them us s t am".split()
+    "their as with from then also so do does did will would has have had there if how what which who when where than "
+    "but into can could may might must shall should my your our we you i me him them us s t am".split()
 )
 
 
