@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.unit_names import full_name, is_abbreviated, takes_plural, uses_american_spelling
@@ -10,6 +11,7 @@ from paraqd.operators.verified import Edit, keep_quantities
 from paraqd.reading import Problem
 from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
 
+_POWER_BEHIND = re.compile(r" [23]\b(?![./]\d)")  # "per m 2": which power of what is not sure
 # words that go on behind an abbreviation's stop: "9 kgs. of sugar"
 _GOES_ON = frozenset("of and or to in at per long wide high deep for from by with each more less apart away".split())
 
@@ -28,7 +30,7 @@ class UnitExpansion(Operator):
         edits = [
             _expand(mention, problem, american=american)
             for mention in find_unit_mentions(problem)
-            if is_abbreviated(mention, problem.text)
+            if is_abbreviated(mention, problem.text) and not _POWER_BEHIND.match(problem.text, mention.end)
         ]
         return keep_quantities(problem, edits)
 

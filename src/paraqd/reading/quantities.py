@@ -200,8 +200,9 @@ def _suffix(s: Stream, d: Draft) -> bool:
         return False
     if d.value.denominator != 1 or s.low[i] in {"rds", "ths"}:
         return False
-    if not s.glued(i) and s.low[i] != _fitting_suffix(int(d.value)):
-        return False  # 12 st 4 lb
+    if not s.glued(i) and s.low[i] not in {"th", _fitting_suffix(int(d.value))}:
+        if s.low[i] == "st" or s.number_at(i + 1):
+            return False  # 12 st 4 lb; 150 nd 20
     d.kind = Kind.ORDINAL
     d.after = d.number_after = i + 1
     return True
