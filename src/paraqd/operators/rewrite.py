@@ -139,7 +139,7 @@ class Rewrite(Operator):
 class RewriteKeepingVoice(Rewrite):
     """Rewrite without changes of voice: the offline stand-in for back-translation (f1).
 
-    Changing the voice is the paper's test operator fa; nothing that trains may do it.
+    Changing the voice is the paper's test operator fa, which the paper's recipe must not train on.
     """
 
     name: ClassVar[str] = "RewriteKeepingVoice"

@@ -2,8 +2,7 @@
 
 A factor converts into the dimension's base unit. Months and years have a dimension of their own (`calendar`):
 a month is no fixed number of days. Each currency is its own dimension: currencies are never converted.
-`pint` was considered and left out: it reads neither context nor Indian units, and importing it takes longer than
-reading a thousand problems.
+`pint` was considered and left out: it reads neither context nor Indian units.
 """
 
 from __future__ import annotations
