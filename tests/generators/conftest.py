@@ -64,7 +64,20 @@ PROMPT = Prompt("Text: {text}\nAgain:\n")
 
 
 def memorize(model: Any, batch: dict[str, Any], *, steps: int, rate: float) -> float:
-    """Fit a few pairs until they are known by heart."""
+    """Overfit the model on one batch, on one thread so that it comes out the same; return the last loss."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for attempt in range(4):  # a start that gets stuck goes on, more gently
+            loss = _overfit(model, batch, steps=steps, rate=rate / 2**attempt)
+            if loss < 0.05:
+                break
+    finally:
+        torch.set_num_threads(threads)
+    return loss
+
+
+def _overfit(model: Any, batch: dict[str, Any], *, steps: int, rate: float) -> float:
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
     model.train()
     loss = torch.tensor(0.0)

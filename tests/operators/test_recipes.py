@@ -127,6 +127,7 @@ def test_a_recipe_of_ones_own(tmp_path):
         name="mine",
         description="numbers only",
         operators=("NumToWords", "NumberChange", "NumToWords+NumberChange"),
+        valid=("NumToWords",),
         stand_ins={"Backtranslation": "NumToWords"},
     )
     assert load_recipe(str(path)) == load_recipe(path)
@@ -134,7 +135,7 @@ def test_a_recipe_of_ones_own(tmp_path):
 
 def test_a_recipe_needs_only_its_operators(tmp_path):
     path = write(tmp_path, '[operators]\nvalid = ["NumToWords"]\ninvalid = []\n', name="short.toml")
-    assert load_recipe(path) == Recipe(name="short", description="", operators=("NumToWords",), stand_ins={})
+    assert load_recipe(path) == Recipe(name="short", description="", operators=("NumToWords",), valid=("NumToWords",))
 
 
 @pytest.mark.parametrize(
