@@ -95,7 +95,7 @@ def renameable(problem: Problem) -> list[tuple[str, list[tuple[int, int]]]]:
     found = []
     for mentions in mentions_by_name(problem).values():
         first = mentions[0]
-        known = first.text.title() in people()
+        known = first.text.title() in people() and first.text.lower() not in SPELLINGS  # Miles, Penny
         if first.category != "PERSON" or " " in first.text or not known or _part_of_longer(problem, first):
             continue
         spans = every_mention(problem, first.text)

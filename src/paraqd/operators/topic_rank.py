@@ -34,7 +34,8 @@ def candidates(doc: Any) -> list[Phrase]:
             run.append(token)
             continue
         run = _without_compounds(doc, run)
-        if any(t.pos_ != "ADJ" for t in run):
+        # letters alone name points, sets and unknowns: deleting them leaves holes, not a lost phrase
+        if any(t.pos_ != "ADJ" for t in run) and any(len(t.text) > 2 for t in run):
             form = " ".join(t.lower_ for t in run)
             found.setdefault(form, []).append((run[0].idx, run[-1].idx + len(run[-1].text.rstrip(".")), run[0].i))
             stems[form] = frozenset(t.lemma_.lower() or t.lower_ for t in run)
