@@ -1,0 +1,38 @@
+"""Read a whole corpus: no crash, every digit string in exactly one quantity, questions per second on one core.
+
+python bench/reading.py questions.jsonl.gz
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+
+from paraqd.corpus.tables import open_table
+from paraqd.reading import read
+
+_DIGITS = re.compile(r"\d+")
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("questions")
+    texts = [str(row["question"]) for row in open_table(parser.parse_args().questions).rows(["question"])]
+    read(texts[0])  # loads the lists of names
+    started, cpu = time.perf_counter(), time.process_time()
+    quantities = [read(text).quantities for text in texts]
+    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+    astray = sum(
+        sum(q.start <= match.start() and match.end() <= q.end for q in found) != 1
+        for text, found in zip(texts, quantities, strict=True)
+        for match in _DIGITS.finditer(text)
+    )
+    print(f"{len(texts):,} questions read without a crash")
+    print(f"{sum(map(len, quantities)):,} quantities; digit strings not in exactly one of them: {astray}")
+    print(f"{len(texts) / seconds:,.0f} questions/s by the clock, {len(texts) / cpu:,.0f} by CPU time, one core")
+
+
+if __name__ == "__main__":
+    main()
