@@ -16,6 +16,7 @@ from lemminflect import getAllLemmas
 
 from paraqd.operators.rewriting.edits import Case, Ref
 from paraqd.reading import Problem
+from paraqd.reading.numerals import CARDINAL_START
 
 _KEPT = "_rewriting_document"  # the name under which a problem keeps its document
 MAX_CHARACTERS = 5000  # no word problem is longer, and a parse takes memory in proportion
@@ -184,7 +185,9 @@ def parse(nlp: Any, problems: Sequence[Problem]) -> list[Document | None]:
             if len(doc):
                 inputs.append((doc, (i, spans)))
     for doc, (i, spans) in nlp.pipe(inputs, as_tuples=True, batch_size=64, disable=["ner"]):
-        result[i] = problems[i].__dict__[_KEPT] = Document(problems[i].text, doc, spans)
+        document = Document(problems[i].text, doc, spans)
+        document.named = frozenset(word for entity in problems[i].entities for word in entity.text.split())
+        result[i] = problems[i].__dict__[_KEPT] = document
     return result
 
 
@@ -196,6 +199,7 @@ class Document:
         self.doc = doc
         self.spans = spans
         self.sentences: list[tuple[int, int]] = [(s.start, s.end) for s in doc.sents]
+        self.named: frozenset[str] = frozenset()  # the words of the names that reading found
         self._found: dict[Any, list[Any]] = {}
 
     def found_by(self, finder: Callable[[Document], list[Any]]) -> list[Any]:
@@ -269,7 +273,9 @@ class Document:
             return text
         if word == "A":
             return text if _NAMED_A.match(text) else "a" + text[1:]
-        if word in self._names and word.lower() not in _NEVER_NAMES:
+        if word.lower() in _NEVER_NAMES or word.lower() in CARDINAL_START:
+            return text[:1].lower() + text[1:]
+        if word in self.named or word in self._names:
             return text
         return text[:1].lower() + text[1:]
 
