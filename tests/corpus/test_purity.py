@@ -113,6 +113,12 @@ BROKEN = [  # (operator, question, paraphrase, reason)
         "There are 10 boys in milliseconds. Smith's class.",
         "units differ",
     ),
+    (
+        "Rewrite",
+        "Tom has 5 more pens than Ann. How many pens has Tom if Ann has 3?",
+        "Tom has 5 fewer pens than Ann. How many pens has Tom if Ann has 3?",
+        "a relation turned round",
+    ),
     ("EqualQuantity", "It took half an hour.", "It took 20 minutes.", "quantities differ"),
     ("ConsistentRenaming", "Tom met Ann. Tom ran.", "Max met Ann. Tom ran.", "no consistent renaming"),
     ("ConsistentRenaming", "Tom met Ann.", "Max met Max.", "no consistent renaming"),

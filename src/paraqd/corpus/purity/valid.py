@@ -45,6 +45,21 @@ _NO_NAMES |= frozenset(
 _HALF_LIST = re.compile(r"\d,(?:" + "|".join(sorted(NUMBER_WORDS)) + r")\b", re.I)
 _OPERATOR_SIGNS = frozenset("+*=<>×÷")
 _LETTERS = frozenset("mgslh")
+# words of a relation and of its opposite; a rewording may choose another word of the same side
+_OPPOSITES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("more",), ("fewer", "less")),
+    (("increased", "increases", "increase"), ("decreased", "decreases", "decrease", "reduced")),
+    (("bought", "buys", "buy"), ("sold", "sells", "sell")),
+    (("profit", "gain"), ("loss",)),
+    (("upstream",), ("downstream",)),
+    (("older", "elder"), ("younger",)),
+    (("faster",), ("slower",)),
+    (("taller", "longer"), ("shorter",)),
+    (("heavier",), ("lighter",)),
+    (("largest", "greatest", "maximum", "highest"), ("smallest", "least", "minimum", "lowest")),
+    (("odd",), ("even",)),
+    (("positive",), ("negative",)),
+)
 _NEW_WORDS = 0.5  # the share of content words beyond which a rewording is looked at
 _SAID_OTHERWISE = 2  # words
 _KNOWN_BY = 4  # letters by which a word in another form is known again
@@ -226,8 +241,21 @@ def _is_variable(pair: Pair, letter: str) -> bool:
     return False
 
 
+def _turned(pair: Pair) -> str | None:
+    """Return the relation whose words became fewer while those of its opposite became more, or None."""
+    before, after = Counter(pair.qc.low), Counter(pair.pc.low)
+    for one, other in _OPPOSITES:
+        fewer = [sum(after[word] - before[word] for word in side) for side in (one, other)]
+        if min(fewer) < 0 < max(fewer):
+            return f"{next(iter(one))}, {next(iter(other))}"
+    return None
+
+
 def _wording(pair: Pair) -> Finding | None:
-    """Check a rewording: each number still stands with its unit or noun, and most content words are there."""
+    """Check a rewording: no relation turned, each number with its unit or noun, most content words there."""
+    turned = _turned(pair)
+    if turned is not None:
+        return impure(f"a relation turned round ({turned})")
     before, after = roles(pair.qc), roles(pair.pc)
     lost, new = before - after, after - before
     # the same things with other numbers: a noun in another word is no exchange
