@@ -3,9 +3,9 @@
     python bench/applicability.py questions.jsonl --pairs pairs.parquet [--reference reference.csv]
 
 ``pairs.parquet`` comes from ``paraqd augment`` on the same questions. "Has something" is a
-number outside of expressions (f3), a number (f8), an abbreviated unit (f4), a name (f7), a unit (f10), as the project's own
-reader finds them. f4, f7 and f10 work from the same reading, so their share shows only that nothing found is passed over,
-not that everything is found.
+number outside of expressions (f3), a number (f8), an abbreviated unit (f4), a name (f7), a unit (f10), as the
+project's own reader finds them. f4, f7 and f10 work from the same reading, so their share shows only that nothing
+found is passed over, not that everything is found.
 """
 
 from __future__ import annotations
