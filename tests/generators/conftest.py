@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -63,24 +64,41 @@ PARAPHRASES: list[Pair] = [
 PROMPT = Prompt("Text: {text}\nAgain:\n")
 
 
+class NotLearnedError(Exception):
+    """A model got stuck where it started."""
+
+
 def memorize(model: Any, batch: dict[str, Any], *, steps: int, rate: float) -> float:
-    """Overfit the model on one batch, on one thread so that it comes out the same; return the last loss."""
+    """Overfit the model on one batch until no single token is in doubt; return the largest loss of a token.
+
+    A mean over tokens hides the one wrong token that changes a text, and how fast a run gets there differs
+    between processors: so it goes on, more gently each time, until every token is known.
+    """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        for attempt in range(4):  # a start that gets stuck goes on, more gently
-            loss = _overfit(model, batch, steps=steps, rate=rate / 2**attempt)
-            if loss < 0.05:
-                break
+        for attempt in range(4):
+            _overfit(model, batch, steps=steps, rate=rate / 2**attempt)
+            worst = _worst_token(model, batch)
+            if worst < 0.05:
+                return worst
     finally:
         torch.set_num_threads(threads)
-    return loss
+    raise NotLearnedError(f"the tiny {model.config.model_type} did not learn its sentences: {worst:.3f}")
 
 
-def _overfit(model: Any, batch: dict[str, Any], *, steps: int, rate: float) -> float:
+def _worst_token(model: Any, batch: dict[str, Any]) -> float:
+    with torch.no_grad():
+        logits = model(**batch).logits
+    labels = batch["labels"]
+    if model.config.model_type == "llama":  # predicts the token after each
+        logits, labels = logits[:, :-1], labels[:, 1:]
+    return float(torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none").max())
+
+
+def _overfit(model: Any, batch: dict[str, Any], *, steps: int, rate: float) -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
     model.train()
-    loss = torch.tensor(0.0)
     for step in range(steps):
         for group in optimizer.param_groups:
             group["lr"] = rate * (1 - step / steps)
@@ -89,10 +107,9 @@ def _overfit(model: Any, batch: dict[str, Any], *, steps: int, rate: float) -> f
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
-        if loss.item() < 0.005:
+        if loss.item() < 0.002:
             break
     model.eval()
-    return float(loss.detach())
 
 
 def _save(model: Any, tokenizer: Any, folder: Path) -> Path:
@@ -193,11 +210,11 @@ def build_t5(folder: Path, pairs: list[Pair]) -> Path:
     tokenizer = T5Tokenizer(vocab=_unigram(texts, ["<pad>", "</s>", "<unk>"]), extra_ids=0)
     config = T5Config(
         vocab_size=len(tokenizer),
-        d_model=32,
+        d_model=64,
         d_kv=16,
-        d_ff=64,
-        num_layers=1,
-        num_decoder_layers=1,
+        d_ff=128,
+        num_layers=2,
+        num_decoder_layers=2,
         num_heads=2,
         dropout_rate=0.0,
         pad_token_id=0,
@@ -206,7 +223,7 @@ def build_t5(folder: Path, pairs: list[Pair]) -> Path:
     )
     model = T5ForConditionalGeneration(config)
     prompt = Prompt("paraphrase: {text}")
-    return _save(_seq2seq(model, tokenizer, pairs, prompt, steps=600, rate=1e-2), tokenizer, folder)
+    return _save(_seq2seq(model, tokenizer, pairs, prompt, steps=400, rate=3e-3), tokenizer, folder)
 
 
 def build_llama(folder: Path, pairs: list[Pair]) -> Path:
@@ -236,8 +253,10 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Build a model with the given builder, the same each time and whatever ran before."""
 
     def made(builder: Callable[..., Path], name: str, *args: Any) -> Path:
-        with seeded(7, "cpu"), one_thread():
-            return builder(tmp_path_factory.mktemp("models") / name, *args)
+        for seed in range(7, 14):  # a start that gets stuck is given up for another
+            with seeded(seed, "cpu"), one_thread(), contextlib.suppress(NotLearnedError):
+                return builder(tmp_path_factory.mktemp("models") / name, *args)
+        raise AssertionError(f"no start of seven made {name} learn its sentences")
 
     return made
 
