@@ -103,6 +103,15 @@ def names() -> list[str]:
     return [*BUILTIN, *(name for name in _plugins() if name not in BUILTIN)]
 
 
+def full_name(name: str) -> str:
+    """Return the name behind a paper id, in compositions too; nothing is imported, and nothing checked.
+
+    >>> full_name("f3+NumberChange")
+    'NumToWords+NumberChange'
+    """
+    return "+".join(_PAPER_IDS.get(part, part) for part in name.split("+"))
+
+
 def get(name: str) -> Operator:
     """Return the operator of that name; ``A+B`` composes B on top of A. A paper id (``f3``) works too.
 
