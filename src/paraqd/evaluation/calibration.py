@@ -1,0 +1,131 @@
+"""Whether scores mean what they say: probabilities, Brier score, calibration error and the reliability curve."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.evaluation.errors import EvaluationError
+from paraqd.evaluation.weighted import Floats, Labels, Scores, checked
+
+BINS = 10
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Pairs of like probability: what was promised on average, and which share was valid."""
+
+    low: float
+    high: float
+    n: int
+    weight: float
+    probability: float
+    valid: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What `calibrate` finds. ``ece_width`` is over bins of equal width, ``ece_mass`` over bins of equal size."""
+
+    brier: float
+    ece_width: float
+    ece_mass: float
+    bins: int
+    balanced: bool
+    curve: tuple[Bin, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the calibration as plain data for JSON."""
+        return asdict(self) | {"curve": [asdict(each) for each in self.curve]}
+
+
+def probabilities(scores: Scores) -> Floats:
+    """Turn scores into the probability of being valid that they stand for: 0.5 is even, -1 is 0, 1 is 1.
+
+    The inverse of score = p where p ≥ 0.5, else 3p - 1.
+
+    >>> probabilities([-1, -0.25, 0.5, 0.9]).tolist()
+    [0.0, 0.25, 0.5, 0.9]
+    """
+    s = np.asarray(scores, dtype=np.float64)
+    outside = np.flatnonzero(~((s >= -1) & (s <= 1)))
+    if len(outside):
+        raise EvaluationError(f"pair {outside[0] + 1} has the score {s[outside[0]]:g}: probabilities need -1 to 1")
+    return np.where(s >= 0.5, s, (s + 1) / 3)
+
+
+def calibrate(labels: Labels, scores: Scores, *, bins: int = BINS, balanced: bool = True) -> Calibration:
+    """Compare the probabilities that scores stand for with what is true.
+
+    Parameters
+    ----------
+    bins
+        How many, for both calibration errors and for the curve (equal width). Bins without pairs are left out; equal
+        scores are never divided among bins of equal size.
+    balanced
+        Weigh both classes equally: a score stands for a probability where both are equally common. Without it
+        the classes count as the file holds them.
+
+    Examples
+    --------
+    >>> found = calibrate([1, 1, 0, 0], [1.0, 0.8, -1.0, -0.4])
+    >>> round(found.brier, 4), round(found.ece_width, 2)
+    (0.02, 0.1)
+    """
+    if bins < 1:
+        raise EvaluationError(f"{bins} bins: there must be at least one")
+    y, s = checked(labels, scores)
+    p = probabilities(s)
+    weights = np.where(y == 1, 0.5 / y.sum(), 0.5 / (len(y) - y.sum())) if balanced else np.full(len(y), 1 / len(y))
+    curve = _binned(y, p, weights, _equal_width(p, bins), width=1 / bins)
+    return Calibration(
+        brier=float((weights * (p - y) ** 2).sum()),
+        ece_width=_error(curve),
+        ece_mass=_error(_binned(y, p, weights, _equal_mass(p, weights, bins))),
+        bins=bins,
+        balanced=balanced,
+        curve=curve,
+    )
+
+
+def _equal_width(p: Floats, bins: int) -> NDArray[np.intp]:
+    """Return each pair's bin, low ≤ p < high; the last bin also takes 1."""
+    # a value that is a hair below its edge for want of exact decimals belongs to the edge
+    return np.clip(np.floor(p * bins + 1e-9), 0, bins - 1).astype(np.intp)
+
+
+def _equal_mass(p: Floats, weights: Floats, bins: int) -> NDArray[np.intp]:
+    """Return each pair's bin such that bins weigh about the same; equal values go by the middle of their weight."""
+    _, level = np.unique(p, return_inverse=True)
+    mass = np.bincount(level, weights=weights)
+    middle = np.cumsum(mass) - mass / 2
+    return np.clip(np.floor(middle * bins), 0, bins - 1).astype(np.intp)[level]
+
+
+def _binned(
+    y: NDArray[np.int64], p: Floats, weights: Floats, places: NDArray[np.intp], *, width: float | None = None
+) -> tuple[Bin, ...]:
+    """Sum up each bin that holds pairs; without a width a bin reaches from its lowest to its highest value."""
+    found = []
+    for i in np.unique(places):
+        inside = places == i
+        weight = float(weights[inside].sum())
+        low, high = (p[inside].min(), p[inside].max()) if width is None else (i * width, (i + 1) * width)
+        found.append(
+            Bin(
+                low=round(float(low), 12),
+                high=round(float(high), 12),
+                n=int(inside.sum()),
+                weight=weight,
+                probability=float((weights * p)[inside].sum()) / weight,
+                valid=float((weights * y)[inside].sum()) / weight,
+            )
+        )
+    return tuple(found)
+
+
+def _error(curve: tuple[Bin, ...]) -> float:
+    return sum(each.weight * abs(each.valid - each.probability) for each in curve)

@@ -1,0 +1,296 @@
+"""How sure the figures are: bootstrap intervals, and tests between two sets of scores over the same pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, fsum, lgamma, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.evaluation.errors import EvaluationError
+from paraqd.evaluation.metrics import evaluate
+from paraqd.evaluation.weighted import METRICS, Floats, Labels, Scores, checked, lay_out, statistics
+
+SEED = 3407
+SAMPLES = 2000
+LEVEL = 0.95
+_CHUNK = 1 << 21  # weights held at once: 16 MB
+
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure and its interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the estimate as plain data for JSON."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Intervals for every metric; ``samples`` counts those used (a sample without both classes gives no metric)."""
+
+    estimates: Mapping[str, Estimate]
+    level: float
+    samples: int
+    grouped: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the intervals as plain data for JSON."""
+        intervals = {name: [estimate.low, estimate.high] for name, estimate in self.estimates.items()}
+        return {"level": self.level, "samples": self.samples, "grouped": self.grouped, "metrics": intervals}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A metric of ``a`` and of ``b``, b - a with its interval, and how likely so great a one would be by chance."""
+
+    a: float
+    b: float
+    difference: Estimate
+    p_value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference as plain data for JSON."""
+        return {"a": self.a, "b": self.b, "difference": self.difference.to_dict(), "p_value": self.p_value}
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """Pairs that only one of the two decided rightly, and the exact test that both do so equally often."""
+
+    only_a: int
+    only_b: int
+    p_value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the test as plain data for JSON."""
+        return {"only_a_right": self.only_a, "only_b_right": self.only_b, "p_value": self.p_value}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` finds; ``permutation`` holds the p values of the permutation tests by metric."""
+
+    differences: Mapping[str, Difference]
+    mcnemar: McNemar
+    permutation: Mapping[str, float]
+    level: float
+    samples: int
+    grouped: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data for JSON."""
+        return {
+            "differences": {name: found.to_dict() for name, found in self.differences.items()},
+            "mcnemar": self.mcnemar.to_dict(),
+            "permutation": dict(self.permutation),
+            "level": self.level,
+            "samples": self.samples,
+            "grouped": self.grouped,
+        }
+
+
+def bootstrap(
+    labels: Labels,
+    scores: Scores,
+    *,
+    threshold: float = 0.5,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+    groups: Sequence[Hashable] | None = None,
+    level: float = LEVEL,
+    on_progress: OnProgress | None = None,
+) -> Bootstrap:
+    """Return a percentile interval for every metric.
+
+    Parameters
+    ----------
+    groups
+        What each pair belongs to, such as its question. Whole groups are drawn, because the pairs of one question
+        are not independent: intervals that ignore it are too narrow.
+    level
+        The share of samples inside the interval.
+
+    Examples
+    --------
+    >>> found = bootstrap([1, 1, 0, 0] * 25, [0.9, 0.4, 0.6, -0.8] * 25, samples=200)
+    >>> auc = found.estimates["auc"]
+    >>> auc.value, auc.low < 0.75 < auc.high
+    (0.75, True)
+    """
+    y, s = checked(labels, scores)
+    point = evaluate(y, s, threshold=threshold)
+    layout = lay_out(y, s, threshold=threshold)
+    draws = [statistics(layout, weights) for weights in _weights(len(y), groups, samples, seed, on_progress)]
+    found, used = _stacked(draws)
+    estimates = {name: _estimate(getattr(point, name), found[name], level) for name in METRICS}
+    return Bootstrap(estimates, level, used, groups is not None)
+
+
+def compare(
+    labels: Labels,
+    scores_a: Scores,
+    scores_b: Scores,
+    *,
+    threshold: float = 0.5,
+    threshold_b: float | None = None,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+    groups: Sequence[Hashable] | None = None,
+    level: float = LEVEL,
+    on_progress: OnProgress | None = None,
+) -> Comparison:
+    """Say whether ``b`` is better than ``a`` on the same pairs, or merely looks so.
+
+    Each bootstrap sample is the same for both; a p value is twice the share of samples on the other side of zero.
+    McNemar's exact test looks at the decisions pair by pair (it knows nothing of groups). The permutation tests
+    exchange the two scores of a pair (of all pairs of a group) at random: the scores themselves for the separation,
+    their ranks for the AUC, so that another scale makes no difference there.
+
+    Examples
+    --------
+    >>> labels, a = [1, 0] * 30, [0.9, 0.8] * 30
+    >>> found = compare(labels, a, [0.9, -0.8] * 30, samples=200)
+    >>> found.differences["accuracy"].difference.value, found.mcnemar.only_b, found.mcnemar.p_value < 0.001
+    (0.5, 30, True)
+    """
+    y, a = checked(labels, scores_a)
+    _, b = checked(labels, scores_b)
+    cut_b = threshold if threshold_b is None else threshold_b
+    points = evaluate(y, a, threshold=threshold), evaluate(y, b, threshold=cut_b)
+    layouts = lay_out(y, a, threshold=threshold), lay_out(y, b, threshold=cut_b)
+    draws = []
+    for weights in _weights(len(y), groups, samples, seed, on_progress):
+        first, second = (statistics(layout, weights) for layout in layouts)
+        draws.append({name: second[name] - first[name] for name in METRICS})
+    found, used = _stacked(draws)
+    differences = {}
+    for name in METRICS:
+        of_a, of_b = (float(getattr(point, name)) for point in points)
+        estimate = _estimate(of_b - of_a, found[name], level)
+        differences[name] = Difference(of_a, of_b, estimate, _two_sided(found[name]))
+    right_a, right_b = (a > threshold) == (y == 1), (b > cut_b) == (y == 1)
+    only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
+    return Comparison(
+        differences=differences,
+        mcnemar=McNemar(only_a, only_b, mcnemar_p(only_a, only_b)),
+        permutation=_permutation(y, a, b, groups, samples, seed),
+        level=level,
+        samples=used,
+        grouped=groups is not None,
+    )
+
+
+def mcnemar_p(only_a: int, only_b: int) -> float:
+    """Return the p value of McNemar's exact test: two-sided, binomial.
+
+    >>> mcnemar_p(0, 5), mcnemar_p(3, 3)
+    (0.0625, 1.0)
+    """
+    n, fewer = only_a + only_b, min(only_a, only_b)
+    terms = (exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2)) for k in range(fewer + 1))
+    return min(1.0, round(2 * fsum(terms), 12))
+
+
+def _members(n: int, groups: Sequence[Hashable] | None) -> tuple[NDArray[np.intp], int]:
+    """Return the group of each pair as a number, and how many there are."""
+    if groups is None:
+        return np.arange(n), n
+    if len(groups) != n:
+        raise EvaluationError(f"{n:,} pairs but {len(groups):,} groups: there must be one for each pair")
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.intp), len(numbers)
+
+
+def _weights(
+    n: int, groups: Sequence[Hashable] | None, samples: int, seed: int, on_progress: OnProgress | None
+) -> Iterator[Floats]:
+    """Yield how often each pair is drawn, a row for each sample, some samples at a time."""
+    members, count = _members(n, groups)
+    rng = np.random.default_rng(seed)
+    size = max(1, _CHUNK // max(n, count))
+    for start in range(0, samples, size):
+        rows = min(size, samples - start)
+        drawn = rng.integers(0, count, size=(rows, count)) + np.arange(rows)[:, None] * count
+        times = np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
+        yield times[:, members].astype(np.float64)
+        if on_progress is not None:
+            on_progress(start + rows, samples)
+
+
+def _stacked(draws: Sequence[Mapping[str, Floats]]) -> tuple[dict[str, Floats], int]:
+    """Join the samples, without those in which a class was not drawn."""
+    found = {name: np.concatenate([draw[name] for draw in draws]) for name in METRICS} if draws else {}
+    usable = np.isfinite(found["auc"]) if found else np.zeros(0, dtype=bool)
+    if not usable.any():
+        raise EvaluationError("too few pairs for intervals: no sample of them holds both labels")
+    return {name: values[usable] for name, values in found.items()}, int(usable.sum())
+
+
+def _estimate(value: float, samples: Floats, level: float) -> Estimate:
+    low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(float(value), float(low), float(high))
+
+
+def _two_sided(differences: Floats) -> float:
+    """Return the p value of no difference; never 0, which a finite number of samples cannot show."""
+    fewer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
+    return min(1.0, 2 * (fewer + 1) / (len(differences) + 1))
+
+
+def _permutation(
+    y: NDArray[np.int64], a: Floats, b: Floats, groups: Sequence[Hashable] | None, samples: int, seed: int
+) -> dict[str, float]:
+    members, count = _members(len(y), groups)
+    rng = np.random.default_rng((seed, 1))
+    valid = y == 1
+    effect = np.where(valid, (b - a) / valid.sum(), -(b - a) / (~valid).sum())
+    ranks = np.stack([_average_ranks(a), _average_ranks(b)])
+    _, levels = np.unique(ranks, return_inverse=True)
+    levels = levels.reshape(ranks.shape)
+    observed = {"separation": effect.sum(), "auc": np.diff(_aucs(levels, valid))[0]}
+    extreme = dict.fromkeys(observed, 0)
+    size = max(1, _CHUNK // (2 * len(y)))
+    for start in range(0, samples, size):
+        rows = min(size, samples - start)
+        swapped = rng.integers(0, 2, size=(rows, count), dtype=np.int8)[:, members] == 1
+        one, two = np.where(swapped, levels[1], levels[0]), np.where(swapped, levels[0], levels[1])
+        drawn = {
+            "separation": np.where(swapped, -effect, effect).sum(axis=1),
+            "auc": _aucs(two, valid) - _aucs(one, valid),
+        }
+        for name, values in drawn.items():  # a hair's breadth: sums in another order differ in the last digit
+            extreme[name] += int((np.abs(values) >= abs(observed[name]) - 1e-12).sum())
+    return {name: (times + 1) / (samples + 1) for name, times in extreme.items()}
+
+
+def _average_ranks(scores: Floats) -> Floats:
+    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    ranks: Floats = (ends - (counts - 1) / 2)[inverse]
+    return ranks
+
+
+def _aucs(levels: NDArray[np.intp], valid: NDArray[np.bool_]) -> Floats:
+    """Return the AUC of each row of levels (whole numbers from 0, the higher the more valid)."""
+    rows, width = levels.shape[0], int(levels.max()) + 1
+    places = levels + np.arange(rows)[:, None] * width
+
+    def counted(chosen: NDArray[np.bool_]) -> Floats:
+        counts = np.bincount(places[:, chosen].ravel(), minlength=rows * width)
+        return counts.reshape(rows, width).astype(np.float64)
+
+    positives, negatives = counted(valid), counted(~valid)
+    below = np.cumsum(negatives, axis=1) - negatives
+    areas: Floats = (positives * (below + negatives / 2)).sum(axis=1) / (valid.sum() * (~valid).sum())
+    return areas

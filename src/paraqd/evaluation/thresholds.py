@@ -1,0 +1,95 @@
+"""Which threshold: the best in hindsight, and what each would keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from paraqd.evaluation.weighted import Labels, Scores, checked, from_counts, lay_out
+
+THRESHOLDS = (-0.9, -0.75, -0.5, -0.25, 0.0, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The threshold that is best on these very labels: what no one can know beforehand, not a result."""
+
+    threshold: float
+    macro_f1: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the oracle as plain data for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What a threshold does: the share of pairs kept, and precision and recall for both classes.
+
+    A precision is None where nothing was decided so.
+    """
+
+    threshold: float
+    kept: float
+    precision_valid: float | None
+    recall_valid: float
+    precision_invalid: float | None
+    recall_invalid: float
+    macro_f1: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data for JSON."""
+        return asdict(self)
+
+
+def best_threshold(labels: Labels, scores: Scores) -> Oracle:
+    """Return the threshold with the highest macro F1 on these labels, nearest to 0.5 where several are equal.
+
+    >>> best_threshold([1, 1, 0, 0], [0.9, 0.7, 0.6, -0.8])
+    Oracle(threshold=0.6499999999999999, macro_f1=1.0)
+    """
+    y, s = checked(labels, scores)
+    layout = lay_out(y, s, threshold=0.5)
+    levels = layout.scores[layout.starts]
+    between = (levels[:-1] + levels[1:]) / 2
+    between = np.where(between < levels[1:], between, levels[:-1])  # neighbouring floats have no middle
+    cuts = np.concatenate(([np.nextafter(levels[0], -np.inf)], between, [levels[-1]]))
+    below = np.concatenate((layout.starts, [len(y)]))  # pairs rejected at each cut
+    valid_below = np.concatenate(([0.0], np.cumsum(layout.labels)))[below]
+    fn, tn = valid_below, below - valid_below
+    found = from_counts(tn, (len(y) - y.sum()) - tn, fn, y.sum() - fn)["macro_f1"]
+    best = np.flatnonzero(found >= found.max() - 1e-12)
+    chosen = best[np.argmin(np.abs(cuts[best] - 0.5))]
+    # 0.5 itself where it decides as the chosen cut does
+    threshold = 0.5 if np.array_equal(s > 0.5, s > cuts[chosen]) else float(cuts[chosen])
+    return Oracle(threshold, float(found[chosen]))
+
+
+def threshold_table(labels: Labels, scores: Scores, *, thresholds: Sequence[float] = THRESHOLDS) -> tuple[Cut, ...]:
+    """Return what each threshold keeps and how well, for choosing one.
+
+    >>> [(cut.kept, cut.precision_valid) for cut in threshold_table([1, 0], [0.9, 0.6], thresholds=[0.5, 0.7, 0.95])]
+    [(1.0, 0.5), (0.5, 1.0), (0.0, None)]
+    """
+    y, s = checked(labels, scores)
+    rows = []
+    for threshold in thresholds:
+        kept = s > threshold
+        tp, fp = int((kept & (y == 1)).sum()), int((kept & (y == 0)).sum())
+        fn, tn = int(y.sum()) - tp, int((y == 0).sum()) - fp
+        counts = (np.asarray(count, dtype=np.float64) for count in (tn, fp, fn, tp))
+        rows.append(
+            Cut(
+                threshold=float(threshold),
+                kept=float(kept.mean()),
+                precision_valid=tp / (tp + fp) if tp + fp else None,
+                recall_valid=tp / (tp + fn),
+                precision_invalid=tn / (tn + fn) if tn + fn else None,
+                recall_invalid=tn / (tn + fp),
+                macro_f1=float(from_counts(*counts)["macro_f1"]),
+            )
+        )
+    return tuple(rows)
