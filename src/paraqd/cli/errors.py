@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paraqd.corpus.datasets_download import DatasetError
 from paraqd.corpus.formats import TableError
 from paraqd.corpus.plan import AugmentError
 from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
@@ -12,6 +13,7 @@ from paraqd.reading.entities import PipelineUnavailableError
 
 EXPECTED: tuple[type[Exception], ...] = (
     AugmentError,
+    DatasetError,
     GeneratorUnavailableError,
     MissingExtraError,
     MissingResourceError,
