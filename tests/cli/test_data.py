@@ -116,6 +116,14 @@ def test_list_shows_what_is_here(here, capsys):
     assert lines["questions"].split()[1:4] == ["questions", "1", "local"]
     assert lines["sawp"].split()[1:4] == ["pairs", "2", "changed"], "these are not the paper's pairs"
     assert lines["gsm8k"].split()[1:5] == ["questions", "not", "here", "MIT"]
+    assert lines["gsm8k"].rstrip().endswith(DATASETS["gsm8k"].description)
+
+
+def test_list_fits_a_small_terminal(here, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["data", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(DATASETS) + 2, "a line for each set, none wrapped"
 
 
 def test_list_for_a_program(here, capsys, monkeypatch):

@@ -22,6 +22,7 @@ _PATH_EXAMPLE = "Example: paraqd data path sawp"
 _BUILD_EXAMPLE = "Example: paraqd data build questions -o questions.jsonl.gz --corpus gsm8k --corpus mathqa"
 
 _TEST_SETS = ("aquarat", "sawp", "pawp")
+_WIDE = 110  # columns of a terminal in which descriptions stand beside the rest; elsewhere --json has them
 _PLACES = {"local": "local", "cache": "cache", "missing": "not here"}
 
 app = typer.Typer(help="List, fetch, find and build data sets.", no_args_is_help=True)
@@ -214,8 +215,10 @@ def _show(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    console = stdout()
+    described = console.width >= _WIDE
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("name", "kind", "rows", "where", "licence", "what it is"):
+    for title in ("name", "kind", "rows", "where", "licence", *(["what it is"] if described else [])):
         table.add_column(title, no_wrap=title in ("name", "kind", "rows", "where"))
     table.columns[2].justify = "right"
     for row in rows:
@@ -223,8 +226,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
         if row["sound"] is False or row["flaw"]:
             place = Text("damaged" if row["flaw"] else "changed", style="red")
         count = "" if row["rows"] is None else f"{row['rows']:,}"
-        table.add_row(row["name"], row["kind"], count, place, Text(row["licence"]), Text(row["description"]))
-    console = stdout()
+        description = [Text(row["description"])] if described else []
+        table.add_row(row["name"], row["kind"], count, place, Text(row["licence"]), *description)
     console.print(table)
     notes = []
     if any(row["where"] == "missing" for row in rows):
