@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from paraqd.cli import augment, generator, operators, purity, read
+from paraqd.cli import augment, data, generator, operators, purity, read
 from paraqd.cli.console import fail, is_debugging
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command("augment", epilog=augment.EXAMPLE)(augment.augment)
 app.command("operators", epilog=operators.EXAMPLE)(operators.operators)
 app.command("purity", epilog=purity.EXAMPLE)(purity.purity)
 app.command("read", epilog=read.EXAMPLE)(read.read)
+app.add_typer(data.app, name="data", epilog=data.EXAMPLE)
 app.add_typer(generator.app, name="generator", epilog=generator.EXAMPLE)
 
 _DONE, _NOTHING_DONE, _INTERRUPTED = 0, 2, 130
