@@ -1,0 +1,98 @@
+"""The paper's picture of embeddings: triplets in two dimensions by t-SNE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.evaluation.errors import EvaluationError
+from paraqd.evaluation.intervals import SEED
+from paraqd.evaluation.plots import PALETTE, drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHOWN = 7
+_GREY = "#555555"
+_ROLES = (("anchor", "o"), ("valid", "P"), ("invalid", "X"))
+
+
+def project(embeddings: NDArray[Any], *, seed: int = SEED) -> NDArray[np.float64]:
+    """Return each embedding as a point in the plane, by t-SNE on the cosine distance."""
+    from sklearn.manifold import TSNE  # type: ignore[import-untyped]
+
+    n = len(embeddings)
+    # scikit-learn wants it below the number of points; a third of them is the usual bound
+    perplexity = min(30.0, max(1.0, (n - 1) / 3))
+    reducer = TSNE(n_components=2, metric="cosine", init="random", perplexity=perplexity, random_state=seed)
+    points: NDArray[np.float64] = reducer.fit_transform(np.asarray(embeddings, dtype=np.float64)).astype(np.float64)
+    return points
+
+
+def tsne_plot(
+    embeddings: NDArray[Any],
+    triplets: Sequence[tuple[int, int, int]],
+    path: str | Path,
+    *,
+    shown: int = SHOWN,
+    seed: int = SEED,
+    title: str = "",
+) -> None:
+    """Draw triplets in the plane: some at random on the left, all on the right.
+
+    Colour is the triplet, the mark its part. Both panels show the same projection. On the left a solid line leads
+    from an anchor to its valid paraphrase, a dotted one to its invalid one.
+
+    Parameters
+    ----------
+    embeddings
+        A row for each text.
+    triplets
+        The rows of (anchor, valid, invalid).
+    shown
+        How many stand on the left.
+    """
+    chosen = np.asarray(triplets, dtype=np.intp)
+    if chosen.ndim != 2 or chosen.shape[1] != 3 or len(chosen) < 2:
+        raise EvaluationError("t-SNE needs at least two triplets of (anchor, valid, invalid)")
+    if chosen.min() < 0 or chosen.max() >= len(embeddings):
+        raise EvaluationError(f"a triplet names a text that is not among the {len(embeddings):,} embeddings")
+    used, places = np.unique(chosen, return_inverse=True)
+    points = project(np.asarray(embeddings)[used], seed=seed)[places.reshape(chosen.shape)]
+    few = np.random.default_rng(seed).permutation(len(chosen))[:shown]
+    with drawing(path, width=11, height=5.4) as figure:
+        left, right = figure.subplots(1, 2)
+        _panel(left, points[np.sort(few)], size=110, lines=True)
+        left.set_title(f"{len(few)} triplets at random")
+        _panel(right, points, size=26, lines=False)
+        right.set_title(f"all {len(chosen):,} triplets")
+        handles: list[Any] = [
+            right.plot([], [], marker, color=_GREY, fillstyle=fill, linestyle="none", markersize=9, label=role)[0]
+            for (role, marker), fill in zip(_ROLES, ("none", "full", "full"), strict=True)
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=3)
+        if title:
+            figure.suptitle(title)
+
+
+def _panel(axes: Axes, points: NDArray[np.float64], *, size: float, lines: bool) -> None:
+    import matplotlib
+
+    wheel = matplotlib.colormaps["turbo"]
+    for i, triplet in enumerate(points):
+        colour = PALETTE[i] if len(points) <= len(PALETTE) else wheel((i + 0.5) / len(points))
+        if lines:
+            for other, style in ((1, "-"), (2, ":")):
+                axes.plot(*triplet[[0, other]].T, color=colour, linestyle=style, linewidth=1.2, zorder=1)
+        # the anchor is a ring around what lies on it: a valid paraphrase is often at the same place
+        (x, y), others = triplet[0], triplet[1:]
+        axes.scatter(x, y, s=1.8 * size, marker="o", facecolor="none", edgecolor=colour, linewidth=1.4, zorder=3)
+        for (_, marker), (x, y) in zip(_ROLES[1:], others, strict=True):
+            axes.scatter(x, y, s=size, marker=marker, color=colour, edgecolor="white", linewidth=0.6, zorder=2)
+    axes.set_xlabel("t-SNE, first dimension")
+    axes.set_ylabel("t-SNE, second dimension")
+    axes.tick_params(labelbottom=False, labelleft=False, length=0)
