@@ -237,6 +237,11 @@ def test_a_wrong_label_is_impure_whatever_the_text():
     assert check_pair("It is 5 km.", "It is 6 km.", "NumberChange", 1).reason == "wrong label"
 
 
+def test_a_further_draw_promises_what_the_first_does():
+    assert check_pair("It is 5 km.", "It is 5 kilometres.", "UnitReplacement#2", 0).reason == "no other unit"
+    assert check_pair("It is 5 km.", "It is five km.", "NumToWords#3", 0).reason == "wrong label"
+
+
 def test_consistent_renamings_of_f7_count_apart():
     finding = check_pair("Tom ran. Tom won.", "Max ran. Max won.", "EntityReplacement", 0, "consistent_renaming")
     assert finding.ok and finding.consistent_renaming

@@ -8,6 +8,7 @@ from paraqd.operators.voice import voice_edits
 
 PAPER = [f"f{i}" for i in range(1, 11)]
 TEST = [f"f{letter}" for letter in "abcde"]
+BASELINES = ["ssmba", "uda"]
 
 
 def parts(recipe):
@@ -23,7 +24,7 @@ def write(folder, text, name="mine.toml"):
 
 
 def test_the_recipes_that_come_with_the_package():
-    assert recipe_names() == ["extended", "paper", "test"]
+    assert recipe_names() == ["extended", "paper", "ssmba", "test", "uda"]
 
 
 @pytest.mark.parametrize("name", recipe_names())
@@ -93,7 +94,25 @@ def test_stand_ins_stand_in_for_operators_of_the_recipe(recipe):
 def test_valid_operators_come_first(recipe):
     polarities = [get(name).polarity for name in load_recipe(recipe).operators]
     assert polarities == sorted(polarities, key=["valid", "invalid"].index)
-    assert set(polarities) == {"valid", "invalid"}
+    assert set(polarities) == ({"valid"} if recipe in BASELINES else {"valid", "invalid"})
+
+
+def test_uda_is_back_translation_and_low_tfidf_replacement():
+    uda = load_recipe("uda")
+    assert uda.operators == ("Backtranslation", "LowTfidfReplacement")
+    assert uda.stand_ins == {"Backtranslation": load_recipe("paper").stand_ins["Backtranslation"]}
+
+
+def test_ssmba_is_four_reconstructions():
+    ssmba = load_recipe("ssmba")
+    assert {type(get(name)).name for name in ssmba.operators} == {"MaskedReconstruction"}
+    assert len({get(name).name for name in ssmba.operators}) == 4
+    assert ssmba.stand_ins == {"MaskedReconstruction": "generator"}
+
+
+@pytest.mark.parametrize("recipe", ["paper", "extended", "test"])
+def test_the_baselines_operators_are_in_no_other_recipe(recipe):
+    assert not parts(load_recipe(recipe)) & {"LowTfidfReplacement", "MaskedReconstruction"}
 
 
 @pytest.mark.parametrize(("wrong", "nearest"), [("papr", "paper"), ("extend", "extended"), ("Paper", "paper")])
@@ -104,7 +123,7 @@ def test_an_unknown_recipe_suggests_the_nearest(wrong, nearest):
 
 @pytest.mark.parametrize("wrong", ["", "zzz", "../paper", "recipes"])
 def test_what_is_no_recipe_at_all(wrong):
-    with pytest.raises(UnknownRecipeError, match="extended, paper, test"):
+    with pytest.raises(UnknownRecipeError, match="extended, paper, ssmba, test, uda"):
         load_recipe(wrong)
 
 

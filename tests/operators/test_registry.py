@@ -7,7 +7,7 @@ import pytest
 import paraqd.operators
 from paraqd.operators import Composed, Operator, Resources, UnknownOperatorError, derive_rng, get
 from paraqd.operators import registry as registry_module
-from paraqd.operators.registry import names
+from paraqd.operators.registry import full_name, names
 from paraqd.reading import Entity, read
 
 PAPER = {
@@ -40,6 +40,8 @@ OURS = {
     "QuestionReplacement": "invalid",
     "QuestionTruncation": "invalid",
     "InconsistentRenaming": "invalid",
+    "LowTfidfReplacement": "valid",
+    "MaskedReconstruction": "valid",
 }
 VALID_IN_THE_PAPER = {"f1", "f2", "f3", "f4", "fa", "fb"}
 
@@ -100,6 +102,32 @@ def test_an_unknown_operator_suggests_the_nearest(wrong, nearest):
 
 @pytest.mark.parametrize("wrong", ["", "qqqqqq", "+", "NumToWords+", "+NumToWords", "f11"])
 def test_what_is_no_operator_at_all(wrong):
+    with pytest.raises(UnknownOperatorError, match="unknown operator"):
+        get(wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "full"),
+    [("NumToWords#2", "NumToWords#2"), ("f3#12", "NumToWords#12"), ("f3+f8#3", "NumToWords+NumberDeletion#3")],
+)
+def test_an_operator_once_more(name, full):
+    again, base = get(name), get(name.partition("#")[0])
+    assert again.name == full == full_name(name)
+    assert (again.polarity, again.paper_id) == (get(full).polarity, get(full).paper_id)
+    assert base.name == full_name(name.partition("#")[0]), "the operator itself keeps its name"
+
+
+def test_an_operator_once_more_draws_anew():
+    text = "He ran 50 km in 20 hours, 3 km before 9 and 40 after it."
+    drawn = {apply(name, text) for name in ("NumberChange", *(f"NumberChange#{i}" for i in range(2, 8)))}
+    assert len(drawn) > 3
+    assert text not in drawn
+
+
+@pytest.mark.parametrize(
+    "wrong", ["NumToWords#", "NumToWords#1", "NumToWords#02", "NumToWords#x", "#2", "NumToWords#²"]
+)
+def test_what_numbers_no_further_draw(wrong):
     with pytest.raises(UnknownOperatorError, match="unknown operator"):
         get(wrong)
 

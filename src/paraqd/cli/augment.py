@@ -22,7 +22,7 @@ def augment(
         ..., metavar="IN", help="Questions: .csv, .tsv, .jsonl (each also .gz) or .parquet; - is JSONL."
     ),
     out: str = typer.Option(..., "--out", "-o", help="Where the pairs go; the format by its name."),
-    recipe: str = typer.Option("extended", "--recipe", help="extended, paper, test, or a .toml file."),
+    recipe: str = typer.Option("extended", "--recipe", help="extended, paper, test, uda, ssmba, or a .toml file."),
     operators: str | None = typer.Option(
         None, "--operators", help="These instead of the recipe's, with commas: f3,NumberChange."
     ),

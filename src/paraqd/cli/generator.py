@@ -67,8 +67,7 @@ def train(
     if as_json:
         write_json(card)
     elif not quiet:
-        key = "" if kind == "ssmba" else f"; use it with --generator {kind}={folder}"
-        say(f"{folder} is ready (loss {card.get('loss')}){key}")
+        say(f"{folder} is ready (loss {card.get('loss')}); use it with --generator {kind}={folder}")
 
 
 def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paraqd.operators import Recipe, UnknownOperatorError, get, load_recipe, recipe_names
 from paraqd.operators.paper_models import PAPER_MODELS
-from paraqd.operators.registry import BUILTIN
+from paraqd.operators.registry import BUILTIN, base_name
 
 if TYPE_CHECKING:
     from paraqd.operators import Operator
@@ -188,16 +188,16 @@ def _standing_in(
     """Put a rule in the place of each part that lacks its model, or leave the operator out and say why."""
     parts = []
     for name in operator.name.split("+"):
-        part = get(name)
+        part, base = get(name), base_name(name)
         missing = [need for need in _generators_of(part) if need not in given]
         if not missing:
             parts.append(name)
-        elif serves.get(name, _BY_MODEL) == _BY_MODEL:
+        elif serves.get(base, _BY_MODEL) == _BY_MODEL:
             how = " ".join(f"--generator {key}=DIR" for key in missing)
-            if name in serves:
+            if base in serves:
                 how += f"; paraqd generator train {missing[0]} --out DIR makes one"
             left_out[operator.name] = f"no stand-in model was given ({how})"
             return None
         else:
-            parts.append(serves[name])
+            parts.append(serves[base] + name.removeprefix(base))
     return _step(operator, get("+".join(parts)), given)

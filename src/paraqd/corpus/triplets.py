@@ -254,10 +254,10 @@ def _check_known(operators: frozenset[str]) -> None:
     """Refuse a name that is neither in the rows nor an operator: a slip would quietly drop nothing."""
     if not operators:
         return
-    from paraqd.operators.registry import get, names
+    from paraqd.operators.registry import base_name, get, names
 
     for name in sorted(operators):
-        if not set(name.split("+")) <= set(names()):
+        if not {base_name(part) for part in name.split("+")} <= set(names()):
             get(name)  # raises, with the nearest name
 
 

@@ -52,17 +52,24 @@ def same_wording(problem: Problem, output: str) -> bool:
     )
 
 
-def checked_valid(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return what may be called valid; what is not, is dropped and counted."""
+def checked_changed(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
+    """Return what is an output at all; what is not, is dropped and counted."""
     if not output.strip():
         resources.dropped(operator, "no output")
     elif unchanged(problem, output):
         resources.dropped(operator, "unchanged")
-    elif not same_quantities(problem.quantities, read(output).quantities):
-        resources.dropped(operator, "quantities differ")
     else:
         return output
     return None
+
+
+def checked_valid(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
+    """Return what may be called valid; what is not, is dropped and counted."""
+    checked = checked_changed(problem, output, resources, operator=operator)
+    if checked is not None and not same_quantities(problem.quantities, read(checked).quantities):
+        resources.dropped(operator, "quantities differ")
+        return None
+    return checked
 
 
 def lossy_paraphrases(

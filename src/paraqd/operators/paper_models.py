@@ -1,4 +1,4 @@
-"""The models behind the paper's model operators, by the name of the resource that holds each.
+"""The models behind the paper's model operators and its baselines, by the name of the resource that holds each.
 
 Every one can be replaced by another hub name or a folder: ``--generator f9=DIR``.
 """
@@ -11,7 +11,15 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from paraqd.generators import PLAIN, Generator, GeneratorUnavailableError, Prompt, load_generator, read_card
+from paraqd.generators import (
+    PLAIN,
+    Generator,
+    GeneratorUnavailableError,
+    MaskedGenerator,
+    Prompt,
+    load_generator,
+    read_card,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +28,7 @@ class PaperModel:
 
     ``certain`` is False where the paper says which base and which data but not which published weights: the
     model named is the likeliest. ``train_first`` says that the published weights are only the base of a
-    training (``paraqd generator train``).
+    training (``paraqd generator train``), ``masked`` that no other kind of model will do.
     """
 
     operator: str
@@ -28,6 +36,7 @@ class PaperModel:
     prompt: Prompt = PLAIN
     certain: bool = True
     train_first: bool = False
+    masked: bool = False
 
 
 PAPER_MODELS: Mapping[str, PaperModel] = MappingProxyType(
@@ -54,6 +63,7 @@ PAPER_MODELS: Mapping[str, PaperModel] = MappingProxyType(
             prompt=Prompt("paraphrase: {text}"),
             certain=False,
         ),
+        "ssmba": PaperModel(operator="MaskedReconstruction", model="bert-base-cased", certain=False, masked=True),
     }
 )
 
@@ -77,7 +87,7 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
         raise GeneratorUnavailableError(
             f"--generator {key}={model}: that model was trained for {card['kind']}, not for {paper.operator}"
         )
-    return load_generator(
+    loaded = load_generator(
         chosen,
         device=device,
         # A folder that this project trained knows its own prompt.
@@ -85,6 +95,12 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
         needed_by=paper.operator,
         option=key,
     )
+    if paper.masked and not isinstance(loaded, MaskedGenerator):
+        raise GeneratorUnavailableError(
+            f"--generator {key}={model}: {paper.operator} needs a masked language model, which this is not; "
+            f"paraqd generator train {key} --out DIR makes one"
+        )
+    return loaded
 
 
 def generator_factories(

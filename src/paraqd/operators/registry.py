@@ -46,6 +46,8 @@ BUILTIN: Mapping[str, str] = {
     "QuestionReplacement": "question_replacement",
     "QuestionTruncation": "question_truncation",
     "InconsistentRenaming": "inconsistent_renaming",
+    "LowTfidfReplacement": "low_tfidf_replacement",
+    "MaskedReconstruction": "masked_reconstruction",
 }
 
 
@@ -109,11 +111,30 @@ def full_name(name: str) -> str:
     >>> full_name("f3+NumberChange")
     'NumToWords+NumberChange'
     """
-    return "+".join(_PAPER_IDS.get(part, part) for part in name.split("+"))
+    parts = [(base_name(part), part) for part in name.split("+")]
+    return "+".join(_PAPER_IDS.get(base, base) + part.removeprefix(base) for base, part in parts)
+
+
+def base_name(name: str) -> str:
+    """Return the operator's name without the number of the draw.
+
+    >>> base_name("MaskedReconstruction#2"), base_name("Rewrite")
+    ('MaskedReconstruction', 'Rewrite')
+    """
+    base, _, draw = name.partition("#")
+    return base if _is_draw(draw) else name
+
+
+def _is_draw(text: str) -> bool:
+    """Tell whether this numbers a further draw; one way to write each, as outputs depend on the name."""
+    return text.isascii() and text.isdigit() and text[0] != "0" and text != "1"
 
 
 def get(name: str) -> Operator:
     """Return the operator of that name; ``A+B`` composes B on top of A. A paper id (``f3``) works too.
+
+    ``A#2`` is A once more: an operator's random generator depends on its name, so this makes another output of
+    the same question.
 
     >>> get("f3").name
     'NumToWords'
@@ -123,6 +144,11 @@ def get(name: str) -> Operator:
     if "+" in name:
         first, _, second = name.rpartition("+")
         return Composed(get(first), get(second))
+    base = base_name(name)
+    if base != name:
+        again = get(base)
+        again.name = f"{again.name}{name.removeprefix(base)}"  # type: ignore[misc]  # one name per instance
+        return again
     name = _PAPER_IDS.get(name, name)
     if name in BUILTIN:
         module = importlib.import_module(f"paraqd.operators.{BUILTIN[name]}")

@@ -7,7 +7,7 @@ from collections import Counter
 
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.text import splice
-from paraqd.operators.vocabulary import Vocabulary, is_word
+from paraqd.operators.vocabulary import Vocabulary, cased_like, is_word
 from paraqd.reading import Problem
 
 
@@ -50,4 +50,4 @@ def _another(word: str, vocabulary: Vocabulary, rng: random.Random) -> str:
     new = word.lower()
     while new == word.lower():
         new = rng.choice(vocabulary.words)
-    return new.capitalize() if word[0].isupper() else new
+    return cased_like(word, new)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 
 from paraqd.reading import tokenize
 
@@ -17,32 +20,89 @@ _MOST_WORDS = 50_000
 class Vocabulary:
     """Words in alphabetical order, their document frequencies, and the number of documents.
 
+    ``others`` has the document frequencies of what is no word but a token with a letter or a digit: numbers,
+    single letters, words with an apostrophe.
+
     >>> vocabulary = Vocabulary.of(["a red pen", "a blue pen", "a red book"])
     >>> vocabulary.words, round(vocabulary.idf("red"), 2) < round(vocabulary.idf("zebra"), 2)
     (('pen', 'red'), True)
+    >>> vocabulary.others
+    {'a': 3}
     """
 
     words: tuple[str, ...]
     frequencies: dict[str, int]
     documents: int
+    others: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Vocabulary:
         """Count the words of a corpus in one pass; memory holds the vocabulary, not the texts."""
-        counts: Counter[str] = Counter()
+        words: Counter[str] = Counter()
+        others: Counter[str] = Counter()
         documents = 0
         for text in texts:
             documents += 1
-            counts.update({token.text.lower() for token in tokenize(text) if is_word(token.text)})
-        kept = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_WORDS]
-        frequencies = {word: count for word, count in kept if count >= _LEAST_COUNT}
-        return cls(tuple(sorted(frequencies)), frequencies, documents)
+            tokens = {token.text for token in tokenize(text) if is_term(token.text)}
+            words.update({token.lower() for token in tokens if is_word(token)})
+            others.update({token.lower() for token in tokens if not is_word(token)})
+        frequencies = _commonest(words)
+        return cls(tuple(sorted(frequencies)), frequencies, documents, _commonest(others))
 
     def idf(self, word: str) -> float:
         """Return the smoothed inverse document frequency of a word."""
         return math.log((1 + self.documents) / (1 + self.frequencies.get(word.lower(), 0))) + 1
 
+    def plain_idf(self, term: str) -> float:
+        """Return the inverse document frequency of a word or another term without smoothing, as UDA has it.
+
+        0 for what stands in every document; what was not counted stands in one.
+        """
+        term = term.lower()
+        found = self.frequencies.get(term) or self.others.get(term) or 1
+        return math.log(max(self.documents, found) / found)
+
+    def draw_uninformative(self, rng: random.Random) -> str | None:
+        """Draw a term, the likelier the less it tells (UDA's sampling); None from an empty vocabulary.
+
+        A term's score is its frequency times its inverse document frequency, and its weight how far that lies
+        below the highest score.
+        """
+        terms, weights = self._draws
+        return rng.choices(terms, cum_weights=weights)[0] if terms else None
+
+    @cached_property
+    def _draws(self) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        """Terms in a fixed order and their weights, added up."""
+        counts = {**self.frequencies, **self.others}
+        terms = tuple(sorted(counts))
+        scores = [counts[term] * self.plain_idf(term) for term in terms]
+        highest = max(scores, default=0.0)
+        weights = [highest - score for score in scores]
+        if not any(weights):  # all alike
+            weights = [1.0] * len(terms)
+        return terms, tuple(accumulate(weights))
+
 
 def is_word(token: str) -> bool:
     """Tell whether a token is a word of more than one letter."""
     return len(token) > 1 and token.isalpha()
+
+
+def is_term(token: str) -> bool:
+    """Tell whether a token is a word, a letter or a number, and no mark."""
+    return token[:1].isalnum()
+
+
+def cased_like(word: str, new: str) -> str:
+    """Return ``new`` with a capital where ``word`` has one.
+
+    >>> cased_like("Tom", "red"), cased_like("pen", "red")
+    ('Red', 'red')
+    """
+    return new.capitalize() if word[0].isupper() else new
+
+
+def _commonest(counts: Mapping[str, int]) -> dict[str, int]:
+    kept = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_WORDS]
+    return {term: count for term, count in kept if count >= _LEAST_COUNT}

@@ -34,7 +34,8 @@ def check_pair(question: str, paraphrase: str, operator: str, label: int, note: 
     question, paraphrase : str
         The pair.
     operator : str
-        The operator's name; of ``A+B`` the last decides, and what A may change may change too.
+        The operator's name; of ``A+B`` the last decides, and what A may change may change too. ``A#2``, A's second
+        draw, promises what A does.
     label : int
         1 valid, 0 invalid; decides by itself where the operator is not known.
     note : str
@@ -50,7 +51,7 @@ def check_pair(question: str, paraphrase: str, operator: str, label: int, note: 
     'no other unit'
 
     """
-    parts = operator.split("+")
+    parts = [part.partition("#")[0] for part in operator.split("+")]
     free = frozenset[str]().union(*(VALID.get(part, frozenset() if part == _SAME else _WORDING) for part in parts[:-1]))
     last = parts[-1]
     if (last in CHECKS and label != 0) or ((last in VALID or last == _SAME) and label != 1):

@@ -33,7 +33,7 @@ def recipe_names() -> list[str]:
     """Return the names of the recipes that come with the package.
 
     >>> recipe_names()
-    ['extended', 'paper', 'test']
+    ['extended', 'paper', 'ssmba', 'test', 'uda']
     """
     return sorted(path.stem for path in Path(__file__).parent.glob("*.toml"))
 
