@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from paraqd.cli import augment, data, generator, operators, purity, read
+from paraqd.cli import augment, data, generator, operators, pseudo_label, purity, read
 from paraqd.cli.console import fail, is_debugging
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 # a new command is one file and one line here
 app.command("augment", epilog=augment.EXAMPLE)(augment.augment)
 app.command("operators", epilog=operators.EXAMPLE)(operators.operators)
+app.command("pseudo-label", epilog=pseudo_label.EXAMPLE)(pseudo_label.pseudo_label)
 app.command("purity", epilog=purity.EXAMPLE)(purity.purity)
 app.command("read", epilog=read.EXAMPLE)(read.read)
 app.add_typer(data.app, name="data", epilog=data.EXAMPLE)
