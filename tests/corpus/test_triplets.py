@@ -225,6 +225,18 @@ def test_a_composed_operator_is_dropped_by_its_full_name():
     assert len(make_triplets(rows, drop_operators=("Rewrite+NumberChange",))) == 3
 
 
+def test_a_text_that_one_operator_drew_twice_counts_once():
+    rows = [row(text, 1, name) for text, name in (("x", "A"), ("x", "A#2"), ("y", "A#3"), ("x", "B"))]
+    made = make_triplets(rows, in_batch=True)
+    assert [valid for valid, _ in made.operators] == ["A", "A#3", "B"]
+
+
+def test_a_further_draw_is_dropped_by_its_own_name():
+    rows = [row("x", 1, "MaskedReconstruction"), row("y", 1, "MaskedReconstruction#2")]
+    made = make_triplets(rows, in_batch=True, drop_operators=("MaskedReconstruction#2", "MaskedReconstruction#3"))
+    assert made.operators == (("MaskedReconstruction", ""),)
+
+
 def test_all_operators_dropped():
     made = make_triplets(TWO_AND_THREE[:1], drop_operators=("f2",))
     assert (len(made), made.skipped) == (0, {"every operator dropped": 1})

@@ -266,7 +266,7 @@ def _check_known(operators: frozenset[str]) -> None:
 
 def _cleaned(outputs: _Outputs, skipped: Counter[str]) -> tuple[list[_Output], list[_Output]]:
     """Return the valid and the invalid outputs in a fixed order, without what contradicts itself."""
-    valid, invalid = sorted(outputs.valid), sorted(outputs.invalid)
+    valid, invalid = _distinct(outputs.valid), _distinct(outputs.invalid)
     good = {output.paraphrase for output in valid}
     rules: tuple[tuple[str, Callable[[_Output], bool]], ...] = (
         (UNCHANGED, lambda output: output.paraphrase == outputs.question),
@@ -277,6 +277,14 @@ def _cleaned(outputs: _Outputs, skipped: Counter[str]) -> tuple[list[_Output], l
         skipped[reason] += len(kept) < len(invalid)
         invalid = kept
     return valid, invalid
+
+
+def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
+    """Sort outputs; a text that several draws of one operator (``A``, ``A#2``) gave counts once."""
+    first: dict[tuple[str, str], _Output] = {}
+    for output in sorted(outputs):
+        first.setdefault((output.operator.partition("#")[0], output.paraphrase), output)
+    return list(first.values())
 
 
 def _drawn(question: str, valid: list[_Output], invalid: list[_Output], rng: random.Random) -> list[_Triplet]:
