@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paraqd.corpus.annotation_items import AnnotationError
 from paraqd.corpus.datasets_download import DatasetError
 from paraqd.corpus.formats import TableError
 from paraqd.corpus.plan import AugmentError
@@ -12,6 +13,7 @@ from paraqd.operators import MissingResourceError, UnknownOperatorError, Unknown
 from paraqd.reading.entities import PipelineUnavailableError
 
 EXPECTED: tuple[type[Exception], ...] = (
+    AnnotationError,
     AugmentError,
     DatasetError,
     GeneratorUnavailableError,

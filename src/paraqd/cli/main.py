@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from paraqd.cli import augment, data, generator, operators, pseudo_label, purity, read
+from paraqd.cli import annotate, augment, data, generator, operators, pseudo_label, purity, read, testset
 from paraqd.cli.console import fail, is_debugging
 
 app = typer.Typer(
@@ -28,6 +28,8 @@ app.command("operators", epilog=operators.EXAMPLE)(operators.operators)
 app.command("pseudo-label", epilog=pseudo_label.EXAMPLE)(pseudo_label.pseudo_label)
 app.command("purity", epilog=purity.EXAMPLE)(purity.purity)
 app.command("read", epilog=read.EXAMPLE)(read.read)
+app.command("testset", epilog=testset.EXAMPLE)(testset.testset)
+app.add_typer(annotate.app, name="annotate", epilog=annotate.EXAMPLE)
 app.add_typer(data.app, name="data", epilog=data.EXAMPLE)
 app.add_typer(generator.app, name="generator", epilog=generator.EXAMPLE)
 

@@ -1,0 +1,374 @@
+"""``paraqd annotate``: label pairs at the terminal, bring annotators together, see what operators made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from paraqd.cli.console import row_ranges, say, stderr, stdout, write_json
+
+if TYPE_CHECKING:
+    from paraqd.corpus.annotation_items import Items
+    from paraqd.corpus.annotations import Session
+    from paraqd.corpus.merging import Annotator, Merged
+    from paraqd.evaluation.agreement import Agreement
+    from paraqd.evaluation.operator_statistics import OperatorStatistics
+
+EXAMPLE = "Example: paraqd annotate pairs.csv --annotator ann"
+
+_FILES, _SHOWN = "Files", "What is shown"
+_DEFAULT = "label"
+
+_QUESTION = typer.Option("question", "--question-column", rich_help_panel=_FILES)
+_PARAPHRASE = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES)
+_ID = typer.Option("id", "--id-column", rich_help_panel=_FILES)
+_ENCODING = typer.Option(
+    None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
+)
+_LABELS = typer.Option(
+    ["label"],
+    "--label-column",
+    help="Where tables hold labels; several times where a table holds several annotators'.",
+    rich_help_panel=_FILES,
+)
+_JSON = typer.Option(False, "--json", help="Write JSON for a program.", rich_help_panel=_SHOWN)
+_PAIRS = "Pairs, as paraqd testset writes them: .csv, .tsv, .jsonl or .parquet."
+
+
+class _PairsFirst(TyperGroup):
+    """Takes ``annotate PAIRS`` for ``annotate label PAIRS``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [_DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(cls=_PairsFirst, no_args_is_help=True)
+
+
+@app.callback(epilog=EXAMPLE)
+def annotate() -> None:
+    """Label pairs by hand: two annotators or more, each with a journal of their own.
+
+    1. paraqd annotate PAIRS --annotator NAME: label them at the terminal (run it again to go on).
+    2. paraqd annotate PAIRS --annotator NAME --resolve A --resolve B: settle what A and B disagree on.
+    3. paraqd annotate merge PAIRS A B -o MERGED: Cohen's κ and one file.
+    4. paraqd annotate stats MERGED: what the operators made against what they are meant to make.
+    """
+
+
+@app.command(_DEFAULT, epilog=EXAMPLE)
+def label(
+    source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
+    annotator: str | None = typer.Option(None, "--annotator", "-a", help="Your name; the login's unless given."),
+    out: str | None = typer.Option(None, "--out", "-o", help="Your journal; PAIRS.NAME.jsonl unless given."),
+    resolve: list[str] = typer.Option(
+        [], "--resolve", metavar="FILE", help="Show only the pairs on which these annotators disagree."
+    ),
+    seed: int | None = typer.Option(None, "--seed", help="Of your own order of the pairs; 3407 unless given."),
+    question_column: str = _QUESTION,
+    paraphrase_column: str = _PARAPHRASE,
+    id_column: str = _ID,
+    label_column: list[str] = _LABELS,
+    encoding: str | None = _ENCODING,
+    as_json: bool = _JSON,
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No summary.", rich_help_panel=_SHOWN),
+) -> None:
+    """Label pairs at the terminal, one key for each; every decision is on disk at once.
+
+    Keys: v or 1 valid, i or 0 invalid, s skip, u undo, n note, ? what is valid, q quit. Run the same command again to
+    go on. Without a terminal the keys are read from standard input, one in a line.
+    """
+    from paraqd.cli.annotate_screen import annotate_pairs
+    from paraqd.cli.keys import open_keys
+    from paraqd.corpus.annotations import Session, annotator_name, journal_path, open_journal
+    from paraqd.corpus.merging import disagreements, read_annotators
+
+    name = _login() if annotator is None else annotator_name(annotator)
+    pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
+    journal = Path(out) if out is not None else journal_path(source, name)
+    scope, resolves = None, []
+    if resolve:
+        judges = read_annotators(resolve, pairs, label_columns=label_column, encoding=encoding)
+        scope, resolves = disagreements(judges), [judge.name for judge in judges]
+        if not scope:
+            raise _error(f"{' and '.join(resolves)} disagree on no pair: there is nothing to settle")
+    with open_journal(journal, pairs, annotator=name, seed=seed, resolves=resolves) as opened:
+        session = Session(opened, pairs, scope=scope)
+        try:
+            with open_keys() as keys:
+                annotate_pairs(session, keys, stderr())
+        except KeyboardInterrupt:
+            _summary(session, as_json=as_json, quiet=quiet)
+            say("stopped; run the same command again to go on")
+            raise typer.Exit(130) from None
+        _summary(session, as_json=as_json, quiet=quiet)
+
+
+@app.command("merge", epilog="Example: paraqd annotate merge pairs.csv pairs.ann.jsonl bob.csv -o merged.csv")
+def merge(
+    source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
+    annotated: list[str] = typer.Argument(..., metavar="FILE...", help="Journals, or tables with a column of labels."),
+    out: str = typer.Option(..., "--out", "-o", help="Where the merged pairs go; the format by its name."),
+    disagreements: str | None = typer.Option(
+        None, "--disagreements", metavar="FILE", help="Also write the pairs on which annotators disagree."
+    ),
+    drop_open: bool = typer.Option(False, "--drop-open", help="Leave out pairs without a settled label."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace outputs that are there."),
+    question_column: str = _QUESTION,
+    paraphrase_column: str = _PARAPHRASE,
+    id_column: str = _ID,
+    label_column: list[str] = _LABELS,
+    encoding: str | None = _ENCODING,
+    as_json: bool = _JSON,
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No table.", rich_help_panel=_SHOWN),
+) -> None:
+    """Bring annotators together: Cohen's κ of every two, and one file with one label for each pair.
+
+    Where they disagree, an annotator who used --resolve decides, else the majority; a tie has no label.
+    """
+    from paraqd.corpus import merging
+
+    _check_outputs([out, *filter(None, [disagreements])], [source, *annotated], overwrite=overwrite)
+    pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
+    annotators = merging.read_annotators(annotated, pairs, label_columns=label_column, encoding=encoding)
+    merged = merging.merge(pairs, annotators)
+    agreements = _agreements(annotators, pairs)
+    unsettled = [item for item in merged if item.label is None]
+    kept = [item for item in merged if item.label is not None] if drop_open else merged
+    if not kept:
+        raise _error("no pair has a settled label: nothing is left to write")
+    merging.write_merged(out, pairs, kept)
+    if disagreements is not None:
+        merging.write_merged(disagreements, pairs, [item for item in merged if item.agreed is False])
+    report = {
+        "out": out,
+        "pairs": len(merged),
+        "written": len(kept),
+        "valid": sum(item.label == 1 for item in merged),
+        "invalid": sum(item.label == 0 for item in merged),
+        "open": len(unsettled),
+        "disagreed": sum(item.agreed is False for item in merged),
+        "annotators": {annotator.name: len(annotator.labels) for annotator in annotators},
+        "agreement": [{"first": a, "second": b, **found.to_dict()} for a, b, found in agreements],
+    }
+    if as_json:
+        write_json(report)
+    elif not quiet:
+        _show_merged(report, agreements)
+    _name_open(unsettled, dropped=drop_open)
+    if unsettled and not drop_open:
+        raise typer.Exit(1)
+
+
+@app.command("export", epilog="Example: paraqd annotate export pairs.csv --annotator bob -o bob.csv")
+def export(
+    source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
+    annotator: str = typer.Option(..., "--annotator", "-a", help="Whose order of the pairs."),
+    out: str = typer.Option(..., "--out", "-o", help="The sheet, such as bob.csv."),
+    seed: int = typer.Option(3407, "--seed", help="Of the annotator's own order of the pairs."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace a sheet that is there."),
+    question_column: str = _QUESTION,
+    paraphrase_column: str = _PARAPHRASE,
+    id_column: str = _ID,
+    encoding: str | None = _ENCODING,
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No summary.", rich_help_panel=_SHOWN),
+) -> None:
+    """Write the pairs for an annotator who labels in a spreadsheet: blind, with an empty column of labels."""
+    from paraqd.corpus.annotations import annotator_name, shuffled
+    from paraqd.corpus.merging import write_sheet
+
+    _check_outputs([out], [source], overwrite=overwrite)
+    pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
+    write_sheet(out, pairs, shuffled(pairs, annotator=annotator_name(annotator), seed=seed))
+    if not quiet:
+        say(f"{len(pairs.pairs):,} pairs in {out}: 1 (valid) or 0 (invalid) goes into the column label")
+
+
+@app.command("stats", epilog="Example: paraqd annotate stats aquarat.csv sawp.csv")
+def stats(
+    sources: list[str] = typer.Argument(..., metavar="FILE...", help="Merged files, one for each data set."),
+    label_column: str = typer.Option("label", "--label-column", rich_help_panel=_FILES),
+    encoding: str | None = _ENCODING,
+    as_json: bool = _JSON,
+) -> None:
+    """Show what test operators made against what they are meant to make, as the paper's test set section does."""
+    from paraqd.corpus.tables import open_table
+    from paraqd.evaluation.errors import EvaluationError
+    from paraqd.evaluation.operator_statistics import PAPER_AVERAGES, average_statistics, operator_statistics
+
+    found: dict[str, OperatorStatistics] = {}
+    for source in sources:
+        table = open_table(source, encoding=encoding)
+        absent = [name for name in ("operator", "intended", label_column) if name not in table.columns]
+        if absent:
+            raise _error(
+                f"{table.name} has no column {absent[0]!r} (it has: {', '.join(table.columns)}); give what paraqd "
+                "annotate merge wrote for pairs of paraqd testset"
+            )
+        try:
+            found[source] = operator_statistics({**row, "label": row.get(label_column)} for row in table.rows())
+        except EvaluationError as error:
+            raise _error(f"{table.name}: {error}") from None
+    average = average_statistics(list(found.values()))
+    if as_json:
+        files = {source: statistics.to_dict() for source, statistics in found.items()}
+        write_json({"files": files, "average": average, "paper": dict(PAPER_AVERAGES)})
+    else:
+        _show_statistics(found, average)
+
+
+# --- helpers ------------------------------------------------------------------------------------
+
+
+def _error(message: str) -> Exception:
+    from paraqd.corpus.annotation_items import AnnotationError
+
+    return AnnotationError(message)
+
+
+def _login() -> str:
+    """Return the login's name, made fit to name an annotator."""
+    import getpass
+    import re
+
+    try:
+        return re.sub(r"[^\w-]+", "_", getpass.getuser()) or "annotator"
+    except (OSError, KeyError, ImportError):  # nobody is logged in
+        return "annotator"
+
+
+def _read(source: str, question: str, paraphrase: str, name: str, encoding: str | None) -> Items:
+    from paraqd.corpus.annotation_items import read_items
+    from paraqd.corpus.tables import Columns
+
+    if source == "-":
+        raise _error("PAIRS must be a file: standard input is where the keys come from")
+    return read_items(source, columns=Columns(question=question, paraphrase=paraphrase, id=name), encoding=encoding)
+
+
+def _check_outputs(outputs: list[str], inputs: list[str], *, overwrite: bool) -> None:
+    from paraqd.corpus.tables import check_writable
+
+    if len({Path(out).resolve() for out in outputs}) < len(outputs):
+        raise _error(f"{outputs[0]} is named twice; choose another file for --disagreements")
+    for out in outputs:
+        check_writable(out)
+        if Path(out).resolve() in {Path(name).resolve() for name in inputs}:
+            raise _error(f"{out} is an input itself; choose another name")
+        if Path(out).exists() and not overwrite:
+            raise _error(f"{out} is there already; give --overwrite to replace it, or choose another name")
+
+
+def _summary(session: Session, *, as_json: bool, quiet: bool) -> None:
+    journal = session.journal
+    labels = list(journal.decisions.labels.values())
+    if as_json:
+        write_json(
+            {
+                "annotator": journal.header.annotator,
+                "journal": str(journal.path),
+                "pairs": session.total,
+                "labelled": session.labelled,
+                "valid": labels.count(1),
+                "invalid": labels.count(0),
+                "skipped": session.skipped,
+            }
+        )
+    elif not quiet:
+        skipped = f", {session.skipped:,} skipped" if session.skipped else ""
+        stdout().print(
+            f"{journal.header.annotator}: {session.labelled:,} of {session.total:,} labelled ({labels.count(1):,} "
+            f"valid, {labels.count(0):,} invalid){skipped}; they are in {journal.path}",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _agreements(annotators: list[Annotator], pairs: Items) -> list[tuple[str, str, Agreement]]:
+    """Return Cohen's κ of every two annotators who labelled some pair in common."""
+    from itertools import combinations
+
+    from paraqd.corpus.merging import both_labelled
+    from paraqd.evaluation.agreement import cohen_kappa
+
+    judges = [annotator for annotator in annotators if not annotator.resolves]
+    found = []
+    for first, second in combinations(judges, 2):
+        labels = both_labelled(first, second, pairs)
+        if labels[0]:
+            found.append((first.name, second.name, cohen_kappa(*labels)))
+    return found
+
+
+def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreement]]) -> None:
+    from rich.table import Table
+
+    console = stdout()
+    if agreements:
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+        for title in ("annotators", "pairs", "agree", "Cohen's κ", "95 % interval"):
+            table.add_column(title, no_wrap=True, justify="left" if title == "annotators" else "right")
+        for first, second, found in agreements:
+            kappa = "not defined" if found.kappa is None else f"{found.kappa:.2f} ({found.word})"
+            interval = "" if found.low is None else f"{found.low:.2f} to {found.high:.2f}"
+            table.add_row(f"{first}, {second}", f"{found.n:,}", f"{found.observed:.1%}", kappa, interval)
+        console.print(table)
+        for first, second, found in agreements:
+            (neither, second_only), (first_only, both) = found.table
+            console.print(
+                f"{first}, {second}: valid to both {both:,}, to {first} only {first_only:,}, to {second} only "
+                f"{second_only:,}, to neither {neither:,}",
+                markup=False,
+                soft_wrap=True,
+            )
+    console.print(
+        f"{report['pairs']:,} pairs: {report['valid']:,} valid, {report['invalid']:,} invalid, {report['open']:,} "
+        f"open; annotators disagreed on {report['disagreed']:,}; {report['written']:,} written to {report['out']}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _name_open(unsettled: list[Merged], *, dropped: bool) -> None:
+    """Name the pairs without a label, by what is missing."""
+    tied = [item.pair.number for item in unsettled if item.agreed is False]
+    bare = [item.pair.number for item in unsettled if item.agreed is not False]
+    done = "left out" if dropped else "kept without a label"
+    if tied:
+        say(f"{len(tied):,} in dispute, {done} (paraqd annotate PAIRS --resolve settles them): row {row_ranges(tied)}")
+    if bare:
+        say(f"{len(bare):,} labelled by nobody, {done}: row {row_ranges(bare)}")
+
+
+def _show_statistics(found: dict[str, OperatorStatistics], average: dict[str, float]) -> None:
+    from rich.table import Table
+
+    from paraqd.evaluation.operator_statistics import PAPER_AVERAGES
+
+    console = stdout()
+    for source, statistics in found.items():
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", title=source, title_justify="left")
+        for title in ("operator", "paper", "meant"):
+            table.add_column(title, no_wrap=True)
+        for title in ("pairs", "valid", "invalid", "as meant"):
+            table.add_column(title, no_wrap=True, justify="right")
+        for count in statistics.operators:
+            meant = "valid" if count.intended else "invalid"
+            numbers = [f"{number:,}" for number in (count.n, count.valid, count.invalid)]
+            table.add_row(count.operator, count.paper_id, meant, *numbers, f"{count.accuracy:.1%}")
+        console.print(table)
+        if statistics.unlabelled:
+            console.print(f"{statistics.unlabelled:,} rows without a label are left out")
+        console.print(_figures(statistics.to_dict()), soft_wrap=True)
+    if len(found) > 1:
+        console.print(f"average over {len(found)} files: {_figures(average)}", soft_wrap=True)
+    console.print(f"the paper's average over three data sets: {_figures(PAPER_AVERAGES)}", soft_wrap=True)
+
+
+def _figures(numbers: Any) -> str:
+    return ", ".join(f"{name} {numbers[name]:.2f}" for name in ("precision", "recall", "accuracy"))

@@ -1,0 +1,142 @@
+"""What an annotator sees and presses: one pair after the other, blind to where it comes from."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections.abc import Callable
+from statistics import median
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.text import Text
+
+from paraqd.corpus.difference import differences
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from paraqd.cli.keys import Keys
+    from paraqd.corpus.annotation_items import Item
+    from paraqd.corpus.annotations import Session
+
+KEYS = "v or 1 valid · i or 0 invalid · s skip · u undo · n note · ? what is valid · q quit"
+DEFINITION = (
+    "valid: a solver would set up the same equations and give the same answer. Other words, another order, five for 5, "
+    "km for kilometres, 30 minutes for half an hour, or a name changed everywhere keep it valid.",
+    "invalid: a number, unit, condition or the question is lost, changed or exchanged, even one that the answer does "
+    "not need; names are mixed up; or the text no longer makes sense.",
+    "Clumsy grammar alone does not make it invalid. In doubt, s leaves it for the next session and n writes a note.",
+)
+
+_LABELS = {"v": 1, "1": 1, "i": 0, "0": 0, "s": None}
+_NAMES = {1: "valid", 0: "invalid", None: "skipped"}
+_MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
+_STYLES = {"=": "", "-": "bold red", "+": "bold green"}
+_RECENT = 50  # decisions from which the pace is told
+
+
+class Pace:
+    """How long a decision takes: the median of the last ones, so that a break does not count."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._started = clock()
+        self._taken: list[float] = []
+
+    def shown(self) -> None:
+        """Start the clock: a pair is on the screen."""
+        self._started = self._clock()
+
+    def decided(self) -> None:
+        """Stop it."""
+        self._taken.append(self._clock() - self._started)
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds for each decision; None before the third."""
+        return median(self._taken[-_RECENT:]) if len(self._taken) >= 3 else None
+
+
+def annotate_pairs(session: Session, keys: Keys, console: Console, *, pace: Pace | None = None) -> None:
+    """Show pair after pair and record what is pressed, until the last pair, ``q`` or the end of the input."""
+    pace = pace or Pace()
+    fresh = True
+    console.print(Text(KEYS, style="dim"))
+    while True:
+        item = session.current
+        if item is None:
+            console.print(Text("\nThat was the last pair. u takes the last decision back; any other key ends."))
+        elif fresh:
+            _show(item, session, pace, console)
+            pace.shown()
+        stroke = keys.read()
+        key = "q" if stroke is None else stroke.key.lower()
+        fresh = False
+        if key == "u":
+            fresh = session.undo()
+            console.print(Text("taken back" if fresh else "there is nothing to take back", style="dim"))
+        elif key == "q" or item is None:
+            return
+        elif key in _LABELS:
+            session.decide(_LABELS[key])
+            pace.decided()
+            console.print(Text(f"→ {_NAMES[_LABELS[key]]}", style="dim"))
+            fresh = True
+        elif key == "n":
+            _note(session, keys, stroke.text if stroke else "", console)
+        elif key == "?":
+            for line in DEFINITION:
+                console.print(Text(line))
+        else:
+            console.print(Text(f"{_visible(key)!r} is no key here: {KEYS}", style="yellow"))
+
+
+def _note(session: Session, keys: Keys, text: str, console: Console) -> None:
+    if not text:
+        console.print("note (blank removes it): ", end="")
+        text = keys.line()
+    session.note(text)
+    console.print(Text("noted" if text else "note removed", style="dim"))
+
+
+def _show(item: Item, session: Session, pace: Pace, console: Console) -> None:
+    console.print()
+    console.rule(Text(progress(session, pace), style="dim"), align="left", style="dim")
+    segments = differences(_visible(item.question), _visible(item.paraphrase))
+    for title, sign in (("question", "-"), ("paraphrase", "+")):
+        console.print(Text(title, style="dim"))
+        line = Text()
+        for segment in segments:
+            if segment.sign in ("=", sign):
+                before, after = _MARKS[segment.sign] if console.color_system is None else ("", "")
+                line.append(f"{before}{segment.text}{after}", style=_STYLES[segment.sign])
+        console.print(Padding(line if line.plain.strip() else Text("(blank)", style="italic"), (0, 0, 0, 2)))
+    note = session.journal.decisions.notes.get(item.key)
+    if note:
+        console.print(Text(f"note: {_visible(note)}", style="dim"))
+
+
+def progress(session: Session, pace: Pace) -> str:
+    """Say how far the annotator is.
+
+    The time left is told by the pace of this session and the pairs still to come in it.
+    """
+    parts = [f"{session.labelled:,} of {session.total:,} labelled"]
+    if session.skipped:
+        parts.append(f"{session.skipped:,} skipped")
+    if pace.seconds is not None:
+        parts += [f"{pace.seconds:.0f} s each", f"about {_duration(pace.seconds * session.left)} left"]
+    return " · ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "a minute"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _visible(text: str) -> str:
+    """Replace control characters: a text must not command the terminal."""
+    return "".join(sign if sign in "\n\t" or unicodedata.category(sign) != "Cc" else "\ufffd" for sign in text)
