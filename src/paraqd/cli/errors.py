@@ -6,6 +6,7 @@ from paraqd.corpus.annotation_items import AnnotationError
 from paraqd.corpus.datasets_download import DatasetError
 from paraqd.corpus.formats import TableError
 from paraqd.corpus.plan import AugmentError
+from paraqd.evaluation.errors import EvaluationError
 from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
 from paraqd.generators.training_data import TrainingDataError
 from paraqd.generators.training_loop import TrainingError
@@ -16,6 +17,7 @@ EXPECTED: tuple[type[Exception], ...] = (
     AnnotationError,
     AugmentError,
     DatasetError,
+    EvaluationError,
     GeneratorUnavailableError,
     MissingExtraError,
     MissingResourceError,
@@ -32,6 +34,7 @@ EXPECTED: tuple[type[Exception], ...] = (
 _EXTRAS = {
     "augment": ("spacy", "lemminflect"),
     "generate": ("torch", "transformers", "sentencepiece", "sacremoses", "gguf", "safetensors"),
+    "train": ("sentence_transformers", "accelerate", "datasets", "matplotlib", "sklearn"),
 }
 
 

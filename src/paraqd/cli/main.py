@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from paraqd.cli import annotate, augment, data, generator, operators, pseudo_label, purity, read, testset
+from paraqd.cli import annotate, augment, data, evaluate, generator, operators, pseudo_label, purity, read, testset
 from paraqd.cli.console import fail, is_debugging
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app = typer.Typer(
 
 # a new command is one file and one line here
 app.command("augment", epilog=augment.EXAMPLE)(augment.augment)
+app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command("operators", epilog=operators.EXAMPLE)(operators.operators)
 app.command("pseudo-label", epilog=pseudo_label.EXAMPLE)(pseudo_label.pseudo_label)
 app.command("purity", epilog=purity.EXAMPLE)(purity.purity)

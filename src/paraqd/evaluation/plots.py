@@ -153,12 +153,11 @@ def threshold_plot(
     """Draw precision and recall of both classes over every threshold."""
     y, s = checked(labels, scores)
     cuts = np.linspace(min(-1.0, s.min()), max(1.0, s.max()), 401)
-    kept = s[None, :] > cuts[:, None]
-    valid, invalid = kept[:, y == 1], kept[:, y == 0]
+    valid, invalid = np.sort(s[y == 1]), np.sort(s[y == 0])
     with drawing(path, width=8.4, height=3.8) as figure, np.errstate(invalid="ignore"):
         both = figure.subplots(1, 2, sharey=True)
-        tp, fp = valid.sum(axis=1), invalid.sum(axis=1)
-        fn, tn = (~valid).sum(axis=1), (~invalid).sum(axis=1)
+        fn, tn = (np.searchsorted(each, cuts, side="right") for each in (valid, invalid))
+        tp, fp = len(valid) - fn, len(invalid) - tn
         sides = (
             ("valid pairs: kept", VALID, tp / (tp + fp), tp / (tp + fn)),
             ("invalid pairs: stopped", INVALID, tn / (tn + fn), tn / (tn + fp)),

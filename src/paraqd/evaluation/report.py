@@ -1,0 +1,282 @@
+"""Everything about one set of scores, or about two over the same pairs, gathered to be shown or written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraqd.evaluation.breakdown import OperatorRow, by_operator
+from paraqd.evaluation.calibration import Calibration, calibrate
+from paraqd.evaluation.errors import EvaluationError
+from paraqd.evaluation.intervals import Bootstrap, Comparison, Estimate, bootstrap, compare
+from paraqd.evaluation.metrics import Metrics, evaluate
+from paraqd.evaluation.published import published
+from paraqd.evaluation.tables import METRIC_COLUMNS, Cell, Column, Row, Table
+from paraqd.evaluation.thresholds import Cut, Oracle, best_threshold, threshold_table
+from paraqd.evaluation.weighted import METRICS
+
+OnProgress = Callable[[str, int, int], None]
+
+ORACLE_NOTE = "oracle: chosen on these very labels, which no one has beforehand; not a result"
+_PAPER_METHODS = ("Pretrained", "ParaQD")
+# data sets by name, and the paper's table that reports on them
+_REPORTED: Mapping[str, tuple[str, dict[str, str]]] = {
+    "aquarat": ("main", {"dataset": "AquaRAT"}),
+    "sawp": ("main", {"dataset": "SAWP"}),
+    "pawp": ("main", {"dataset": "PAWP"}),
+    "em_math": ("main", {"dataset": "EM_Math"}),
+    "aquarat_train_operators": ("train_operators", {}),
+}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Labelled pairs with the scores of one method: what a report is made of."""
+
+    name: str
+    signature: str
+    labels: Sequence[int]
+    scores: Sequence[float]
+    groups: Sequence[str] | None = None
+    operators: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found; parts that were not asked for, or that the scores do not allow, are None or empty."""
+
+    scored: Scored
+    metrics: Metrics
+    intervals: Bootstrap | None
+    oracle: Oracle
+    calibration: Calibration | None
+    calibration_as_found: Calibration | None
+    cuts: tuple[Cut, ...]
+    operators: tuple[OperatorRow, ...]
+    other: Scored | None = None
+    comparison: Comparison | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data for JSON: the metrics and the signature first, at the top."""
+        data: dict[str, Any] = {**self.metrics.to_dict(), "signature": self.scored.signature}
+        data["intervals"] = self.intervals.to_dict() if self.intervals else None
+        data["best_threshold_oracle"] = self.oracle.to_dict()
+        data["calibration"] = self.calibration.to_dict() if self.calibration else None
+        data["calibration_as_found"] = self.calibration_as_found.to_dict() if self.calibration_as_found else None
+        data["thresholds"] = [cut.to_dict() for cut in self.cuts]
+        data["operators"] = [row.to_dict() for row in self.operators]
+        if self.comparison is not None and self.other is not None:
+            data["comparison"] = {
+                "a": self.scored.signature,
+                "b": self.other.signature,
+                **self.comparison.to_dict(),
+            }
+        return data
+
+    def estimate(self, name: str) -> Estimate | float:
+        """Return a metric, with its interval where there is one."""
+        return self.intervals.estimates[name] if self.intervals else float(getattr(self.metrics, name))
+
+
+def build_report(
+    scored: Scored,
+    *,
+    threshold: float = 0.5,
+    other: Scored | None = None,
+    intervals: bool = True,
+    on_progress: OnProgress | None = None,
+) -> Report:
+    """Evaluate scores, and compare them with another's over the same pairs where these are given.
+
+    >>> report = build_report(Scored("toy", "none", [1, 0, 1, 0], [0.9, -0.2, 0.6, 0.7]), intervals=False)
+    >>> report.metrics.accuracy, report.oracle.macro_f1
+    (0.75, 0.7333333333333334)
+    """
+
+    def stage(name: str) -> Callable[[int, int], None] | None:
+        return None if on_progress is None else lambda done, total: on_progress(name, done, total)
+
+    labels, scores, groups = scored.labels, scored.scores, scored.groups
+    metrics = evaluate(labels, scores, threshold=threshold)
+    calibrated = [_calibration(labels, scores, balanced=balanced) for balanced in (True, False)]
+    found = comparison = None
+    if intervals:
+        found = bootstrap(labels, scores, threshold=threshold, groups=groups, on_progress=stage("intervals"))
+    if other is not None:
+        comparison = compare(
+            labels, scores, other.scores, threshold=threshold, groups=groups, on_progress=stage("comparison")
+        )
+    return Report(
+        scored=scored,
+        metrics=metrics,
+        intervals=found,
+        oracle=best_threshold(labels, scores),
+        calibration=calibrated[0],
+        calibration_as_found=calibrated[1],
+        cuts=threshold_table(labels, scores),
+        operators=by_operator(scored.operators, labels, scores, threshold=threshold) if scored.operators else (),
+        other=other,
+        comparison=comparison,
+    )
+
+
+def _calibration(labels: Sequence[int], scores: Sequence[float], *, balanced: bool) -> Calibration | None:
+    try:
+        return calibrate(labels, scores, balanced=balanced)
+    except EvaluationError:  # scores beyond -1 to 1 stand for no probability; all else can still be said
+        return None
+
+
+def report_tables(report: Report, *, dataset: str | None = None, notes: Sequence[str] = ()) -> tuple[Table, ...]:
+    """Return the report as tables; a data set that the paper reports on has the paper's figures beside ours."""
+    tables = [_metric_table(report, dataset)]
+    if report.comparison is not None:
+        tables.append(_comparison_table(report))
+    tables += [_confusion_table(report), _summary_table(report), _cut_table(report)]
+    if report.operators:
+        tables.append(_operator_table(report))
+    signed = (*notes, report.scored.signature)
+    return tuple(table.noted(*signed) for table in tables)
+
+
+def _metric_table(report: Report, dataset: str | None) -> Table:
+    (tn, fp), (fn, tp) = report.metrics.confusion
+    title = f"{report.scored.name}: {report.metrics.n:,} pairs, {fn + tp:,} valid, {tn + fp:,} invalid"
+    table, where = _REPORTED.get(dataset or "", (None, {}))
+    rows = published(table, **where) if table else ()
+    paper = {row.keys["method"]: row.values for row in rows if row.keys["method"] in _PAPER_METHODS}
+    value = f"value [{report.intervals.level:.0%} interval]" if report.intervals else "value"
+    columns = [Column("metric", "metric"), Column("value", value)]
+    columns += [Column(f"paper {method}", f"paper: {method}") for method in paper]
+    notes = [f"a pair is accepted where its score is greater than {report.metrics.threshold:g}"]
+    if report.intervals is not None and report.intervals.grouped:
+        notes.append(f"intervals: bootstrap over questions, {report.intervals.samples:,} samples")
+    if paper:
+        notes.append("the paper's encoder is all-MiniLM-L12-v1")
+    return Table(
+        title,
+        tuple(columns),
+        tuple(
+            {
+                "metric": METRIC_COLUMNS[name].title,
+                "value": report.estimate(name),
+                **{f"paper {method}": values.get(name) for method, values in paper.items()},
+            }
+            for name in METRICS
+        ),
+        tuple(notes),
+    )
+
+
+def _comparison_table(report: Report) -> Table:
+    assert report.comparison is not None and report.other is not None
+    rows: list[Row] = []
+    for name, found in report.comparison.differences.items():
+        row: dict[str, Cell] = {"metric": METRIC_COLUMNS[name].title, "a": found.a, "b": found.b}
+        row |= {"difference": found.difference, "p": found.p_value}
+        row["permutation"] = report.comparison.permutation.get(name)
+        rows.append(row)
+    columns = (
+        Column("metric", "metric"),
+        Column("a", "a"),
+        Column("b", "b"),
+        Column("difference", "b - a"),
+        Column("p", "p", decimals=4),
+        Column("permutation", "p, permuted", decimals=4),
+    )
+    test = report.comparison.mcnemar
+    notes = (
+        f"a: {report.scored.name}; b: {report.other.name}",
+        f"decisions: only a right {test.only_a:,} times, only b {test.only_b:,} times; McNemar's exact test "
+        f"p = {test.p_value:.3g}",
+    )
+    return Table("Comparison", columns, tuple(rows), notes)
+
+
+def _confusion_table(report: Report) -> Table:
+    rows: list[Row] = [
+        {"label": f"labelled {name}", "stopped": counts[0], "accepted": counts[1]}
+        for name, counts in zip(("invalid", "valid"), report.metrics.confusion, strict=True)
+    ]
+    columns = (Column("label", ""), Column("stopped", "decided invalid"), Column("accepted", "decided valid"))
+    return Table("Confusion matrix", columns, tuple(rows))
+
+
+def _summary_table(report: Report) -> Table:
+    rows: list[Row] = [
+        {"what": "best threshold for macro F1 (oracle)", "value": report.oracle.threshold},
+        {"what": "macro F1 there (oracle)", "value": report.oracle.macro_f1},
+    ]
+    notes = [ORACLE_NOTE]
+    if report.calibration is not None:
+        bins = report.calibration.bins
+        rows += [
+            {"what": "Brier score", "value": report.calibration.brier},
+            {"what": f"ECE, {bins} bins of equal width", "value": report.calibration.ece_width},
+            {"what": f"ECE, {bins} bins of equal size", "value": report.calibration.ece_mass},
+        ]
+        notes.append("calibration: both classes weigh the same")
+    else:
+        notes.append("no calibration: scores beyond -1 to 1 stand for no probability")
+    columns = (Column("what", "threshold and calibration"), Column("value", "value"))
+    return Table("Threshold and calibration", columns, tuple(rows), tuple(notes))
+
+
+def _cut_table(report: Report) -> Table:
+    columns = (
+        Column("threshold", "threshold", decimals=2),
+        Column("kept", "share kept"),
+        Column("precision_valid", "valid P"),
+        Column("recall_valid", "valid R"),
+        Column("precision_invalid", "invalid P"),
+        Column("recall_invalid", "invalid R"),
+        Column("macro_f1", "macro F1"),
+    )
+    return Table("Choosing a threshold", columns, tuple(cut.to_dict() for cut in report.cuts))
+
+
+def _operator_table(report: Report) -> Table:
+    columns = (
+        Column("operator", "operator"),
+        Column("n", "pairs"),
+        Column("valid", "valid"),
+        Column("invalid", "invalid"),
+        Column("accepted", "accepted"),
+        Column("accuracy", "rightly decided"),
+        Column("mean_score", "mean score"),
+    )
+    return Table("By operator", columns, tuple(row.to_dict() for row in report.operators))
+
+
+def write_plots(report: Report, folder: str | Path, *, ending: str = ".png") -> list[Path]:
+    """Draw the report's figures into a folder, which is made if need be; return their files."""
+    from paraqd.evaluation import plots
+
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EvaluationError(f"cannot make the folder {folder}: {error.strerror or error}") from None
+    both = [report.scored] if report.other is None else [report.scored, report.other]
+    threshold, title = report.metrics.threshold, report.scored.name
+    labels, scores = report.scored.labels, report.scored.scores
+    names = [scored.name for scored in both]
+    if len(set(names)) < len(names):
+        names = [f"a: {names[0]}", f"b: {names[1]}"]
+    matrices = {
+        name: evaluate(labels, scored.scores, threshold=threshold).confusion
+        for name, scored in zip(names, both, strict=True)
+    }
+    files = {name: folder / f"{name}{ending}" for name in ("confusion", "scores", "thresholds", "reliability")}
+    plots.confusion_plot(matrices, files["confusion"])
+    plots.histogram_plot(labels, scores, files["scores"], threshold=threshold, title=title)
+    plots.threshold_plot(labels, scores, files["thresholds"], threshold=threshold, title=title)
+    curves = {
+        name: _calibration(labels, scored.scores, balanced=True) for name, scored in zip(names, both, strict=True)
+    }
+    drawable = {name: curve for name, curve in curves.items() if curve is not None}
+    if drawable:
+        plots.reliability_plot(drawable, files["reliability"])
+    return [path for name, path in files.items() if drawable or name != "reliability"]
