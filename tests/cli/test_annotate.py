@@ -236,7 +236,7 @@ def test_statistics_of_operators(here, typed):
     _, out, _ = typed([], "annotate", "stats", "merged.csv", "merged.csv", "--json")
     data = json.loads(out)
     assert data["average"]["precision"] == pytest.approx(1 / 3)
-    assert data["files"]["merged.csv"]["matrix"] == [[2, 2], [1, 1]]
+    assert data["files"]["merged.csv"]["matrix"] == [[2, 1], [2, 1]]
 
 
 # --- bad input

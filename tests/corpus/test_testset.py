@@ -215,6 +215,33 @@ def test_operators_without_their_model_are_left_out(tmp_path, plug):
     assert not (tmp_path / "other.csv").exists() and not parts_folder(tmp_path / "other.csv").exists()
 
 
+def test_operators_with_a_model_take_part_in_batches(tmp_path, monkeypatch):
+    from paraqd.corpus import resources
+
+    class Generator:
+        name, stand_in, by_sentence = "tiny-t5", True, False
+
+        def __init__(self):
+            self.batches = []
+
+        def generate(self, texts, **options):
+            self.batches.append(len(texts))
+            return [["What is it?"] for _ in texts]
+
+    tiny = Generator()
+    monkeypatch.setattr(resources, "load_paper_generator", lambda key, model, device: tiny)
+    source = write_questions(tmp_path / "q.jsonl", 30)
+    mixed = recipe(["NumToWords"], ["RandomDeletion", "T5Paraphrase"])
+    report = make_testset(source, tmp_path / "pairs.jsonl", recipe=mixed, generators={"fe": "tiny"})
+    modelled = [row for row in rows_of(tmp_path / "pairs.jsonl") if row["operator"] == "T5Paraphrase"]
+    assert 5 < len(modelled) < 25
+    assert {(row["paraphrase"], row["source_model"], row["stand_in"], row["paper_id"]) for row in modelled} == {
+        ("What is it?", "tiny-t5", True, "fe")
+    }
+    assert len(tiny.batches) == 1  # all questions that drew it at once
+    assert report.lacking["invalid"] == ()
+
+
 def test_a_package_that_is_not_installed_leaves_its_operators_out(tmp_path, monkeypatch):
     from paraqd.corpus import testset
 
@@ -229,6 +256,23 @@ def test_a_package_that_is_not_installed_leaves_its_operators_out(tmp_path, monk
     report = make_testset(write_questions(tmp_path / "q.jsonl", 6), tmp_path / "pairs.csv", recipe=RULES)
     assert report.left_out == {"UnitExpansion": "spacy is not installed: pip install 'paraqd[augment]'"}
     assert Counter(row["operator"] for row in rows_of(tmp_path / "pairs.csv"))["NumToWords"] == 6
+
+
+def test_without_a_parser_its_operators_are_left_out(tmp_path, monkeypatch):
+    from paraqd.corpus import resources
+    from paraqd.reading.entities import PipelineUnavailableError
+
+    def absent():
+        raise PipelineUnavailableError("spaCy is not installed: pip install 'paraqd[augment]'")
+
+    monkeypatch.setattr(resources, "_parser", absent)
+    source = write_questions(tmp_path / "q.jsonl", 6)
+    report = make_testset(
+        source, tmp_path / "pairs.csv", recipe=recipe(["ActivePassive", "NumToWords"], ["RandomDeletion"])
+    )
+    assert report.left_out == {"ActivePassive": "spaCy is not installed: pip install 'paraqd[augment]'"}
+    with pytest.raises(AugmentError, match=r"no valid operator can run \(ActivePassive: spaCy is not installed"):
+        make_testset(source, tmp_path / "x.csv", recipe=recipe(["ActivePassive"], ["RandomDeletion"]))
 
 
 def test_the_order_of_trying_is_a_fair_shuffle():

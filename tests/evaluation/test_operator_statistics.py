@@ -25,7 +25,7 @@ def test_counts_and_figures_by_hand():
         "TfidfReplacement",
         "RandomDeletion",
     ]
-    assert found.matrix == ((17, 12), (3, 8))
+    assert found.matrix == ((17, 3), (12, 8))
     assert found.precision == pytest.approx(8 / 20)
     assert found.recall == pytest.approx(8 / 11)
     assert found.accuracy == pytest.approx(25 / 40)

@@ -43,8 +43,9 @@ class OperatorCount:
 class OperatorStatistics:
     """Operators against annotators, as a confusion matrix with "valid" as the positive class.
 
-    ``matrix[i][j]`` counts pairs annotated ``i`` whose operator intends ``j``: the paper's figure of test
-    operators. ``unlabelled`` counts the rows without an annotated label, which are left out.
+    ``matrix[i][j]`` counts pairs whose operator intends ``i`` and that are annotated ``j``: the paper's figure of
+    test operators (`paraqd.evaluation.plots.operator_plot` draws it). ``unlabelled`` counts the rows without an
+    annotated label, which are left out.
     """
 
     operators: tuple[OperatorCount, ...]
@@ -59,13 +60,13 @@ class OperatorStatistics:
     @property
     def precision(self) -> float:
         """Of the pairs meant to be valid, the share that is (0 where there are none)."""
-        (_, false), (_, true) = self.matrix
+        false, true = self.matrix[1]
         return _share(true, true + false)
 
     @property
     def recall(self) -> float:
         """Of the pairs that are valid, the share that was meant to be (0 where there are none)."""
-        missed, true = self.matrix[1]
+        (_, missed), (_, true) = self.matrix
         return _share(true, true + missed)
 
     @property
@@ -118,7 +119,7 @@ def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics
             unlabelled += 1
             continue
         counts.setdefault((operator, str(row.get("paper_id") or ""), intended), [0, 0])[label] += 1
-        matrix[label][intended] += 1
+        matrix[intended][label] += 1
     if not counts:
         raise EvaluationError(
             f"none of the {unlabelled} rows has an annotated label" if unlabelled else "there are no rows"
