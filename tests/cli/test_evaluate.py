@@ -3,6 +3,8 @@
 import csv
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,37 @@ def test_the_signature_of_the_file_goes_with_its_scores(here, capsys):
     assert data["signature"] == "paraqd:0.9|model:m@01234567|mode:fused|threshold:0.5"
 
 
+def test_a_file_that_is_not_utf8(here, capsys):
+    made = [row | {"question": row["question"] + " (naïve)", "signature": "s"} for row in rows(lambda i, y: y)]
+    write("signed.csv", made)
+    Path("excel.csv").write_bytes(Path("signed.csv").read_text("utf-8").encode("cp1252"))
+    assert run(["evaluate", "excel.csv", "--encoding", "cp1252", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["signature"] == "s|threshold:0.5"
+
+
+def test_a_data_set_that_has_scores(here, capsys):
+    write("em_math_test.csv", rows(lambda i, y: y))
+    assert run(["evaluate", "em_math", "--data-dir", ".", "--no-intervals", "--table-out", "t.md"]) == 0
+    assert "paper: ParaQD" in Path("t.md").read_text("utf-8")
+    assert "|scores:em_math|" in capsys.readouterr().out
+
+
+def test_standard_input_and_nothing_heavy():
+    """Scores that are there already need neither torch nor matplotlib."""
+    code = (
+        "import sys; from paraqd.cli.main import run; code = run(['evaluate', '-', '--json']); "
+        "sys.stderr.write(' '.join({'torch', 'transformers', 'matplotlib', 'sklearn'} & set(sys.modules))); "
+        "sys.exit(code)"
+    )
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
+    text = "\n".join(json.dumps(row) for row in rows(lambda i, label: label))
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, input=text, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["accuracy"] == 1
+
+
 def test_columns_by_other_names(here, capsys):
     named = {"question": "q", "paraphrase": "p", "label": "y", "score": "s", "operator": "operator"}
     write("named.csv", [{named[key]: value for key, value in row.items()} for row in rows(lambda i, y: y)])
@@ -223,8 +256,6 @@ def test_an_unknown_name(fails):
 
 
 def test_a_missing_extra_is_named(fails, monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert "matplotlib is not installed: pip install 'paraqd[train]'" in fails("scored.csv", "--plots", "figures")
 

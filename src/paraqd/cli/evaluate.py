@@ -77,7 +77,7 @@ def evaluate(
     both_classes(pairs, source)
     other = None if compare is None else _other(compare, source, pairs, columns, encoding, score_column, threshold)
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
-        scored = _scored(source, pairs, model, device, threshold, bar)
+        scored = _scored(source, pairs, encoding, model, device, threshold, bar)
         report = build_report(scored, threshold=threshold, other=other, intervals=intervals, on_progress=bar.update)
     tables = report_tables(report, dataset=source)
     if table_out is not None:
@@ -105,14 +105,20 @@ def _columns(source: str, question: str | None, paraphrase: str | None, label: s
 
 
 def _scored(
-    source: str, pairs: Sequence[Pair], model: str | None, device: str | None, threshold: float, bar: Bar
+    source: str,
+    pairs: Sequence[Pair],
+    encoding: str | None,
+    model: str | None,
+    device: str | None,
+    threshold: float,
+    bar: Bar,
 ) -> Scored:
     """Take the scores of the file, or make them."""
     from paraqd.evaluation.report import Scored
 
     scores = [pair.score for pair in pairs if pair.score is not None]
     if len(scores) == len(pairs):
-        name, signature = Path(source).name, _signature(source, threshold)
+        name, signature = Path(source).name, _signature(source, encoding, threshold)
     else:
         name, signature, scores = _encoded(pairs, model, device, threshold, bar)
     operators = [pair.operator for pair in pairs]
@@ -161,13 +167,13 @@ def _folder(model: str) -> Path:
     return Path(model).expanduser()
 
 
-def _signature(source: str, threshold: float) -> str:
+def _signature(source: str, encoding: str | None, threshold: float) -> str:
     """Return the signature of a file's scores: its own with this threshold, else one that names the file."""
     from paraqd import __version__
     from paraqd.corpus.tables import open_table
 
-    if source != "-":
-        table = open_table(source)
+    if source != "-" and Path(source).is_file():  # not standard input, which has been read, nor a data set's name
+        table = open_table(source, encoding=encoding)
         if "signature" in table.columns:
             own = {str(row.get("signature") or "") for row in table.rows(["signature"])}
             if len(own) == 1 and (only := own.pop()):
@@ -225,7 +231,7 @@ def _other(
                 "with different labels"
             )
     scores = [found[text].score or 0.0 for text in texts]
-    return Scored(Path(path).name, _signature(path, threshold), [pair.label or 0 for pair in pairs], scores)
+    return Scored(Path(path).name, _signature(path, encoding, threshold), [pair.label or 0 for pair in pairs], scores)
 
 
 def _show(tables: Sequence[Table], signature: str) -> None:
