@@ -239,6 +239,14 @@ def test_statistics_of_operators(here, typed):
     assert data["files"]["merged.csv"]["matrix"] == [[2, 1], [2, 1]]
 
 
+def test_statistics_drawn(here, typed):
+    pytest.importorskip("matplotlib")
+    labelled_as_intended("ann", wrong=[1])
+    typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "merged.csv", "-q")
+    assert typed([], "annotate", "stats", "merged.csv", "--plot", "operators.png", "--json")[0] == 0
+    assert Path("operators.png").read_bytes().startswith(b"\x89PNG")
+
+
 # --- bad input
 
 

@@ -192,6 +192,7 @@ def export(
 @app.command("stats", epilog="Example: paraqd annotate stats aquarat.csv sawp.csv")
 def stats(
     sources: list[str] = typer.Argument(..., metavar="FILE...", help="Merged files, one for each data set."),
+    plot: str | None = typer.Option(None, "--plot", metavar="FILE", help="Also draw it: .png or .svg."),
     label_column: str = typer.Option("label", "--label-column", rich_help_panel=_FILES),
     encoding: str | None = _ENCODING,
     as_json: bool = _JSON,
@@ -214,6 +215,10 @@ def stats(
             found[source] = operator_statistics({**row, "label": row.get(label_column)} for row in table.rows())
         except EvaluationError as error:
             raise _error(f"{table.name}: {error}") from None
+    if plot is not None:
+        from paraqd.evaluation.plots import operator_plot
+
+        operator_plot({Path(source).stem: statistics.matrix for source, statistics in found.items()}, plot)
     average = average_statistics(list(found.values()))
     if as_json:
         files = {source: statistics.to_dict() for source, statistics in found.items()}
