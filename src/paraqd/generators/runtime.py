@@ -115,14 +115,22 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
-def load_pretrained(name: str, load: Callable[[bool], T], *, needed_by: str = "the generator", option: str = "") -> T:
+def load_pretrained(
+    name: str,
+    load: Callable[[bool], T],
+    *,
+    needed_by: str = "the generator",
+    option: str = "",
+    remedy: str = "give a folder",
+) -> T:
     """Load a model by folder or hub name; every failure becomes one line that says what to do.
 
     ``load`` is called with ``local_files_only``: first True, so that a model in the cache asks nothing of
     the network; then, unless offline and only if the hub answers for this name within seconds, False.
-    ``option`` is the name under which a person can give another model.
+    ``option`` is the name under which a person can give another model, ``remedy`` what else there is to do.
     """
-    remedy = f"give a folder with --generator {option}=DIR, or use --stand-ins" if option else "give a folder"
+    if option:
+        remedy = f"give a folder with --generator {option}=DIR, or use --stand-ins"
     folder = Path(name).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").is_file():

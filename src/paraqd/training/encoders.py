@@ -1,0 +1,61 @@
+"""Bi-encoders for training: loaded by name or folder, cut to fewer layers for a quick run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from paraqd.corpus.encoder import DEFAULT_ENCODER, fetch_encoder
+from paraqd.training.settings import EncoderTrainingError, require_training
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# The encoders of the paper's table, by the names it gives them.
+PAPER_ENCODERS = {
+    "all-MiniLM-L6-v2": DEFAULT_ENCODER,
+    "all-MiniLM-L12-v1": "sentence-transformers/all-MiniLM-L12-v1",
+    "all-mpnet-base-v2": "sentence-transformers/all-mpnet-base-v2",
+}
+
+
+def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, device: str | None = None) -> Any:
+    """Load a SentenceTransformer to train; ``layers`` keeps only the first so many.
+
+    The text goes through stock modules only: no code of the folder is run.
+    """
+    require_training()
+    from sentence_transformers import SentenceTransformer
+
+    model = fetch_encoder(
+        PAPER_ENCODERS.get(name, name),
+        lambda place, local: SentenceTransformer(place, device=device, local_files_only=local, trust_remote_code=False),
+    )
+    if layers is not None:
+        cut(model, layers)
+    return model
+
+
+def cut(model: Any, layers: int) -> None:
+    """Keep the first layers of a transformer."""
+    backbone = model[0].model if hasattr(model[0], "model") else model[0].auto_model
+    stack = getattr(getattr(backbone, "encoder", None), "layer", None)
+    if stack is None:
+        raise EncoderTrainingError(f"layers can be cut from BERT's kind only, not from {type(backbone).__name__}")
+    if not 1 <= layers <= len(stack):
+        raise EncoderTrainingError(f"the encoder has {len(stack)} layers: {layers} cannot be kept")
+    backbone.encoder.layer = stack[:layers]
+    backbone.config.num_hidden_layers = layers
+
+
+def embedder(model: Any, *, batch_size: int = 128) -> Callable[[Sequence[str]], NDArray[np.float32]]:
+    """Return a function from texts to unit vectors, by this model as it is now."""
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors: NDArray[np.float32] = model.encode(
+            list(texts), batch_size=batch_size, show_progress_bar=False, normalize_embeddings=True
+        )
+        return vectors
+
+    return embed

@@ -1,0 +1,85 @@
+"""The losses, on embeddings: rows of a matrix, one for each distinct text of a batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paraqd.training.settings import Distance, TrainSettings
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def triplet_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, distance: Distance, margin: float) -> Tensor:
+    """Return the mean of max(0, margin + dist(anchor, valid) - dist(anchor, invalid)).
+
+    The cosine distance is 1 - cosine; the Euclidean one is taken between the vectors as they are.
+
+    >>> import torch
+    >>> a = torch.tensor([[1.0, 0.0]])
+    >>> float(triplet_loss(a, a, -a, distance="cosine", margin=2.0))
+    0.0
+    >>> float(triplet_loss(a, -a, a, distance="cosine", margin=2.0))
+    4.0
+    """
+    import torch
+    from torch.nn import functional
+
+    def dist(other: Tensor) -> Tensor:
+        if distance == "cosine":
+            return 1 - functional.cosine_similarity(anchor, other)
+        return functional.pairwise_distance(anchor, other)
+
+    return torch.relu(margin + dist(valid) - dist(invalid)).mean()
+
+
+def mnrl_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, scale: float) -> Tensor:
+    """Return the multiple negatives ranking loss: each anchor must find its valid text among all others.
+
+    The others are the valid texts of the other anchors and all invalid texts.
+
+    >>> import torch
+    >>> a, b = torch.eye(2)
+    >>> good = mnrl_loss(torch.stack([a, b]), torch.stack([a, b]), torch.stack([-a, -b]), scale=20.0)
+    >>> bad = mnrl_loss(torch.stack([a, b]), torch.stack([b, a]), torch.stack([a, b]), scale=20.0)
+    >>> bool(good < 0.01 < bad)
+    True
+    """
+    import torch
+    from torch.nn import functional
+
+    candidates = functional.normalize(torch.cat([valid, invalid]), dim=1)
+    scores = functional.normalize(anchor, dim=1) @ candidates.T * scale
+    return functional.cross_entropy(scores, torch.arange(len(anchor), device=scores.device))
+
+
+def make_loss(model: Any, settings: TrainSettings) -> Any:
+    """Return the module that the trainer calls: it encodes a batch's distinct texts once, then takes the loss."""
+    from torch import nn
+
+    class BatchLoss(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+            self._sum: Any = 0.0
+            self._batches = 0
+
+        def recent(self) -> float:
+            """Return the mean loss since the last call."""
+            mean = float(self._sum) / max(1, self._batches)
+            self._sum, self._batches = 0.0, 0
+            return mean
+
+        def forward(self, features: list[dict[str, Tensor]], labels: Tensor) -> Tensor:
+            vectors = self.model(features[0])["sentence_embedding"].float()
+            anchor, valid, invalid = (vectors[labels[:, place]] for place in range(3))
+            if settings.loss == "mnrl":
+                loss = mnrl_loss(anchor, valid, invalid, scale=settings.scale)
+            else:
+                assert settings.margin is not None
+                loss = triplet_loss(anchor, valid, invalid, distance=settings.distance, margin=settings.margin)
+            self._sum = self._sum + loss.detach()
+            self._batches += 1
+            return loss
+
+    return BatchLoss()

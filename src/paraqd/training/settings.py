@@ -1,0 +1,93 @@
+"""How a bi-encoder is trained: the paper's settings unless others are given."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+Loss = Literal["triplet", "mnrl"]
+Distance = Literal["cosine", "euclidean"]
+Precision = Literal["auto", "fp32", "bf16"]
+
+# The paper gives no margin. Cosine distances differ by at most 2: with this margin the loss falls until a valid
+# pair is at 1 and an invalid one at -1, which is where the published scores are.
+MARGINS: dict[Distance, float] = {"cosine": 2.0, "euclidean": 5.0}
+_PACKAGES = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
+
+
+class EncoderTrainingError(ValueError):
+    """Training cannot be done as asked; the message is one line that says why and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSettings:
+    """How to train; the defaults are the paper's.
+
+    Parameters
+    ----------
+    loss : {"triplet", "mnrl"}
+        The triplet loss, or multiple negatives ranking loss.
+    distance : {"cosine", "euclidean"}
+        Of the triplet loss. The paper writes the first; its public code uses the second.
+    margin : float, optional
+        Of the triplet loss: 2 for cosine distance and 5 for Euclidean unless given.
+    batch_size : int
+        Triplets in a batch.
+    scale : float
+        What cosines are multiplied with in MNRL.
+    max_length : int, optional
+        Tokens of a text that are read; the encoder's own limit unless given.
+
+    Examples
+    --------
+    >>> TrainSettings().margin
+    2.0
+    >>> TrainSettings(distance="euclidean").margin
+    5.0
+
+    """
+
+    loss: Loss = "triplet"
+    distance: Distance = "cosine"
+    margin: float | None = None
+    epochs: int = 9
+    learning_rate: float = 2e-5
+    weight_decay: float = 0.01
+    warmup_share: float = 0.1
+    batch_size: int = 16
+    scale: float = 20.0
+    seed: int = 3407
+    max_length: int | None = None
+    precision: Precision = "auto"
+
+    def __post_init__(self) -> None:
+        if self.margin is None:
+            object.__setattr__(self, "margin", MARGINS.get(self.distance))
+        for name, options in (("loss", Loss), ("distance", Distance), ("precision", Precision)):
+            if getattr(self, name) not in get_args(options):
+                known = ", ".join(get_args(options))
+                raise EncoderTrainingError(f"{name} {getattr(self, name)!r} is not known: use one of {known}")
+        for name in ("epochs", "batch_size"):
+            if getattr(self, name) < 1:
+                raise EncoderTrainingError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.loss == "mnrl" and self.batch_size < 2:
+            raise EncoderTrainingError("mnrl takes its negatives from the batch: batch_size must be at least 2")
+        if not self.learning_rate > 0:
+            raise EncoderTrainingError(f"learning_rate must be above 0, not {self.learning_rate}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what decides the result, for a fingerprint and for the model card."""
+        found = asdict(self)
+        if self.loss == "mnrl":
+            del found["distance"], found["margin"]
+        else:
+            del found["scale"]
+        return found
+
+
+def require_training() -> None:
+    """Raise one line that names the extra where something for training is not installed."""
+    missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise EncoderTrainingError(f"training needs {', '.join(missing)}: pip install 'paraqd[train]'")

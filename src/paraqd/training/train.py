@@ -1,0 +1,255 @@
+"""Train a bi-encoder on triplets: one call from triplets to a model folder, which a killed run takes up again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paraqd.corpus.encoder import DEFAULT_ENCODER
+from paraqd.training.batches import plan_batches, tokenize
+from paraqd.training.encoders import embedder, load_trainable
+from paraqd.training.model_folder import read_facts, save_model
+from paraqd.training.settings import EncoderTrainingError, TrainSettings, require_training
+from paraqd.training.trainer import TrainingStopped, run_trainer
+from paraqd.training.validation import Validation, validate
+
+if TYPE_CHECKING:
+    from paraqd.corpus.triplets import TripletSet
+
+# called with (stage, done, total, what else there is to say)
+Progress = Callable[[str, int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished training: its folder, what is written in it, and whether it had been finished before."""
+
+    folder: Path
+    facts: dict[str, Any]
+    reused: bool = False
+
+    @property
+    def validation(self) -> Validation | None:
+        """The figures of the last epoch."""
+        found = self.facts.get("validation")
+        return None if not found else Validation(**{k: v for k, v in found.items() if k != "separation"})
+
+
+@dataclass
+class _History:
+    """Validation after each epoch, kept beside the checkpoints so that a resumed run has all of it."""
+
+    path: Path
+    epochs: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    def load(self) -> None:
+        if self.path.is_file():
+            self.epochs = {int(key): value for key, value in json.loads(self.path.read_text("utf-8")).items()}
+
+    def add(self, epoch: int, found: Validation) -> None:
+        self.epochs[epoch] = found.to_dict()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(json.dumps(self.epochs), encoding="utf-8")
+
+
+def train(
+    triplets: TripletSet,
+    out: str | Path,
+    *,
+    settings: TrainSettings | None = None,
+    encoder: str = DEFAULT_ENCODER,
+    layers: int | None = None,
+    validation: TripletSet | None = None,
+    recipe: str = "",
+    stand_ins: Sequence[str] = (),
+    device: str | None = None,
+    workers: int = 0,
+    checkpoint_seconds: float = 60.0,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Trained:
+    """Train an encoder on triplets and write the model folder.
+
+    Called again with the same arguments after a kill, it goes on where it was and ends with the same weights (on
+    the same machine); a folder that was finished with the same arguments is returned as it is.
+
+    Parameters
+    ----------
+    triplets : TripletSet
+        What to train on (`paraqd.corpus.triplets.make_triplets`).
+    out : str or Path
+        The model folder. Checkpoints stand beside it, in ``OUT.checkpoints``, until it is finished.
+    settings : TrainSettings, optional
+        The paper's unless given.
+    encoder : str
+        A packaged name, a folder, or a hub's name.
+    layers : int, optional
+        Keep only the first layers of the encoder, for a quick run.
+    validation : TripletSet, optional
+        Triplets of other questions, measured after each epoch.
+    checkpoint_seconds : float
+        How much work a kill may cost.
+    overwrite : bool
+        Replace a folder that holds another model.
+
+    """
+    require_training()
+    settings = settings or TrainSettings()
+    tell: Progress = progress or (lambda stage, done, total, remark: None)
+    if not len(triplets.triplets):
+        raise EncoderTrainingError(
+            "there are no triplets to train on: no question has both a valid and an invalid output"
+        )
+    folder = Path(out)
+    facts = {
+        "name": folder.name,
+        "kind": "bi-encoder",
+        "threshold": 0.5,
+        "encoder": encoder,
+        "layers": layers,
+        "recipe": recipe,
+        "stand_ins": list(stand_ins),
+        "settings": settings.to_dict(),
+        "data": describe(triplets),
+        "validation_data": None if validation is None else describe(validation),
+    }
+    work_dir = folder.with_name(f"{folder.name}.checkpoints")
+    finished = _finished(folder, facts, overwrite=overwrite)
+    if finished is not None:
+        return Trained(folder, finished, reused=True)
+    _begin(work_dir, facts)
+    with _reproducible(settings.seed):
+        model = load_trainable(encoder, layers=layers, device=device)
+        tell("tokenising", 0, len(triplets.texts), "")
+        limit = min(settings.max_length or model.max_seq_length, model.max_seq_length)
+        tokens = tokenize(triplets.texts, model.tokenizer, max_length=limit)
+        plan = plan_batches(
+            triplets,
+            tokens.lengths,
+            batch_size=settings.batch_size,
+            epochs=settings.epochs,
+            seed=settings.seed,
+            apart=settings.loss == "mnrl" or bool((triplets.triplets[:, 2] < 0).any()),
+            processes=_processes(),
+        )
+        if not len(plan):
+            raise EncoderTrainingError("there are too few questions for one batch with negatives of its own")
+        history = _History(work_dir / "history.json")
+        history.load()
+
+        def on_epoch(epoch: int) -> None:
+            if validation is not None and len(validation.triplets):
+                history.add(epoch, validate(embedder(model), validation))
+
+        def on_step(step: int, steps: int, loss: float) -> None:
+            last = history.epochs.get(max(history.epochs, default=0))
+            remark = f"loss {loss:.3f}" + (f", separation {last['separation']:.3f}" if last else "")
+            tell("training", step, steps, remark)
+
+        run_trainer(
+            model,
+            triplets,
+            tokens,
+            plan,
+            settings=settings,
+            work_dir=work_dir,
+            device=device,
+            workers=workers,
+            checkpoint_seconds=checkpoint_seconds,
+            on_step=on_step,
+            on_epoch=on_epoch,
+        )
+    last = history.epochs.get(settings.epochs)
+    facts = {**facts, "validation": last, "history": history.epochs, "steps": len(plan), "versions": _versions()}
+    if _is_main_process():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        save_model(model, folder, facts)
+        shutil.rmtree(work_dir, ignore_errors=True)
+    return Trained(folder, read_facts(folder) if _is_main_process() else facts)
+
+
+def describe(triplets: TripletSet) -> dict[str, Any]:
+    """Return how much there is and a hash of all of it."""
+    digest = hashlib.sha256()
+    for text in triplets.texts:
+        digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
+    digest.update(triplets.triplets.tobytes())
+    digest.update(triplets.questions.tobytes())
+    count = len(set(triplets.questions.tolist()))
+    return {"triplets": len(triplets.triplets), "questions": count, "sha256": digest.hexdigest()}
+
+
+def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[str, Any] | None:
+    """Return what the folder says if it holds this very training; refuse to replace another unasked."""
+    if not folder.exists():
+        return None
+    there: dict[str, Any] = {}
+    try:
+        there = read_facts(folder)
+    except EncoderTrainingError:
+        if not overwrite:
+            raise
+    if there and all(there.get(key) == json.loads(json.dumps(value)) for key, value in facts.items()):
+        return there
+    if not overwrite:
+        raise EncoderTrainingError(f"{folder} holds a model of another training: choose another --out, or --overwrite")
+    return None
+
+
+def _begin(work_dir: Path, facts: dict[str, Any]) -> None:
+    """Keep the checkpoints of this very training, throw those of another away."""
+    manifest = work_dir / "training.json"
+    wanted = json.loads(json.dumps(facts))
+    if manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted:
+        return
+    if not _is_main_process():
+        return
+    shutil.rmtree(work_dir, ignore_errors=True)
+    work_dir.mkdir(parents=True)
+    manifest.write_text(json.dumps(wanted), encoding="utf-8")
+
+
+@contextmanager
+def _reproducible(seed: int) -> Iterator[None]:
+    """Put the global generators, which the trainer seeds, back as they were."""
+    import random
+
+    import numpy as np
+    import torch
+
+    python, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
+    devices = list(range(torch.cuda.device_count()))
+    try:
+        with torch.random.fork_rng(devices=devices):
+            torch.manual_seed(seed)
+            yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numpy_state)  # noqa: NPY002
+
+
+def _processes() -> int:
+    import os
+
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def _is_main_process() -> bool:
+    import os
+
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("torch", "transformers", "sentence-transformers", "accelerate")}
+
+
+__all__ = ["Trained", "TrainingStopped", "train"]

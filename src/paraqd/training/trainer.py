@@ -1,0 +1,177 @@
+"""sentence-transformers' trainer over planned batches: checkpoints, several processes and precision come with it."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paraqd.training.batches import BatchPlan, TokenStore, collate
+from paraqd.training.losses import make_loss
+from paraqd.training.settings import EncoderTrainingError, TrainSettings
+
+if TYPE_CHECKING:
+    from paraqd.corpus.triplets import TripletSet
+
+# called with (batches done, batches in all, mean loss since the last call)
+StepProgress = Callable[[int, int, float], None]
+_CHECKPOINT_SECONDS = 60.0
+_SHOW_SECONDS = 0.5
+
+
+class TrainingStopped(KeyboardInterrupt):  # it is an interrupt, not an error
+    """The run was interrupted; what it has learned so far is in its checkpoint."""
+
+
+def run_trainer(
+    model: Any,
+    triplets: TripletSet,
+    tokens: TokenStore,
+    plan: BatchPlan,
+    *,
+    settings: TrainSettings,
+    work_dir: Path,
+    device: str | None = None,
+    workers: int = 0,
+    checkpoint_seconds: float = _CHECKPOINT_SECONDS,
+    on_step: StepProgress | None = None,
+    on_epoch: Callable[[int], None] | None = None,
+) -> None:
+    """Train the model in place over all planned batches, going on from the last checkpoint in ``work_dir``."""
+    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from torch.utils.data import DataLoader
+    from transformers import PrinterCallback
+    from transformers.trainer_utils import get_last_checkpoint
+
+    class PlannedTrainer(SentenceTransformerTrainer):
+        """Takes its batches from the plan; one pass over it is the whole training."""
+
+        def get_train_dataloader(self) -> Any:
+            self.accelerator.even_batches = False
+            loader = DataLoader(
+                self.train_dataset,
+                batch_sampler=plan,
+                collate_fn=self.data_collator,
+                num_workers=self.args.dataloader_num_workers,
+                pin_memory=self.args.dataloader_pin_memory,
+                persistent_workers=False,
+            )
+            return self.accelerator.prepare(loader)
+
+        def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+            """Leave the model card to us: it is written once, at the end."""
+
+        def preprocess_dataset(self, dataset: Any = None, dataset_name: str | None = None) -> Any:
+            """Take the triplets as they are: they are tokenised already."""
+            return dataset
+
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(work_dir),
+        num_train_epochs=1,
+        per_device_train_batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        warmup_steps=settings.warmup_share,
+        lr_scheduler_type="linear",
+        optim="adamw_torch",
+        seed=settings.seed,
+        bf16=_bf16(settings, device),
+        use_cpu=device == "cpu",
+        logging_strategy="no",
+        save_strategy="no",  # by time, below
+        save_total_limit=1,
+        eval_strategy="no",
+        report_to=[],
+        disable_tqdm=True,
+        dataloader_num_workers=workers,
+        remove_unused_columns=False,
+    )
+    loss = make_loss(model, settings)
+    batch_of: Any = partial(collate, triplets=triplets, tokens=tokens)
+    watch = _make_watch(plan, loss, checkpoint_seconds, on_step, on_epoch)
+    trainer = PlannedTrainer(
+        model=model,
+        args=arguments,
+        train_dataset=range(len(triplets.triplets)),
+        data_collator=batch_of,
+        loss=loss,
+        callbacks=[watch],
+    )
+    trainer.remove_callback(PrinterCallback)
+    last = get_last_checkpoint(str(work_dir)) if work_dir.is_dir() else None
+    with watch.listening():
+        trainer.train(resume_from_checkpoint=last)
+    if watch.stopped:
+        raise TrainingStopped
+
+
+def _make_watch(
+    plan: BatchPlan,
+    loss: Any,
+    checkpoint_seconds: float,
+    on_step: StepProgress | None,
+    on_epoch: Callable[[int], None] | None,
+) -> Any:
+    """Return the callback that reports progress, asks for checkpoints, and stops in good order on Ctrl-C."""
+    from transformers import TrainerCallback
+
+    class Watch(TrainerCallback):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.stopped = False
+            self._saved = self._shown = time.monotonic()
+
+        @contextmanager
+        def listening(self) -> Iterator[None]:
+            if threading.current_thread() is not threading.main_thread():
+                yield
+                return
+            before = signal.signal(signal.SIGINT, self._interrupt)
+            try:
+                yield
+            finally:
+                signal.signal(signal.SIGINT, before)
+
+        def _interrupt(self, number: int, frame: Any) -> None:
+            if self.stopped:  # the second time: at once
+                raise KeyboardInterrupt
+            self.stopped = True
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
+            step, last, now = state.global_step, state.max_steps, time.monotonic()
+            if on_epoch is not None and state.is_world_process_zero:
+                batches = step * args.world_size
+                if batches in plan.epoch_ends:
+                    on_epoch(plan.epoch_ends.index(batches) + 1)
+            control.should_training_stop |= self.stopped
+            control.should_save |= step < last and (self.stopped or now - self._saved > checkpoint_seconds)
+            if now - self._shown > _SHOW_SECONDS or step == last:
+                self._shown = now
+                _show(loss, step, last, on_step)
+            return control
+
+        def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            self._saved = time.monotonic()  # what a checkpoint took is not counted: it must not fill the time
+
+    return Watch()
+
+
+def _show(loss: Any, step: int, steps: int, on_step: StepProgress | None) -> None:
+    mean = loss.recent()
+    if not math.isfinite(mean):
+        raise EncoderTrainingError(f"training broke down: the loss at step {step:,} is {mean}")
+    if on_step is not None:
+        on_step(step, steps, mean)
+
+
+def _bf16(settings: TrainSettings, device: str | None) -> bool:
+    import torch
+
+    if settings.precision != "auto":
+        return settings.precision == "bf16"
+    return device != "cpu" and torch.cuda.is_available() and torch.cuda.is_bf16_supported()

@@ -1,0 +1,57 @@
+"""How far a model is: triplet accuracy and separation on triplets it was not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from paraqd.corpus.triplets import TripletSet
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What validation says: the share of triplets with the valid text nearer, and the mean cosines."""
+
+    triplets: int
+    accuracy: float
+    mu_pos: float
+    mu_neg: float
+
+    @property
+    def separation(self) -> float:
+        """The mean cosine of valid pairs less that of invalid ones (the paper's μs)."""
+        return self.mu_pos - self.mu_neg
+
+    def to_dict(self) -> dict[str, float]:
+        """Return all figures by name."""
+        return {**asdict(self), "separation": self.separation}
+
+
+def validate(embed: Callable[[Sequence[str]], NDArray[np.float32]], triplets: TripletSet) -> Validation:
+    """Measure a model on triplets; those whose negative would come from a batch are left out.
+
+    Each distinct pair counts once for the means, so that a valid text drawn for several triplets does not weigh
+    more than others.
+    """
+    own = triplets.triplets[triplets.triplets[:, 2] >= 0]
+    if not len(own):
+        raise ValueError("there are no triplets to validate on")
+    vectors = np.asarray(embed(triplets.texts), dtype=np.float64)
+
+    def cosines(pairs: NDArray[np.int32]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = np.einsum("ij,ij->i", vectors[pairs[:, 0]], vectors[pairs[:, 1]])
+        return found
+
+    valid, invalid = own[:, [0, 1]], own[:, [0, 2]]
+    return Validation(
+        triplets=len(own),
+        accuracy=float((cosines(valid) > cosines(invalid)).mean()),
+        mu_pos=float(cosines(np.unique(valid, axis=0)).mean()),
+        mu_neg=float(cosines(np.unique(invalid, axis=0)).mean()),
+    )

@@ -1,0 +1,79 @@
+"""Triplets of hand-made questions, and the default encoder cut to two layers."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("sentence_transformers")
+
+import torch
+
+from paraqd.corpus.triplets import make_triplets
+
+NAMES = ("Asha", "Ben", "Chen", "Dora", "Emil", "Fay", "Gita", "Hugo", "Ines", "Jack", "Kim", "Lena")
+THINGS = ("pens", "apples", "stamps", "marbles", "coins", "books")
+
+
+def question_rows(names=NAMES, things=THINGS):
+    """Yield rows as ``paraqd augment`` writes them: two valid and three invalid outputs of each question."""
+    for n, name in enumerate(names):
+        thing, had, lost = things[n % len(things)], 12 + n, 3 + n % 5
+        question = f"{name} has {had} {thing} and loses {lost} of them. How many {thing} are left?"
+        outputs = [
+            ("SameSentence", 1, question),
+            ("Rewrite", 1, f"Out of {had} {thing}, {name} loses {lost}. How many {thing} remain?"),
+            ("NumberDeletion", 0, f"{name} has some {thing} and loses {lost} of them. How many {thing} are left?"),
+            ("LastSentenceDeletion", 0, f"{name} has {had} {thing} and loses {lost} of them."),
+            ("UnitReplacement", 0, f"{name} has {had} hours and loses {lost} of them. How many {thing} are left?"),
+        ]
+        for operator, label, paraphrase in outputs:
+            yield {
+                "id": f"q{n}",
+                "question": question,
+                "paraphrase": paraphrase,
+                "label": label,
+                "operator": operator,
+            }
+
+
+@pytest.fixture(scope="session")
+def triplets():
+    return make_triplets(question_rows(), seed=1)
+
+
+@pytest.fixture(scope="session")
+def in_batch_triplets():
+    return make_triplets((row for row in question_rows() if row["label"]), seed=1, in_batch=True)
+
+
+@pytest.fixture(scope="session")
+def validation():
+    return make_triplets(question_rows(names=("Mia", "Noor", "Otto", "Pia")), seed=1)
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory):
+    """A bi-encoder so small that its checkpoints cost nothing."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+
+    from paraqd.generators.tiny import tiny_masked
+    from paraqd.generators.training_loop import seeded
+
+    with seeded(1, "cpu"):
+        model, tokenizer = tiny_masked([row["paraphrase"] for row in question_rows()])
+    plain = tmp_path_factory.mktemp("tiny") / "plain"
+    model.base_model.save_pretrained(plain)
+    tokenizer.save_pretrained(plain)
+    transformer = Transformer(str(plain))
+    folder = plain.with_name("encoder")
+    pooling = Pooling(transformer.get_embedding_dimension())
+    SentenceTransformer(modules=[transformer, pooling, Normalize()], device="cpu").save_pretrained(str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def single_thread():
+    """Small models gain nothing from more threads, and on a busy machine these wait long for each other."""
+    torch.set_num_threads(1)

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from paraqd.corpus.triplets import TripletSet
+from paraqd.training.batches import TokenStore, collate, plan_batches
+
+
+def many(questions, per_question, in_batch=False):
+    """A set of triplets whose texts are 0 … n: the anchor of question q is text q."""
+    n = questions * per_question
+    which = np.repeat(np.arange(questions), per_question)
+    rows = np.stack([which, which, np.full(n, -1) if in_batch else questions + np.arange(n)], axis=1)
+    texts = tuple(str(i) for i in range(questions + n))
+    return TripletSet(texts, rows.astype(np.int32), which.astype(np.int32), (("", ""),) * n)
+
+
+def lengths_of(triplets):
+    return np.random.default_rng(0).integers(5, 80, size=len(triplets.texts))
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("batch_size", [1, 16, 50, 10_000])
+def test_each_triplet_comes_once_an_epoch(apart, batch_size):
+    triplets = many(40, 6)
+    plan = plan_batches(triplets, lengths_of(triplets), batch_size=batch_size, epochs=2, seed=1, apart=apart)
+    start = 0
+    for end in plan.epoch_ends:
+        seen = sorted(int(i) for batch in plan.batches[start:end] for i in batch)
+        if not (apart and batch_size == 1):  # a lone triplet has no negatives
+            assert seen == list(range(240))
+        start = end
+    assert all(len(batch) <= batch_size for batch in plan.batches)
+
+
+def test_in_batch_negatives_never_meet_a_question_twice():
+    triplets = many(30, 5)
+    plan = plan_batches(triplets, lengths_of(triplets), batch_size=16, epochs=3, seed=1, apart=True)
+    for batch in plan.batches:
+        questions = triplets.questions[batch]
+        assert len(set(questions.tolist())) == len(questions)
+
+
+def test_the_triplets_of_a_question_stay_together_so_that_its_anchor_is_encoded_once():
+    triplets = many(200, 6)
+    plan = plan_batches(triplets, lengths_of(triplets), batch_size=48, epochs=1, seed=1, apart=False)
+    anchors = sum(len(set(triplets.questions[batch].tolist())) for batch in plan.batches)
+    assert anchors == 200  # 48 is a multiple of six: no question is cut
+
+
+def test_plans_differ_by_epoch_and_seed_and_repeat_with_the_same_seed():
+    triplets = many(50, 4)
+
+    def plan(seed):
+        return [
+            b.tolist()
+            for b in plan_batches(
+                triplets, lengths_of(triplets), batch_size=16, epochs=2, seed=seed, apart=False
+            ).batches
+        ]
+
+    assert plan(1) == plan(1)
+    assert plan(1) != plan(2)
+    half = len(plan(1)) // 2
+    assert plan(1)[:half] != plan(1)[half:]
+
+
+def test_neighbours_are_of_like_length():
+    triplets = many(2000, 1)
+    lengths = lengths_of(triplets)
+    width = lengths[triplets.triplets].max(axis=1)
+    plan = plan_batches(triplets, lengths, batch_size=20, epochs=1, seed=1, apart=False)
+    spread = np.mean([np.ptp(width[batch]) for batch in plan.batches])
+    at_random = np.mean([np.ptp(chunk) for chunk in np.split(np.random.default_rng(1).permutation(width), 100)])
+    assert spread < at_random / 5
+
+
+def test_every_process_gets_as_many_batches():
+    triplets = many(33, 1)
+    plan = plan_batches(triplets, lengths_of(triplets), batch_size=4, epochs=3, seed=1, apart=False, processes=2)
+    assert all(end % 2 == 0 for end in plan.epoch_ends)
+    assert len(plan) == 3 * 8
+
+
+def test_a_batch_holds_each_text_once_and_borrows_negatives_from_the_next_question():
+    tokens = TokenStore(ids=np.arange(10, dtype=np.int32), starts=np.array([0, 3, 4, 9, 10]), pad=0)
+    rows = np.array([[0, 0, -1], [1, 3, -1], [2, 2, 3]], dtype=np.int32)
+    triplets = TripletSet(("a", "b", "c", "d"), rows, np.arange(3, dtype=np.int32), (("", ""),) * 3)
+    batch = collate([0, 1, 2], triplets, tokens)
+    assert batch["text_input_ids"].tolist() == [[0, 1, 2, 0, 0], [3, 0, 0, 0, 0], [4, 5, 6, 7, 8], [9, 0, 0, 0, 0]]
+    assert batch["text_attention_mask"].sum(dim=1).tolist() == [3, 1, 5, 1]
+    assert batch["label"].tolist() == [[0, 0, 1], [1, 3, 2], [2, 2, 3]]

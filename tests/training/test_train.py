@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("sentence_transformers")
+
+from sentence_transformers import SentenceTransformer
+
+from paraqd.training.encoders import embedder, load_trainable
+from paraqd.training.seed_search import search_seed
+from paraqd.training.settings import EncoderTrainingError, TrainSettings
+from paraqd.training.train import train
+from paraqd.training.validation import validate
+
+QUICK = {"layers": 2, "device": "cpu"}
+
+
+def settings(**given):
+    return TrainSettings(**{"epochs": 2, "batch_size": 8, "learning_rate": 1e-4, "seed": 5, **given})
+
+
+def weights(folder):
+    from safetensors.numpy import load_file
+
+    return load_file(Path(folder) / "model.safetensors")
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(np.array_equal(a[key], b[key]) for key in a)
+
+
+@pytest.fixture(scope="module")
+def trained(triplets, validation, tmp_path_factory):
+    out = tmp_path_factory.mktemp("trained") / "model"
+    return train(triplets, out, settings=settings(), validation=validation, recipe="paper", stand_ins=["f1"], **QUICK)
+
+
+def test_a_few_steps_raise_the_separation(trained, validation):
+    before = validate(embedder(load_trainable(layers=2, device="cpu")), validation)
+    assert trained.validation.separation > before.separation + 0.05
+    after = validate(embedder(SentenceTransformer(str(trained.folder), device="cpu")), validation)
+    assert after.separation == pytest.approx(trained.validation.separation, abs=1e-4)
+    assert [round(v["separation"], 3) for v in trained.facts["history"].values()] == sorted(
+        round(v["separation"], 3) for v in trained.facts["history"].values()
+    )
+
+
+@pytest.mark.parametrize("given", [{"loss": "mnrl"}, {"distance": "euclidean"}])
+def test_the_other_losses_raise_it_too(given, triplets, validation, tmp_path):
+    before = validate(embedder(load_trainable(layers=2, device="cpu")), validation)
+    done = train(triplets, tmp_path / "m", settings=settings(**given), validation=validation, **QUICK)
+    assert done.validation.separation > before.separation + 0.02
+
+
+def test_the_baselines_train_with_negatives_from_the_batch(in_batch_triplets, validation, tmp_path):
+    done = train(in_batch_triplets, tmp_path / "m", settings=settings(), validation=validation, **QUICK)
+    assert done.facts["data"]["triplets"] == len(in_batch_triplets.triplets)
+    assert not same(weights(done.folder), weights_of_start(tmp_path))
+
+
+def weights_of_start(tmp_path):
+    load_trainable(layers=2, device="cpu").save_pretrained(str(tmp_path / "start"))
+    return weights(tmp_path / "start")
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(trained, triplets, validation, tmp_path):
+    again = train(triplets, tmp_path / "again", settings=settings(), validation=validation, **QUICK)
+    assert same(weights(trained.folder), weights(again.folder))
+    other = train(triplets, tmp_path / "other", settings=settings(seed=6), **QUICK)
+    assert not same(weights(trained.folder), weights(other.folder))
+
+
+def test_a_finished_folder_is_not_trained_again_and_another_is_not_replaced(trained, triplets, validation):
+    before = (trained.folder / "model.safetensors").stat().st_mtime_ns
+    kept = train(
+        triplets, trained.folder, settings=settings(), validation=validation, recipe="paper", stand_ins=["f1"], **QUICK
+    )
+    assert kept.reused
+    assert (trained.folder / "model.safetensors").stat().st_mtime_ns == before
+    with pytest.raises(EncoderTrainingError, match=r"holds a model of another training.*--overwrite"):
+        train(triplets, trained.folder, settings=settings(epochs=1), **QUICK)
+
+
+def test_the_folder_says_what_it_is(trained, triplets):
+    facts = json.loads((trained.folder / "paraqd.json").read_text())
+    assert facts["format"] == 1
+    assert facts["data"]["triplets"] == len(triplets.triplets)
+    assert facts["settings"]["margin"] == 2.0
+    card = (trained.folder / "README.md").read_text()
+    assert "base_model: all-MiniLM-L6-v2" in card
+    assert "its first 2 layers" in card
+    assert "stand-ins for models that were not to be had: f1" in card
+    assert f"separation {trained.validation.separation:.3f}" in card
+    assert not list(trained.folder.parent.glob("*.checkpoints"))
+
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {tests!r})
+from conftest import question_rows
+from paraqd.corpus.triplets import make_triplets
+from paraqd.training.settings import TrainSettings
+from paraqd.training.train import train
+triplets = make_triplets(question_rows(), seed=1)
+settings = TrainSettings(epochs=60, batch_size=4, learning_rate=1e-4, seed=5)
+def progress(stage, done, total, remark):
+    print(stage, done, total, remark, flush=True)
+out, encoder = sys.argv[1:]
+train(triplets, out, settings=settings, encoder=encoder, device="cpu", checkpoint_seconds=0.2, progress=progress)
+"""
+
+
+def start(out, encoder):
+    program = PROGRAM.format(tests=str(Path(__file__).parent))
+    return subprocess.Popen(
+        [sys.executable, "-c", program, str(out), str(encoder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def wait_for_checkpoint(process, out):
+    """Wait until a checkpoint stands that the run did not need to its end."""
+    for _ in range(1200):
+        if list(Path(f"{out}.checkpoints").glob("checkpoint-*/trainer_state.json")):
+            return
+        assert process.poll() is None, process.stdout.read()
+        time.sleep(0.05)
+    raise AssertionError("no checkpoint in a minute")
+
+
+@pytest.fixture(scope="module")
+def whole(tiny_encoder, tmp_path_factory):
+    """The folder of a run that nobody stopped."""
+    out = tmp_path_factory.mktemp("whole") / "model"
+    run = start(out, tiny_encoder)
+    output = run.communicate()[0]
+    assert run.returncode == 0, output
+    return out
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_was_stopped_ends_with_the_same_weights(how, whole, tiny_encoder, tmp_path):
+    first = start(tmp_path / "cut", tiny_encoder)
+    wait_for_checkpoint(first, tmp_path / "cut")
+    first.send_signal(how)
+    assert first.wait() != 0
+    assert not (tmp_path / "cut").exists()
+    second = start(tmp_path / "cut", tiny_encoder)
+    output = second.communicate()[0]
+    assert second.returncode == 0, output
+    steps = [int(line.split()[1]) for line in output.splitlines() if line.startswith("training")]
+    assert steps  # it trained on, and not from the start
+    assert same(weights(whole), weights(tmp_path / "cut"))
+
+
+def test_the_seed_search_takes_the_best_by_validation_and_does_not_repeat_itself(triplets, validation, tmp_path):
+    asked = settings(epochs=1)
+    seen = []
+    options = {"settings": asked, "seeds": (0, 1), "share": 0.5, **QUICK}
+    found = search_seed(triplets, validation, tmp_path, progress=lambda stage, *_: seen.append(stage), **options)
+    assert set(found.tried) == {0, 1}
+    assert found.best == max(found.tried, key=lambda seed: found.tried[seed].separation)
+    assert {stage.split(" (")[0] for stage in seen} == {"seed 0", "seed 1"}
+    seen.clear()
+    assert search_seed(triplets, validation, tmp_path, progress=lambda *a: seen.append(a), **options) == found
+    assert not seen
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"loss": "hinge"}, "loss 'hinge' is not known: use one of triplet, mnrl"),
+        ({"epochs": 0}, "epochs must be at least 1, not 0"),
+        ({"loss": "mnrl", "batch_size": 1}, "batch_size must be at least 2"),
+        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
+    ],
+)
+def test_settings_that_cannot_be_are_named(given, message):
+    with pytest.raises(EncoderTrainingError, match=message):
+        TrainSettings(**given)
+
+
+def broken(folder, name, content):
+    path = folder / name
+    if content is None:
+        path.unlink()
+    else:
+        path.write_text(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("model.safetensors", None, "holds no model.safetensors"),
+        ("paraqd.json", None, "was not made by paraqd"),
+        ("paraqd.json", "{", "paraqd.json cannot be read"),
+        ("paraqd.json", '{"format": 99}', "is of format 99, and this version of paraqd reads format 1"),
+    ],
+)
+def test_a_broken_folder_is_named(name, content, message, trained, triplets, tmp_path):
+    import shutil
+
+    folder = tmp_path / "broken"
+    shutil.copytree(trained.folder, folder)
+    broken(folder, name, content)
+    with pytest.raises(EncoderTrainingError, match=message):
+        train(triplets, folder, settings=settings(), **QUICK)
