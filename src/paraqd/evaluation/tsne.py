@@ -23,7 +23,7 @@ _ROLES = (("anchor", "o"), ("valid", "P"), ("invalid", "X"))
 
 def project(embeddings: NDArray[Any], *, seed: int = SEED) -> NDArray[np.float64]:
     """Return each embedding as a point in the plane, by t-SNE on the cosine distance."""
-    from sklearn.manifold import TSNE  # type: ignore[import-untyped]
+    from sklearn.manifold import TSNE
 
     n = len(embeddings)
     # scikit-learn wants it below the number of points; a third of them is the usual bound
