@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from paraqd.corpus.annotation_items import AnnotationError, binary_label, pair_key, read_items
+from paraqd.corpus.annotation_items import AnnotationError, pair_key, read_items
 from paraqd.corpus.annotations import (
     Session,
     annotator_name,
@@ -313,13 +313,6 @@ def test_a_blank_paraphrase_is_a_pair_too(tmp_path):
 
 def test_keys_tell_the_sides_apart():
     assert pair_key("a b", "c") != pair_key("a", "b c") != pair_key("c", "a b")
-
-
-def test_labels_as_spreadsheets_write_them():
-    assert [binary_label(value) for value in ("1", "0", " 1.0", 0.0, True, "", None)] == [1, 0, 1, 0, 1, None, None]
-    for value in ("2", "yes", "nan", "inf", -1, 0.5, [1]):
-        with pytest.raises(ValueError):
-            binary_label(value)
 
 
 def test_names_and_where_journals_lie(tmp_path):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from paraqd.cli.console import row_ranges, say, stderr, write_json
+from paraqd.cli.console import say, stderr, write_json
+from paraqd.cli.options import models_in, names_in, say_left_out
 
 if TYPE_CHECKING:
     from paraqd.corpus.report import AugmentReport
@@ -79,12 +80,12 @@ def augment(
                 source,
                 out,
                 recipe=recipe,
-                operators=_list(operators),
-                skip=_list(skip) or (),
+                operators=names_in(operators),
+                skip=names_in(skip) or (),
                 seed=seed,
                 workers=workers,
                 stand_ins=stand_ins,
-                generators=_models(generator),
+                generators=models_in(generator),
                 encoder=encoder or DEFAULT_ENCODER,
                 entities=entities,
                 device=device,
@@ -107,7 +108,7 @@ def augment(
         from paraqd.cli.augment_report import show
 
         show(result, examples=examples)
-    _remarks(result)
+    say_left_out(result)
     if interrupted:
         say(
             f"stopped: {out} holds the {result.questions:,} questions finished so far (of {result.rows:,} "
@@ -133,22 +134,6 @@ def _check_report(report: str, source: str, out: str) -> None:
         raise TableError(f"--report {report}: that is the input or the output; choose another name")
 
 
-def _list(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _models(given: list[str]) -> dict[str, str]:
-    from paraqd.corpus.plan import AugmentError
-
-    models = {}
-    for item in given:
-        key, sign, model = item.partition("=")
-        if not sign or not key.strip() or not model.strip():
-            raise AugmentError(f"--generator {item}: write it as ID=MODEL, such as --generator f9=DIR")
-        models[key.strip()] = model.strip()
-    return models
-
-
 def _write_page(result: AugmentReport, path: Path) -> None:
     from paraqd.corpus.formats import TableError, reason
     from paraqd.corpus.report_html import report_html
@@ -157,19 +142,3 @@ def _write_page(result: AugmentReport, path: Path) -> None:
         path.write_text(report_html(result), encoding="utf-8")
     except OSError as error:
         raise TableError(f"{result.out} is written, but not {path}: {reason(error)}") from None
-
-
-def _remarks(result: AugmentReport) -> None:
-    """Say what is not in the output, each thing once."""
-    for name, why in result.left_out.items():
-        say(f"left out {name}: {why}")
-    reasons: dict[str, list[int]] = {}
-    for row, why in result.skipped_rows:
-        reasons.setdefault(why, []).append(row)
-    for why, rows in reasons.items():
-        say(f"skipped {len(rows):,} without a usable question ({why}): row {row_ranges(rows)}")
-    if result.skipped > len(result.skipped_rows):
-        say(f"skipped {result.skipped - len(result.skipped_rows):,} more rows")
-    for operator in result.operators:
-        for why, times in operator.failed.items():
-            say(f"{operator.name} failed on {times:,} questions: {why}")

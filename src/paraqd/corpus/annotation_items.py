@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns, Dialect, Row, default_id, open_table
 
@@ -89,20 +88,3 @@ def _text(row: Row, column: str, where: str) -> str:
     except UnicodeEncodeError:
         raise AnnotationError(f"{where} has a {column!r} that is not valid Unicode; mend or remove it") from None
     return text
-
-
-def binary_label(value: Any) -> int | None:
-    """Return 0 or 1, or None for a blank; ValueError for anything else.
-
-    >>> binary_label("1.0"), binary_label(False), binary_label(" ")
-    (1, 0, None)
-    """
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    try:
-        number = float(value)
-    except TypeError:
-        raise ValueError(f"{value!r} is not a label") from None
-    if number not in (0, 1):
-        raise ValueError(f"{value!r} is not a label")
-    return int(number)

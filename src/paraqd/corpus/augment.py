@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from paraqd import __version__
 from paraqd.corpus.apply import Outputs, apply_steps
 from paraqd.corpus.encoder import DEFAULT_ENCODER
-from paraqd.corpus.formats import STANDARD_INPUT, Format
+from paraqd.corpus.outputs import SCHEMA, Run, check_target, pair_row, settings, summary, write_pairs
 from paraqd.corpus.parts import Parts, hold, parts_folder
-from paraqd.corpus.plan import AugmentError, Plan, Step, make_plan
-from paraqd.corpus.questions import CHUNK, Progress, Survey, look_through, read_chunks
+from paraqd.corpus.plan import AugmentError, Step, make_plan
+from paraqd.corpus.questions import CHUNK, Progress, look_through, read_chunks
 from paraqd.corpus.report import AugmentReport, Collector, Example
 from paraqd.corpus.resources import (
     ENTITY_READERS,
@@ -25,33 +21,11 @@ from paraqd.corpus.resources import (
     build_resources,
     load_models,
 )
-from paraqd.corpus.tables import (
-    DEFAULT_COLUMNS,
-    Columns,
-    Row,
-    Table,
-    check_writable,
-    open_table,
-    open_writer,
-    replacing,
-)
+from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns, Row, check_writable, open_table
 from paraqd.corpus.workers import in_process, in_workers
 from paraqd.operators import Recipe, Resources
 
 __all__ = ["SCHEMA", "AugmentError", "AugmentInterrupted", "AugmentReport", "Progress", "augment"]
-
-# what is written, in this order
-SCHEMA: Mapping[str, type] = {
-    "id": str,
-    "question": str,
-    "paraphrase": str,
-    "label": int,
-    "operator": str,
-    "paper_id": str,
-    "source_model": str,
-    "stand_in": bool,
-    "note": str,
-}
 
 
 class AugmentInterrupted(KeyboardInterrupt):  # it is an interrupt, not an error
@@ -62,26 +36,13 @@ class AugmentInterrupted(KeyboardInterrupt):  # it is an interrupt, not an error
         self.report = report
 
 
-@dataclass(frozen=True)
-class _Run:
+@dataclass(frozen=True, kw_only=True)
+class _Run(Run):
     """Everything that is settled before the work begins."""
 
-    table: Table
-    columns: Columns
-    plan: Plan
-    seed: int
     workers: int
     spec: ResourceSpec
     models: Resources
-    rows: int
-    out: Path
-    parts: Parts
-    progress: Progress
-    started: float = field(default_factory=time.monotonic)
-
-    @property
-    def chunks(self) -> int:
-        return -(-self.rows // CHUNK)
 
 
 def augment(
@@ -121,10 +82,7 @@ def augment(
     if entities not in ENTITY_READERS:
         raise AugmentError(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
     plan = make_plan(recipe, operators=operators, skip=skip, stand_ins=stand_ins, generators=generators)
-    if out.exists() and not overwrite and not Parts(parts_folder(out)).begun:
-        raise AugmentError(f"{out} is there already; give --overwrite to replace it, or choose another -o")
-    if str(source) != STANDARD_INPUT and out.exists() and Path(source).exists() and out.samefile(source):
-        raise AugmentError(f"{out} is the input itself; choose another -o")
+    check_target(source, out, overwrite=overwrite or Parts(parts_folder(out)).begun)
     spec = ResourceSpec(entities=entities, encoder=encoder, generators=plan.generators, device=device)
     models = build_resources(spec)
     report = progress or (lambda stage, done, total: None)
@@ -148,7 +106,8 @@ def augment(
             parts=parts,
             progress=report,
         )
-        parts.begin(_manifest(run, survey, stand_ins=stand_ins), restart=restart)
+        named = {"encoder": spec.encoder, **spec.generators}
+        parts.begin(settings(run, survey, spec, stand_ins=stand_ins, models=named), restart=restart)
         return _carry_out(run)
 
 
@@ -192,64 +151,12 @@ def _in_order(steps: Sequence[Step], ruled: Sequence[Outputs], modelled: Sequenc
     return [next(model if step.models else rule) for step in steps]
 
 
-def _manifest(run: _Run, survey: Survey, *, stand_ins: bool) -> dict[str, Any]:
-    """Return the settings that the results depend on."""
-    manifest = {
-        "input": survey.sha256,
-        "seed": run.seed,
-        "version": __version__,
-        "columns": [run.columns.question, run.columns.id],
-        "encoding": run.table.encoding,
-        "stand_ins": stand_ins,
-        "steps": [asdict(step) for step in run.plan.steps],
-        "models": {"encoder": run.spec.encoder, **run.spec.generators},
-        "entities": run.spec.entities,
-        "chunk": CHUNK,
-    }
-    plain: dict[str, Any] = json.loads(json.dumps(manifest))  # as it will be when it is read again
-    return plain
-
-
 def _join(run: _Run, kept: int, *, chunks: int) -> AugmentReport:
     """Put the first ``chunks`` parts together as the output, in one step, and return the report."""
     collector = Collector(run.plan)
     complete = chunks == run.chunks
-    metadata = {
-        "recipe": run.plan.recipe,
-        "seed": run.seed,
-        "version": __version__,
-        "complete": complete,
-        "operators": [step.name for step in run.plan.steps],
-        "left_out": dict(run.plan.left_out),
-        "stand_ins": {step.name: step.source_model for step in run.plan.steps if step.stand_in},
-    }
-    kind = check_writable(run.out)
-    if kind.format is not Format.PARQUET:
-        side = run.out.with_name(f"{run.out.name}.meta.json")
-        with replacing(side) as temporary:
-            text = json.dumps(metadata, ensure_ascii=False, indent=2, sort_keys=True)
-            temporary.write_text(text + "\n", encoding="utf-8")
-    with (
-        replacing(run.out, beside=run.parts.folder) as temporary,
-        open_writer(temporary, SCHEMA, kind=kind, dialect=run.table.dialect, metadata=metadata) as writer,
-    ):
-        writer.write(_joined_rows(run, collector, chunks))
-    return AugmentReport(
-        out=str(run.out),
-        recipe=run.plan.recipe,
-        seed=run.seed,
-        version=__version__,
-        rows=run.rows,
-        questions=collector.questions,
-        skipped=collector.skipped,
-        skipped_rows=tuple(collector.skipped_rows),
-        written=collector.written,
-        operators=collector.operators(),
-        left_out=dict(run.plan.left_out),
-        resumed=kept,
-        seconds=round(time.monotonic() - run.started, 3),
-        complete=complete,
-    )
+    write_pairs(run, SCHEMA, _joined_rows(run, collector, chunks), complete=complete)
+    return summary(run, collector, resumed=kept, complete=complete)
 
 
 def _joined_rows(run: _Run, collector: Collector, chunks: int) -> Iterator[Row]:
@@ -257,17 +164,7 @@ def _joined_rows(run: _Run, collector: Collector, chunks: int) -> Iterator[Row]:
         part = run.parts.load(index)
         collector.add_chunk(len(part.questions), part.skipped, part.tallies)
         for q, s, paraphrase, note in part.outputs:
-            question, step = part.questions[q], run.plan.steps[s]
+            question = part.questions[q]
             collector.add_output(s, Example(question.id, question.text, paraphrase))
-            yield {
-                "id": question.id,
-                "question": question.text,
-                "paraphrase": paraphrase,
-                "label": step.label,
-                "operator": step.name,
-                "paper_id": step.paper_id,
-                "source_model": step.source_model,
-                "stand_in": step.stand_in,
-                "note": note,
-            }
+            yield pair_row(question, run.plan.steps[s], paraphrase, note)
         run.progress("joining", min((index + 1) * CHUNK, run.rows), run.rows)

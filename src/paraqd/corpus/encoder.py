@@ -87,7 +87,7 @@ def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
 
     name = name_or_folder
     if name == DEFAULT_ENCODER:
-        name = str(_packaged())
+        name = str(encoder_folder(name))
     try:
         return load_pretrained(
             name, lambda local: load(name, local), needed_by="the encoder", remedy="give a folder with --encoder"
@@ -96,8 +96,10 @@ def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
         raise AugmentError(str(error)) from None
 
 
-def _packaged() -> Path:
-    """Return the folder of the default encoder in its package."""
+def encoder_folder(name_or_folder: str = DEFAULT_ENCODER) -> Path:
+    """Return the folder of the default encoder in its package, or the folder that was given."""
+    if name_or_folder != DEFAULT_ENCODER:
+        return Path(name_or_folder).expanduser()
     if importlib.util.find_spec(_PACKAGE) is None:
         raise AugmentError(f"the encoder {DEFAULT_ENCODER} is not installed: {_INSTALL}")
     return Path(importlib.import_module(_PACKAGE).get_model_path())
@@ -108,10 +110,8 @@ def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = 
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
         raise AugmentError(f"the sentence encoder needs {' and '.join(missing)}: {_INSTALL}")
-    folder = Path(name_or_folder).expanduser()
-    name = folder.name
-    if name_or_folder == DEFAULT_ENCODER:
-        folder, name = _packaged(), DEFAULT_ENCODER
+    folder = encoder_folder(name_or_folder)
+    name = DEFAULT_ENCODER if name_or_folder == DEFAULT_ENCODER else folder.name
     if not (folder / "config.json").is_file():
         raise AugmentError(f"--encoder {name_or_folder}: there is no model folder of that name")
     try:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paraqd.corpus.annotation_items import AnnotationError, Item, Items, binary_label, read_items
+from paraqd.corpus.annotation_items import AnnotationError, Item, Items, read_items
 from paraqd.corpus.annotations import check_pairs, is_journal, read_journal
+from paraqd.corpus.labels import binary_label
 from paraqd.corpus.tables import Columns, Dialect, Row, check_writable, open_writer, replacing
 
 _ADDED: Mapping[str, type] = {"annotators": str, "agreed": bool, "annotator_notes": str}

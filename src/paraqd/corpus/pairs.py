@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paraqd.corpus.labels import binary_label
 from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns, Row, TableError, default_id, open_table
 
 OPERATOR_COLUMN = "operator"
 
-_LABELS = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
 _SHOWN = 60  # characters of a value that a message shows
 
 
@@ -128,13 +128,13 @@ def _texts(row: Row, columns: Columns, where: str) -> dict[str, str]:
 
 
 def _label(value: Any, column: str, where: str, *, needed: bool) -> int | None:
-    text = "" if value is None else str(value).strip().lower()
-    if not text and not needed:
-        return None
-    found = _LABELS.get(text)
-    if found is None:
-        shown = "blank" if not text else _shown(value)
-        raise TableError(f"{where}: {column!r} is {shown}; a label is 1 (valid) or 0 (invalid)")
+    try:
+        found = binary_label(value)
+        wrong = "blank" if found is None and needed else ""
+    except ValueError:
+        found, wrong = None, _shown(value)
+    if wrong:
+        raise TableError(f"{where}: {column!r} is {wrong}; a label is 1 (valid) or 0 (invalid)")
     return found
 
 

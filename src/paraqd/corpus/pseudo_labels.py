@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -10,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraqd import __version__
-from paraqd.corpus.augment import SCHEMA as AUGMENTED
 from paraqd.corpus.encoder import DEFAULT_ENCODER, load_encoder
-from paraqd.corpus.formats import STANDARD_INPUT, Format, TableError
+from paraqd.corpus.formats import TableError
+from paraqd.corpus.outputs import SCHEMA as AUGMENTED
+from paraqd.corpus.outputs import check_target, write_beside
 from paraqd.corpus.plan import AugmentError
 from paraqd.corpus.tables import (
     DEFAULT_COLUMNS,
@@ -207,10 +207,7 @@ def pseudo_label_file(
     kind = check_writable(out)
     if not -1 <= threshold <= 1:
         raise AugmentError(f"--threshold {threshold}: a cosine lies between -1 and 1")
-    if str(source) != STANDARD_INPUT and out.exists() and Path(source).exists() and out.samefile(source):
-        raise AugmentError(f"{out} is the input itself; choose another -o")
-    if out.exists() and not overwrite:
-        raise AugmentError(f"{out} is there already; give --overwrite to replace it, or choose another -o")
+    check_target(source, out, overwrite=overwrite)
     report = progress or (lambda stage, done, total: None)
     table = open_table(source, encoding=encoding)
     table.require(columns, ("question", "paraphrase"))
@@ -240,10 +237,7 @@ def pseudo_label_file(
         skipped=pairs.skipped,
         skipped_rows=tuple(pairs.skipped_rows),
     )
-    if kind.format is not Format.PARQUET:  # which has its own place for it
-        with replacing(out.with_name(f"{out.name}.meta.json")) as side:
-            text = json.dumps({"pseudo_labels": settings}, ensure_ascii=False, indent=2, sort_keys=True)
-            side.write_text(text + "\n", encoding="utf-8")
+    write_beside(out, {"pseudo_labels": settings})
     return result
 
 

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from paraqd import __version__
 from paraqd.corpus.apply import Chunk, Outputs, Question, Tally, apply_steps
-from paraqd.corpus.augment import SCHEMA as AUGMENTED
 from paraqd.corpus.encoder import DEFAULT_ENCODER
-from paraqd.corpus.formats import STANDARD_INPUT, Format
-from paraqd.corpus.parts import Part, Parts, hold, parts_folder
+from paraqd.corpus.outputs import SCHEMA as AUGMENTED
+from paraqd.corpus.outputs import Run, check_target, pair_row, settings, summary, write_pairs
+from paraqd.corpus.parts import Parts, hold, parts_folder
 from paraqd.corpus.plan import AugmentError, Plan, Step, make_plan
-from paraqd.corpus.questions import CHUNK, Progress, Survey, look_through, read_chunks
+from paraqd.corpus.questions import CHUNK, Progress, look_through, read_chunks
 from paraqd.corpus.report import AugmentReport, Collector, Example
 from paraqd.corpus.resources import ENTITY_READERS, ResourceSpec, build_resources, load_models
-from paraqd.corpus.tables import (
-    DEFAULT_COLUMNS,
-    Columns,
-    Row,
-    Table,
-    check_writable,
-    open_table,
-    open_writer,
-    replacing,
-)
+from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns, Row, check_writable, open_table
 from paraqd.generators import GeneratorUnavailableError, MissingExtraError
 from paraqd.operators import Recipe, Resources, derive_rng, get, load_recipe
 from paraqd.reading.entities import PipelineUnavailableError
@@ -49,25 +37,12 @@ class MadeTestset(AugmentReport):
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _Run:
+@dataclass(frozen=True, kw_only=True)
+class _Run(Run):
     """Everything that is settled before the work begins."""
 
-    table: Table
-    columns: Columns
-    plan: Plan
     names: Mapping[int, Sequence[str]]  # every operator of a side, also those that cannot run
-    seed: int
     resources: Resources
-    rows: int
-    out: Path
-    parts: Parts
-    progress: Progress
-    started: float
-
-    @property
-    def chunks(self) -> int:
-        return -(-self.rows // CHUNK)
 
 
 def make_testset(
@@ -102,10 +77,7 @@ def make_testset(
     check_writable(out)
     if entities not in ENTITY_READERS:
         raise AugmentError(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
-    if out.exists() and not overwrite and not Parts(parts_folder(out)).begun:
-        raise AugmentError(f"{out} is there already; give --overwrite to replace it, or choose another -o")
-    if str(source) != STANDARD_INPUT and out.exists() and Path(source).exists() and out.samefile(source):
-        raise AugmentError(f"{out} is the input itself; choose another -o")
+    check_target(source, out, overwrite=overwrite or Parts(parts_folder(out)).begun)
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
     absent = _not_installed(loaded, skip)
     plan = make_plan(loaded, skip=[*skip, *absent], stand_ins=stand_ins, generators=generators)
@@ -135,7 +107,11 @@ def make_testset(
             progress=report,
             started=started,
         )
-        parts.begin(_manifest(run, survey, spec, stand_ins=stand_ins), restart=restart)
+        parts.begin(
+            # under a name of its own: an augmentation with the same steps must not go on with these parts
+            settings(run, survey, spec, stand_ins=stand_ins, models=spec.generators, kind="one of each side"),
+            restart=restart,
+        )
         kept = min(parts.prefix(run.chunks) * CHUNK, run.rows)
         _work(run, kept)
         made = _join(run, kept)
@@ -183,25 +159,6 @@ def _runnable(plan: Plan, resources: Resources, absent: Mapping[str, str]) -> Pl
             reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
             raise AugmentError(f"no {side} operator can run{f' ({reasons})' if reasons else ''}")
     return replace(plan, steps=tuple(steps), left_out=left_out)
-
-
-def _manifest(run: _Run, survey: Survey, spec: ResourceSpec, *, stand_ins: bool) -> dict[str, Any]:
-    """Return the settings that the results depend on."""
-    manifest = {
-        "input": survey.sha256,
-        "seed": run.seed,
-        "version": __version__,
-        "columns": [run.columns.question, run.columns.id],
-        "encoding": run.table.encoding,
-        "stand_ins": stand_ins,
-        # under a name of its own: an augmentation with the same steps must not go on with these parts
-        "steps": {"one of each side": [asdict(step) for step in run.plan.steps]},
-        "models": dict(spec.generators),
-        "entities": spec.entities,
-        "chunk": CHUNK,
-    }
-    plain: dict[str, Any] = json.loads(json.dumps(manifest))  # as it will be when it is read again
-    return plain
 
 
 # --- drawing ------------------------------------------------------------------------------------
@@ -297,69 +254,23 @@ def _join(run: _Run, kept: int) -> MadeTestset:
     """Put the parts together as the output, in one step, and return the report."""
     collector = Collector(run.plan)
     lacking: dict[str, list[str]] = {side: [] for side in SIDES.values()}
-    metadata = {
-        "recipe": run.plan.recipe,
-        "seed": run.seed,
-        "version": __version__,
-        "operators": [step.name for step in run.plan.steps],
-        "left_out": dict(run.plan.left_out),
-        "stand_ins": {step.name: step.source_model for step in run.plan.steps if step.stand_in},
-    }
-    kind = check_writable(run.out)
-    if kind.format is not Format.PARQUET:
-        side_file = run.out.with_name(f"{run.out.name}.meta.json")
-        with replacing(side_file) as temporary:
-            text = json.dumps(metadata, ensure_ascii=False, indent=2, sort_keys=True)
-            temporary.write_text(text + "\n", encoding="utf-8")
-    with (
-        replacing(run.out, beside=run.parts.folder) as temporary,
-        open_writer(temporary, SCHEMA, kind=kind, dialect=run.table.dialect, metadata=metadata) as writer,
-    ):
-        for index in range(run.chunks):
-            writer.write(_rows(run, run.parts.load(index), collector, lacking))
-            run.progress("joining", min((index + 1) * CHUNK, run.rows), run.rows)
-    return MadeTestset(
-        out=str(run.out),
-        recipe=run.plan.recipe,
-        seed=run.seed,
-        version=__version__,
-        rows=run.rows,
-        questions=collector.questions,
-        skipped=collector.skipped,
-        skipped_rows=tuple(collector.skipped_rows),
-        written=collector.written,
-        operators=collector.operators(),
-        left_out=dict(run.plan.left_out),
-        resumed=kept,
-        seconds=round(time.monotonic() - run.started, 3),
-        complete=True,
-        lacking={side: tuple(ids) for side, ids in lacking.items()},
-    )
+    write_pairs(run, SCHEMA, _joined_rows(run, collector, lacking), complete=True)
+    made = summary(run, collector, resumed=kept, complete=True)
+    return MadeTestset(**vars(made), lacking={side: tuple(ids) for side, ids in lacking.items()})
 
 
-def _rows(run: _Run, part: Part, collector: Collector, lacking: Mapping[str, list[str]]) -> Iterator[Row]:
-    """Yield a part's rows, each question's valid one first."""
-    collector.add_chunk(len(part.questions), part.skipped, part.tallies)
-    made: dict[tuple[int, int], tuple[int, str, str]] = {}
-    for q, s, paraphrase, note in part.outputs:
-        made[q, run.plan.steps[s].label] = (s, paraphrase, note)
-    for q, question in enumerate(part.questions):
-        for label, side in SIDES.items():
-            if (q, label) not in made:
-                lacking[side].append(question.id)
-                continue
-            s, paraphrase, note = made[q, label]
-            step = run.plan.steps[s]
-            collector.add_output(s, Example(question.id, question.text, paraphrase))
-            yield {
-                "id": question.id,
-                "question": question.text,
-                "paraphrase": paraphrase,
-                "label": None,
-                "operator": step.name,
-                "paper_id": step.paper_id,
-                "source_model": step.source_model,
-                "stand_in": step.stand_in,
-                "note": note,
-                "intended": step.label,
-            }
+def _joined_rows(run: _Run, collector: Collector, lacking: Mapping[str, list[str]]) -> Iterator[Row]:
+    """Yield the rows, each question's valid one first."""
+    for index in range(run.chunks):
+        part = run.parts.load(index)
+        collector.add_chunk(len(part.questions), part.skipped, part.tallies)
+        made = {(q, run.plan.steps[s].label): (s, paraphrase, note) for q, s, paraphrase, note in part.outputs}
+        for q, question in enumerate(part.questions):
+            for label, side in SIDES.items():
+                if (q, label) not in made:
+                    lacking[side].append(question.id)
+                    continue
+                s, paraphrase, note = made[q, label]
+                collector.add_output(s, Example(question.id, question.text, paraphrase))
+                yield {**pair_row(question, run.plan.steps[s], paraphrase, note), "label": None, "intended": label}
+        run.progress("joining", min((index + 1) * CHUNK, run.rows), run.rows)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.corpus.formats import TableError
+from paraqd.corpus.labels import binary_label
 from paraqd.corpus.tables import DEFAULT_COLUMNS, default_id, open_table
 
 IN_BATCH = -1  # in the place of an invalid text: the other questions of the batch are the negatives
@@ -29,7 +30,6 @@ UNCHANGED = "an invalid output is the question itself"
 BOTH = "an output is both valid and invalid"
 
 _COLUMNS = ("id", "question", "paraphrase", "label", "operator")
-_LABELS = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,9 +224,7 @@ def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str
         outputs = questions.setdefault(name, _Outputs(question))
         if outputs.question != question:
             raise _RowError(f"row {number}: the id {name!r} belongs to another question already; ids must differ")
-        label = _LABELS.get(str(row.get("label")).strip().lower())
-        if label is None:
-            raise _RowError(f"row {number}: the label is {row.get('label')!r}; it must be 1 (valid) or 0 (invalid)")
+        label = _label(row, number)
         operator = str(row.get("operator") or "")
         seen.add(operator)
         if operator not in dropped:
@@ -240,6 +238,16 @@ def _text(row: Mapping[str, Any], column: str, number: int) -> str:
     if not isinstance(value, str) or not value.strip():
         raise _RowError(f"row {number}: the {column} is blank or no text")
     return value
+
+
+def _label(row: Mapping[str, Any], number: int) -> int:
+    try:
+        label = binary_label(row.get("label"))
+    except ValueError:
+        label = None
+    if label is None:
+        raise _RowError(f"row {number}: the label is {row.get('label')!r}; it must be 1 (valid) or 0 (invalid)")
+    return label
 
 
 def _full_names(operators: Sequence[str]) -> frozenset[str]:

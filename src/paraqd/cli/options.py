@@ -1,0 +1,50 @@
+"""What the commands that apply operators share: how their options are read, and what they say was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from paraqd.cli.console import row_ranges, rows_by_reason, say
+
+if TYPE_CHECKING:
+    from paraqd.corpus.report import AugmentReport
+
+
+def names_in(text: str | None) -> list[str] | None:
+    """Return the names in a list with commas; None where none was given.
+
+    >>> names_in("f3, NumberChange,")
+    ['f3', 'NumberChange']
+    """
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def models_in(given: Sequence[str]) -> dict[str, str]:
+    """Return the models that ``--generator`` names, each by its operator.
+
+    >>> models_in(["f9=models/f9"])
+    {'f9': 'models/f9'}
+    """
+    from paraqd.corpus.plan import AugmentError
+
+    models = {}
+    for item in given:
+        key, sign, model = item.partition("=")
+        if not sign or not key.strip() or not model.strip():
+            raise AugmentError(f"--generator {item}: write it as ID=MODEL, such as --generator f9=DIR")
+        models[key.strip()] = model.strip()
+    return models
+
+
+def say_left_out(result: AugmentReport) -> None:
+    """Say what is not in the output, each thing once."""
+    for name, why in result.left_out.items():
+        say(f"left out {name}: {why}")
+    for why, rows in rows_by_reason(result.skipped_rows).items():
+        say(f"skipped {len(rows):,} without a usable question ({why}): row {row_ranges(rows)}")
+    if result.skipped > len(result.skipped_rows):
+        say(f"skipped {result.skipped - len(result.skipped_rows):,} more rows")
+    for operator in result.operators:
+        for why, times in operator.failed.items():
+            say(f"{operator.name} failed on {times:,} questions: {why}")

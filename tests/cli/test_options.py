@@ -1,0 +1,22 @@
+"""Options that several commands read alike."""
+
+import pytest
+
+from paraqd.cli.options import models_in, names_in
+from paraqd.corpus.plan import AugmentError
+
+
+def test_names_with_commas():
+    assert names_in(None) is None
+    assert names_in("") == []
+    assert names_in(" f3 ,, NumberChange#2") == ["f3", "NumberChange#2"]
+
+
+def test_models_by_operator():
+    assert models_in(["f9=a=b", " fb = c"]) == {"f9": "a=b", "fb": "c"}
+
+
+@pytest.mark.parametrize("given", ["f9", "=models", "f9= "])
+def test_a_model_without_its_operator(given):
+    with pytest.raises(AugmentError, match="write it as ID=MODEL"):
+        models_in([given])
