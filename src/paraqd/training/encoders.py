@@ -34,7 +34,7 @@ def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, de
     )
     if layers is not None:
         cut(model, layers)
-    return model
+    return model.float()  # weights stored in half precision are still trained in full
 
 
 def cut(model: Any, layers: int) -> None:
