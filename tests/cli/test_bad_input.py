@@ -24,22 +24,6 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def fails(capsys):
-    """Run a command that must fail, and return its one line."""
-
-    def failing(*arguments):
-        code = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        assert code == 2, captured
-        assert captured.out == ""
-        assert captured.err.startswith("error: ") and captured.err.count("\n") == 1, captured.err
-        assert "Traceback" not in captured.err
-        return captured.err.strip()
-
-    return failing
-
-
 def test_missing_column(here, fails):
     Path("q.csv").write_text(f"nr,text\n1,{QUESTION}\n")
     line = fails("augment", "q.csv", "-o", "out.parquet", "--operators", "f2")

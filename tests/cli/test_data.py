@@ -57,21 +57,6 @@ def served(here, monkeypatch):
     thread.join()
 
 
-@pytest.fixture
-def fails(capsys):
-    """Run a command that must fail, and return its one line."""
-
-    def failing(*arguments):
-        code = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        assert code == 2, captured
-        assert captured.out == ""
-        assert captured.err.startswith("error: ") and captured.err.count("\n") == 1, captured.err
-        return captured.err.strip()
-
-    return failing
-
-
 def corpora(folder):
     """Write the three corpora and the test sets into a data folder, a few rows each."""
     for name in ("aqua_rat", "mathqa", "gsm8k"):

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -18,7 +17,7 @@ from paraqd.corpus.parts import parts_folder
 from paraqd.corpus.plan import make_plan
 from paraqd.corpus.report_html import report_html
 from paraqd.corpus.tables import Columns, TableError, default_id, open_table
-from paraqd.operators import Noted, Operator, derive_rng, get, registry
+from paraqd.operators import Noted, Operator, derive_rng, get
 from paraqd.reading import read
 
 RULES = ["SameSentence", "NumToWords", "LastSentenceDeletion", "NumberDeletion", "UnitReplacement"]
@@ -45,19 +44,6 @@ def rows_of(path):
 @pytest.fixture
 def corpus(tmp_path):
     return write_questions(tmp_path / "questions.jsonl", 600)
-
-
-@pytest.fixture
-def plug(monkeypatch):
-    """Give operators of the test's own, as another package's entry points would."""
-
-    def install(*operators):
-        points = {op.name: SimpleNamespace(value="test", load=lambda op=op: op) for op in operators}
-        monkeypatch.setattr(registry, "_plugins", lambda: points)
-
-    apply._operator.cache_clear()
-    yield install
-    apply._operator.cache_clear()
 
 
 class Loud(Operator):

@@ -2,16 +2,14 @@
 
 import json
 from collections import Counter
-from types import SimpleNamespace
 
 import pytest
 
-from paraqd.corpus import apply
 from paraqd.corpus.parts import parts_folder
 from paraqd.corpus.plan import AugmentError
 from paraqd.corpus.tables import TableError, open_table
 from paraqd.corpus.testset import SCHEMA, draw_order, make_testset
-from paraqd.operators import Operator, Recipe, registry
+from paraqd.operators import Operator, Recipe
 
 # what can be made without a model or a parser
 RULES = Recipe(
@@ -34,19 +32,6 @@ def write_questions(path, count):
 
 def rows_of(path):
     return list(open_table(path).rows())
-
-
-@pytest.fixture
-def plug(monkeypatch):
-    """Give operators of the test's own, as another package's entry points would."""
-
-    def install(*operators):
-        points = {op.name: SimpleNamespace(value="test", load=lambda op=op: op) for op in operators}
-        monkeypatch.setattr(registry, "_plugins", lambda: points)
-
-    apply._operator.cache_clear()
-    yield install
-    apply._operator.cache_clear()
 
 
 def operator(name, polarity, make):

@@ -20,12 +20,8 @@ from typing import IO, Any, NamedTuple
 
 from paraqd.corpus.annotation_items import AnnotationError, Item, Items
 from paraqd.corpus.formats import TableError, explained, reason
+from paraqd.corpus.locks import locked
 from paraqd.corpus.writers import sync_folder
-
-try:
-    import fcntl
-except ImportError:  # Windows: two sessions at once on one journal are not noticed there
-    fcntl = None  # type: ignore[assignment]
 
 SEED = 3407
 _KIND = "annotations"
@@ -224,7 +220,8 @@ def open_journal(
     except OSError as error:
         raise TableError(f"cannot write {path}: {reason(error)}") from None
     with file:
-        _lock(file, path)
+        if not locked(file):
+            raise AnnotationError(f"another session is writing {path} just now; end it first")
         beginning = file.read(len(_BEGINNING))
         if not _BEGINNING.startswith(beginning):
             raise AnnotationError(f"{path} is there and is not a journal of annotations; choose another -o")
@@ -264,17 +261,6 @@ def check_pairs(path: str | Path, header: Header, pairs: Items) -> None:
             f"{pairs.name} holds other pairs than {path} was begun with ({header.count:,} then, "
             f"{len(pairs.pairs):,} now): take the pairs as they were, or begin another journal"
         )
-
-
-def _lock(file: IO[bytes], path: Path) -> None:
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise AnnotationError(f"another session is writing {path} just now; end it first") from None
-    except OSError:
-        return  # a file system without locks
 
 
 # --- a session ----------------------------------------------------------------------------------

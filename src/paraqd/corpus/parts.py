@@ -7,17 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from paraqd.corpus.apply import Chunk, Outputs, Question, Tally
 from paraqd.corpus.formats import TableError, reason
+from paraqd.corpus.locks import locked
 from paraqd.corpus.plan import AugmentError
 from paraqd.corpus.writers import replacing
-
-try:
-    import fcntl
-except ImportError:  # Windows: two runs at once on one output are not noticed there
-    fcntl = None  # type: ignore[assignment]
 
 _MANIFEST = "manifest.json"
 _LOCK = "lock"
@@ -158,7 +154,8 @@ def hold(out: Path) -> Iterator[Parts]:
     except OSError as error:
         raise TableError(f"cannot write {folder}: {reason(error)}") from None
     with lock:
-        _lock(lock, out)
+        if not locked(lock):
+            raise AugmentError(f"another run is writing {out} just now; wait for it or stop it")
         try:
             yield parts
         finally:
@@ -168,17 +165,6 @@ def hold(out: Path) -> Iterator[Parts]:
 
 def _is_ours(path: Path) -> bool:
     return any(path.match(pattern) for pattern in _OURS)
-
-
-def _lock(file: IO[bytes], out: Path) -> None:
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise AugmentError(f"another run is writing {out} just now; wait for it or stop it") from None
-    except OSError:
-        return  # a file system without locks
 
 
 def _difference(key: str, before: Any, now: Any) -> str:
