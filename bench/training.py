@@ -64,6 +64,7 @@ def timed_loop(model: Any, triplets: TripletSet, settings: TrainSettings, device
     loss = make_loss(model, settings)
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     model.train()
+    torch.backends.cuda.enable_cudnn_sdp(False)  # as ours
     for indices in plan:
         batch = {key: value.to(device) for key, value in collate(indices, triplets, tokens).items()}
         features = {"input_ids": batch["text_input_ids"], "attention_mask": batch["text_attention_mask"]}

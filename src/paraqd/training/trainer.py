@@ -79,7 +79,7 @@ def run_trainer(
         weight_decay=settings.weight_decay,
         warmup_steps=settings.warmup_share,
         lr_scheduler_type="linear",
-        optim="adamw_torch",
+        optim="adamw_torch_fused" if _on_gpu(device) else "adamw_torch",
         seed=settings.seed,
         bf16=_bf16(settings, device),
         use_cpu=device == "cpu",
@@ -105,7 +105,7 @@ def run_trainer(
     )
     trainer.remove_callback(PrinterCallback)
     last = get_last_checkpoint(str(work_dir)) if work_dir.is_dir() else None
-    with watch.listening():
+    with watch.listening(), _plain_attention():
         trainer.train(resume_from_checkpoint=last)
     if watch.stopped:
         raise TrainingStopped
@@ -169,9 +169,31 @@ def _show(loss: Any, step: int, steps: int, on_step: StepProgress | None) -> Non
         on_step(step, steps, mean)
 
 
+def _on_gpu(device: str | None) -> bool:
+    import torch
+
+    return device != "cpu" and torch.cuda.is_available()
+
+
 def _bf16(settings: TrainSettings, device: str | None) -> bool:
     import torch
 
     if settings.precision != "auto":
         return settings.precision == "bf16"
-    return device != "cpu" and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+    return _on_gpu(device) and torch.cuda.is_bf16_supported()
+
+
+@contextmanager
+def _plain_attention() -> Iterator[None]:
+    """Do without cuDNN's attention: it is planned anew for every shape, and nearly every batch has its own.
+
+    Measured on an H200 with batches of 16 triplets: 147 ms a step with it, 20 ms without.
+    """
+    import torch
+
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    try:
+        yield
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
