@@ -26,8 +26,11 @@ def here(tmp_path, monkeypatch):
 
 
 def test_help_of_every_command_has_an_example(capsys):
-    commands = [["--help"], ["generator", "--help"], ["generator", "train", "--help"]]
-    commands += [[command.name, "--help"] for command in app.registered_commands]
+    commands = [["--help"], *([command.name, "--help"] for command in app.registered_commands)]
+    for group in app.registered_groups:
+        commands.append([group.name, "--help"])
+        commands += [[group.name, command.name, "--help"] for command in group.typer_instance.registered_commands]
+    assert ["generator", "train", "--help"] in commands
     for command in commands:
         assert run(command) == 0
         assert "Example: paraqd" in capsys.readouterr().out, command

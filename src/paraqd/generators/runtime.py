@@ -36,11 +36,11 @@ def require_extra(packages: Sequence[str] = _EXTRA) -> None:
     >>> require_extra(["no_such_package"])
     Traceback (most recent call last):
     ...
-    paraqd.generators.base.MissingExtraError: generators need no_such_package: pip install paraqd[generate]
+    paraqd.generators.base.MissingExtraError: generators need no_such_package: pip install 'paraqd[generate]'
     """
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        raise MissingExtraError(f"generators need {', '.join(missing)}: pip install paraqd[generate]")
+        raise MissingExtraError(f"generators need {', '.join(missing)}: pip install 'paraqd[generate]'")
 
 
 def pick_device(device: str | None = None) -> str:
@@ -163,7 +163,7 @@ def _attempt(load: Callable[[], T], name: str, needed_by: str) -> T:
 def _failed(name: str, needed_by: str, error: Exception) -> Exception:
     reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
     if isinstance(error, ImportError):
-        return MissingExtraError(f"{needed_by} could not load {name} ({reason}): pip install paraqd[generate]")
+        return MissingExtraError(f"{needed_by} could not load {name} ({reason}): pip install 'paraqd[generate]'")
     return GeneratorUnavailableError(f"{needed_by} could not load {name}: {reason}")
 
 
