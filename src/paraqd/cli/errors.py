@@ -7,17 +7,21 @@ from paraqd.corpus.datasets_download import DatasetError
 from paraqd.corpus.formats import TableError
 from paraqd.corpus.plan import AugmentError
 from paraqd.evaluation.errors import EvaluationError
+from paraqd.experiments.errors import ExperimentError
 from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
 from paraqd.generators.training_data import TrainingDataError
 from paraqd.generators.training_loop import TrainingError
 from paraqd.operators import MissingResourceError, UnknownOperatorError, UnknownRecipeError
 from paraqd.reading.entities import PipelineUnavailableError
+from paraqd.training.settings import EncoderTrainingError
 
 EXPECTED: tuple[type[Exception], ...] = (
     AnnotationError,
     AugmentError,
     DatasetError,
+    EncoderTrainingError,
     EvaluationError,
+    ExperimentError,
     GeneratorUnavailableError,
     MissingExtraError,
     MissingResourceError,

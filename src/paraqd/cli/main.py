@@ -9,7 +9,20 @@ from typing import Any
 
 import typer
 
-from paraqd.cli import annotate, augment, data, evaluate, generator, operators, pseudo_label, purity, read, testset
+from paraqd.cli import (
+    annotate,
+    augment,
+    data,
+    evaluate,
+    experiment,
+    generator,
+    operators,
+    pseudo_label,
+    purity,
+    read,
+    testset,
+    train,
+)
 from paraqd.cli.console import fail, is_debugging
 
 app = typer.Typer(
@@ -25,11 +38,13 @@ app = typer.Typer(
 # a new command is one file and one line here
 app.command("augment", epilog=augment.EXAMPLE)(augment.augment)
 app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
+app.command("experiment", epilog=experiment.EXAMPLE)(experiment.experiment)
 app.command("operators", epilog=operators.EXAMPLE)(operators.operators)
 app.command("pseudo-label", epilog=pseudo_label.EXAMPLE)(pseudo_label.pseudo_label)
 app.command("purity", epilog=purity.EXAMPLE)(purity.purity)
 app.command("read", epilog=read.EXAMPLE)(read.read)
 app.command("testset", epilog=testset.EXAMPLE)(testset.testset)
+app.command("train", epilog=train.EXAMPLE)(train.train)
 app.add_typer(annotate.app, name="annotate", epilog=annotate.EXAMPLE)
 app.add_typer(data.app, name="data", epilog=data.EXAMPLE)
 app.add_typer(generator.app, name="generator", epilog=generator.EXAMPLE)

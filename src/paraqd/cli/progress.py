@@ -42,6 +42,7 @@ class Bar:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[remark]}", style="cyan"),
             console=stderr(),
             transient=True,
             disable=not shown,
@@ -58,12 +59,15 @@ class Bar:
     ) -> None:
         self._progress.stop()
 
-    def update(self, stage: str, done: int, total: int | None) -> None:
-        """Show how far a stage is; what was done before it began does not count for its rate."""
+    def update(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
+        """Show how far a stage is, and what there is to say of it.
+
+        What was done before a stage began does not count for its rate.
+        """
         if stage != self._stage or self._task is None:
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._stage = stage
-            self._task = self._progress.add_task(stage, total=total, completed=done)
+            self._task = self._progress.add_task(stage, total=total, completed=done, remark=remark)
             return
-        self._progress.update(self._task, completed=done, total=total)
+        self._progress.update(self._task, completed=done, total=total, remark=remark)

@@ -1,0 +1,204 @@
+"""``paraqd train``: train an encoder on triplets of labelled pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from paraqd.cli.console import say, stderr, write_json
+
+if TYPE_CHECKING:
+    from paraqd.training.recipe_corpus import TrainingPairs
+    from paraqd.training.settings import TrainSettings
+    from paraqd.training.train import Trained
+
+EXAMPLE = "Example: paraqd train pairs.parquet --validation other.parquet --out models/paraqd --epochs 9"
+
+_DATA, _TRAINING, _SHOWN = "Data", "Training", "What is shown"
+
+
+def train(
+    pairs: list[str] = typer.Argument(
+        None, metavar="[AUGMENTED]...", help="What paraqd augment wrote; without, the recipe's corpus is made first."
+    ),
+    out: str = typer.Option(..., "--out", "-o", help="The model folder."),
+    recipe: str = typer.Option(
+        "paper", "--recipe", help="Whose corpus to make where no file is given: paper, extended."
+    ),
+    encoder: str | None = typer.Option(
+        None,
+        "--encoder",
+        help="A name or a folder; all-MiniLM-L6-v2 unless given. Also all-MiniLM-L12-v1, all-mpnet-base-v2.",
+    ),
+    validation: str | None = typer.Option(
+        None,
+        "--validation",
+        help="Augmented pairs of other questions, measured after each epoch.",
+        rich_help_panel=_DATA,
+    ),
+    without: str | None = typer.Option(
+        None, "--without", help="Operators to leave out, with commas: f9.", rich_help_panel=_DATA
+    ),
+    in_batch: bool = typer.Option(
+        False,
+        "--in-batch",
+        help="Negatives are the other questions of a batch, as for UDA and SSMBA.",
+        rich_help_panel=_DATA,
+    ),
+    questions: int = typer.Option(
+        30_000, "--questions", help="How many the recipe's corpus has.", rich_help_panel=_DATA
+    ),
+    data_dir: str | None = typer.Option(
+        None, "--data-dir", envvar="PARAQD_DATA_DIR", help="Where the data sets lie.", rich_help_panel=_DATA
+    ),
+    generator: list[str] = typer.Option(
+        [], "--generator", metavar="ID=MODEL", help="For the recipe's operators: f9=DIR.", rich_help_panel=_DATA
+    ),
+    loss: str = typer.Option("triplet", "--loss", help="triplet or mnrl.", rich_help_panel=_TRAINING),
+    distance: str = typer.Option(
+        "cosine",
+        "--distance",
+        help="Of the triplet loss: cosine, or euclidean as the public code has it.",
+        rich_help_panel=_TRAINING,
+    ),
+    margin: float | None = typer.Option(
+        None, "--margin", help="2 for cosine, 5 for euclidean unless given.", rich_help_panel=_TRAINING
+    ),
+    epochs: int = typer.Option(9, "--epochs", rich_help_panel=_TRAINING),
+    batch_size: int = typer.Option(16, "--batch-size", help="Triplets.", rich_help_panel=_TRAINING),
+    learning_rate: float = typer.Option(2e-5, "--learning-rate", rich_help_panel=_TRAINING),
+    weight_decay: float = typer.Option(0.01, "--weight-decay", rich_help_panel=_TRAINING),
+    warmup: float = typer.Option(0.1, "--warmup", help="Share of the steps.", rich_help_panel=_TRAINING),
+    seed: int = typer.Option(3407, "--seed", rich_help_panel=_TRAINING),
+    search_seeds: str | None = typer.Option(
+        None,
+        "--search-seeds",
+        help="Try these on 20 % of the data and train with the best: 0,1,2,3,4.",
+        rich_help_panel=_TRAINING,
+    ),
+    max_length: int | None = typer.Option(
+        None, "--max-length", help="Tokens of a text; the encoder's limit unless given.", rich_help_panel=_TRAINING
+    ),
+    precision: str = typer.Option("auto", "--precision", help="auto, fp32 or bf16.", rich_help_panel=_TRAINING),
+    layers: int | None = typer.Option(
+        None, "--layers", help="Keep the encoder's first layers only, for a quick run.", rich_help_panel=_TRAINING
+    ),
+    device: str | None = typer.Option(None, "--device", help="cpu, cuda.", rich_help_panel=_TRAINING),
+    workers: int = typer.Option(0, "--workers", help="Processes that lay out batches.", rich_help_panel=_TRAINING),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace a model of another training."),
+    as_json: bool = typer.Option(False, "--json", help="What was done as JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress.", rich_help_panel=_SHOWN),
+) -> None:
+    """Train an encoder so that valid paraphrases come close and invalid ones go away.
+
+    The defaults are the paper's. Run the same command again after an interruption: it goes on from its last
+    checkpoint to the same weights.
+    """
+    from paraqd.cli.options import models_in, names_in
+    from paraqd.cli.progress import Bar
+    from paraqd.corpus.encoder import DEFAULT_ENCODER
+    from paraqd.training.recipe_corpus import read_pairs_for_training
+    from paraqd.training.settings import TrainSettings
+
+    settings = TrainSettings(
+        loss=loss,  # type: ignore[arg-type]  # checked there
+        distance=distance,  # type: ignore[arg-type]
+        margin=margin,
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        weight_decay=weight_decay,
+        warmup_share=warmup,
+        seed=seed,
+        max_length=max_length,
+        precision=precision,  # type: ignore[arg-type]
+    )
+    seeds = _seeds(search_seeds)
+    options: dict[str, Any] = {
+        "encoder": encoder or DEFAULT_ENCODER,
+        "layers": layers,
+        "device": device,
+        "workers": workers,
+    }
+    try:
+        with Bar(shown=not quiet and stderr().is_terminal) as bar:
+            corpus = read_pairs_for_training(
+                pairs or [],
+                recipe=recipe,
+                validation=validation,
+                without=names_in(without) or (),
+                in_batch=in_batch,
+                questions=questions,
+                seed=seed,
+                data_dir=data_dir,
+                generators=models_in(generator),
+                device=device,
+                progress=bar.update,
+            )
+            done = _train(corpus, Path(out), settings, seeds, options, overwrite=overwrite, bar=bar)
+    except KeyboardInterrupt:
+        say("stopped; run the same command again to go on")
+        raise typer.Exit(130) from None
+    if as_json:
+        write_json({"out": str(done.folder), "reused": done.reused, **done.facts})
+    elif not quiet:
+        _say_done(done, corpus)
+
+
+def _seeds(text: str | None) -> list[int]:
+    from paraqd.training.settings import EncoderTrainingError
+
+    try:
+        return [int(part) for part in (text or "").split(",") if part.strip()]
+    except ValueError:
+        raise EncoderTrainingError(f"--search-seeds {text}: write numbers with commas, such as 0,1,2,3,4") from None
+
+
+def _train(
+    corpus: TrainingPairs,
+    out: Path,
+    settings: TrainSettings,
+    seeds: list[int],
+    options: dict[str, Any],
+    *,
+    overwrite: bool,
+    bar: Any,
+) -> Trained:
+    from dataclasses import replace
+
+    from paraqd.training.seed_search import search_seed
+    from paraqd.training.settings import EncoderTrainingError
+    from paraqd.training.train import train as run
+
+    if seeds:
+        if corpus.validation is None:
+            raise EncoderTrainingError("--search-seeds chooses by validation: give --validation FILE")
+        place = out.with_name(f"{out.name}.seeds")
+        found = search_seed(
+            corpus.triplets, corpus.validation, place, settings=settings, seeds=seeds, progress=bar.update, **options
+        )
+        for seed, measured in found.tried.items():
+            say(f"seed {seed}: separation {measured.separation:.3f}" + (" (best)" if seed == found.best else ""))
+        settings = replace(settings, seed=found.best)
+    return run(
+        corpus.triplets,
+        out,
+        settings=settings,
+        validation=corpus.validation,
+        recipe=corpus.recipe,
+        stand_ins=corpus.stand_ins,
+        overwrite=overwrite,
+        progress=bar.update,
+        **options,
+    )
+
+
+def _say_done(done: Trained, corpus: TrainingPairs) -> None:
+    for why, count in corpus.triplets.skipped.items():
+        say(f"{count:,} questions: {why}")
+    found = done.validation
+    measured = "" if found is None else f"; validation separation {found.separation:.3f}, accuracy {found.accuracy:.3f}"
+    state = "was trained before" if done.reused else "is trained"
+    say(f"{done.folder} {state}: {done.facts['data']['triplets']:,} triplets{measured}")

@@ -1,0 +1,244 @@
+"""What experiments train and test on: questions, pairs of each recipe, test sets; made once and kept in the run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paraqd.corpus.datasets import DatasetError, find, load_pairs, load_questions
+from paraqd.corpus.mixture import paper_training, paper_validation
+from paraqd.corpus.pairs import Pair, both_classes
+from paraqd.corpus.pseudo_labels import PseudoLabelStatistics, pseudo_label_file
+from paraqd.corpus.tables import TableError, open_table
+from paraqd.corpus.triplets import TripletSet, read_triplets, subset
+from paraqd.evaluation.published import examples
+from paraqd.experiments.errors import ExperimentError, NotRunError
+from paraqd.experiments.methods import Method, Training
+from paraqd.experiments.scales import Scale
+from paraqd.training.prepare import PreparedPairs, describe_pairs, prepare_pairs, write_questions
+
+if TYPE_CHECKING:
+    from paraqd.generators.train import Kind
+
+# called with (stage, done, total or None, what else there is to say)
+Progress = Callable[[str, int, int | None, str], None]
+SAMPLES = "samples"
+EXAMPLES = "examples"
+_GENERATORS: Mapping[str, tuple[Kind, ...]] = {"paper": ("f9",), "ssmba": ("ssmba",)}
+_PSEUDO_LABEL_THRESHOLD = 0.8
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """Labelled pairs to test on, and the hash of the file they come from."""
+
+    __test__ = False  # not one of pytest's
+
+    name: str
+    pairs: tuple[Pair, ...]
+    sha256: str
+
+    @property
+    def triplets(self) -> list[tuple[str, str, str]]:
+        """A valid and an invalid paraphrase of each question that has both."""
+        found: dict[str, dict[int, str]] = {}
+        for pair in self.pairs:
+            found.setdefault(pair.question, {}).setdefault(int(pair.label or 0), pair.paraphrase)
+        return [(question, both[1], both[0]) for question, both in found.items() if len(both) == 2]
+
+
+@dataclass
+class RunData:
+    """The data of one run, in its folder ``data``; what is there already is taken as it is.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's folder.
+    scale : Scale
+        How much of everything.
+    data_dir : str or Path, optional
+        Where the data sets lie.
+    samples : Path
+        The folder with ``questions.csv`` and ``pairs.csv`` for the smoke scale.
+    generators : mapping
+        Models for operators, by key; those that are not given are trained in the run.
+
+    """
+
+    folder: Path
+    scale: Scale
+    data_dir: str | Path | None = None
+    samples: Path = Path(SAMPLES)
+    stand_ins: bool = True
+    generators: Mapping[str, str] = field(default_factory=dict)
+    device: str | None = None
+    workers: int = 1
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        self.folder = Path(self.folder)
+        self._sets: dict[str, TestSet] = {}
+        self._triplets: dict[tuple[Any, ...], TripletSet] = {}
+
+    # questions
+
+    @cached_property
+    def questions(self) -> Path:
+        """The training questions, written into the run."""
+        return self._written("questions.jsonl", lambda: self._split()[0])
+
+    @cached_property
+    def validation_questions(self) -> Path:
+        """Questions that nothing is trained on, written into the run."""
+        return self._written("validation.jsonl", lambda: self._split()[1])
+
+    def _written(self, name: str, rows: Callable[[], list[dict[str, Any]]]) -> Path:
+        path = self.folder / "data" / name
+        if not path.is_file():
+            write_questions(rows(), path)
+        return path
+
+    def _split(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        if self.scale.name != "smoke":
+            rows = load_questions("questions", data_dir=self.data_dir)
+            return paper_training(rows, size=self.scale.questions or len(rows)), paper_validation(rows)
+        tested = {pair.question for pair in self.test_set(SAMPLES).pairs}
+        rows = [row for row in load_questions(self._sample("questions.csv")) if row["question"] not in tested]
+        held = len(rows) // 6
+        return rows[held:][: self.scale.questions], rows[:held]
+
+    def _sample(self, name: str) -> Path:
+        path = self.samples / name
+        if not path.is_file():
+            raise ExperimentError(
+                f"the smoke scale takes {path}, which is not here: run it in the project's folder, or give --samples DIR"
+            )
+        return path
+
+    # pairs
+
+    def pairs(self, recipe: str) -> PreparedPairs:
+        """Return the training questions under a recipe."""
+        return self._prepared(recipe, self.questions, f"{recipe}.jsonl.gz")
+
+    @cached_property
+    def validation(self) -> TripletSet:
+        """Triplets of the validation questions under the paper's recipe: every method is judged on these."""
+        path = self._prepared("paper", self.validation_questions, "validation-paper.jsonl.gz").path
+        return read_triplets(path, seed=self.scale.settings.seed)
+
+    def _prepared(self, recipe: str, questions: Path, name: str) -> PreparedPairs:
+        out = self.folder / "data" / name
+        if out.is_file() and Path(f"{out}.meta.json").is_file() and not Path(f"{out}.parts").exists():
+            return describe_pairs(out)
+        try:
+            models: dict[str, str] = {key: str(self._generator(key)) for key in _GENERATORS.get(recipe, ())}
+        except (DatasetError, ValueError) as error:
+            if recipe == "ssmba":
+                raise NotRunError(str(error)) from None
+            models = {}  # the paper's recipe goes without f9, and says so
+        return prepare_pairs(
+            questions,
+            out,
+            recipe=recipe,
+            seed=self.scale.settings.seed,
+            stand_ins=self.stand_ins,
+            generators=models,
+            device=self.device,
+            workers=self.workers,
+            progress=lambda stage, done, total: self.tell(f"{recipe}: {stage}", done, total),
+        )
+
+    def _generator(self, kind: Kind) -> str | Path:
+        if kind in self.generators:
+            return self.generators[kind]
+        from paraqd.generators.train import train_generator
+
+        rows: list[tuple[str, str]] | None = None
+        folder: Path | None = None
+        if self.scale.generators == "smoke":
+            texts = [str(row["question"]) for row in open_table(self.questions).rows(["question"])]
+            rows = [(text, text) for text in texts]
+        else:
+            folder = find("general_paraphrases" if kind == "f9" else "questions", self.data_dir).parent
+        return train_generator(
+            kind,
+            folder,
+            self.folder / "generators" / kind,
+            scale=self.scale.generators,  # type: ignore[arg-type]  # smoke or full, as the scales are declared
+            device=self.device,
+            pairs=rows,
+            progress=lambda done, total, loss: self.tell(f"training {kind}", done, total, f"loss {loss:.3f}"),
+        )
+
+    def pseudo_labelled(self, recipe: str) -> tuple[Path, PseudoLabelStatistics]:
+        """Return the pairs of a baseline with labels by the untrained encoder, and how many of each there are."""
+        source = self.pairs(recipe).path
+        out = self.folder / "data" / f"{recipe}-pl.jsonl.gz"
+        if not out.is_file():
+            pseudo_label_file(
+                source,
+                out,
+                threshold=_PSEUDO_LABEL_THRESHOLD,
+                device=self.device,
+                progress=lambda stage, done, total: self.tell(f"{recipe}: pseudo-labels, {stage}", done, total),
+            )
+        return out, PseudoLabelStatistics.of(open_table(out).rows(["label", "operator"]))
+
+    def triplets(self, training: Training) -> tuple[TripletSet, PreparedPairs]:
+        """Return the triplets of a declared training, and what its pairs were made with."""
+        method: Method = training.method
+        assert method.recipe is not None
+        prepared = self.pairs(method.recipe)
+        key = (method, training.without, training.questions)
+        if key not in self._triplets:
+            path = self.pseudo_labelled(method.recipe)[0] if method.pseudo_labels else prepared.path
+            seed = self.scale.settings.seed
+            made = read_triplets(
+                path,
+                seed=seed,
+                drop_operators=[training.without] if training.without else (),
+                in_batch=method.in_batch,
+            )
+            if training.questions is not None and training.questions < made.n_questions:
+                made = subset(made, training.questions / made.n_questions, seed)
+            self._triplets = {key: made}  # one at a time: they are large
+        return self._triplets[key], prepared
+
+    # test sets
+
+    def test_set(self, name: str) -> TestSet:
+        """Return a test set by name; `NotRunError` where it is not here."""
+        if name not in self._sets:
+            self._sets[name] = self._load(name)
+        return self._sets[name]
+
+    def loaded(self) -> list[TestSet]:
+        """Return the test sets that were asked for."""
+        return list(self._sets.values())
+
+    def _load(self, name: str) -> TestSet:
+        if name == EXAMPLES:
+            pairs = tuple(Pair(str(n), e.question, e.paraphrase, e.label) for n, e in enumerate(examples()))
+            return TestSet(name, pairs, "")
+        try:
+            path = self._sample("pairs.csv") if name == SAMPLES else find(name, self.data_dir)
+            pairs = tuple(load_pairs(path if name == SAMPLES else name, data_dir=self.data_dir))
+        except DatasetError as error:
+            raise NotRunError(str(error)) from None
+        try:
+            both_classes(pairs, name)
+        except TableError as error:
+            raise ExperimentError(str(error)) from None
+        with open(path, "rb") as file:
+            return TestSet(name, pairs, hashlib.file_digest(file, "sha256").hexdigest())
+
+    def tell(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
+        """Report progress, if anybody wants it."""
+        if self.progress is not None:
+            self.progress(stage, done, total, remark)

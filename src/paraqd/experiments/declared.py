@@ -1,0 +1,154 @@
+"""Every table and figure of the paper as a declared experiment: which models, on which test sets, shown how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from paraqd.experiments.methods import METHODS, PARAQD, PRETRAINED, SSMBA, UDA, Method, Training
+from paraqd.experiments.scales import Scale
+from paraqd.training.encoders import PAPER_ENCODERS
+
+VALID_OPERATORS = ("f1", "f2", "f3", "f4")
+INVALID_OPERATORS = ("f5", "f6", "f7", "f8", "f9", "f10")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: its model, the cells that name it, and the test set it is measured on."""
+
+    training: Training
+    names: dict[str, str]
+    test_set: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table of the paper.
+
+    ``on`` names the columns that tell the rows apart, as in the paper; ``table`` is the paper's table of that kind.
+    ``kind`` says how it is made: from scores on test sets, or otherwise.
+    """
+
+    name: str
+    title: str
+    table: str = ""
+    on: tuple[str, ...] = ()
+    rows: Callable[[Scale], list[Row]] = lambda scale: []
+    kind: str = "scores"
+    embeddings: bool = False
+
+    def trainings(self, scale: Scale) -> list[Training]:
+        """Return the models it needs, each once."""
+        return list(dict.fromkeys(row.training for row in self.rows(scale)))
+
+
+def training(method: Method, scale: Scale) -> Training:
+    """Return a method's training at a scale."""
+    return Training(method, scale.encoder, scale.settings, layers=scale.layers, questions=scale.questions)
+
+
+def _ablated(made: Training, scale: Scale) -> Training:
+    """Take fewer questions or epochs where the scale has it so for tables of many models."""
+    if scale.ablation_questions is not None:
+        made = replace(made, questions=scale.ablation_questions)
+    return made if scale.ablation_epochs is None else made.with_settings(epochs=scale.ablation_epochs)
+
+
+def _main(scale: Scale) -> list[Row]:
+    return [Row(training(m, scale), {"dataset": s, "method": m.name}, s) for s in scale.test_sets for m in METHODS]
+
+
+def _operators(scale: Scale) -> list[Row]:
+    whole = _ablated(training(PARAQD, scale), scale)
+    rows = []
+    for test_set in scale.test_sets:
+        rows.append(Row(whole, {"dataset": test_set, "operator": "none left out"}, test_set))
+        for operator in (*VALID_OPERATORS, *INVALID_OPERATORS):
+            rows.append(Row(replace(whole, without=operator), {"dataset": test_set, "operator": operator}, test_set))
+    return rows
+
+
+def _loss(scale: Scale) -> list[Row]:
+    base = training(PARAQD, scale)
+    losses = {
+        "Triplet": base,
+        "Triplet, Euclidean, margin 5": base.with_settings(distance="euclidean", margin=5.0),
+        "MNRL": base.with_settings(loss="mnrl"),
+    }
+    return [Row(made, {"loss": name}, scale.first_set) for name, made in losses.items()]
+
+
+def _encoder(scale: Scale) -> list[Row]:
+    rows = []
+    for name in PAPER_ENCODERS:
+        for method in (PARAQD, UDA, SSMBA):
+            made = replace(training(method, scale), encoder=name)
+            rows.append(Row(made, {"encoder": name, "method": method.name}, scale.first_set))
+    return rows
+
+
+def _seed(scale: Scale) -> list[Row]:
+    rows = []
+    for search in (False, True):
+        for method in (PARAQD, UDA, SSMBA):
+            made = _ablated(training(method, scale), scale)
+            name = "search" if search else str(scale.settings.seed)
+            rows.append(Row(replace(made, seed_search=search), {"seed": name, "method": method.name}, scale.first_set))
+    return rows
+
+
+def _train_operators(scale: Scale) -> list[Row]:
+    return [Row(training(m, scale), {"method": m.name}, scale.train_operator_set) for m in METHODS]
+
+
+def _examples(scale: Scale) -> list[Row]:
+    return [Row(training(m, scale), {"method": m.name}, "") for m in (PRETRAINED, PARAQD)]
+
+
+EXPERIMENTS = (
+    Experiment(
+        "main",
+        "All methods on all test sets",
+        table="main",
+        on=("dataset", "method"),
+        rows=_main,
+        embeddings=True,
+    ),
+    Experiment(
+        "operators",
+        "ParaQD trained without one operator",
+        table="operators",
+        on=("dataset", "operator"),
+        rows=_operators,
+    ),
+    Experiment("loss", "ParaQD with other losses", table="loss", on=("loss",), rows=_loss, embeddings=True),
+    Experiment("encoder", "Other encoders", table="encoder", on=("encoder", "method"), rows=_encoder),
+    Experiment(
+        "seed", "One seed, and the best of several by validation", table="seed", on=("seed", "method"), rows=_seed
+    ),
+    Experiment(
+        "train-operators",
+        "A test set made with the training operators",
+        table="train_operators",
+        on=("method",),
+        rows=_train_operators,
+    ),
+    Experiment(
+        "pseudo-labels",
+        "Pseudo-labels: how many of the baselines' outputs count as valid",
+        table="pseudo_labels",
+        on=("dataset", "method"),
+        kind="pseudo-labels",
+    ),
+    Experiment("examples", "The paper's examples, scored", rows=_examples, kind="examples"),
+)
+
+
+def experiment(name: str) -> Experiment:
+    """Return an experiment by name.
+
+    >>> experiment("loss").on
+    ('loss',)
+    """
+    return next(found for found in EXPERIMENTS if found.name == name)

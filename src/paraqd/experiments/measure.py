@@ -1,0 +1,243 @@
+"""Models trained and scored, each once: scores, metrics and embeddings kept as files of the run."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.corpus.encoder import encoder_folder
+from paraqd.corpus.locks import locked
+from paraqd.corpus.plan import AugmentError
+from paraqd.evaluation.intervals import Bootstrap, Estimate, bootstrap
+from paraqd.evaluation.metrics import Metrics, evaluate
+from paraqd.experiments.data import RunData, TestSet
+from paraqd.experiments.errors import NotRunError
+from paraqd.experiments.methods import Training
+from paraqd.scoring.cosine import cosine_scores
+from paraqd.scoring.signature import folder_hash, signature
+from paraqd.training.encoders import embedder, load_trainable
+from paraqd.training.seed_search import SeedSearch, search_seed
+from paraqd.training.train import train
+from paraqd.training.validation import Validation, validate
+
+THRESHOLD = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A model's scores on a test set and what they come to."""
+
+    test_set: str
+    signature: str
+    labels: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    metrics: Metrics
+    intervals: Bootstrap
+
+    def cell(self, name: str) -> Estimate | float:
+        """Return a metric with its interval."""
+        return self.intervals.estimates.get(name) or float(getattr(self.metrics, name))
+
+
+class Measurements:
+    """Trains what is not trained and scores what is not scored."""
+
+    def __init__(self, data: RunData, *, keep: Sequence[str] = (), checkpoint_seconds: float = 60.0) -> None:
+        self.data = data
+        self.folder = data.folder
+        self.keep = set(keep)
+        self.checkpoint_seconds = checkpoint_seconds
+        self._measured: dict[tuple[str, str], Measured] = {}
+
+    def ensure(self, training: Training, sets: Sequence[TestSet], *, embeddings: Sequence[str] = ()) -> None:
+        """Have the scores of a model on all these test sets, training it if need be."""
+        if not any(self._missing(training, sets, embeddings)):
+            return
+        with _alone(self.folder / "locks" / f"{training.slug}.lock"):
+            wanted, drawn = self._missing(training, sets, embeddings)
+            if not wanted and not drawn:
+                return
+            model, name, digest = self._model(training)
+            embed = embedder(model)
+            for test in wanted:
+                self.data.tell(f"{training.slug}: scoring {test.name}", 0, len(test.pairs))
+                scores = cosine_scores(embed, [(pair.question, pair.paraphrase) for pair in test.pairs])
+                self._write_scores(training, test, scores, signature(name, digest, "encoder", THRESHOLD))
+            for test in drawn:
+                _replace_npz(self._vector_file(training, test), _triplet_vectors(embed, test))
+            if training.slug not in self.keep:
+                shutil.rmtree(self.folder / "models" / training.slug, ignore_errors=True)
+
+    def _missing(
+        self, training: Training, sets: Sequence[TestSet], embeddings: Sequence[str]
+    ) -> tuple[list[TestSet], list[TestSet]]:
+        """Return the test sets without scores, and those without embeddings."""
+        wanted = [test for test in sets if not self._score_file(training, test.name).is_file()]
+        drawn = [test for test in sets if test.name in embeddings and not self._vector_file(training, test).is_file()]
+        return wanted, drawn
+
+    def measured(self, training: Training, test: TestSet) -> Measured:
+        """Return the metrics of a model on a test set that it has been scored on."""
+        key = (training.slug, test.name)
+        if key not in self._measured:
+            rows = list(csv.DictReader(self._score_file(training, test.name).read_text("utf-8").splitlines()))
+            labels = np.array([int(row["label"]) for row in rows])
+            scores = np.array([float(row["score"]) for row in rows])
+            groups = [row["id"] for row in rows]
+            samples = self.data.scale.bootstrap_samples
+            self._measured[key] = Measured(
+                test_set=test.name,
+                signature=rows[0]["signature"],
+                labels=labels,
+                scores=scores,
+                metrics=evaluate(labels, scores, threshold=THRESHOLD),
+                intervals=bootstrap(labels, scores, threshold=THRESHOLD, groups=groups, samples=samples),
+            )
+        return self._measured[key]
+
+    def scores(self, training: Training, test: TestSet) -> list[float]:
+        """Return a model's scores on a test set, in its order."""
+        rows = csv.DictReader(self._score_file(training, test.name).read_text("utf-8").splitlines())
+        return [float(row["score"]) for row in rows]
+
+    def vectors(self, training: Training, test: TestSet) -> tuple[NDArray[Any], list[tuple[int, int, int]]]:
+        """Return the embeddings of a test set's triplets, and which rows make a triplet."""
+        with np.load(self._vector_file(training, test)) as held:
+            return held["vectors"].astype(np.float32), [tuple(row) for row in held["triplets"].tolist()]
+
+    def facts(self, training: Training) -> dict[str, Any]:
+        """Return how a model was made: its declaration, data, validation, the seed it was trained with."""
+        found: dict[str, Any] = json.loads(self._facts_file(training).read_text("utf-8"))
+        return found
+
+    # a model
+
+    def _model(self, training: Training) -> tuple[Any, str, str]:
+        """Return the model, its name and its hash; it is trained unless it is there."""
+        try:
+            if training.method.recipe is None:
+                return self._pretrained(training)
+            return self._trained(training)
+        except AugmentError as error:  # the encoder cannot be had
+            raise NotRunError(str(error)) from None
+
+    def _pretrained(self, training: Training) -> tuple[Any, str, str]:
+        model = load_trainable(training.encoder, layers=training.layers, device=self.data.device)
+        folder = encoder_folder(training.encoder)
+        validation = validate(embedder(model), self.data.validation)
+        self._write_facts(training, {"validation": validation.to_dict()})
+        name = training.encoder + (f", {training.layers} layers" if training.layers else "")
+        return model, name, folder_hash(folder)
+
+    def _trained(self, training: Training) -> tuple[Any, str, str]:
+        folder = self.folder / "models" / training.slug
+        triplets, prepared = self.data.triplets(training)
+        settings, search = training.settings, None
+        options: dict[str, Any] = {
+            "encoder": training.encoder,
+            "layers": training.layers,
+            "device": self.data.device,
+            "checkpoint_seconds": self.checkpoint_seconds,
+        }
+        if training.seed_search:
+            search = search_seed(
+                triplets,
+                self.data.validation,
+                self.folder / "seeds" / training.slug,
+                settings=settings,
+                seeds=self.data.scale.seeds,
+                progress=lambda stage, *rest: self.data.tell(f"{training.slug}, {stage}", *rest),
+                **options,
+            )
+            settings = replace(settings, seed=search.best)
+        started = time.monotonic()
+        done = train(
+            triplets,
+            folder,
+            settings=settings,
+            validation=self.data.validation,
+            recipe=prepared.recipe,
+            stand_ins=prepared.stand_ins,
+            progress=lambda stage, *rest: self.data.tell(f"{training.slug}: {stage}", *rest),
+            overwrite=True,
+            **options,
+        )
+        facts = {
+            **{key: done.facts[key] for key in ("data", "settings", "stand_ins", "validation", "history", "steps")},
+            "versions": done.facts["versions"],
+            "left_out": dict(prepared.left_out),
+            "seconds": None if done.reused else round(time.monotonic() - started, 1),
+            "seeds": None if search is None else _seeds(search),
+        }
+        self._write_facts(training, facts)
+        model = load_trainable(str(folder), device=self.data.device)
+        return model, training.slug, folder_hash(folder)
+
+    # files
+
+    def _score_file(self, training: Training, test: str) -> Path:
+        return self.folder / "scores" / training.slug / f"{test}.csv"
+
+    def _vector_file(self, training: Training, test: TestSet) -> Path:
+        return self.folder / "embeddings" / training.slug / f"{test.name}.npz"
+
+    def _facts_file(self, training: Training) -> Path:
+        return self.folder / "trainings" / f"{training.slug}.json"
+
+    def _write_scores(self, training: Training, test: TestSet, scores: NDArray[Any], signed: str) -> None:
+        path = self._score_file(training, test.name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".writing-{os.getpid()}")
+        with open(temporary, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["id", "label", "score", "signature"])  # no texts: a run may be shown to anybody
+            for pair, score in zip(test.pairs, scores.tolist(), strict=True):
+                writer.writerow([pair.id, pair.label, f"{score:.6f}", signed])
+        os.replace(temporary, path)
+
+    def _write_facts(self, training: Training, facts: dict[str, Any]) -> None:
+        path = self._facts_file(training)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".writing-{os.getpid()}")
+        temporary.write_text(json.dumps({**training.to_dict(), **facts}, indent=2) + "\n", encoding="utf-8")
+        os.replace(temporary, path)
+
+
+def _seeds(search: SeedSearch) -> dict[str, Any]:
+    tried: dict[int, Validation] = search.tried
+    return {"best": search.best, "tried": {str(seed): found.to_dict() for seed, found in tried.items()}}
+
+
+def _triplet_vectors(embed: Any, test: TestSet) -> dict[str, NDArray[Any]]:
+    texts = list(dict.fromkeys(text for triplet in test.triplets for text in triplet))
+    place = {text: number for number, text in enumerate(texts)}
+    rows = [[place[text] for text in triplet] for triplet in test.triplets]
+    return {"vectors": np.asarray(embed(texts), dtype=np.float16), "triplets": np.array(rows, dtype=np.int32)}
+
+
+def _replace_npz(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".writing-{os.getpid()}.npz")
+    np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]  # the stubs take keywords for one of its options
+    os.replace(temporary, path)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Wait until no other process works on the same thing: several may share a run."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "wb") as file:
+        while not locked(file):
+            time.sleep(0.5)
+        yield

@@ -1,0 +1,69 @@
+"""What the paper compares, and a training as a declared thing with a name of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from paraqd.training.settings import TrainSettings
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the paper: the recipe of its training pairs, and whether they are pseudo-labelled."""
+
+    name: str
+    recipe: str | None = None
+    pseudo_labels: bool = False
+    in_batch: bool = False
+
+
+PRETRAINED = Method("Pretrained")
+UDA = Method("UDA", "uda", in_batch=True)
+UDA_PL = Method("UDA (w pl)", "uda", pseudo_labels=True, in_batch=True)
+SSMBA = Method("SSMBA", "ssmba", in_batch=True)
+SSMBA_PL = Method("SSMBA (w pl)", "ssmba", pseudo_labels=True, in_batch=True)
+PARAQD = Method("ParaQD", "paper")
+METHODS = (PRETRAINED, UDA, UDA_PL, SSMBA, SSMBA_PL, PARAQD)
+
+
+@dataclass(frozen=True)
+class Training:
+    """One model of an experiment, declared: everything that decides its weights."""
+
+    method: Method
+    encoder: str
+    settings: TrainSettings
+    layers: int | None = None
+    without: str = ""
+    questions: int | None = None
+    seed_search: bool = False
+
+    @property
+    def slug(self) -> str:
+        """A short name for files, the same for the same training and no other."""
+        digest = hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:8]
+        words = [self.method.name, "search" if self.seed_search else "", f"no-{self.without}" if self.without else ""]
+        if self.settings.loss != "triplet" or self.settings.distance != "cosine":
+            words.append(self.settings.loss if self.settings.loss != "triplet" else self.settings.distance)
+        plain = "-".join("".join(c for c in word.lower() if c.isalnum() or c == "-") for word in words if word)
+        return f"{plain}-{digest}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the declaration as plain data."""
+        return {
+            "method": self.method.name,
+            "encoder": self.encoder,
+            "layers": self.layers,
+            "without": self.without,
+            "questions": self.questions,
+            "seed_search": self.seed_search,
+            # how it is trained does not matter where nothing is trained
+            "settings": None if self.method.recipe is None else self.settings.to_dict(),
+        }
+
+    def with_settings(self, **changes: Any) -> Training:
+        """Return the same training with other settings."""
+        return replace(self, settings=replace(self.settings, **changes))

@@ -1,0 +1,277 @@
+"""One runner for all experiments: what is finished is not run again, what cannot run is listed with the reason."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from paraqd.evaluation.tables import Table, write_tables
+from paraqd.experiments.data import EXAMPLES, Progress, RunData, TestSet
+from paraqd.experiments.declared import EXPERIMENTS, Experiment, experiment
+from paraqd.experiments.errors import ExperimentError, NotRunError
+from paraqd.experiments.figures import Figure, draw
+from paraqd.experiments.measure import Measurements
+from paraqd.experiments.methods import SSMBA_PL, UDA_PL
+from paraqd.experiments.report import write_report
+from paraqd.experiments.scales import Scale
+from paraqd.experiments.tables import Result, example_table, pseudo_label_table, score_tables
+
+_PACKAGES = ("paraqd", "torch", "transformers", "sentence-transformers", "accelerate", "numpy", "scikit-learn")
+FORMAT = 1
+
+
+@dataclass
+class Outcome:
+    """What came of an experiment."""
+
+    experiment: Experiment
+    tables: tuple[Table, ...] = ()
+    figures: list[Figure] = field(default_factory=list)
+    not_run: dict[str, str] = field(default_factory=dict)
+
+
+def run_experiments(
+    names: Sequence[str],
+    out: str | Path,
+    *,
+    scale: Scale,
+    data_dir: str | Path | None = None,
+    samples: str | Path = "samples",
+    generators: Mapping[str, str] | None = None,
+    stand_ins: bool = True,
+    device: str | None = None,
+    workers: int = 1,
+    figures: bool = True,
+    checkpoint_seconds: float = 60.0,
+    progress: Progress | None = None,
+) -> list[Outcome]:
+    """Run experiments into a folder: scores, metrics, tables, plots and ``report.html``.
+
+    Called again with the same folder, it goes on where it was; several processes may share a folder. A folder begun
+    with another scale is refused.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of experiments; ``all`` stands for every one.
+    generators : mapping, optional
+        Models for f1, f9 and SSMBA by key, a folder or a name; stand-ins are trained where none is given.
+    figures : bool
+        Draw the plots, too.
+
+    """
+    chosen = _chosen(names)
+    folder = Path(out)
+    data = RunData(
+        folder,
+        scale,
+        data_dir=data_dir,
+        samples=Path(samples),
+        stand_ins=stand_ins,
+        generators=dict(generators or {}),
+        device=device,
+        workers=workers,
+        progress=progress,
+    )
+    _begin(folder, scale, generators or {})
+    keep = [training.slug for training in experiment("main").trainings(scale)]
+    measurements = Measurements(data, keep=keep, checkpoint_seconds=checkpoint_seconds)
+    outcomes = []
+    for found in chosen:
+        outcome = _run(found, data, measurements, figures=figures)
+        _write(outcome, folder)
+        outcomes.append(outcome)
+    _finish(folder, data)
+    write_report(folder)
+    return outcomes
+
+
+def _chosen(names: Sequence[str]) -> list[Experiment]:
+    known = [found.name for found in EXPERIMENTS]
+    for name in names:
+        if name != "all" and name not in known:
+            raise ExperimentError(f"there is no experiment {name!r}: choose {', '.join(known)} or all")
+    return [found for found in EXPERIMENTS if "all" in names or found.name in names]
+
+
+def _run(found: Experiment, data: RunData, measurements: Measurements, *, figures: bool) -> Outcome:
+    outcome = Outcome(found)
+    if found.kind == "pseudo-labels":
+        _pseudo_labels(outcome, data)
+    elif found.kind == "examples":
+        _examples(outcome, data, measurements)
+    else:
+        _scores(outcome, data, measurements, figures=figures)
+    return outcome
+
+
+def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figures: bool) -> None:
+    found, scale = outcome.experiment, data.scale
+    rows = found.rows(scale)
+    sets: dict[str, TestSet] = {}
+    for name in dict.fromkeys(row.test_set for row in rows):
+        try:
+            sets[name] = data.test_set(name)
+        except NotRunError as error:
+            outcome.not_run[name] = str(error)
+    if not sets:
+        return
+    drawn = [scale.first_set] if found.embeddings else []
+    for training in found.trainings(scale):
+        tested = [sets[row.test_set] for row in rows if row.training == training and row.test_set in sets]
+        try:
+            measurements.ensure(training, tested, embeddings=drawn)
+        except NotRunError as error:
+            name = f"{training.method.name}, {training.encoder}" + (
+                f", without {training.without}" if training.without else ""
+            )
+            outcome.not_run[name] = str(error)
+            rows = [row for row in rows if row.training != training]
+    results = [
+        Result(row, measurements.measured(row.training, sets[row.test_set])) for row in rows if row.test_set in sets
+    ]
+    if not results:
+        return
+    notes = _notes(scale, measurements, results)
+    outcome.tables = score_tables(found, results, notes, beside=scale.name == "full")
+    if figures:
+        outcome.figures = draw(found, results, data, measurements, beside=scale.name == "full")
+
+
+def _notes(scale: Scale, measurements: Measurements, results: Sequence[Result]) -> list[str]:
+    """Say under a table what was stood in for, what was left out, and where less was done than in the paper."""
+    facts = [measurements.facts(result.row.training) for result in results]
+    notes = [scale.note] if scale.note else []
+    stand_ins = sorted({name for fact in facts for name in fact.get("stand_ins") or ()})
+    if stand_ins:
+        notes.append(f"stand-ins for models that were not to be had: {', '.join(stand_ins)}")
+    left_out = sorted({f"{name} ({why})" for fact in facts for name, why in (fact.get("left_out") or {}).items()})
+    if left_out:
+        notes.append(f"left out: {'; '.join(left_out)}")
+    trained = [fact for fact in facts if fact.get("settings")]
+    for key, what in (("epochs", "epochs"), ("batch_size", "triplets a batch"), ("learning_rate", "learning rate")):
+        used = sorted({fact["settings"][key] for fact in trained})
+        if used:
+            notes.append(f"{what}: {', '.join(f'{value:g}' for value in used)}")
+    questions = sorted({fact["data"]["questions"] for fact in trained})
+    if questions:
+        notes.append(f"trained on {', '.join(f'{count:,}' for count in questions)} questions")
+    searched = [f"{fact['method']}: {fact['seeds']['best']}" for fact in trained if fact.get("seeds")]
+    if searched:
+        notes.append(f"best seed by validation: {', '.join(dict.fromkeys(searched))}")
+    return notes
+
+
+def _pseudo_labels(outcome: Outcome, data: RunData) -> None:
+    counted: dict[str, tuple[str, float, float]] = {}
+    notes = [data.scale.note] if data.scale.note else []
+    for method in (UDA_PL, SSMBA_PL):
+        assert method.recipe is not None
+        try:
+            _, found = data.pseudo_labelled(method.recipe)
+        except NotRunError as error:
+            outcome.not_run[method.name] = str(error)
+            continue
+        counted[method.name] = (data.scale.first_set, found.positive_pct, found.negative_pct)
+        stand_ins = data.pairs(method.recipe).stand_ins
+        if stand_ins:
+            notes.append(f"stand-ins in {method.name}: {', '.join(stand_ins)}")
+    title, beside = outcome.experiment.title, data.scale.name == "full"
+    if counted:
+        outcome.tables = (pseudo_label_table(counted, notes, title=title, beside=beside),)
+
+
+def _examples(outcome: Outcome, data: RunData, measurements: Measurements) -> None:
+    test, rows = data.test_set(EXAMPLES), outcome.experiment.rows(data.scale)
+    for row in list(rows):
+        try:
+            measurements.ensure(row.training, [test])
+        except NotRunError as error:
+            outcome.not_run[row.names["method"]] = str(error)
+            rows = [other for other in rows if other != row]
+    if rows:
+        results = [Result(row, measurements.measured(row.training, test)) for row in rows]
+        notes = _notes(data.scale, measurements, results)
+        outcome.tables = (example_table(rows, measurements, test, notes, title=outcome.experiment.title),)
+
+
+# files of the run
+
+
+def _begin(folder: Path, scale: Scale, generators: Mapping[str, str]) -> None:
+    """Write what the run is; refuse a folder that is another run's."""
+    asked = {"format": FORMAT, "scale": _scale_facts(scale), "generators": dict(generators)}
+    path = folder / "run.json"
+    if path.is_file():
+        there = json.loads(path.read_text("utf-8"))
+        if there.get("scale") != json.loads(json.dumps(asked["scale"])):
+            raise ExperimentError(f"{folder} holds a run with other settings: choose another --out")
+        return
+    if folder.exists() and any(item.name not in ("data", "generators") for item in folder.iterdir()):
+        raise ExperimentError(f"{folder} is not empty and not a run: choose another --out")
+    folder.mkdir(parents=True, exist_ok=True)
+    _replace(path, asked)
+
+
+def _scale_facts(scale: Scale) -> dict[str, Any]:
+    facts = {name: getattr(scale, name) for name in scale.__dataclass_fields__ if name != "settings"}
+    return {**facts, "settings": scale.settings.to_dict()}
+
+
+def _finish(folder: Path, data: RunData) -> None:
+    """Add what is known only now: versions, and the hashes of the data."""
+    path = folder / "run.json"
+    facts = json.loads(path.read_text("utf-8"))
+    facts["versions"] = {**facts.get("versions", {}), **_versions()}
+    facts["test_sets"] = {**facts.get("test_sets", {}), **{t.name: t.sha256 for t in data.loaded() if t.sha256}}
+    _replace(path, facts)
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _write(outcome: Outcome, folder: Path) -> None:
+    """Write an experiment's tables in three formats, and its part of the report."""
+    name = outcome.experiment.name
+    tables = folder / "tables"
+    tables.mkdir(parents=True, exist_ok=True)
+    for ending in ("md", "tex", "json"):
+        if outcome.tables:
+            write_tables(outcome.tables, tables / f"{name}.{ending}")
+    facts = {
+        "name": name,
+        "title": outcome.experiment.title,
+        "not_run": outcome.not_run,
+        "figures": [{"path": figure.path, "title": figure.title} for figure in outcome.figures],
+    }
+    _replace(folder / "experiments" / f"{name}.json", facts)
+
+
+def _replace(path: Path, facts: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".writing-{os.getpid()}")
+    temporary.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def with_settings(scale: Scale, **changes: Any) -> Scale:
+    """Return a scale with other training settings, where they are not None.
+
+    >>> from paraqd.experiments.scales import FULL
+    >>> with_settings(FULL, epochs=3, batch_size=None).settings.epochs
+    3
+    """
+    given = {key: value for key, value in changes.items() if value is not None}
+    return replace(scale, settings=replace(scale.settings, **given)) if given else scale

@@ -1,0 +1,60 @@
+"""How much of everything an experiment takes: a quick look at the samples, or the paper's scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paraqd.corpus.encoder import DEFAULT_ENCODER
+from paraqd.training.settings import TrainSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """A scale by name.
+
+    Attributes
+    ----------
+    questions : int, optional
+        How many to train on; all there are unless given.
+    ablation_questions, ablation_epochs : int, optional
+        For the tables that train many models (operators, seed), where fewer will do.
+    layers : int, optional
+        The first layers of the encoder are kept.
+    note : str
+        Shown with every table.
+
+    """
+
+    name: str
+    settings: TrainSettings = field(default_factory=TrainSettings)
+    encoder: str = DEFAULT_ENCODER
+    questions: int | None = None
+    ablation_questions: int | None = None
+    ablation_epochs: int | None = None
+    layers: int | None = None
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    generators: str = "full"
+    test_sets: tuple[str, ...] = ("aquarat", "em_math", "sawp", "pawp")
+    first_set: str = "aquarat"
+    train_operator_set: str = "aquarat_train_operators"
+    bootstrap_samples: int = 2000
+    note: str = ""
+
+
+SMOKE = Scale(
+    name="smoke",
+    settings=TrainSettings(epochs=1, learning_rate=1e-4, max_length=48),
+    questions=32,
+    ablation_questions=12,
+    layers=2,
+    seeds=(0, 1),
+    generators="smoke",
+    test_sets=("samples",),
+    first_set="samples",
+    train_operator_set="samples",
+    bootstrap_samples=200,
+    note="smoke scale: the encoder's first two layers, one epoch over the samples, generators of a few steps; "
+    "it shows that everything runs and says nothing about quality",
+)
+FULL = Scale(name="full", questions=30_000)
+SCALES = {scale.name: scale for scale in (SMOKE, FULL)}

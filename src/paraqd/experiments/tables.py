@@ -1,0 +1,146 @@
+"""The tables of an experiment: ours beside the paper's, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from paraqd.evaluation.intervals import Estimate
+from paraqd.evaluation.published import examples, published, top_operators
+from paraqd.evaluation.tables import Cell, Column, Table, side_by_side
+from paraqd.experiments.data import TestSet
+from paraqd.experiments.declared import INVALID_OPERATORS, VALID_OPERATORS, Experiment, Row
+from paraqd.experiments.measure import Measured, Measurements
+
+# the paper's columns, with the stricter F1 and the area under the curve after them
+METRICS = (
+    "macro_p",
+    "macro_r",
+    "macro_f1_paper",
+    "weighted_p",
+    "weighted_r",
+    "weighted_f1_paper",
+    "mu_pos",
+    "mu_neg",
+    "separation",
+    "macro_f1",
+    "auc",
+)
+_WITH_INTERVALS = frozenset({"macro_f1_paper", "weighted_f1_paper", "separation", "macro_f1", "auc"})
+
+
+@dataclass(frozen=True)
+class Result:
+    """A row of an experiment that ran."""
+
+    row: Row
+    measured: Measured
+
+
+def score_tables(
+    experiment: Experiment, results: Sequence[Result], notes: Sequence[str], *, beside: bool
+) -> tuple[Table, ...]:
+    """Return the table of an experiment; ``beside`` puts the paper's figures in it."""
+    ours: list[Mapping[str, Cell]] = [
+        {**result.row.names, **{name: _cell(result.measured, name) for name in METRICS}} for result in results
+    ]
+    theirs = published(experiment.table) if beside else ()
+    whole = side_by_side(
+        ours, theirs, on=experiment.on, metrics=METRICS, title=experiment.title, notes=_plus_interval_note(notes)
+    )
+    return (whole, top_table(results, notes, beside=beside)) if experiment.name == "operators" else (whole,)
+
+
+def _cell(measured: Measured, name: str) -> Cell:
+    found = measured.cell(name)
+    return found if name in _WITH_INTERVALS or not isinstance(found, Estimate) else found.value
+
+
+def _plus_interval_note(notes: Sequence[str]) -> tuple[str, ...]:
+    return (
+        *notes,
+        "in brackets: 95 % bootstrap intervals over questions; macro and weighted F1 (paper) as the paper defines them",
+    )
+
+
+def top_operators_of(separations: Mapping[str, float]) -> dict[str, tuple[str, ...]]:
+    """Return the two valid and the two invalid operators without which the separation is lowest.
+
+    >>> found = top_operators_of({f"f{n}": n / 10 for n in range(10, 0, -1)})
+    >>> found["valid"], found["invalid"]
+    (('f1', 'f2'), ('f5', 'f6'))
+    """
+
+    def lowest(names: Sequence[str]) -> tuple[str, ...]:
+        there = [name for name in names if name in separations]
+        return tuple(sorted(there, key=lambda name: separations[name])[:2])
+
+    return {"valid": lowest(VALID_OPERATORS), "invalid": lowest(INVALID_OPERATORS)}
+
+
+def top_table(results: Sequence[Result], notes: Sequence[str], *, beside: bool) -> Table:
+    """Return the paper's table of the two operators of each kind that matter most."""
+    columns = (
+        Column("dataset", "dataset"),
+        Column("valid", "Op+"),
+        Column("invalid", "Op-"),
+        Column("valid_paper", "Op+ (paper)"),
+        Column("invalid_paper", "Op- (paper)"),
+    )
+    theirs = {name.casefold(): both for name, both in top_operators().items()} if beside else {}
+    rows: list[Mapping[str, Cell]] = []
+    for dataset in dict.fromkeys(result.row.names["dataset"] for result in results):
+        separations = {
+            result.row.names["operator"]: result.measured.metrics.separation
+            for result in results
+            if result.row.names["dataset"] == dataset
+        }
+        found, paper = top_operators_of(separations), theirs.get(dataset.casefold(), {})
+        rows.append(
+            {
+                "dataset": dataset,
+                **{polarity: ", ".join(names) for polarity, names in found.items()},
+                **{f"{polarity}_paper": ", ".join(names) for polarity, names in paper.items()},
+            }
+        )
+    note = "the operators without which the separation is lowest, the lowest first"
+    return Table("The two most important operators of each kind", columns, tuple(rows), (*notes, note))
+
+
+def pseudo_label_table(
+    counted: Mapping[str, tuple[str, float, float]], notes: Sequence[str], *, title: str, beside: bool
+) -> Table:
+    """Return the shares of pseudo-labels; ``counted`` gives (data set, % valid, % invalid) by method."""
+    ours: list[Mapping[str, Cell]] = [
+        {"dataset": dataset, "method": method, "valid_percent": valid, "invalid_percent": invalid}
+        for method, (dataset, valid, invalid) in counted.items()
+    ]
+    theirs = published("pseudo_labels") if beside else ()
+    return side_by_side(
+        ours, theirs, on=("dataset", "method"), metrics=("valid_percent", "invalid_percent"), title=title, notes=notes
+    )
+
+
+def example_table(
+    rows: Sequence[Row], measurements: Measurements, test: TestSet, notes: Sequence[str], *, title: str
+) -> Table:
+    """Return the paper's examples with the scores of each method and the paper's own."""
+    scored = {row.names["method"]: measurements.scores(row.training, test) for row in rows}
+    columns = (
+        Column("question", "question"),
+        Column("paraphrase", "paraphrase"),
+        Column("label", "label", decimals=0),
+        *(Column(name, name) for name in scored),
+        Column("paper", "ParaQD (paper)"),
+    )
+    table_rows: list[Mapping[str, Cell]] = [
+        {
+            "question": example.question,
+            "paraphrase": example.paraphrase,
+            "label": example.label,
+            **{name: scores[number] for name, scores in scored.items()},
+            "paper": example.score,
+        }
+        for number, example in enumerate(examples())
+    ]
+    return Table(title, columns, tuple(table_rows), tuple(notes))
