@@ -116,7 +116,7 @@ class RunData:
         path = self.samples / name
         if not path.is_file():
             raise ExperimentError(
-                f"the smoke scale takes {path}, which is not here: run it in the project's folder, or give --samples DIR"
+                f"the smoke scale takes {path}, which is not here: go to the project's folder, or give --samples DIR"
             )
         return path
 
