@@ -31,7 +31,7 @@ demo: $(VENV)/.core
 	@$(BIN)/python -m paraqd.cli.demo
 
 test: setup
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff format --check .

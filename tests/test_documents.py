@@ -38,7 +38,14 @@ def folder(tmp_path_factory):
 
 
 def test_the_readme_shows_commands():
-    assert {line.split()[1] for line in commands()} >= {"augment", "evaluate", "pseudo-label", "purity", "read"}
+    assert {line.split()[1] for line in commands()} >= {
+        "augment",
+        "evaluate",
+        "pseudo-label",
+        "purity",
+        "read",
+        "train",
+    }
 
 
 def test_every_command_of_the_readme(folder):

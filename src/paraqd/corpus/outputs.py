@@ -11,7 +11,7 @@ from typing import Any
 
 from paraqd import __version__
 from paraqd.corpus.apply import Question
-from paraqd.corpus.formats import STANDARD_INPUT, Format
+from paraqd.corpus.formats import STANDARD_INPUT, Format, explained, kind_of
 from paraqd.corpus.parts import Parts
 from paraqd.corpus.plan import AugmentError, Plan, Step
 from paraqd.corpus.questions import CHUNK, Progress, Survey
@@ -147,3 +147,18 @@ def summary(run: Run, collector: Collector, *, resumed: int, complete: bool) -> 
         seconds=round(time.monotonic() - run.started, 3),
         complete=complete,
     )
+
+
+def read_metadata(path: str | Path) -> dict[str, Any]:
+    """Return what made a file of pairs; nothing for a file from elsewhere."""
+    path = Path(path)
+    if kind_of(path).format is Format.PARQUET:
+        import pyarrow.parquet
+
+        with explained(path):
+            held = (pyarrow.parquet.read_schema(path).metadata or {}).get(b"paraqd", b"{}")
+    else:
+        side = path.with_name(f"{path.name}.meta.json")
+        held = side.read_bytes() if side.is_file() else b"{}"
+    found: dict[str, Any] = json.loads(held)
+    return found

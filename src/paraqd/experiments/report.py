@@ -100,7 +100,7 @@ def _number(value: Any) -> float | None:
 
 def _best(rows: list[dict[str, Any]], key: str) -> float | None:
     ours = [found for row in rows if row.get(SOURCE) != PAPER and (found := _number(row.get(key))) is not None]
-    return max(ours) if len(ours) > 1 else None
+    return max(ours) if len(set(ours)) > 1 else None  # where all are the same, none is the best
 
 
 def _facts(facts: dict[str, Any]) -> str:

@@ -209,8 +209,9 @@ def _begin(folder: Path, scale: Scale, generators: Mapping[str, str]) -> None:
     path = folder / "run.json"
     if path.is_file():
         there = json.loads(path.read_text("utf-8"))
-        if there.get("scale") != json.loads(json.dumps(asked["scale"])):
-            raise ExperimentError(f"{folder} holds a run with other settings: choose another --out")
+        for key, value in json.loads(json.dumps(asked)).items():
+            if there.get(key) != value:
+                raise ExperimentError(f"{folder} holds a run with another {key}: choose another --out")
         return
     if folder.exists() and any(item.name not in ("data", "generators") for item in folder.iterdir()):
         raise ExperimentError(f"{folder} is not empty and not a run: choose another --out")

@@ -10,11 +10,11 @@ from typing import Any
 
 from paraqd.corpus.augment import AugmentInterrupted, augment
 from paraqd.corpus.encoder import DEFAULT_ENCODER
+from paraqd.corpus.outputs import read_metadata
 from paraqd.corpus.tables import replacing
 
 # called with (stage, done, total or None)
 Progress = Callable[[str, int, int | None], None]
-META = ".meta.json"  # what `augment` writes beside its output
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,8 @@ class PreparedPairs:
 
 
 def describe_pairs(path: str | Path) -> PreparedPairs:
-    """Read what stands beside a file of augmented pairs; nothing is known of a file from elsewhere."""
-    meta = Path(f"{path}{META}")
-    facts: dict[str, Any] = json.loads(meta.read_text("utf-8")) if meta.is_file() else {}
+    """Read what made a file of augmented pairs; nothing is known of a file from elsewhere."""
+    facts = read_metadata(path)
     stand_ins = tuple(f"{name} ({model})" for name, model in facts.get("stand_ins", {}).items())
     return PreparedPairs(Path(path), str(facts.get("recipe", "")), stand_ins, facts.get("left_out", {}))
 
@@ -83,5 +82,4 @@ def prepare_pairs(
 
 
 def _is_complete(out: Path) -> bool:
-    meta = Path(f"{out}{META}")
-    return out.is_file() and meta.is_file() and bool(json.loads(meta.read_text("utf-8")).get("complete"))
+    return out.is_file() and bool(read_metadata(out).get("complete"))

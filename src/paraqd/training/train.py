@@ -123,9 +123,9 @@ def train(
     finished = _finished(folder, facts, overwrite=overwrite)
     if finished is not None:
         return Trained(folder, finished, reused=True)
-    _begin(work_dir, facts)
     with _reproducible(settings.seed):
         model = load_trainable(encoder, layers=layers, device=device)
+        _begin(work_dir, facts)
         tell("tokenising", 0, len(triplets.texts), "")
         limit = min(settings.max_length or model.max_seq_length, model.max_seq_length)
         tokens = tokenize(triplets.texts, model.tokenizer, max_length=limit)
