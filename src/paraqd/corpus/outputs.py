@@ -111,7 +111,6 @@ def write_pairs(run: Run, schema: Mapping[str, type], rows: Iterable[Row], *, co
         "left_out": dict(run.plan.left_out),
         "stand_ins": {step.name: step.source_model for step in run.plan.steps if step.stand_in},
     }
-    write_beside(run.out, metadata)
     with (
         replacing(run.out, beside=run.parts.folder) as temporary,
         open_writer(
@@ -119,6 +118,7 @@ def write_pairs(run: Run, schema: Mapping[str, type], rows: Iterable[Row], *, co
         ) as writer,
     ):
         writer.write(rows)
+    write_beside(run.out, metadata)  # after the pairs: it says that they are whole
 
 
 def write_beside(out: Path, metadata: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from paraqd import __version__
 from paraqd.corpus.encoder import DEFAULT_ENCODER, load_encoder
 from paraqd.corpus.formats import TableError
 from paraqd.corpus.outputs import SCHEMA as AUGMENTED
-from paraqd.corpus.outputs import check_target, write_beside
+from paraqd.corpus.outputs import check_target, read_metadata, write_beside
 from paraqd.corpus.plan import AugmentError
 from paraqd.corpus.tables import (
     DEFAULT_COLUMNS,
@@ -221,11 +221,10 @@ def pseudo_label_file(
     )
     report("labelling", 0, total)
     settings = {"encoder": name, "threshold": threshold, "version": __version__}
+    metadata = {**_made_by(table), "pseudo_labels": settings}
     with (
         replacing(out) as temporary,
-        open_writer(
-            temporary, SCHEMA, kind=kind, dialect=table.dialect, metadata={"pseudo_labels": settings}
-        ) as writer,
+        open_writer(temporary, SCHEMA, kind=kind, dialect=table.dialect, metadata=metadata) as writer,
     ):
         writer.write(counter.counted(labelled))
     result = PseudoLabelReport(
@@ -237,8 +236,13 @@ def pseudo_label_file(
         skipped=pairs.skipped,
         skipped_rows=tuple(pairs.skipped_rows),
     )
-    write_beside(out, {"pseudo_labels": settings})
+    write_beside(out, metadata)
     return result
+
+
+def _made_by(table: Table) -> dict[str, Any]:
+    """Return what made the pairs, to stand with their new labels; standard input has nothing beside it."""
+    return {} if table.name == "standard input" else read_metadata(table.path)
 
 
 def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from paraqd.corpus.formats import TableError
 from paraqd.corpus.labels import binary_label
-from paraqd.corpus.tables import DEFAULT_COLUMNS, default_id, open_table
+from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns, Table, default_id, open_table
 
 IN_BATCH = -1  # in the place of an invalid text: the other questions of the batch are the negatives
 
@@ -29,7 +29,7 @@ NOTHING_LEFT = "every operator dropped"
 UNCHANGED = "an invalid output is the question itself"
 BOTH = "an output is both valid and invalid"
 
-_COLUMNS = ("id", "question", "paraphrase", "label", "operator")
+_WHERE = "\0where"  # where a row stands, for messages; no column is called that
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,27 +147,36 @@ def make_triplets(
 
 
 def read_triplets(
-    path: str | Path,
-    *,
+    *paths: str | Path,
     seed: int = 3407,
     drop_operators: Sequence[str] = (),
     in_batch: bool = False,
+    columns: Columns = DEFAULT_COLUMNS,
     encoding: str | None = None,
 ) -> TripletSet:
-    """Make triplets of a file that ``augment`` wrote; see `make_triplets`.
+    """Make triplets of files that ``augment`` wrote; see `make_triplets`.
 
-    Raises `TableError`, in one line, where the file cannot be read or gives no triplet at all.
+    Raises `TableError`, in one line, where a file cannot be read or all of them give no triplet.
     """
-    table = open_table(path, encoding=encoding)
-    table.require(DEFAULT_COLUMNS, ("question", "paraphrase", "label"))
-    try:
-        made = make_triplets(table.rows(_COLUMNS), seed=seed, drop_operators=drop_operators, in_batch=in_batch)
-    except _RowError as error:
-        raise TableError(f"{table.name}, {error}") from None
+    tables = [open_table(path, encoding=encoding) for path in paths]
+    for table in tables:
+        table.require(columns, ("question", "paraphrase", "label"))
+    rows = _labelled(tables, columns)
+    made = make_triplets(rows, seed=seed, drop_operators=drop_operators, in_batch=in_batch)
     if not len(made):
         reasons = ", ".join(f"{why}: {times:,}" for why, times in made.skipped.items())
-        raise TableError(f"{table.name} gives no triplet ({f'questions with {reasons}' if reasons else 'no rows'})")
+        names = ", ".join(table.name for table in tables)
+        raise TableError(f"{names} gives no triplet ({f'questions with {reasons}' if reasons else 'no rows'})")
     return made
+
+
+def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of files under the usual names; what is wrong with one names its file."""
+    names = {"id": columns.id, "question": columns.question, "paraphrase": columns.paraphrase, "label": columns.label}
+    for table in tables:
+        for number, row in enumerate(table.rows([*names.values(), "operator"]), start=1):
+            plain = {key: row.get(name) for key, name in names.items()}
+            yield {**plain, "operator": row.get("operator"), _WHERE: f"{table.name}, row {number}"}
 
 
 def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
@@ -196,10 +205,6 @@ def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
     )
 
 
-class _RowError(TableError):
-    """A row that is no labelled pair."""
-
-
 def _rng(seed: int, name: str) -> random.Random:
     """Make the random generator of one question.
 
@@ -218,13 +223,14 @@ def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str
     questions: dict[str, _Outputs] = {}
     seen: set[str] = set()
     for number, row in enumerate(rows, start=1):
-        question, paraphrase = _text(row, "question", number), _text(row, "paraphrase", number)
+        place = str(row.get(_WHERE) or f"row {number}")
+        question, paraphrase = _text(row, "question", place), _text(row, "paraphrase", place)
         given = row.get("id")
         name = ("" if given is None else str(given).strip()) or default_id(question)
         outputs = questions.setdefault(name, _Outputs(question))
         if outputs.question != question:
-            raise _RowError(f"row {number}: the id {name!r} belongs to another question already; ids must differ")
-        label = _label(row, number)
+            raise TableError(f"{place}: the id {name!r} belongs to another question already; ids must differ")
+        label = _label(row, place)
         operator = str(row.get("operator") or "")
         seen.add(operator)
         if operator not in dropped:
@@ -233,20 +239,20 @@ def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str
     return questions
 
 
-def _text(row: Mapping[str, Any], column: str, number: int) -> str:
+def _text(row: Mapping[str, Any], column: str, place: str) -> str:
     value = row.get(column)
     if not isinstance(value, str) or not value.strip():
-        raise _RowError(f"row {number}: the {column} is blank or no text")
+        raise TableError(f"{place}: the {column} is blank or no text")
     return value
 
 
-def _label(row: Mapping[str, Any], number: int) -> int:
+def _label(row: Mapping[str, Any], place: str) -> int:
     try:
         label = binary_label(row.get("label"))
     except ValueError:
         label = None
     if label is None:
-        raise _RowError(f"row {number}: the label is {row.get('label')!r}; it must be 1 (valid) or 0 (invalid)")
+        raise TableError(f"{place}: the label is {row.get('label')!r}; it must be 1 (valid) or 0 (invalid)")
     return label
 
 
@@ -313,13 +319,15 @@ class _Builder:
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
+        self._numbers: dict[int, int] = {}
         self._triplets: list[tuple[int, int, int]] = []
         self._questions: list[int] = []
         self._operators: list[tuple[str, str]] = []
 
     def add(self, question: str, triplets: Sequence[_Triplet]) -> None:
-        number = self._questions[-1] + 1 if self._questions else 0
         anchor = self._place(question)
+        # by its text: one question under two ids must not be its own negative in a batch
+        number = self._numbers.setdefault(anchor, len(self._numbers))
         for valid, invalid in triplets:
             second = self._place(valid.paraphrase)
             third = IN_BATCH if invalid is None else self._place(invalid.paraphrase)

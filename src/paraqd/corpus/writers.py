@@ -66,7 +66,7 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
 
     ``beside`` is a folder on the same disk for the temporary file, else it lies where ``path`` is.
     """
-    temporary = (beside or path.parent) / f".{path.name}.writing"
+    temporary = (beside or path.parent) / f".{path.name}.{os.getpid()}.writing"
     try:
         yield temporary
         with open(temporary, "rb+") as file:
@@ -77,6 +77,13 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
         raise TableError(f"cannot write {path}: {reason(error)}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def replace_json(path: Path, data: Any) -> None:
+    """Write data as JSON in one step: whoever reads finds the old file or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 def sync_folder(folder: Path) -> None:

@@ -103,7 +103,7 @@ def plan_batches(
         rounds = _rounds(triplets.questions, rng) if apart else [np.arange(len(triplets.questions))]
         found = [b for chosen in rounds for b in _cut(chosen, triplets.questions, width, batch_size, rng, apart)]
         if apart:  # a lone triplet has no one to take a negative from
-            found = [batch for batch in found if len(batch) > 1]
+            found = [batch for batch in found if len(batch) > 1 or triplets.triplets[batch[0], 2] >= 0]
         order = rng.permutation(len(found))[: len(found) // processes * processes]
         batches += [found[i] for i in order]
         ends.append(len(batches))

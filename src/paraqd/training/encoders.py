@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paraqd.corpus.encoder import DEFAULT_ENCODER, fetch_encoder
+from paraqd.corpus.encoder import DEFAULT_ENCODER, encoder_folder, fetch_encoder
+from paraqd.scoring.signature import folder_hash
 from paraqd.training.settings import EncoderTrainingError, require_training
 
 if TYPE_CHECKING:
@@ -35,6 +36,13 @@ def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, de
     if layers is not None:
         cut(model, layers)
     return model.float()  # weights stored in half precision are still trained in full
+
+
+def encoder_hash(name: str) -> str:
+    """Return 8 hex digits for the weights of an encoder in a folder; nothing is known of a hub's."""
+    place = PAPER_ENCODERS.get(name, name)
+    folder = encoder_folder(place)
+    return folder_hash(folder) if (folder / "config.json").is_file() else ""
 
 
 def cut(model: Any, layers: int) -> None:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from paraqd.corpus.encoder import MODEL_FORMAT
+from paraqd.generators.runtime import quiet
 from paraqd.training.settings import EncoderTrainingError
 
-FORMAT = 1  # of paraqd.json; a folder of a later one is refused
 _NEEDED = ("modules.json", "config.json", "model.safetensors")
 
 
@@ -20,9 +21,10 @@ def save_model(model: Any, out: Path, facts: Mapping[str, Any]) -> None:
     temporary = out.with_name(f".{out.name}.writing-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
     try:
-        model.save_pretrained(str(temporary), create_model_card=False, safe_serialization=True)
+        with quiet():
+            model.save_pretrained(str(temporary), create_model_card=False, safe_serialization=True)
         (temporary / "paraqd.json").write_text(
-            json.dumps({"format": FORMAT, **facts}, indent=2) + "\n", encoding="utf-8"
+            json.dumps({"format": MODEL_FORMAT, **facts}, indent=2) + "\n", encoding="utf-8"
         )
         (temporary / "README.md").write_text(model_card(facts), encoding="utf-8")
         if out.exists():
@@ -30,6 +32,22 @@ def save_model(model: Any, out: Path, facts: Mapping[str, Any]) -> None:
         temporary.rename(out)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_out(folder: Path, *, overwrite: bool) -> None:
+    """Refuse, before any work is done, a place where no model may be written."""
+    if folder.is_dir():
+        if any(folder.iterdir()) and not (folder / "paraqd.json").is_file():
+            raise EncoderTrainingError(f"{folder} is a folder with other things in it: choose another --out")
+    elif folder.exists():
+        raise EncoderTrainingError(f"{folder} is a file: choose another --out")
+    elif not folder.name:
+        raise EncoderTrainingError(f"{folder} cannot be a model folder: give it a name")
+    above = next((parent for parent in folder.absolute().parents if parent.exists()), folder)
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise EncoderTrainingError(f"cannot write {folder}: {above} is not a folder that may be written to")
+    if folder.is_dir() and any(folder.iterdir()) and not overwrite:
+        read_facts(folder)  # a broken one is said to be so
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
@@ -46,9 +64,9 @@ def read_facts(folder: Path) -> dict[str, Any]:
         raise EncoderTrainingError(f"{folder} was not made by paraqd: it holds no paraqd.json") from None
     except (ValueError, KeyError, TypeError):
         raise EncoderTrainingError(f"{folder}: paraqd.json cannot be read; train or copy the model again") from None
-    if version != FORMAT:
+    if version != MODEL_FORMAT:
         raise EncoderTrainingError(
-            f"{folder} is of format {version}, and this version of paraqd reads format {FORMAT}: "
+            f"{folder} is of format {version}, and this version of paraqd reads format {MODEL_FORMAT}: "
             "install the version it was made with, or train it again"
         )
     return dict(facts)
@@ -85,11 +103,15 @@ def model_card(facts: Mapping[str, Any]) -> str:
     ]
     if facts.get("stand_ins"):
         lines.append(f"- Made with stand-ins for models that were not to be had: {', '.join(facts['stand_ins'])}")
+    if facts.get("left_out"):
+        lines.append(f"- Operators left out for want of a model: {', '.join(facts['left_out'])}")
     if found:
+        overlap = facts.get("validation_overlap") or 0
+        whose = "other questions" if not overlap else f"questions of which {overlap:,} were trained on, too"
         lines += [
             "",
             "## Validation",
-            f"{found['triplets']:,} triplets of other questions: accuracy {found['accuracy']:.3f},"
+            f"{found['triplets']:,} triplets of {whose}: accuracy {found['accuracy']:.3f},"
             f" separation {found['separation']:.3f} (valid {found['mu_pos']:.3f}, invalid {found['mu_neg']:.3f}).",
         ]
     lines += [

@@ -11,6 +11,7 @@ from typing import Any
 from paraqd.corpus.augment import AugmentInterrupted, augment
 from paraqd.corpus.encoder import DEFAULT_ENCODER
 from paraqd.corpus.outputs import read_metadata
+from paraqd.corpus.parts import Parts, parts_folder
 from paraqd.corpus.tables import replacing
 
 # called with (stage, done, total or None)
@@ -82,4 +83,5 @@ def prepare_pairs(
 
 
 def _is_complete(out: Path) -> bool:
-    return out.is_file() and bool(read_metadata(out).get("complete"))
+    begun = Parts(parts_folder(out)).begun  # an output of a run that was broken off may be older than its parts
+    return out.is_file() and not begun and bool(read_metadata(out).get("complete"))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from paraqd import __version__
 from paraqd.corpus.datasets import cache_dir, find, load_questions
 from paraqd.corpus.mixture import paper_training, paper_validation
-from paraqd.corpus.tables import open_table
-from paraqd.corpus.triplets import TripletSet, make_triplets, read_triplets
+from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns
+from paraqd.corpus.triplets import TripletSet, read_triplets
+from paraqd.operators.recipes import load_recipe
+from paraqd.scoring.signature import folder_hash
 from paraqd.training.prepare import PreparedPairs, describe_pairs, prepare_pairs, write_questions
 from paraqd.training.settings import EncoderTrainingError
 
@@ -28,6 +30,7 @@ class TrainingPairs:
     validation: TripletSet | None
     recipe: str
     stand_ins: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def read_pairs_for_training(
@@ -39,12 +42,17 @@ def read_pairs_for_training(
     in_batch: bool = False,
     questions: int = 30_000,
     seed: int = 3407,
+    columns: Columns = DEFAULT_COLUMNS,
+    encoding: str | None = None,
     data_dir: str | Path | None = None,
     generators: Mapping[str, str] | None = None,
     device: str | None = None,
     progress: Progress | None = None,
 ) -> TrainingPairs:
-    """Read augmented pairs; without files the recipe's corpus is augmented into the cache first."""
+    """Read augmented pairs; without files the recipe's corpus is augmented into the cache first.
+
+    ``seed`` draws the questions, their outputs and the valid text of each triplet.
+    """
     if files:
         described = [describe_pairs(path) for path in files]
     else:
@@ -58,22 +66,24 @@ def read_pairs_for_training(
             progress=progress,
         )
         described, validation = [made], validation or checked.path
-    if len(described) == 1:
-        triplets = read_triplets(described[0].path, seed=seed, drop_operators=without, in_batch=in_batch)
-    else:
-        rows = _rows([found.path for found in described])
-        triplets = make_triplets(rows, seed=seed, drop_operators=without, in_batch=in_batch)
+    if not files:
+        columns, encoding = DEFAULT_COLUMNS, None
     return TrainingPairs(
-        triplets=triplets,
-        validation=None if validation is None else read_triplets(validation, seed=seed),
+        triplets=read_triplets(
+            *(found.path for found in described),
+            seed=seed,
+            drop_operators=without,
+            in_batch=in_batch,
+            columns=columns,
+            encoding=encoding,
+        ),
+        validation=None
+        if validation is None
+        else read_triplets(validation, seed=seed, columns=columns, encoding=encoding),
         recipe=", ".join(dict.fromkeys(found.recipe for found in described if found.recipe)),
         stand_ins=tuple(dict.fromkeys(name for found in described for name in found.stand_ins)),
+        left_out=tuple(dict.fromkeys(name for found in described for name in found.left_out)),
     )
-
-
-def _rows(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    for path in paths:
-        yield from open_table(path).rows()
 
 
 def recipe_corpus(
@@ -93,11 +103,12 @@ def recipe_corpus(
     with open(source, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     asked = {
-        "recipe": recipe,
+        "recipe": asdict(load_recipe(recipe)),
         "questions": questions,
         "seed": seed,
         "data": digest,
-        "generators": dict(generators or {}),
+        "generators": generator_facts(generators or {}),
+        "version": __version__,
     }
     key = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:12]
     folder = cache_dir() / "corpora" / f"{Path(recipe).stem}-{key}"
@@ -121,6 +132,15 @@ def recipe_corpus(
             )
         )
     return found[0], found[1]
+
+
+def generator_facts(generators: Mapping[str, str]) -> dict[str, str]:
+    """Return the models given for operators, each with the hash of its folder where it has one."""
+    found = {}
+    for key, model in sorted(generators.items()):
+        folder = Path(model).expanduser()
+        found[key] = f"{model}@{folder_hash(folder)}" if (folder / "config.json").is_file() else model
+    return found
 
 
 def _named(name: str, progress: Progress | None) -> Callable[[str, int, int | None], None]:

@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paraqd.corpus.encoder import DEFAULT_ENCODER
 from paraqd.corpus.triplets import subset
+from paraqd.corpus.writers import replace_json
+from paraqd.training.encoders import encoder_hash
 from paraqd.training.settings import EncoderTrainingError, TrainSettings
-from paraqd.training.train import Progress, describe, train
+from paraqd.training.train import Progress, describe, processes, train
 from paraqd.training.validation import Validation
 
 if TYPE_CHECKING:
@@ -52,12 +55,24 @@ def search_seed(
     """
     if not len(validation.triplets):
         raise EncoderTrainingError("the search for a seed needs validation triplets")
+    if processes() > 1:
+        raise EncoderTrainingError("search the seed in one process, then train with the best in several")
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     part = subset(triplets, share, settings.seed)
     record = folder / "seeds.json"
+    decisive = {key: value for key, value in options.items() if key in ("encoder", "layers")}
     asked = json.loads(
-        json.dumps({**settings.to_dict(), "share": share, "data": describe(part), **options}, default=str)
+        json.dumps(
+            {
+                **settings.to_dict(),
+                **decisive,
+                "encoder_hash": encoder_hash(options.get("encoder", DEFAULT_ENCODER)),
+                "share": share,
+                "data": describe(part),
+                "validation": describe(validation),
+            }
+        )
     )
     known: dict[str, Any] = {}
     if record.is_file():
@@ -77,7 +92,7 @@ def search_seed(
             )
             assert done.validation is not None
             known[str(seed)] = {key: value for key, value in done.validation.to_dict().items() if key != "separation"}
-            record.write_text(json.dumps({"of": asked, "seeds": known}, indent=2), encoding="utf-8")
+            replace_json(record, {"of": asked, "seeds": known})
             if not keep:
                 shutil.rmtree(model, ignore_errors=True)
         tried[seed] = Validation(**known[str(seed)])

@@ -73,8 +73,17 @@ class TrainSettings:
                 raise EncoderTrainingError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.loss == "mnrl" and self.batch_size < 2:
             raise EncoderTrainingError("mnrl takes its negatives from the batch: batch_size must be at least 2")
-        if not self.learning_rate > 0:
-            raise EncoderTrainingError(f"learning_rate must be above 0, not {self.learning_rate}")
+        for name, good, what in (
+            ("learning_rate", 0 < self.learning_rate < 1, "between 0 and 1"),
+            ("weight_decay", 0 <= self.weight_decay < 1, "from 0 to below 1"),
+            ("warmup_share", 0 <= self.warmup_share < 1, "a share of the steps, from 0 to below 1"),
+            ("seed", 0 <= self.seed < 2**32, "from 0 to below 2**32"),
+            ("max_length", self.max_length is None or self.max_length >= 8, "at least 8 tokens"),
+            ("margin", self.margin is None or 0 < self.margin < 1e6, "above 0"),
+            ("scale", 0 < self.scale < 1e6, "above 0"),
+        ):
+            if not good:
+                raise EncoderTrainingError(f"{name} must be {what}, not {getattr(self, name)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return what decides the result, for a fingerprint and for the model card."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraqd.corpus.encoder import DEFAULT_ENCODER
+from paraqd.corpus.locks import locked
+from paraqd.corpus.writers import replace_json
+from paraqd.generators.runtime import quiet
 from paraqd.training.batches import plan_batches, tokenize
-from paraqd.training.encoders import embedder, load_trainable
-from paraqd.training.model_folder import read_facts, save_model
+from paraqd.training.encoders import embedder, encoder_hash, load_trainable
+from paraqd.training.model_folder import check_out, read_facts, save_model
 from paraqd.training.settings import EncoderTrainingError, TrainSettings, require_training
 from paraqd.training.trainer import TrainingStopped, run_trainer
 from paraqd.training.validation import Validation, validate
@@ -54,8 +59,7 @@ class _History:
 
     def add(self, epoch: int, found: Validation) -> None:
         self.epochs[epoch] = found.to_dict()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps(self.epochs), encoding="utf-8")
+        replace_json(self.path, self.epochs)
 
 
 def train(
@@ -68,6 +72,7 @@ def train(
     validation: TripletSet | None = None,
     recipe: str = "",
     stand_ins: Sequence[str] = (),
+    left_out: Sequence[str] = (),
     device: str | None = None,
     workers: int = 0,
     checkpoint_seconds: float = 60.0,
@@ -107,14 +112,17 @@ def train(
             "there are no triplets to train on: no question has both a valid and an invalid output"
         )
     folder = Path(out)
+    check_out(folder, overwrite=overwrite)
     facts = {
         "name": folder.name,
         "kind": "bi-encoder",
         "threshold": 0.5,
         "encoder": encoder,
+        "encoder_hash": encoder_hash(encoder),
         "layers": layers,
         "recipe": recipe,
         "stand_ins": list(stand_ins),
+        "left_out": list(left_out),
         "settings": settings.to_dict(),
         "data": describe(triplets),
         "validation_data": None if validation is None else describe(validation),
@@ -123,11 +131,12 @@ def train(
     finished = _finished(folder, facts, overwrite=overwrite)
     if finished is not None:
         return Trained(folder, finished, reused=True)
-    with _reproducible(settings.seed):
+    with _held(work_dir), _reproducible(settings.seed), quiet():
         model = load_trainable(encoder, layers=layers, device=device)
         _begin(work_dir, facts)
         tell("tokenising", 0, len(triplets.texts), "")
         limit = min(settings.max_length or model.max_seq_length, model.max_seq_length)
+        model.max_seq_length = limit  # validation and whoever loads the model read as much as training does
         tokens = tokenize(triplets.texts, model.tokenizer, max_length=limit)
         plan = plan_batches(
             triplets,
@@ -136,10 +145,10 @@ def train(
             epochs=settings.epochs,
             seed=settings.seed,
             apart=settings.loss == "mnrl" or bool((triplets.triplets[:, 2] < 0).any()),
-            processes=_processes(),
+            processes=processes(),
         )
         if not len(plan):
-            raise EncoderTrainingError("there are too few questions for one batch with negatives of its own")
+            raise EncoderTrainingError("there are too few questions for one batch in each process")
         history = _History(work_dir / "history.json")
         history.load()
 
@@ -149,7 +158,9 @@ def train(
 
         def on_step(step: int, steps: int, loss: float) -> None:
             last = history.epochs.get(max(history.epochs, default=0))
-            remark = f"loss {loss:.3f}" + (f", separation {last['separation']:.3f}" if last else "")
+            remark = ("" if math.isnan(loss) else f"loss {loss:.3f}") + (
+                f", separation {last['separation']:.3f}" if last else ""
+            )
             tell("training", step, steps, remark)
 
         run_trainer(
@@ -165,13 +176,41 @@ def train(
             on_step=on_step,
             on_epoch=on_epoch,
         )
-    last = history.epochs.get(settings.epochs)
-    facts = {**facts, "validation": last, "history": history.epochs, "steps": len(plan), "versions": _versions()}
-    if _is_main_process():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        save_model(model, folder, facts)
-        shutil.rmtree(work_dir, ignore_errors=True)
+        last = history.epochs.get(settings.epochs)
+        facts = {
+            **facts,
+            "validation": last,
+            "validation_overlap": None if validation is None else _overlap(triplets, validation),
+            "history": history.epochs,
+            "steps": len(plan),
+            "versions": _versions(),
+        }
+        if _is_main_process():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            save_model(model, folder, facts)
+            shutil.rmtree(work_dir, ignore_errors=True)
     return Trained(folder, read_facts(folder) if _is_main_process() else facts)
+
+
+def _overlap(triplets: TripletSet, validation: TripletSet) -> int:
+    """Count the validation questions that were trained on, too."""
+    trained = {triplets.texts[i] for i in set(triplets.triplets[:, 0].tolist())}
+    return sum(validation.texts[i] in trained for i in set(validation.triplets[:, 0].tolist()))
+
+
+@contextmanager
+def _held(work_dir: Path) -> Iterator[None]:
+    """Refuse to train into a folder that another process is training into."""
+    if not _is_main_process():
+        yield
+        return
+    work_dir.parent.mkdir(parents=True, exist_ok=True)
+    path = work_dir.with_name(f".{work_dir.name}.lock")
+    with open(path, "wb") as file:
+        if not locked(file):
+            raise EncoderTrainingError(f"another process is training into {work_dir.stem} just now")
+        yield
+    path.unlink(missing_ok=True)
 
 
 def describe(triplets: TripletSet) -> dict[str, Any]:
@@ -187,7 +226,7 @@ def describe(triplets: TripletSet) -> dict[str, Any]:
 
 def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[str, Any] | None:
     """Return what the folder says if it holds this very training; refuse to replace another unasked."""
-    if not folder.exists():
+    if not folder.exists() or not any(folder.iterdir()):
         return None
     there: dict[str, Any] = {}
     try:
@@ -206,13 +245,10 @@ def _begin(work_dir: Path, facts: dict[str, Any]) -> None:
     """Keep the checkpoints of this very training, throw those of another away."""
     manifest = work_dir / "training.json"
     wanted = json.loads(json.dumps(facts))
-    if manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted:
-        return
-    if not _is_main_process():
+    if not _is_main_process() or (manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted):
         return
     shutil.rmtree(work_dir, ignore_errors=True)
-    work_dir.mkdir(parents=True)
-    manifest.write_text(json.dumps(wanted), encoding="utf-8")
+    replace_json(manifest, wanted)
 
 
 @contextmanager
@@ -234,15 +270,12 @@ def _reproducible(seed: int) -> Iterator[None]:
         np.random.set_state(numpy_state)  # noqa: NPY002
 
 
-def _processes() -> int:
-    import os
-
+def processes() -> int:
+    """Return how many processes train together."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def _is_main_process() -> bool:
-    import os
-
     return int(os.environ.get("RANK", "0")) == 0
 
 

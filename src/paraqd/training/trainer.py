@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shutil
 import signal
 import threading
 import time
@@ -47,7 +49,6 @@ def run_trainer(
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
     from torch.utils.data import DataLoader
     from transformers import PrinterCallback
-    from transformers.trainer_utils import get_last_checkpoint
 
     class PlannedTrainer(SentenceTransformerTrainer):
         """Takes its batches from the plan; one pass over it is the whole training."""
@@ -90,6 +91,7 @@ def run_trainer(
         report_to=[],
         disable_tqdm=True,
         dataloader_num_workers=workers,
+        dataloader_pin_memory=_on_gpu(device),
         remove_unused_columns=False,
     )
     loss = make_loss(model, settings)
@@ -104,7 +106,7 @@ def run_trainer(
         callbacks=[watch],
     )
     trainer.remove_callback(PrinterCallback)
-    last = get_last_checkpoint(str(work_dir)) if work_dir.is_dir() else None
+    last = last_checkpoint(work_dir)
     with watch.listening(), _plain_attention():
         trainer.train(resume_from_checkpoint=last)
     if watch.stopped:
@@ -142,6 +144,10 @@ def _make_watch(
                 raise KeyboardInterrupt
             self.stopped = True
 
+        def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            if on_step is not None:  # where a resumed run goes on
+                on_step(state.global_step, state.max_steps, math.nan)
+
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
             step, last, now = state.global_step, state.max_steps, time.monotonic()
             if on_epoch is not None and state.is_world_process_zero:
@@ -167,6 +173,17 @@ def _show(loss: Any, step: int, steps: int, on_step: StepProgress | None) -> Non
         raise EncoderTrainingError(f"training broke down: the loss at step {step:,} is {mean}")
     if on_step is not None:
         on_step(step, steps, mean)
+
+
+def last_checkpoint(work_dir: Path) -> str | None:
+    """Return the newest whole checkpoint, and throw away those that a kill left half written."""
+    whole = []
+    for folder in work_dir.glob("checkpoint-*"):
+        try:  # the trainer writes its state last
+            whole.append((int(json.loads((folder / "trainer_state.json").read_text("utf-8"))["global_step"]), folder))
+        except (OSError, ValueError, KeyError):
+            shutil.rmtree(folder, ignore_errors=True)
+    return str(max(whole)[1]) if whole else None
 
 
 def _on_gpu(device: str | None) -> bool:
