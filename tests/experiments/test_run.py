@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import json
 import re
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -70,7 +71,13 @@ def test_the_figures_in_a_table_are_those_of_the_scores(smoke):
     folder, *_ = smoke
     [row] = [row for row in tables(folder, "main")[0]["rows"] if row["method"] == "ParaQD"]
     [training] = [t for t in experiment("main").trainings(SMOKE) if t.method.name == "ParaQD"]
-    scored = list(csv.DictReader((folder / "scores" / training.slug / "samples.csv").read_text().splitlines()))
+    scored = list(
+        csv.DictReader(
+            (folder / "scores" / training.slug / f"{RunData(folder, SMOKE).test_set('samples').key}.csv")
+            .read_text()
+            .splitlines()
+        )
+    )
     found = evaluate([int(r["label"]) for r in scored], [float(r["score"]) for r in scored])
     assert row["separation"]["value"] == pytest.approx(found.separation)
     assert row["separation"]["low"] <= found.separation <= row["separation"]["high"]
@@ -99,7 +106,7 @@ def test_the_folder_says_what_was_run_with_what(smoke):
     for path in (folder / "trainings").glob("paraqd-*.json"):
         assert len(json.loads(path.read_text())["data"]["sha256"]) == 64
     kept = {path.name for path in (folder / "models").iterdir()}
-    assert kept == {t.slug for t in experiment("main").trainings(SMOKE) if t.method.recipe}  # ablations are not kept
+    assert kept == {t.slug for t in experiment("main").trainings(SMOKE)}  # ablations are not kept
 
 
 def test_the_report_shows_each_figure_that_it_names(smoke):
@@ -147,11 +154,68 @@ def test_a_run_that_was_killed_ends_with_the_same_scores(smoke, tmp_path):
         time.sleep(0.05)
     first.send_signal(signal.SIGKILL)
     assert first.wait() == -signal.SIGKILL
+    made = {path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "data").iterdir()}
     second = _command.command(*arguments)
     assert second.wait() == 0, second.stderr.read()
+    assert made.items() <= {p: p.stat().st_mtime_ns for p in (tmp_path / "run" / "data").iterdir()}.items()
     for training in experiment("examples").trainings(SMOKE):
-        name = Path("scores") / training.slug / "examples.csv"
+        name = Path("scores") / training.slug / f"{RunData(folder, SMOKE).test_set('examples').key}.csv"
         assert (tmp_path / "run" / name).read_text() == (folder / name).read_text()
+
+
+def test_scores_of_other_pairs_are_not_taken_for_those_of_a_changed_test_set(smoke, tmp_path):
+    folder, *_ = smoke
+    run = tmp_path / "run"
+    shutil.copytree(folder, run)
+    samples = tmp_path / "samples"
+    shutil.copytree(_command.ROOT / "samples", samples)
+    text = (samples / "pairs.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    for row in rows:
+        row["label"] = str(1 - int(row["label"]))
+    with open(samples / "pairs.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    run_experiments(["train-operators"], run, scale=SMOKE, samples=samples, device="cpu", figures=False)
+    before, after = (tables(f, "train-operators")[0]["rows"][0]["separation"]["value"] for f in (folder, run))
+    assert after == pytest.approx(-before)
+
+
+def test_another_generator_or_other_questions_are_another_run(smoke, tmp_path):
+    folder, *_ = smoke
+    with pytest.raises(ExperimentError, match="holds a run with another stand-ins"):
+        run_experiments(["loss"], folder, scale=SMOKE, stand_ins=False)
+    with pytest.raises(ExperimentError, match="holds a run with another generators"):
+        run_experiments(["loss"], folder, scale=SMOKE, generators={"f9": "elsewhere"})
+    with pytest.raises(ValueError, match="f99"):
+        run_experiments(["loss"], tmp_path / "run", scale=SMOKE, generators={"f99": "elsewhere"})
+    with pytest.raises(ExperimentError, match="there is no folder"):
+        run_experiments(["loss"], tmp_path / "run", scale=SMOKE, data_dir=tmp_path / "nowhere")
+
+
+def test_where_nothing_can_run_the_reason_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "data").mkdir()
+    with pytest.raises(ExperimentError, match="nothing could be run: .*aquarat"):
+        run_experiments(["loss"], tmp_path / "run", scale=FULL, data_dir=tmp_path / "data")
+
+
+def test_the_pretrained_encoder_needs_no_training_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
+    data = tmp_path / "data"
+    data.mkdir()
+    pairs = _command.ROOT / "samples" / "pairs.csv"
+    rows = list(csv.DictReader(pairs.read_text(encoding="utf-8").splitlines()))[:12]
+    with open(data / "aquarat_test.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["question", "augmented", "final_label"])
+        writer.writerows([row["question"], row["paraphrase"], row["label"]] for row in rows)
+    [outcome] = run_experiments(["main"], tmp_path / "run", scale=FULL, data_dir=data, device="cpu", figures=False)
+    ours = [row["method"] for row in outcome.tables[0].rows if row["figures"] == "ours"]
+    assert ours == ["Pretrained"]
+    assert any("ParaQD" in name for name in outcome.not_run)
+    assert "sawp" in outcome.not_run
 
 
 def test_a_folder_of_another_run_is_refused(smoke, tmp_path):

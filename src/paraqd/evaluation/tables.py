@@ -17,6 +17,7 @@ Cell = str | int | float | Estimate | None
 Row = Mapping[str, Cell]
 
 OURS, PAPER = "ours", "paper"
+DATASET = "dataset"
 SOURCE = "figures"  # the column that says whose figures a row holds
 NOTHING = "–"
 
@@ -149,7 +150,7 @@ class Table:
         """Return the table as plain data for JSON; numbers are not rounded."""
         return {
             "title": self.title,
-            "columns": [{"key": column.key, "title": column.title} for column in self.columns],
+            "columns": [{"key": c.key, "title": c.title, "best": c.best} for c in self.columns],
             "rows": [{column.key: _plain(row.get(column.key)) for column in self.columns} for row in self.rows],
             "notes": list(self.notes),
         }
@@ -162,10 +163,11 @@ class Table:
         return any(isinstance(row.get(column.key), int | float | Estimate) for row in self.rows)
 
     def _is_best(self, row: Row, column: Column) -> bool:
-        """Whether the cell is the greatest of at least two of ours, as it is shown."""
+        """Whether the cell is the greatest of at least two of ours on the same data set, as it is shown."""
         if not column.best or row.get(SOURCE, OURS) != OURS:
             return False
-        ours = [value(each.get(column.key)) for each in self.rows if each.get(SOURCE, OURS) == OURS]
+        beside = [r for r in self.rows if r.get(SOURCE, OURS) == OURS and r.get(DATASET) == row.get(DATASET)]
+        ours = [value(each.get(column.key)) for each in beside]
         numbers = [round(number, column.decimals) for number in ours if number is not None]
         mine = value(row.get(column.key))
         return len(numbers) > 1 and mine is not None and round(mine, column.decimals) == max(numbers)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraqd.corpus.datasets import DatasetError, find, load_pairs, load_questions
+from paraqd.corpus.locks import alone
 from paraqd.corpus.mixture import paper_training, paper_validation
 from paraqd.corpus.pairs import Pair, both_classes
 from paraqd.corpus.pseudo_labels import PseudoLabelStatistics, pseudo_label_file
@@ -19,7 +22,9 @@ from paraqd.evaluation.published import examples
 from paraqd.experiments.errors import ExperimentError, NotRunError
 from paraqd.experiments.methods import Method, Training
 from paraqd.experiments.scales import Scale
-from paraqd.training.prepare import PreparedPairs, describe_pairs, prepare_pairs, write_questions
+from paraqd.generators.base import GeneratorUnavailableError
+from paraqd.generators.training_data import TrainingDataError
+from paraqd.training.prepare import PreparedPairs, describe_pairs, is_complete, prepare_pairs, write_questions
 
 if TYPE_CHECKING:
     from paraqd.generators.train import Kind
@@ -41,6 +46,12 @@ class TestSet:
     name: str
     pairs: tuple[Pair, ...]
     sha256: str
+
+    @cached_property
+    def key(self) -> str:
+        """The name with a few digits of what is in it: scores of other pairs are not taken for its own."""
+        whole = json.dumps([(pair.id, pair.question, pair.paraphrase, pair.label) for pair in self.pairs])
+        return f"{self.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 
     @property
     def triplets(self) -> list[tuple[str, str, str]]:
@@ -99,9 +110,17 @@ class RunData:
 
     def _written(self, name: str, rows: Callable[[], list[dict[str, Any]]]) -> Path:
         path = self.folder / "data" / name
-        if not path.is_file():
-            write_questions(rows(), path)
+        with self._alone(name):
+            if not path.is_file():
+                try:
+                    write_questions(rows(), path)
+                except DatasetError as error:
+                    raise NotRunError(str(error)) from None
         return path
+
+    def _alone(self, name: str) -> AbstractContextManager[None]:
+        """Have one process at a time make a thing of the run."""
+        return alone(self.folder / "locks" / f"{name}.lock")
 
     def _split(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         if self.scale.name != "smoke":
@@ -111,6 +130,15 @@ class RunData:
         rows = [row for row in load_questions(self._sample("questions.csv")) if row["question"] not in tested]
         held = len(rows) // 6
         return rows[held:][: self.scale.questions], rows[:held]
+
+    def source_hash(self) -> str | None:
+        """Return the hash of the file that the questions come from; None where it is not here."""
+        try:
+            path = self._sample("questions.csv") if self.scale.name == "smoke" else find("questions", self.data_dir)
+        except DatasetError:
+            return None
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def _sample(self, name: str) -> Path:
         path = self.samples / name
@@ -134,29 +162,38 @@ class RunData:
 
     def _prepared(self, recipe: str, questions: Path, name: str) -> PreparedPairs:
         out = self.folder / "data" / name
-        if out.is_file() and Path(f"{out}.meta.json").is_file() and not Path(f"{out}.parts").exists():
-            return describe_pairs(out)
-        try:
-            models: dict[str, str] = {key: str(self._generator(key)) for key in _GENERATORS.get(recipe, ())}
-        except (DatasetError, ValueError) as error:
-            if recipe == "ssmba":
+        with self._alone(name):
+            if is_complete(out):
+                return describe_pairs(out)
+            try:
+                kinds = _GENERATORS.get(recipe, ()) if self.stand_ins else ()
+                models: dict[str, str] = {kind: str(self._generator(kind)) for kind in kinds}
+            except (DatasetError, TrainingDataError, GeneratorUnavailableError) as error:
+                if recipe == "ssmba":
+                    raise NotRunError(str(error)) from None
+                models = {}  # the paper's recipe goes without f9, and says so
+            try:
+                return prepare_pairs(
+                    questions,
+                    out,
+                    recipe=recipe,
+                    seed=self.scale.settings.seed,
+                    stand_ins=self.stand_ins,
+                    generators={**models, **self.generators},
+                    device=self.device,
+                    workers=self.workers,
+                    progress=lambda stage, done, total: self.tell(f"{recipe}: {stage}", done, total),
+                )
+            except GeneratorUnavailableError as error:
                 raise NotRunError(str(error)) from None
-            models = {}  # the paper's recipe goes without f9, and says so
-        return prepare_pairs(
-            questions,
-            out,
-            recipe=recipe,
-            seed=self.scale.settings.seed,
-            stand_ins=self.stand_ins,
-            generators=models,
-            device=self.device,
-            workers=self.workers,
-            progress=lambda stage, done, total: self.tell(f"{recipe}: {stage}", done, total),
-        )
 
     def _generator(self, kind: Kind) -> str | Path:
         if kind in self.generators:
             return self.generators[kind]
+        with self._alone(kind):
+            return self._trained_generator(kind)
+
+    def _trained_generator(self, kind: Kind) -> Path:
         from paraqd.generators.train import train_generator
 
         rows: list[tuple[str, str]] | None = None
@@ -180,14 +217,17 @@ class RunData:
         """Return the pairs of a baseline with labels by the untrained encoder, and how many of each there are."""
         source = self.pairs(recipe).path
         out = self.folder / "data" / f"{recipe}-pl.jsonl.gz"
-        if not out.is_file():
-            pseudo_label_file(
-                source,
-                out,
-                threshold=_PSEUDO_LABEL_THRESHOLD,
-                device=self.device,
-                progress=lambda stage, done, total: self.tell(f"{recipe}: pseudo-labels, {stage}", done, total),
-            )
+        with self._alone(out.name):
+            if not out.is_file():
+                # by the encoder that is then trained, as the paper has it
+                pseudo_label_file(
+                    source,
+                    out,
+                    encoder=self.scale.encoder,
+                    threshold=_PSEUDO_LABEL_THRESHOLD,
+                    device=self.device,
+                    progress=lambda stage, done, total: self.tell(f"{recipe}: pseudo-labels, {stage}", done, total),
+                )
         return out, PseudoLabelStatistics.of(open_table(out).rows(["label", "operator"]))
 
     def triplets(self, training: Training) -> tuple[TripletSet, PreparedPairs]:

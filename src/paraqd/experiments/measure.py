@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,17 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.corpus.encoder import encoder_folder
-from paraqd.corpus.locks import locked
-from paraqd.corpus.plan import AugmentError
+from paraqd.corpus.encoder import EncoderUnavailableError, encoder_folder, load_encoder
+from paraqd.corpus.locks import alone
+from paraqd.corpus.writers import replace_json, replacing
 from paraqd.evaluation.intervals import Bootstrap, Estimate, bootstrap
 from paraqd.evaluation.metrics import Metrics, evaluate
 from paraqd.experiments.data import RunData, TestSet
 from paraqd.experiments.errors import NotRunError
 from paraqd.experiments.methods import Training
+from paraqd.generators.runtime import quiet
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.signature import folder_hash, signature
-from paraqd.training.encoders import embedder, load_trainable
+from paraqd.training.encoders import load_trainable
 from paraqd.training.seed_search import SeedSearch, search_seed
 from paraqd.training.train import train
 from paraqd.training.validation import Validation, validate
@@ -42,6 +41,7 @@ class Measured:
     signature: str
     labels: NDArray[np.int64]
     scores: NDArray[np.float64]
+    groups: tuple[str, ...]
     metrics: Metrics
     intervals: Bootstrap
 
@@ -64,12 +64,14 @@ class Measurements:
         """Have the scores of a model on all these test sets, training it if need be."""
         if not any(self._missing(training, sets, embeddings)):
             return
-        with _alone(self.folder / "locks" / f"{training.slug}.lock"):
+        with alone(self.folder / "locks" / f"{training.slug}.lock"):
             wanted, drawn = self._missing(training, sets, embeddings)
             if not wanted and not drawn:
                 return
-            model, name, digest = self._model(training)
-            embed = embedder(model)
+            folder, name = self._model(training)
+            # the encoder of ``evaluate``: long texts are read whole, and the same model gives the same scores there
+            embed = load_encoder(str(folder), device=self.data.device)
+            digest = folder_hash(folder)
             for test in wanted:
                 self.data.tell(f"{training.slug}: scoring {test.name}", 0, len(test.pairs))
                 scores = cosine_scores(embed, [(pair.question, pair.paraphrase) for pair in test.pairs])
@@ -83,15 +85,15 @@ class Measurements:
         self, training: Training, sets: Sequence[TestSet], embeddings: Sequence[str]
     ) -> tuple[list[TestSet], list[TestSet]]:
         """Return the test sets without scores, and those without embeddings."""
-        wanted = [test for test in sets if not self._score_file(training, test.name).is_file()]
+        wanted = [test for test in sets if not self._score_file(training, test).is_file()]
         drawn = [test for test in sets if test.name in embeddings and not self._vector_file(training, test).is_file()]
         return wanted, drawn
 
     def measured(self, training: Training, test: TestSet) -> Measured:
         """Return the metrics of a model on a test set that it has been scored on."""
-        key = (training.slug, test.name)
+        key = (training.slug, test.key)
         if key not in self._measured:
-            rows = list(csv.DictReader(self._score_file(training, test.name).read_text("utf-8").splitlines()))
+            rows = list(csv.DictReader(self._score_file(training, test).read_text("utf-8").splitlines()))
             labels = np.array([int(row["label"]) for row in rows])
             scores = np.array([float(row["score"]) for row in rows])
             groups = [row["id"] for row in rows]
@@ -101,6 +103,7 @@ class Measurements:
                 signature=rows[0]["signature"],
                 labels=labels,
                 scores=scores,
+                groups=tuple(groups),
                 metrics=evaluate(labels, scores, threshold=THRESHOLD),
                 intervals=bootstrap(labels, scores, threshold=THRESHOLD, groups=groups, samples=samples),
             )
@@ -108,7 +111,7 @@ class Measurements:
 
     def scores(self, training: Training, test: TestSet) -> list[float]:
         """Return a model's scores on a test set, in its order."""
-        rows = csv.DictReader(self._score_file(training, test.name).read_text("utf-8").splitlines())
+        rows = csv.DictReader(self._score_file(training, test).read_text("utf-8").splitlines())
         return [float(row["score"]) for row in rows]
 
     def vectors(self, training: Training, test: TestSet) -> tuple[NDArray[Any], list[tuple[int, int, int]]]:
@@ -123,24 +126,29 @@ class Measurements:
 
     # a model
 
-    def _model(self, training: Training) -> tuple[Any, str, str]:
-        """Return the model, its name and its hash; it is trained unless it is there."""
+    def _model(self, training: Training) -> tuple[Path, str]:
+        """Return the model's folder and its name; it is trained unless it is there."""
         try:
-            if training.method.recipe is None:
-                return self._pretrained(training)
-            return self._trained(training)
-        except AugmentError as error:  # the encoder cannot be had
+            return self._pretrained(training) if training.method.recipe is None else self._trained(training)
+        except EncoderUnavailableError as error:
             raise NotRunError(str(error)) from None
 
-    def _pretrained(self, training: Training) -> tuple[Any, str, str]:
-        model = load_trainable(training.encoder, layers=training.layers, device=self.data.device)
-        folder = encoder_folder(training.encoder)
-        validation = validate(embedder(model), self.data.validation)
-        self._write_facts(training, {"validation": validation.to_dict()})
-        name = training.encoder + (f", {training.layers} layers" if training.layers else "")
-        return model, name, folder_hash(folder)
+    def _pretrained(self, training: Training) -> tuple[Path, str]:
+        folder, name = encoder_folder(training.encoder), training.encoder
+        if training.layers or not (folder / "config.json").is_file():  # not in a folder as it is
+            model = load_trainable(training.encoder, layers=training.layers, device=self.data.device)
+            folder = self.folder / "models" / training.slug
+            with quiet():
+                model.save_pretrained(str(folder), create_model_card=False)
+            name += f", {training.layers} layers" if training.layers else ""
+        try:
+            found = validate(load_encoder(str(folder), device=self.data.device), self.data.validation).to_dict()
+        except NotRunError:  # without training questions there are none to validate on, either
+            found = {}
+        self._write_facts(training, {"validation": found})
+        return folder, name
 
-    def _trained(self, training: Training) -> tuple[Any, str, str]:
+    def _trained(self, training: Training) -> tuple[Path, str]:
         folder = self.folder / "models" / training.slug
         triplets, prepared = self.data.triplets(training)
         settings, search = training.settings, None
@@ -169,6 +177,7 @@ class Measurements:
             validation=self.data.validation,
             recipe=prepared.recipe,
             stand_ins=prepared.stand_ins,
+            left_out=tuple(prepared.left_out),
             progress=lambda stage, *rest: self.data.tell(f"{training.slug}: {stage}", *rest),
             overwrite=True,
             **options,
@@ -181,37 +190,30 @@ class Measurements:
             "seeds": None if search is None else _seeds(search),
         }
         self._write_facts(training, facts)
-        model = load_trainable(str(folder), device=self.data.device)
-        return model, training.slug, folder_hash(folder)
+        return folder, training.slug
 
     # files
 
-    def _score_file(self, training: Training, test: str) -> Path:
-        return self.folder / "scores" / training.slug / f"{test}.csv"
+    def _score_file(self, training: Training, test: TestSet) -> Path:
+        return self.folder / "scores" / training.slug / f"{test.key}.csv"
 
     def _vector_file(self, training: Training, test: TestSet) -> Path:
-        return self.folder / "embeddings" / training.slug / f"{test.name}.npz"
+        return self.folder / "embeddings" / training.slug / f"{test.key}.npz"
 
     def _facts_file(self, training: Training) -> Path:
         return self.folder / "trainings" / f"{training.slug}.json"
 
     def _write_scores(self, training: Training, test: TestSet, scores: NDArray[Any], signed: str) -> None:
-        path = self._score_file(training, test.name)
+        path = self._score_file(training, test)
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".writing-{os.getpid()}")
-        with open(temporary, "w", newline="", encoding="utf-8") as file:
+        with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["id", "label", "score", "signature"])  # no texts: a run may be shown to anybody
             for pair, score in zip(test.pairs, scores.tolist(), strict=True):
                 writer.writerow([pair.id, pair.label, f"{score:.6f}", signed])
-        os.replace(temporary, path)
 
     def _write_facts(self, training: Training, facts: dict[str, Any]) -> None:
-        path = self._facts_file(training)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".writing-{os.getpid()}")
-        temporary.write_text(json.dumps({**training.to_dict(), **facts}, indent=2) + "\n", encoding="utf-8")
-        os.replace(temporary, path)
+        replace_json(self._facts_file(training), {**training.to_dict(), **facts})
 
 
 def _seeds(search: SeedSearch) -> dict[str, Any]:
@@ -228,16 +230,5 @@ def _triplet_vectors(embed: Any, test: TestSet) -> dict[str, NDArray[Any]]:
 
 def _replace_npz(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".writing-{os.getpid()}.npz")
-    np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]  # the stubs take keywords for one of its options
-    os.replace(temporary, path)
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Wait until no other process works on the same thing: several may share a run."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "wb") as file:
-        while not locked(file):
-            time.sleep(0.5)
-        yield
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # the stubs take keywords for its options

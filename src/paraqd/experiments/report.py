@@ -9,11 +9,11 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from paraqd.evaluation.tables import NOTHING, PAPER, SOURCE, shown
+from paraqd.corpus.writers import replacing
+from paraqd.evaluation.tables import DATASET, NOTHING, PAPER, SOURCE, shown
 from paraqd.experiments.declared import EXPERIMENTS
 
 _DECIMALS = {"n": 0, "label": 0, "valid_percent": 2, "invalid_percent": 2}
-_BEST = ("macro_f1_paper", "weighted_f1_paper", "separation", "macro_f1", "auc")
 
 
 def write_report(folder: Path) -> Path:
@@ -30,7 +30,8 @@ def write_report(folder: Path) -> Path:
         parts="".join(html for _, _, html in parts),
     )
     path = folder / "report.html"
-    path.write_text(done, encoding="utf-8")
+    with replacing(path) as temporary:
+        temporary.write_text(done, encoding="utf-8")
     return path
 
 
@@ -60,7 +61,6 @@ def _part(folder: Path, name: str) -> tuple[str, str, str] | None:
 
 def _table(table: dict[str, Any]) -> str:
     columns = table["columns"]
-    best = {column["key"]: _best(table["rows"], column["key"]) for column in columns if column["key"] in _BEST}
     heads = "".join(f"<th>{escape(column['title'])}</th>" for column in columns)
     body = []
     for row in table["rows"]:
@@ -69,13 +69,10 @@ def _table(table: dict[str, Any]) -> str:
         for column in columns:
             value = row.get(column["key"])
             text = _cell(value, column["key"])
-            if (
-                not kind
-                and column["key"] in best
-                and _number(value) is not None
-                and _number(value) == best[column["key"]]
-            ):
-                text = f"<b>{text}</b>"
+            if not kind and column["best"] and _number(value) is not None:
+                beside = [other for other in table["rows"] if other.get(DATASET) == row.get(DATASET)]
+                if _number(value) == _best(beside, column["key"]):
+                    text = f"<b>{text}</b>"
             side = "" if isinstance(value, str) else ' class="n"'
             cells.append(f"<td{side}>{text}</td>")
         body.append(f"<tr{kind}>{''.join(cells)}</tr>")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from paraqd import __version__
+from paraqd.corpus.locks import alone
+from paraqd.corpus.plan import make_plan
+from paraqd.corpus.writers import replace_json
 from paraqd.evaluation.tables import Table, write_tables
 from paraqd.experiments.data import EXAMPLES, Progress, RunData, TestSet
 from paraqd.experiments.declared import EXPERIMENTS, Experiment, experiment
@@ -20,6 +23,8 @@ from paraqd.experiments.methods import SSMBA_PL, UDA_PL
 from paraqd.experiments.report import write_report
 from paraqd.experiments.scales import Scale
 from paraqd.experiments.tables import Result, example_table, pseudo_label_table, score_tables
+from paraqd.training.encoders import encoder_hash
+from paraqd.training.recipe_corpus import generator_facts
 
 _PACKAGES = ("paraqd", "torch", "transformers", "sentence-transformers", "accelerate", "numpy", "scikit-learn")
 FORMAT = 1
@@ -78,16 +83,20 @@ def run_experiments(
         workers=workers,
         progress=progress,
     )
-    _begin(folder, scale, generators or {})
+    _check(data_dir, generators or {})
+    _begin(folder, data)
     keep = [training.slug for training in experiment("main").trainings(scale)]
     measurements = Measurements(data, keep=keep, checkpoint_seconds=checkpoint_seconds)
     outcomes = []
     for found in chosen:
         outcome = _run(found, data, measurements, figures=figures)
-        _write(outcome, folder)
+        with alone(folder / "locks" / "run.lock"):
+            _write(outcome, folder)
         outcomes.append(outcome)
     _finish(folder, data)
-    write_report(folder)
+    if not any(outcome.tables for outcome in outcomes):
+        reasons = {why for outcome in outcomes for why in outcome.not_run.values()}
+        raise ExperimentError(f"nothing could be run: {'; '.join(sorted(reasons))}")
     return outcomes
 
 
@@ -203,20 +212,48 @@ def _examples(outcome: Outcome, data: RunData, measurements: Measurements) -> No
 # files of the run
 
 
-def _begin(folder: Path, scale: Scale, generators: Mapping[str, str]) -> None:
-    """Write what the run is; refuse a folder that is another run's."""
-    asked = {"format": FORMAT, "scale": _scale_facts(scale), "generators": dict(generators)}
+def _check(data_dir: str | Path | None, generators: Mapping[str, str]) -> None:
+    """Refuse a slip before anything is done."""
+    if data_dir is not None and not Path(data_dir).is_dir():
+        raise ExperimentError(f"there is no folder {data_dir} (--data-dir)")
+    make_plan("paper", stand_ins=True, generators=generators)  # raises where a key is no operator's
+
+
+def _begin(folder: Path, data: RunData) -> None:
+    """Write what the run rests on; refuse a folder that is another run's."""
+    asked: dict[str, Any] = {
+        "format": FORMAT,
+        "version": __version__,
+        "scale": _scale_facts(data.scale),
+        "encoder hash": encoder_hash(data.scale.encoder),
+        "stand-ins": data.stand_ins,
+        "generators": generator_facts(data.generators),
+        "questions": data.source_hash(),
+    }
     path = folder / "run.json"
-    if path.is_file():
-        there = json.loads(path.read_text("utf-8"))
-        for key, value in json.loads(json.dumps(asked)).items():
-            if there.get(key) != value:
-                raise ExperimentError(f"{folder} holds a run with another {key}: choose another --out")
-        return
-    if folder.exists() and any(item.name not in ("data", "generators") for item in folder.iterdir()):
-        raise ExperimentError(f"{folder} is not empty and not a run: choose another --out")
-    folder.mkdir(parents=True, exist_ok=True)
-    _replace(path, asked)
+    if folder.exists() and not folder.is_dir():
+        raise ExperimentError(f"{folder} is a file: choose another --out")
+    with alone(folder / "locks" / "run.lock"):
+        if path.is_file():
+            there = _read(path)
+            for key, value in json.loads(json.dumps(asked)).items():
+                known = there.get(key)
+                # where the questions are not to be had, those of the run are taken
+                if known != value and not (key == "questions" and (value is None or known is None)):
+                    raise ExperimentError(f"{folder} holds a run with another {key}: choose another --out")
+            return
+        foreign = [item.name for item in folder.iterdir() if item.name not in ("data", "generators", "locks")]
+        if any(not name.startswith(".run.json.") for name in foreign):
+            raise ExperimentError(f"{folder} is not empty and not a run: choose another --out")
+        replace_json(path, asked)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        raise ExperimentError(f"{path} cannot be read: choose another --out") from None
+    return found
 
 
 def _scale_facts(scale: Scale) -> dict[str, Any]:
@@ -227,10 +264,12 @@ def _scale_facts(scale: Scale) -> dict[str, Any]:
 def _finish(folder: Path, data: RunData) -> None:
     """Add what is known only now: versions, and the hashes of the data."""
     path = folder / "run.json"
-    facts = json.loads(path.read_text("utf-8"))
-    facts["versions"] = {**facts.get("versions", {}), **_versions()}
-    facts["test_sets"] = {**facts.get("test_sets", {}), **{t.name: t.sha256 for t in data.loaded() if t.sha256}}
-    _replace(path, facts)
+    with alone(folder / "locks" / "run.lock"):
+        facts = _read(path)
+        facts["versions"] = {**facts.get("versions", {}), **_versions()}
+        facts["test_sets"] = {**facts.get("test_sets", {}), **{t.name: t.sha256 for t in data.loaded() if t.sha256}}
+        replace_json(path, facts)
+        write_report(folder)
 
 
 def _versions() -> dict[str, str]:
@@ -251,20 +290,15 @@ def _write(outcome: Outcome, folder: Path) -> None:
     for ending in ("md", "tex", "json"):
         if outcome.tables:
             write_tables(outcome.tables, tables / f"{name}.{ending}")
+        else:  # what an earlier call had shown does not hold any more
+            (tables / f"{name}.{ending}").unlink(missing_ok=True)
     facts = {
         "name": name,
         "title": outcome.experiment.title,
         "not_run": outcome.not_run,
         "figures": [{"path": figure.path, "title": figure.title} for figure in outcome.figures],
     }
-    _replace(folder / "experiments" / f"{name}.json", facts)
-
-
-def _replace(path: Path, facts: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".writing-{os.getpid()}")
-    temporary.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    replace_json(folder / "experiments" / f"{name}.json", facts)
 
 
 def with_settings(scale: Scale, **changes: Any) -> Scale:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from paraqd.corpus.encoder import DEFAULT_ENCODER
+from paraqd.experiments.errors import ExperimentError
 from paraqd.training.settings import TrainSettings
 
 
@@ -39,6 +40,12 @@ class Scale:
     train_operator_set: str = "aquarat_train_operators"
     bootstrap_samples: int = 2000
     note: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("questions", "ablation_questions", "ablation_epochs", "layers"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ExperimentError(f"{name} must be at least 1, not {value}")
 
 
 SMOKE = Scale(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from paraqd.evaluation.intervals import Estimate
+from paraqd.evaluation.intervals import Estimate, compare
 from paraqd.evaluation.published import examples, published, top_operators
-from paraqd.evaluation.tables import Cell, Column, Table, side_by_side
+from paraqd.evaluation.tables import Cell, Column, Table, metric_columns, side_by_side
 from paraqd.experiments.data import TestSet
 from paraqd.experiments.declared import INVALID_OPERATORS, VALID_OPERATORS, Experiment, Row
-from paraqd.experiments.measure import Measured, Measurements
+from paraqd.experiments.measure import THRESHOLD, Measured, Measurements
+from paraqd.experiments.methods import PARAQD
 
 # the paper's columns, with the stricter F1 and the area under the curve after them
 METRICS = (
@@ -48,7 +49,33 @@ def score_tables(
     whole = side_by_side(
         ours, theirs, on=experiment.on, metrics=METRICS, title=experiment.title, notes=_plus_interval_note(notes)
     )
-    return (whole, top_table(results, notes, beside=beside)) if experiment.name == "operators" else (whole,)
+    if experiment.name == "operators":  # without an operator more is not better
+        plain = replace(whole, columns=tuple(replace(column, best=False) for column in whole.columns))
+        return (plain, top_table(results, notes, beside=beside))
+    return (whole, significance_table(results, notes)) if experiment.name == "main" else (whole,)
+
+
+def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table:
+    """Return ParaQD against every other method: the differences on the same pairs, and how sure they are."""
+    compared = ("separation", "weighted_f1_paper", "macro_f1", "auc")
+    rows: list[Mapping[str, Cell]] = []
+    for result in results:
+        names = result.row.names
+        ours = [r for r in results if r.row.names["method"] == PARAQD.name and r.row.test_set == result.row.test_set]
+        if names["method"] == PARAQD.name or not ours:
+            continue
+        best, other = ours[0].measured, result.measured
+        found = compare(best.labels, best.scores, other.scores, threshold=THRESHOLD, groups=best.groups, samples=500)
+        row: dict[str, Cell] = {"dataset": names["dataset"], "method": names["method"]}
+        for name in compared:
+            row[name] = found.differences[name].difference
+            row[f"{name}_p"] = found.differences[name].p_value
+        rows.append(row)
+    columns = [Column("dataset", "dataset"), Column("method", "ParaQD less")]
+    for column in metric_columns(compared):
+        columns += [replace(column, best=False), Column(f"{column.key}_p", "p")]
+    note = "differences on the same pairs with 95 % intervals, and p values of a paired bootstrap over questions"
+    return Table("ParaQD against the other methods", tuple(columns), tuple(rows), (*notes, note))
 
 
 def _cell(measured: Measured, name: str) -> Cell:

@@ -61,7 +61,7 @@ def prepare_pairs(
 
     An operator whose model cannot be had is left out and named in the result.
     """
-    if not _is_complete(out):
+    if not is_complete(out):
         try:
             augment(
                 questions,
@@ -82,6 +82,7 @@ def prepare_pairs(
     return describe_pairs(out)
 
 
-def _is_complete(out: Path) -> bool:
+def is_complete(out: Path) -> bool:
+    """Tell whether a file of pairs is there whole, and no run is about to make it anew."""
     begun = Parts(parts_folder(out)).begun  # an output of a run that was broken off may be older than its parts
     return out.is_file() and not begun and bool(read_metadata(out).get("complete"))

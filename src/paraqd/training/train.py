@@ -209,8 +209,10 @@ def _held(work_dir: Path) -> Iterator[None]:
     with open(path, "wb") as file:
         if not locked(file):
             raise EncoderTrainingError(f"another process is training into {work_dir.stem} just now")
-        yield
-    path.unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def describe(triplets: TripletSet) -> dict[str, Any]:
