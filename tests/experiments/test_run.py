@@ -36,6 +36,14 @@ def tables(folder, name):
     return json.loads((folder / "tables" / f"{name}.json").read_text())
 
 
+def score_file(training, test_set):
+    return Path("scores") / training.slug / f"{RunData(Path('run'), SMOKE).test_set(test_set).key}.csv"
+
+
+def score_rows(folder, training, test_set):
+    return list(csv.DictReader((folder / score_file(training, test_set)).read_text().splitlines()))
+
+
 def test_every_experiment_has_its_table_in_three_formats_and_says_that_it_is_a_smoke_run(smoke):
     folder, stdout, _ = smoke
     for found in EXPERIMENTS:
@@ -71,13 +79,7 @@ def test_the_figures_in_a_table_are_those_of_the_scores(smoke):
     folder, *_ = smoke
     [row] = [row for row in tables(folder, "main")[0]["rows"] if row["method"] == "ParaQD"]
     [training] = [t for t in experiment("main").trainings(SMOKE) if t.method.name == "ParaQD"]
-    scored = list(
-        csv.DictReader(
-            (folder / "scores" / training.slug / f"{RunData(folder, SMOKE).test_set('samples').key}.csv")
-            .read_text()
-            .splitlines()
-        )
-    )
+    scored = score_rows(folder, training, "samples")
     found = evaluate([int(r["label"]) for r in scored], [float(r["score"]) for r in scored])
     assert row["separation"]["value"] == pytest.approx(found.separation)
     assert row["separation"]["low"] <= found.separation <= row["separation"]["high"]
@@ -159,7 +161,7 @@ def test_a_run_that_was_killed_ends_with_the_same_scores(smoke, tmp_path):
     assert second.wait() == 0, second.stderr.read()
     assert made.items() <= {p: p.stat().st_mtime_ns for p in (tmp_path / "run" / "data").iterdir()}.items()
     for training in experiment("examples").trainings(SMOKE):
-        name = Path("scores") / training.slug / f"{RunData(folder, SMOKE).test_set('examples').key}.csv"
+        name = score_file(training, "examples")
         assert (tmp_path / "run" / name).read_text() == (folder / name).read_text()
 
 
@@ -197,7 +199,7 @@ def test_another_generator_or_other_questions_are_another_run(smoke, tmp_path):
 def test_where_nothing_can_run_the_reason_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "data").mkdir()
-    with pytest.raises(ExperimentError, match="nothing could be run: .*aquarat"):
+    with pytest.raises(ExperimentError, match=r"nothing could be run: .*aquarat"):
         run_experiments(["loss"], tmp_path / "run", scale=FULL, data_dir=tmp_path / "data")
 
 
@@ -232,7 +234,7 @@ def test_unknown_names_and_absent_data_are_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
     with pytest.raises(ExperimentError, match="there is no experiment 'mian': choose main, operators"):
         run_experiments(["mian"], tmp_path / "run", scale=SMOKE)
-    with pytest.raises(ExperimentError, match=r"the smoke scale takes .*pairs\.csv, which is not here"):
+    with pytest.raises(ExperimentError, match=r"the smoke scale takes .*questions\.csv, which is not here"):
         run_experiments(["loss"], tmp_path / "run", scale=SMOKE, samples=tmp_path)
     with pytest.raises(NotRunError, match="em_math"):
         RunData(tmp_path / "full", FULL).test_set("em_math")
