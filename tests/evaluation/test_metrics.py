@@ -139,3 +139,8 @@ def test_the_pretrained_encoder_on_aquarat():
     assert (rounded["macro_p"], rounded["macro_r"], rounded["macro_f1_paper"]) == (0.658, 0.502, 0.569)
     assert (rounded["weighted_p"], rounded["weighted_r"], rounded["weighted_f1_paper"]) == (0.784, 0.318, 0.453)
     assert rounded["separation"] == 0.073
+
+
+def test_a_threshold_that_is_no_number_is_refused():
+    with pytest.raises(EvaluationError, match="the threshold is nan"):
+        evaluate([0, 1], [0.1, 0.9], threshold=float("nan"))

@@ -71,6 +71,8 @@ def checked(labels: Labels, scores: Scores, *, one_class: bool = False) -> tuple
 
 def lay_out(labels: NDArray[np.int64], scores: Floats, *, threshold: float) -> Layout:
     """Sort the pairs by score and decide each: accepted where score > threshold."""
+    if not isfinite(threshold):
+        raise EvaluationError(f"the threshold is {threshold}: it must be a finite number")
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))

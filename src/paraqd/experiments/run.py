@@ -187,6 +187,7 @@ def _pseudo_labels(outcome: Outcome, data: RunData) -> None:
             outcome.not_run[method.name] = str(error)
             continue
         counted[method.name] = (data.scale.first_set, found.positive_pct, found.negative_pct)
+        notes.append(f"{method.name}: {found.total:,} outputs of the training questions, by {data.scale.encoder}")
         stand_ins = data.pairs(method.recipe).stand_ins
         if stand_ins:
             notes.append(f"stand-ins in {method.name}: {', '.join(stand_ins)}")
