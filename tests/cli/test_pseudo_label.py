@@ -73,7 +73,7 @@ class TestLabelling:
         (["pairs.jsonl", "-o", "pairs.jsonl"], "the input itself"),
         (["pairs.jsonl", "-o", "none/out.csv"], "there is no folder none"),
         (["pairs.jsonl", "-o", "out.csv", "--threshold", "2"], "--threshold"),
-        (["pairs.jsonl", "-o", "out.csv", "--encoder", "none"], "there is no model folder of that name"),
+        (["pairs.jsonl", "-o", "out.csv", "--encoder", "none"], "there is no model of that name here; give"),
         (["pairs.jsonl", "-o", "out.csv", "--paraphrase-column", "text"], "no column 'text'"),
         (["pairs.jsonl"], "Missing option"),
     ],

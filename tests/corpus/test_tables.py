@@ -146,6 +146,15 @@ def test_a_missing_column_names_what_there_is_and_the_option(tmp_path):
     assert '--question-column "a b"?' in error_of(open_table(path).require, Columns(question="a_b"))
 
 
+def test_a_folder_where_a_file_is_wanted(tmp_path):
+    folder = tmp_path / "samples"
+    folder.mkdir()
+    assert error_of(open_table, folder) == f"{folder} is a folder: give a file"
+    for name in ("readme.txt", "pairs.csv", "questions.csv.gz"):
+        (folder / name).write_text("")
+    assert error_of(open_table, folder) == f"{folder} is a folder: give a file, such as {folder / 'pairs.csv'}"
+
+
 def test_not_utf8_names_line_and_byte(tmp_path):
     message = read_error(tmp_path / "x.csv", b"id,question\n1,fine\n2,it\x92s 5 km\n")
     assert "not UTF-8: line 3, byte 24 of the file is 0x92" in message

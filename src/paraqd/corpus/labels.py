@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+ALSO_READ = "true, false, 1.0 and 0.0 are read too"  # for messages about what is not
 # as a number, as pandas writes a column with gaps, as spreadsheets and JSON write truth
 _LABELS = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from paraqd.corpus.annotation_items import AnnotationError, Item, Items, read_items
 from paraqd.corpus.annotations import check_pairs, is_journal, read_journal
-from paraqd.corpus.labels import binary_label
+from paraqd.corpus.labels import ALSO_READ, binary_label
 from paraqd.corpus.tables import Columns, Dialect, Row, check_writable, open_writer, replacing
 
 _ADDED: Mapping[str, type] = {"annotators": str, "agreed": bool, "annotator_notes": str}
@@ -112,7 +112,7 @@ def _of_table(
                 value = pair.row.get(column)
                 raise AnnotationError(
                     f"{sheet.name}: the {column} of row {pair.number} is {value!r}; it must be 1 (valid), 0 (invalid) "
-                    "or blank"
+                    f"or blank; {ALSO_READ}"
                 ) from None
             if label is not None:
                 labels[pair.key] = label

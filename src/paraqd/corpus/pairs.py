@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraqd.corpus.labels import binary_label
+from paraqd.corpus.labels import ALSO_READ, binary_label
 from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns, Row, TableError, default_id, open_table
 
 OPERATOR_COLUMN = "operator"
 
 _SHOWN = 60  # characters of a value that a message shows
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{0,3},[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ def read_pairs(
     encoding: str | None = None,
     labelled: bool = True,
     score_column: str = "score",
+    scored: bool = False,
     contradictions: bool = False,
 ) -> list[Pair]:
     """Read every pair of a file.
@@ -54,6 +57,8 @@ def read_pairs(
         Whether every pair must have a label. Without it a label may be blank or its column absent.
     score_column : str
         The column of scores. Where it is there, every row must hold a finite number.
+    scored : bool
+        Whether the column of scores must be there.
     contradictions : bool
         Whether a pair may stand twice with different labels, as in a published test set that must be kept as it is.
 
@@ -72,8 +77,10 @@ def read_pairs(
     """
     table = open_table(source, encoding=encoding)
     table.require(columns, ("question", "paraphrase", "label") if labelled else ("question", "paraphrase"))
+    if scored:
+        table.need("score", score_column)
     wanted = [columns.question, columns.paraphrase, columns.label, columns.id, OPERATOR_COLUMN, score_column]
-    scored = score_column in table.columns
+    has_scores = score_column in table.columns
     pairs = []
     for number, row in enumerate(table.rows(wanted), start=1):
         where = f"{table.name}, row {number}"
@@ -83,7 +90,7 @@ def read_pairs(
                 **_texts(row, columns, where),
                 label=_label(row.get(columns.label), columns.label, where, needed=labelled),
                 operator=str(row.get(OPERATOR_COLUMN) or ""),
-                score=_score(row.get(score_column), score_column, where) if scored else None,
+                score=_score(row.get(score_column), score_column, where) if has_scores else None,
             )
         )
     if not pairs:
@@ -130,11 +137,12 @@ def _texts(row: Row, columns: Columns, where: str) -> dict[str, str]:
 def _label(value: Any, column: str, where: str, *, needed: bool) -> int | None:
     try:
         found = binary_label(value)
-        wrong = "blank" if found is None and needed else ""
     except ValueError:
-        found, wrong = None, _shown(value)
-    if wrong:
-        raise TableError(f"{where}: {column!r} is {wrong}; a label is 1 (valid) or 0 (invalid)")
+        raise TableError(
+            f"{where}: {column!r} is {_shown(value)}; a label is 1 (valid) or 0 (invalid); {ALSO_READ}"
+        ) from None
+    if found is None and needed:
+        raise TableError(f"{where}: {column!r} is blank; a label is 1 (valid) or 0 (invalid)")
     return found
 
 
@@ -145,10 +153,20 @@ def _score(value: Any, column: str, where: str) -> float:
         score = float(value)
     except (TypeError, ValueError, OverflowError):
         shown = "blank" if value is None or not str(value).strip() else _shown(value)
-        raise TableError(f"{where}: {column!r} is {shown}, which is not a number") from None
+        raise TableError(f"{where}: {column!r} is {shown}, which is not a number{_with_a_point(value)}") from None
     if not math.isfinite(score):
         raise TableError(f"{where}: {column!r} is {_shown(value)}; a score is a finite number")
     return score
+
+
+def _with_a_point(value: Any) -> str:
+    """Say how a number with a decimal comma is written, as spreadsheets in many languages have it.
+
+    >>> _with_a_point("0,8373")
+    '; write it with a decimal point: 0.8373'
+    """
+    text = str(value).strip()
+    return f"; write it with a decimal point: {text.replace(',', '.')}" if _DECIMAL_COMMA.fullmatch(text) else ""
 
 
 def _shown(value: Any) -> str:

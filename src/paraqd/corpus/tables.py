@@ -26,6 +26,7 @@ from paraqd.corpus.formats import (
     Kind,
     TableError,
     explained,
+    is_known,
     kind_of,
     open_bytes,
     reason,
@@ -67,6 +68,7 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
     "paraphrase": ("augmented", "rewrite", "target", "candidate", "sentence2", "output", "variant"),
     "label": ("final_label", "valid", "is_valid", "y", "class", "gold"),
     "id": ("question_id", "qid", "uid", "key", "index"),
+    "score": ("scores", "cosine", "similarity", "prediction", "paraqd_score"),
 }
 
 
@@ -101,9 +103,12 @@ class Table:
     def require(self, columns: Columns, roles: Sequence[str] = ("question",)) -> None:
         """Raise a TableError unless the columns for these roles are there."""
         for role in roles:
-            name = getattr(columns, role)
-            if name not in self.columns:
-                raise TableError(_missing(self, role, name))
+            self.need(role, getattr(columns, role))
+
+    def need(self, role: str, name: str) -> None:
+        """Raise a TableError, which names the nearest column, unless the column for this role is there."""
+        if name not in self.columns:
+            raise TableError(_missing(self, role, name))
 
     def rows(self, only: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield every row as a dictionary; ``only`` names the columns that are needed (for speed)."""
@@ -135,6 +140,8 @@ def open_table(source: str | Path, *, encoding: str | None = None) -> Table:
 
     ``-`` is standard input as JSONL; it is copied to a temporary file, so that its rows can be had again.
     """
+    if str(source) != STANDARD_INPUT and Path(source).is_dir():
+        raise TableError(_folder(Path(source)))
     kind = kind_of(source)
     if str(source) == STANDARD_INPUT:
         table = Table(name="standard input", path=_spooled(), kind=kind)
@@ -159,6 +166,15 @@ def _filled(table: Table, first: Iterable[str] | None) -> tuple[str, ...]:
     if first is None:
         raise TableError(f"{table.name} is empty")
     return tuple(first)
+
+
+def _folder(folder: Path) -> str:
+    """Say that a file is wanted, and name one of the folder's."""
+    try:
+        names = sorted(path.name for path in folder.iterdir() if path.is_file() and is_known(path))
+    except OSError:
+        names = []
+    return f"{folder} is a folder: give a file" + (f", such as {folder / names[0]}" if names else "")
 
 
 def _spooled() -> Path:

@@ -11,7 +11,8 @@ from paraqd.evaluation.errors import EvaluationError
 # the paper's averages over AquaRAT, EM_Math and SAWP, for the same three figures
 PAPER_AVERAGES: Mapping[str, float] = {"precision": 0.4, "recall": 0.59, "accuracy": 0.56}
 
-_LABELS: Mapping[Any, int] = {0: 0, 1: 1, "0": 0, "1": 1, "0.0": 0, "1.0": 1}  # 0.0 and False are 0 to a dictionary
+# 0.0 and False are 0 to a dictionary; the texts are those that are read in every command
+_LABELS: Mapping[Any, int] = {0: 0, 1: 1, "0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
 
 
 @dataclass(frozen=True)
@@ -149,12 +150,14 @@ def average_statistics(statistics: Sequence[OperatorStatistics]) -> dict[str, fl
 def _label(value: Any, number: int, name: str) -> int | None:
     """Return 0 or 1, or None for a blank."""
     if isinstance(value, str):
-        value = value.strip()
+        value = value.strip().lower()
     if value is None or value == "":
         return None
     found = _LABELS.get(value) if isinstance(value, (str, int, float)) else None
     if found is None:
-        raise EvaluationError(f"row {number} has the {name} {value!r}; it must be 0 or 1")
+        raise EvaluationError(
+            f"row {number} has the {name} {value!r}; it must be 0 or 1 (true, false, 1.0 and 0.0 are read too)"
+        )
     return found
 
 

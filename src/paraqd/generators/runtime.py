@@ -19,6 +19,8 @@ _EXTRA = ("torch", "transformers")
 _CPU_BATCH_TOKENS = 4096
 _GPU_BATCH_TOKENS = 65536
 
+_MESSAGE_CHARACTERS = 300  # at which the text of another library's error is long enough
+
 T = TypeVar("T")
 
 
@@ -51,11 +53,18 @@ def pick_device(device: str | None = None) -> str:
         kind = device.partition(":")[0]
         there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
         if not there.get(kind, False):
-            raise GeneratorUnavailableError(f"there is no device {device!r} here; use --device cpu")
+            here = ", ".join(name for name, found in there.items() if found)
+            raise GeneratorUnavailableError(f"there is no device {device!r} here (there is: {here}); use --device cpu")
         return device
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def check_device(device: str | None) -> None:
+    """Refuse a device that is not here before any work is done; without torch nothing will run on one."""
+    if device is not None and importlib.util.find_spec("torch") is not None:
+        pick_device(device)
 
 
 def pick_dtype(dtype: str | None = None) -> Any:
@@ -160,8 +169,24 @@ def _attempt(load: Callable[[], T], name: str, needed_by: str) -> T:
         raise _failed(name, needed_by, error) from error
 
 
+def first_sentence(error: BaseException) -> str:
+    r"""Return the first line of an error's text, or the whole of a sentence that begins a list there.
+
+    >>> first_sentence(ValueError("It is made from one of: \n(1) a file, \n(2) a class.\nSee the manual."))
+    'It is made from one of: (1) a file, (2) a class.'
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    text = lines.pop(0)
+    if text.endswith(":"):
+        while lines and not text.endswith(".") and len(text) < _MESSAGE_CHARACTERS:
+            text += f" {lines.pop(0)}"
+    return text
+
+
 def _failed(name: str, needed_by: str, error: Exception) -> Exception:
-    reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    reason = first_sentence(error)
     if isinstance(error, ImportError):
         return MissingExtraError(f"{needed_by} could not load {name} ({reason}): pip install 'paraqd[generate]'")
     return GeneratorUnavailableError(f"{needed_by} could not load {name}: {reason}")
