@@ -65,7 +65,9 @@ def test_a_model_folder_is_written_and_can_be_evaluated(tmp_path, capsys):
     assert measured["n"] == 4
     assert "model:model@" in measured["signature"]
     assert run(["train", str(pairs), "--validation", str(pairs), "--out", str(out), *QUICK[:-1]]) == 0
-    assert "was trained before: 2 triplets; validation separation" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "was trained before: 2 triplets; last loss" in shown
+    assert "validation separation" in shown
 
 
 def test_the_best_seed_is_searched_and_used(tmp_path, capsys):

@@ -19,7 +19,7 @@ from paraqd.experiments import EXPERIMENTS
 from paraqd.experiments.data import RunData
 from paraqd.experiments.declared import experiment
 from paraqd.experiments.errors import ExperimentError, NotRunError
-from paraqd.experiments.run import run_experiments
+from paraqd.experiments.run import run_experiments, with_settings
 from paraqd.experiments.scales import FULL, SMOKE
 from paraqd.experiments.tables import top_operators_of
 
@@ -69,7 +69,7 @@ def test_what_cannot_run_is_listed_with_the_reason(smoke):
         for method in ("ParaQD", "UDA", "SSMBA")
         for encoder in ("all-MiniLM-L12-v1", "all-mpnet-base-v2")
     }
-    assert "not run (encoder): ParaQD, all-MiniLM-L12-v1: the encoder needs sentence-transformers/" in stderr
+    assert re.search(r"not run \(encoder\): ParaQD, all-MiniLM-L12-v1; UDA, .*: the encoder needs sentence-", stderr)
     assert "Not run" in (folder / "report.html").read_text()
     shown = {row["encoder"] for row in tables(folder, "encoder")[0]["rows"]}
     assert shown == {"all-MiniLM-L6-v2"}
@@ -188,7 +188,7 @@ def test_another_generator_or_other_questions_are_another_run(smoke, tmp_path):
     folder, *_ = smoke
     with pytest.raises(ExperimentError, match="holds a run with another stand-ins"):
         run_experiments(["loss"], folder, scale=SMOKE, stand_ins=False)
-    with pytest.raises(ExperimentError, match="holds a run with another generators"):
+    with pytest.raises(ExperimentError, match="holds a run with another f9"):
         run_experiments(["loss"], folder, scale=SMOKE, generators={"f9": "elsewhere"})
     with pytest.raises(ValueError, match="f99"):
         run_experiments(["loss"], tmp_path / "run", scale=SMOKE, generators={"f99": "elsewhere"})
@@ -222,8 +222,14 @@ def test_the_pretrained_encoder_needs_no_training_data(tmp_path, monkeypatch):
 
 def test_a_folder_of_another_run_is_refused(smoke, tmp_path):
     folder, *_ = smoke
-    with pytest.raises(ExperimentError, match="holds a run with another scale: choose another --out"):
+    with pytest.raises(ExperimentError, match=r"holds a run with another name \(smoke, not full\)"):
         run_experiments(["loss"], folder, scale=FULL)
+    with pytest.raises(ExperimentError, match=r"holds a run with another epochs \(1, not 2\): choose another --out"):
+        run_experiments(["loss"], folder, scale=with_settings(SMOKE, epochs=2))
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ExperimentError, match="is not a folder that may be written to"):
+        run_experiments(["loss"], tmp_path / "file", scale=SMOKE)
+    (tmp_path / "file").unlink()
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(ExperimentError, match="is not empty and not a run"):
         run_experiments(["loss"], tmp_path, scale=SMOKE)

@@ -122,6 +122,18 @@ def test_questions_that_were_trained_on_are_counted_in_validation(triplets, tiny
     assert "of which 12 were trained on, too" in (tmp_path / "m" / "README.md").read_text()
 
 
+def test_an_unfinished_training_with_other_settings_is_not_thrown_away_unasked(triplets, tiny_encoder, tmp_path):
+    left = tmp_path / "m.checkpoints" / "checkpoint-5"
+    left.mkdir(parents=True)
+    (left / "trainer_state.json").write_text('{"global_step": 5}')
+    (tmp_path / "m.checkpoints" / "training.json").write_text("{}")
+    options = {"settings": settings(epochs=1), "encoder": str(tiny_encoder), "device": "cpu"}
+    with pytest.raises(EncoderTrainingError, match=r"unfinished training with other settings: .* --restart"):
+        train(triplets, tmp_path / "m", **options)
+    assert left.is_dir()
+    assert train(triplets, tmp_path / "m", restart=True, **options).facts["loss"] > 0
+
+
 def test_the_folder_says_what_it_is(trained, triplets):
     facts = json.loads((trained.folder / "paraqd.json").read_text())
     assert facts["format"] == 1

@@ -9,10 +9,12 @@ import typer
 from paraqd.cli.console import say, stderr, stdout, write_json
 
 if TYPE_CHECKING:
+    from paraqd.evaluation.tables import Table
     from paraqd.experiments.run import Outcome
 
 EXAMPLE = "Example: paraqd experiment main loss --scale full --data-dir data/ --out runs/paper"
 
+_MAIN = ("macro_f1_paper", "weighted_f1_paper", "separation", "macro_f1", "auc")  # what the terminal shows
 _TRAINING, _MODELS, _SHOWN = "Training", "Models and data", "What is shown"
 
 
@@ -119,7 +121,33 @@ def _show(outcomes: list[Outcome], *, as_json: bool, quiet: bool) -> None:
     elif not quiet:
         for outcome in outcomes:
             for table in outcome.tables:
-                stdout().print(table.to_markdown() + "\n", markup=False, soft_wrap=True)
-    for outcome in outcomes:
-        for what, why in outcome.not_run.items():
-            say(f"not run ({outcome.experiment.name}): {what}: {why}")
+                _print(table)
+        notes = dict.fromkeys(note for outcome in outcomes for table in outcome.tables for note in table.notes)
+        for note in notes:
+            stdout().print(note, style="dim", markup=False)
+    if not quiet:
+        for outcome in outcomes:
+            reasons: dict[str, list[str]] = {}
+            for what, why in outcome.not_run.items():
+                reasons.setdefault(why, []).append(what)
+            for why, things in reasons.items():
+                say(f"not run ({outcome.experiment.name}): {'; '.join(things)}: {why}")
+
+
+def _print(table: Table) -> None:
+    """Show a table with its main figures; the files and the report have the others, with their intervals."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from paraqd.evaluation.tables import METRIC_COLUMNS, shown, value
+
+    columns = [column for column in table.columns if column.key not in METRIC_COLUMNS or column.key in _MAIN]
+    grid = Grid(title=table.title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for column in columns:
+        numeric = any(value(row.get(column.key)) is not None for row in table.rows)
+        grid.add_column(column.title, justify="right" if numeric else "left", header_style="dim")
+    for row in table.rows:
+        cells = [(row.get(column.key), column.decimals) for column in columns]
+        grid.add_row(*(Text(shown(cell if isinstance(cell, str) else value(cell), places)) for cell, places in cells))
+    stdout().print(grid)
+    stdout().print()

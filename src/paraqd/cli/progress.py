@@ -11,8 +11,6 @@ from rich.progress import (
     Progress,
     ProgressColumn,
     TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.text import Text
 
@@ -27,7 +25,30 @@ class _Rate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f}/s", style="cyan")
+        if speed is None:
+            return Text("")
+        return Text(f"{speed:,.1f}/s" if speed < 10 else f"{speed:,.0f}/s", style="cyan")
+
+
+class _Left(ProgressColumn):
+    """How long it may still take; how long it has taken where that is not known."""
+
+    def render(self, task: Task) -> Text:
+        left = task.time_remaining
+        if left is None:
+            return Text(f"{_clock(task.elapsed or 0)} gone", style="cyan")
+        return Text(f"{_clock(left)} left", style="cyan")
+
+
+def _clock(seconds: float) -> str:
+    """Write a time as a clock does.
+
+    >>> _clock(75), _clock(3700)
+    ('1:15', '1:01:40')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 class Bar:
@@ -36,12 +57,10 @@ class Bar:
     def __init__(self, *, shown: bool) -> None:
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=20),
             MofNCompleteColumn(),
             _Rate(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            _Left(),
             TextColumn("{task.fields[remark]}", style="cyan"),
             console=stderr(),
             transient=True,

@@ -10,6 +10,9 @@ import typer
 from paraqd.cli.console import say, stderr, write_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paraqd.cli.progress import Bar
     from paraqd.training.recipe_corpus import TrainingPairs
     from paraqd.training.settings import TrainSettings
     from paraqd.training.train import Trained
@@ -98,13 +101,14 @@ def train(
     device: str | None = typer.Option(None, "--device", help="cpu, cuda.", rich_help_panel=_TRAINING),
     workers: int = typer.Option(0, "--workers", help="Processes that lay out batches.", rich_help_panel=_TRAINING),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace a model of another training."),
+    restart: bool = typer.Option(False, "--restart", help="Throw away an unfinished training with other settings."),
     as_json: bool = typer.Option(False, "--json", help="What was done as JSON.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress.", rich_help_panel=_SHOWN),
 ) -> None:
     """Train an encoder so that valid paraphrases come close and invalid ones go away.
 
     The defaults are the paper's. Run the same command again after an interruption: it goes on from its last
-    checkpoint to the same weights.
+    checkpoint (one a minute) to the same weights.
     """
     from paraqd.cli.options import models_in, names_in
     from paraqd.cli.progress import Bar
@@ -154,7 +158,9 @@ def train(
                 device=device,
                 progress=bar.update,
             )
-            done = _train(corpus, Path(out), settings, seeds, options, overwrite=overwrite, bar=bar)
+            shown = _Shown(bar, silent=quiet)
+            options |= {"overwrite": overwrite, "restart": restart}
+            done = _train(corpus, Path(out), settings, seeds, options, progress=shown.update)
     except KeyboardInterrupt:
         say("stopped; run the same command again to go on")
         raise typer.Exit(130) from None
@@ -180,8 +186,7 @@ def _train(
     seeds: list[int],
     options: dict[str, Any],
     *,
-    overwrite: bool,
-    bar: Any,
+    progress: Callable[[str, int, int, str], None],
 ) -> Trained:
     from dataclasses import replace
 
@@ -193,8 +198,9 @@ def _train(
         if corpus.validation is None:
             raise EncoderTrainingError("--search-seeds chooses by validation: give --validation FILE")
         place = out.with_name(f"{out.name}.seeds")
+        models = {key: value for key, value in options.items() if key not in ("overwrite", "restart")}
         found = search_seed(
-            corpus.triplets, corpus.validation, place, settings=settings, seeds=seeds, progress=bar.update, **options
+            corpus.triplets, corpus.validation, place, settings=settings, seeds=seeds, progress=progress, **models
         )
         for seed, measured in found.tried.items():
             say(f"seed {seed}: separation {measured.separation:.3f}" + (" (best)" if seed == found.best else ""))
@@ -207,8 +213,7 @@ def _train(
         recipe=corpus.recipe,
         stand_ins=corpus.stand_ins,
         left_out=corpus.left_out,
-        overwrite=overwrite,
-        progress=bar.update,
+        progress=progress,
         **options,
     )
 
@@ -222,4 +227,21 @@ def _say_done(done: Trained, corpus: TrainingPairs) -> None:
     found = done.validation
     measured = "" if found is None else f"; validation separation {found.separation:.3f}, accuracy {found.accuracy:.3f}"
     state = "was trained before" if done.reused else "is trained"
-    say(f"{done.folder} {state}: {done.facts['data']['triplets']:,} triplets{measured}")
+    loss = done.facts.get("loss")
+    last = "" if loss is None else f"; last loss {loss:.3f}"
+    say(f"{done.folder} {state}: {done.facts['data']['triplets']:,} triplets{last}{measured}")
+    say(f"score pairs with it: paraqd evaluate PAIRS --model {done.folder}")
+
+
+class _Shown:
+    """Passes progress on to the bar, and says once where a run that was broken off goes on."""
+
+    def __init__(self, bar: Bar, *, silent: bool) -> None:
+        self._bar, self._silent, self._begun = bar, silent, set[str]()
+
+    def update(self, stage: str, done: int, total: int, remark: str) -> None:
+        if stage.endswith("training") and stage not in self._begun:
+            self._begun.add(stage)
+            if done and not self._silent:
+                say(f"{stage}: going on from step {done:,} of {total:,}")
+        self._bar.update(stage, done, total, remark)

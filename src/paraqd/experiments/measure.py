@@ -180,6 +180,7 @@ class Measurements:
             left_out=tuple(prepared.left_out),
             progress=lambda stage, *rest: self.data.tell(f"{training.slug}: {stage}", *rest),
             overwrite=True,
+            restart=True,
             **options,
         )
         facts = {

@@ -27,6 +27,7 @@ def write_report(folder: Path) -> Path:
         note=f'<p class="warn">{escape(scale["note"])}</p>' if scale["note"] else "",
         facts=_facts(facts),
         contents="".join(f'<a href="#{name}">{escape(title)}</a>' for name, title, _ in parts),
+        key="Grey rows are the figures that the paper reports. " if any('class="paper"' in p[2] for p in parts) else "",
         parts="".join(html for _, _, html in parts),
     )
     path = folder / "report.html"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -147,6 +148,8 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
     if not results:
         return
     notes = _notes(scale, measurements, results)
+    if scale.name == "smoke" and found.name == "train-operators":
+        notes.append("the pairs are the samples, which the training operators did not make")
     outcome.tables = score_tables(found, results, notes, beside=scale.name == "full")
     if figures:
         outcome.figures = draw(found, results, data, measurements, beside=scale.name == "full")
@@ -232,8 +235,9 @@ def _begin(folder: Path, data: RunData) -> None:
         "questions": data.source_hash(),
     }
     path = folder / "run.json"
-    if folder.exists() and not folder.is_dir():
-        raise ExperimentError(f"{folder} is a file: choose another --out")
+    above = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise ExperimentError(f"cannot write {folder}: {above} is not a folder that may be written to")
     with alone(folder / "locks" / "run.lock"):
         if path.is_file():
             there = _read(path)
@@ -241,12 +245,24 @@ def _begin(folder: Path, data: RunData) -> None:
                 known = there.get(key)
                 # where the questions are not to be had, those of the run are taken
                 if known != value and not (key == "questions" and (value is None or known is None)):
-                    raise ExperimentError(f"{folder} holds a run with another {key}: choose another --out")
+                    raise ExperimentError(
+                        f"{folder} holds a run with another {_difference(key, known, value)}: choose another --out"
+                    )
             return
         foreign = [item.name for item in folder.iterdir() if item.name not in ("data", "generators", "locks")]
         if any(not name.startswith(".run.json.") for name in foreign):
             raise ExperimentError(f"{folder} is not empty and not a run: choose another --out")
         replace_json(path, asked)
+
+
+def _difference(key: str, known: Any, value: Any) -> str:
+    """Name the innermost thing that differs."""
+    while isinstance(known, dict) and isinstance(value, dict):
+        name = next((name for name in [*value, *known] if known.get(name) != value.get(name)), None)
+        if name is None:
+            break
+        key, known, value = name, known.get(name), value.get(name)
+    return f"{key.replace('_', ' ')} ({known}, not {value})"
 
 
 def _read(path: Path) -> dict[str, Any]:

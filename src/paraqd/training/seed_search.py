@@ -88,7 +88,13 @@ def search_seed(
         if str(seed) not in known:
             model = folder / f"seed-{seed}"
             done = train(
-                part, model, settings=replace(settings, seed=seed), validation=validation, progress=tell, **options
+                part,
+                model,
+                settings=replace(settings, seed=seed),
+                validation=validation,
+                restart=True,
+                progress=tell,
+                **options,
             )
             assert done.validation is not None
             known[str(seed)] = {key: value for key, value in done.validation.to_dict().items() if key != "separation"}

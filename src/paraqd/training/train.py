@@ -21,7 +21,7 @@ from paraqd.training.batches import plan_batches, tokenize
 from paraqd.training.encoders import embedder, encoder_hash, load_trainable
 from paraqd.training.model_folder import check_out, read_facts, save_model
 from paraqd.training.settings import EncoderTrainingError, TrainSettings, require_training
-from paraqd.training.trainer import TrainingStopped, run_trainer
+from paraqd.training.trainer import TrainingStopped, last_checkpoint, run_trainer
 from paraqd.training.validation import Validation, validate
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def train(
     workers: int = 0,
     checkpoint_seconds: float = 60.0,
     overwrite: bool = False,
+    restart: bool = False,
     progress: Progress | None = None,
 ) -> Trained:
     """Train an encoder on triplets and write the model folder.
@@ -102,6 +103,8 @@ def train(
         How much work a kill may cost.
     overwrite : bool
         Replace a folder that holds another model.
+    restart : bool
+        Throw away an unfinished training with other settings.
 
     """
     require_training()
@@ -133,7 +136,7 @@ def train(
         return Trained(folder, finished, reused=True)
     with _held(work_dir), _reproducible(settings.seed), quiet():
         model = load_trainable(encoder, layers=layers, device=device)
-        _begin(work_dir, facts)
+        _begin(work_dir, facts, restart=restart)
         tell("tokenising", 0, len(triplets.texts), "")
         limit = min(settings.max_length or model.max_seq_length, model.max_seq_length)
         model.max_seq_length = limit  # validation and whoever loads the model read as much as training does
@@ -156,7 +159,11 @@ def train(
             if validation is not None and len(validation.triplets):
                 history.add(epoch, validate(embedder(model), validation))
 
+        losses: list[float] = []
+
         def on_step(step: int, steps: int, loss: float) -> None:
+            if not math.isnan(loss):
+                losses.append(loss)
             last = history.epochs.get(max(history.epochs, default=0))
             remark = ("" if math.isnan(loss) else f"loss {loss:.3f}") + (
                 f", separation {last['separation']:.3f}" if last else ""
@@ -183,6 +190,7 @@ def train(
             "validation_overlap": None if validation is None else _overlap(triplets, validation),
             "history": history.epochs,
             "steps": len(plan),
+            "loss": round(losses[-1], 4) if losses else None,
             "versions": _versions(),
         }
         if _is_main_process():
@@ -243,12 +251,16 @@ def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[s
     return None
 
 
-def _begin(work_dir: Path, facts: dict[str, Any]) -> None:
-    """Keep the checkpoints of this very training, throw those of another away."""
+def _begin(work_dir: Path, facts: dict[str, Any], *, restart: bool) -> None:
+    """Keep the checkpoints of this very training; those of another are thrown away only if asked."""
     manifest = work_dir / "training.json"
     wanted = json.loads(json.dumps(facts))
     if not _is_main_process() or (manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted):
         return
+    if last_checkpoint(work_dir) and not restart:
+        raise EncoderTrainingError(
+            f"{work_dir} holds an unfinished training with other settings: finish it with those, or give --restart"
+        )
     shutil.rmtree(work_dir, ignore_errors=True)
     replace_json(manifest, wanted)
 
