@@ -3,14 +3,18 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import paraqd
 from paraqd.cli.main import run
+from paraqd.corpus import encoder as encoders
+from paraqd.corpus.tables import open_table
 
 DATA = os.environ.get("PARAQD_DATA_DIR")
 QUESTIONS = [f"Tom has {i} apples and buys {i + 1} more. How many apples has he now?" for i in range(2, 14)]
@@ -41,6 +45,25 @@ def here(tmp_path, monkeypatch):
     write("scored.csv", rows(lambda i, label: 0.9 if label else (0.8 if i % 3 == 0 else -0.7)))
     write("other.csv", rows(lambda i, label: 0.95 if label else -0.95)[::-1])  # in another order
     return tmp_path
+
+
+class Letters:
+    """Embeds texts by counting; called as the model it stands for."""
+
+    def __init__(self, name, *, device=None):
+        self.name = Path(name).name
+
+    def __call__(self, texts):
+        counts = np.array([[text.count("a"), text.count("Now"), len(text) / 20] for text in texts], dtype=float)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def encoder(monkeypatch):
+    """Let every name and folder be a model that needs no files."""
+    monkeypatch.setattr(encoders, "load_encoder", Letters)
+    monkeypatch.setattr(encoders, "encoder_folder", Path)
+    monkeypatch.setattr("paraqd.scoring.signature.folder_hash", lambda folder: "01234567")
 
 
 @pytest.fixture
@@ -114,7 +137,107 @@ def test_two_files_are_matched_by_their_texts(here, capsys):
     assert found["differences"]["accuracy"]["b"] == 1.0
     assert found["mcnemar"]["only_b_right"] == 4
     assert run(["evaluate", "scored.csv", "--compare", "other.csv"]) == 0
-    assert "a: scored.csv; b: other.csv" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "Comparison of scored.csv and other.csv" in out
+    assert re.search(r"metric +scored.csv +other.csv +difference +p", out)
+    assert "only scored.csv right 0 times, only other.csv 4 times" in out
+    assert "Confusion matrix: scored.csv" in out and "By operator: scored.csv" in out
+    assert f"other.csv: paraqd:{paraqd.__version__}|scores:other.csv|threshold:0.5" in out
+
+
+def test_two_files_of_one_name_are_called_as_they_were_given(here, capsys):
+    Path("later").mkdir()
+    Path("other.csv").rename("later/scored.csv")
+    assert run(["evaluate", "scored.csv", "--compare", "later/scored.csv", "--no-intervals"]) == 0
+    assert "Comparison of scored.csv and later/scored.csv" in capsys.readouterr().out
+
+
+# --- files of scores
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.jsonl.gz", "out.parquet"])
+def test_scores_are_written_as_compare_reads_them(here, capsys, name):
+    assert run(["evaluate", "scored.csv", "--scores-out", name, "--no-intervals", "--json"]) == 0
+    captured = capsys.readouterr()
+    signature = json.loads(captured.out)["signature"]
+    assert captured.err == f"24 scores of scored.csv are in {name}\n"
+    table = open_table(name)
+    assert table.columns == ("id", "question", "paraphrase", "label", "score", "signature")
+    assert {row["signature"] for row in table.rows()} == {signature}
+    assert run(["evaluate", "other.csv", "--compare", name, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["comparison"]["b"] == signature
+    assert data["comparison"]["differences"]["accuracy"]["b"] == pytest.approx(20 / 24)
+
+
+def test_a_file_of_scores_is_separated_as_the_pairs_are(here):
+    text = "\ufeffquestion;paraphrase;label;score\r\nHow many, 2?;How much, 2?;1;0.5\r\nHow many, 2?;What?;0;-0.5\r\n"
+    Path("excel.csv").write_text(text, encoding="utf-8", newline="")
+    assert run(["evaluate", "excel.csv", "--scores-out", "out.csv", "-q", "--no-intervals"]) == 0
+    assert Path("out.csv").read_bytes().startswith(b"\xef\xbb\xbfid;question;")
+
+
+def test_a_file_of_scores_that_would_replace_something(fails, capsys):
+    Path("out.csv").write_text("precious")
+    assert "scored.csv is an input itself" in fails("scored.csv", "--scores-out", "scored.csv", "--overwrite")
+    both = ["scored.csv", "--compare", "other.csv", "--overwrite"]
+    assert "other.csv is an input itself" in fails(*both, "--scores-out", "other.csv")
+    assert "give --overwrite" in fails("scored.csv", "--scores-out", "out.csv")
+    assert "known are .csv" in fails("scored.csv", "--scores-out", "out.txt")
+    write("em_math_test.csv", rows(lambda i, y: y))
+    named = ["em_math", "--data-dir", ".", "--scores-out", "em_math_test.csv", "--overwrite"]
+    assert "em_math_test.csv is an input itself" in fails(*named)
+    assert Path("out.csv").read_text() == "precious"
+    assert run(["evaluate", "scored.csv", "--scores-out", "out.csv", "--overwrite", "-q", "--no-intervals"]) == 0
+    assert len(Path("out.csv").read_text().splitlines()) == 25
+
+
+def test_compare_takes_a_model(here, capsys, encoder):
+    write("pairs.csv", rows(None))
+    options = ["--json", "--no-intervals"]
+    assert run(["evaluate", "pairs.csv", "--scores-out", "made.csv", *options]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert run(["evaluate", "scored.csv", "--compare", "all-MiniLM-L6-v2", *options]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)["comparison"]
+    assert captured.err == "", "the model was asked for"
+    assert found["b"] == made["signature"]
+    assert found["differences"]["separation"]["b"] == pytest.approx(made["separation"])
+    assert run(["evaluate", "scored.csv", "--compare", "made.csv", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["comparison"] == found
+    Path("model").mkdir()
+    assert run(["evaluate", "pairs.csv", "--model", "all-MiniLM-L6-v2", "--compare", "model", "--no-intervals"]) == 0
+    assert "Comparison of all-MiniLM-L6-v2 and model" in capsys.readouterr().out
+
+
+def test_what_is_scored_with_is_said_unless_quiet(here, capsys, encoder):
+    write("pairs.csv", rows(None))
+    assert run(["evaluate", "pairs.csv", "--json", "--no-intervals"]) == 0
+    assert capsys.readouterr().err == "no column 'score': scoring with all-MiniLM-L6-v2\n"
+    for arguments in (["--quiet"], ["--model", "all-MiniLM-L6-v2"]):
+        assert run(["evaluate", "pairs.csv", "--no-intervals", *arguments]) == 0
+        assert capsys.readouterr().err == ""
+
+
+def test_a_column_of_scores_that_was_named_must_be_there(fails):
+    line = fails("scored.csv", "--score-column", "scor")
+    assert "scored.csv has no column 'scor'" in line and "did you mean --score-column score?" in line
+    write(
+        "renamed.csv",
+        [{("points" if key == "score" else key): row[key] for key in row} for row in rows(lambda i, y: y)],
+    )
+    line = fails("renamed.csv", "--score-column", "points", "--compare", "scored.csv")
+    assert "scored.csv has no column 'points'" in line
+
+
+def test_what_lies_outside_the_scale_is_warned_of(here, capsys):
+    write("percent.csv", rows(lambda i, label: 80 if label else 0.5))
+    assert run(["evaluate", "percent.csv", "--quiet", "--threshold", "50"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("warning: 12 of 24 scores of percent.csv lie outside -1 to 1 (they go from 0.5 to 80)")
+    assert lines[1] == "warning: --threshold 50 lies outside -1 to 1, the scale of paraqd's scores"
+    assert run(["evaluate", "scored.csv", "--compare", "percent.csv", "--quiet", "--no-intervals"]) == 0
+    assert "scores of percent.csv lie" in capsys.readouterr().err
 
 
 def test_the_signature_of_the_file_goes_with_its_scores(here, capsys):
@@ -197,6 +320,13 @@ def test_an_empty_file(fails):
     assert "bad.csv has no rows" in fails("bad.csv")
 
 
+def test_a_score_with_a_decimal_comma(fails):
+    made = rows(lambda i, y: y)
+    made[1]["score"] = "0,8373"
+    write("bad.csv", made)
+    assert "'score' is '0,8373', which is not a number; write it with a decimal point: 0.8373" in fails("bad.csv")
+
+
 @pytest.mark.parametrize("score", ["nan", "inf", "", "high"])
 def test_scores_that_are_no_numbers(fails, score):
     made = rows(lambda i, y: y)
@@ -212,7 +342,31 @@ def test_one_id_for_different_questions(fails):
 
 def test_no_such_model(fails):
     pytest.importorskip("transformers")
-    assert "nowhere" in fails("scored.csv", "--model", "nowhere")
+    names = "give all-MiniLM-L6-v2 or a model folder"
+    line = fails("scored.csv", "--model", "nowhere")
+    assert "--model nowhere: there is no model of that name here" in line and names in line
+    line = fails("scored.csv", "--compare", "all-MiniLM-L12-v2")
+    assert "neither a file nor a model of that name" in line and "all-MiniLM-L6-v2 or a model folder" in line
+    Path("empty").mkdir()
+    assert "--model empty: the folder holds no model" in fails("scored.csv", "--model", "empty")
+    assert "--compare empty: the folder holds no model" in fails("scored.csv", "--compare", "empty")
+    assert "--model scored.csv: it is a file, not a model" in fails("scored.csv", "--model", "scored.csv")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda"])
+def test_a_device_that_is_not_here(fails, monkeypatch, device):
+    pytest.importorskip("transformers")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    line = fails("scored.csv", "--model", "all-MiniLM-L6-v2", "--device", device)
+    assert f"there is no device '{device}' here" in line and "use --device cpu" in line
+    write("pairs.csv", rows(None))
+    assert fails("pairs.csv", "--device", device) == line
+
+
+def test_a_folder_where_a_file_is_wanted(fails):
+    Path("samples").mkdir()
+    Path("samples/pairs.csv").touch()
+    assert "samples is a folder: give a file, such as samples/pairs.csv" in fails("samples")
 
 
 @pytest.mark.parametrize("broken", ["config.json", "tokenizer.json", "model.safetensors"])
@@ -236,7 +390,8 @@ def test_a_second_file_that_does_not_fit(fails):
     line = fails("scored.csv", "--compare", "fewer.csv")
     assert "1 of 24 are missing (the first is row 24), 0 are not in scored.csv" in line
     write("plain.csv", rows(None))
-    assert "plain.csv has no column 'score'" in fails("scored.csv", "--compare", "plain.csv")
+    line = fails("scored.csv", "--compare", "plain.csv")
+    assert "plain.csv has no column 'score'" in line and "--scores-out" in line
     made[0]["label"] = 0
     write("turned.csv", made)
     assert "hold the same pair with different labels" in fails("scored.csv", "--compare", "turned.csv")

@@ -24,6 +24,10 @@ def drawn():
         "counts": (lambda path: plots.operator_count_plot({"fa": (3, 1), "fc": (0, 2)}, path), ["75% valid", "fc"]),
         "histogram": (lambda path: plots.histogram_plot(LABELS, SCORES, path), ["score", "valid (15, mean 0.77)"]),
         "reliability": (lambda path: plots.reliability_plot({"A": calibrate(LABELS, SCORES)}, path), ["A: Brier"]),
+        "histograms": (
+            lambda path: plots.histograms_plot(LABELS, {"ours": SCORES, "theirs": SCORES}, path),
+            ["ours", "theirs", "valid (15, mean 0.77)"],
+        ),
         "thresholds": (lambda path: plots.threshold_plot(LABELS, SCORES, path), ["precision", "threshold 0.5"]),
         "separation": (
             lambda path: plots.separation_plot({"A": Estimate(0.7, 0.6, 0.8), "B": 0.1}, path, published={"B": 0.2}),

@@ -1,6 +1,7 @@
 """A whole report: its tables, its plain data and its figures."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -45,12 +46,29 @@ def test_the_papers_figures_stand_beside_ours_where_it_has_some():
 def test_two_methods_are_compared():
     better = Scored("better", "b|signature", LABELS, [1.0 if label else -1.0 for label in LABELS])
     report = build_report(SCORED, other=better, intervals=False)
+    titles = [table.title for table in report_tables(report)]
+    assert titles[1:] == [
+        "Comparison of toy and better",
+        "Confusion matrix: toy",
+        "Threshold and calibration: toy",
+        "Choosing a threshold: toy",
+        "By operator: toy",
+    ]
     table = report_tables(report)[1]
-    assert table.title == "Comparison"
+    assert [column.title for column in table.columns] == ["metric", "toy", "better", "difference", "p"]
     accuracy = next(row for row in table.rows if row["metric"] == "accuracy")
     assert (accuracy["b"], accuracy["a"]) == (1.0, pytest.approx(5 / 6))
-    assert any("only a right 0 times, only b 6 times" in note for note in table.notes)
+    assert any("only toy right 0 times, only better 6 times" in note for note in table.notes)
+    assert any(note.startswith("permutation tests: separation p = ") for note in table.notes)
+    assert "better: b|signature" in table.notes
     assert report.to_dict()["comparison"]["b"] == "b|signature"
+
+
+def test_two_of_one_name_are_told_apart():
+    name = "scores_of_the_second_model_of_march.csv"
+    report = build_report(replace(SCORED, name=name), other=replace(SCORED, name=name), intervals=False)
+    titles = [column.title for column in report_tables(report)[1].columns]
+    assert titles[1:3] == ["a: scores_of_t…of_march.csv", "b: scores_of_t…of_march.csv"]
 
 
 def test_plain_data():

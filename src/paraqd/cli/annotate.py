@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from paraqd.cli.console import row_ranges, say, stderr, stdout, write_json
+from paraqd.cli.options import check_outputs
 
 if TYPE_CHECKING:
     from paraqd.corpus.annotation_items import Items
@@ -133,7 +134,7 @@ def merge(
     """
     from paraqd.corpus import merging
 
-    _check_outputs([out, *filter(None, [disagreements])], [source, *annotated], overwrite=overwrite)
+    check_outputs([out, *filter(None, [disagreements])], [source, *annotated], overwrite=overwrite)
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
     annotators = merging.read_annotators(annotated, pairs, label_columns=label_column, encoding=encoding)
     merged = merging.merge(pairs, annotators)
@@ -182,7 +183,7 @@ def export(
     from paraqd.corpus.annotations import annotator_name, shuffled
     from paraqd.corpus.merging import write_sheet
 
-    _check_outputs([out], [source], overwrite=overwrite)
+    check_outputs([out], [source], overwrite=overwrite)
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
     write_sheet(out, pairs, shuffled(pairs, annotator=annotator_name(annotator), seed=seed))
     if not quiet:
@@ -254,19 +255,6 @@ def _read(source: str, question: str, paraphrase: str, name: str, encoding: str 
     if source == "-":
         raise _error("PAIRS must be a file: standard input is where the keys come from")
     return read_items(source, columns=Columns(question=question, paraphrase=paraphrase, id=name), encoding=encoding)
-
-
-def _check_outputs(outputs: list[str], inputs: list[str], *, overwrite: bool) -> None:
-    from paraqd.corpus.tables import check_writable
-
-    if len({Path(out).resolve() for out in outputs}) < len(outputs):
-        raise _error(f"{outputs[0]} is named twice; choose another file for --disagreements")
-    for out in outputs:
-        check_writable(out)
-        if Path(out).resolve() in {Path(name).resolve() for name in inputs}:
-            raise _error(f"{out} is an input itself; choose another name")
-        if Path(out).exists() and not overwrite:
-            raise _error(f"{out} is there already; give --overwrite to replace it, or choose another name")
 
 
 def _summary(session: Session, *, as_json: bool, quiet: bool) -> None:

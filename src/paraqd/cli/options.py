@@ -1,8 +1,9 @@
-"""What the commands that apply operators share: how their options are read, and what they say was left out."""
+"""What commands share: how options are read, where outputs may go, what is said to have been left out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paraqd.cli.console import row_ranges, rows_by_reason, say
@@ -35,6 +36,29 @@ def models_in(given: Sequence[str]) -> dict[str, str]:
             raise AugmentError(f"--generator {item}: write it as ID=MODEL, such as --generator f9=DIR")
         models[key.strip()] = model.strip()
     return models
+
+
+def check_outputs(outputs: Sequence[str], inputs: Sequence[str], *, overwrite: bool) -> None:
+    """Refuse outputs that cannot be written, that are an input, or that are there already and were not to be replaced.
+
+    A FileExistsError or a TableError says so in one line.
+    """
+    from paraqd.corpus.tables import check_writable
+
+    if len({Path(out).resolve() for out in outputs}) < len(outputs):
+        raise FileExistsError(f"{outputs[0]} is named twice; choose another name for one of them")
+    for out in outputs:
+        check_writable(out)
+        if any(_same_file(out, name) for name in inputs):
+            raise FileExistsError(f"{out} is an input itself; choose another name")
+        if Path(out).exists() and not overwrite:
+            raise FileExistsError(f"{out} is there already; give --overwrite to replace it, or choose another name")
+
+
+def _same_file(one: str, two: str) -> bool:
+    if Path(one).exists() and Path(two).exists():
+        return Path(one).samefile(two)
+    return Path(one).resolve() == Path(two).resolve()
 
 
 def say_left_out(result: AugmentReport) -> None:

@@ -100,23 +100,38 @@ def histogram_plot(
     labels: Labels, scores: Scores, path: str | Path, *, threshold: float = 0.5, title: str = ""
 ) -> None:
     """Draw how the scores of valid and of invalid pairs are spread, each as a share of its class."""
-    y, s = checked(labels, scores)
-    with drawing(path, width=7, height=4) as figure:
-        axes = figure.subplots()
-        edges = np.linspace(min(-1.0, s.min()), max(1.0, s.max()), 41).tolist()
-        for label, name, colour, hatch in ((0, "invalid", INVALID, "//"), (1, "valid", VALID, "")):
-            chosen = s[y == label]
-            shares = np.full(len(chosen), 1 / len(chosen))
-            axes.hist(chosen, edges, weights=shares, color=colour, alpha=0.45, hatch=hatch, edgecolor="white")
-            axes.hist(chosen, edges, weights=shares, color=colour, histtype="step", linewidth=1.5)
-            mean = float(chosen.mean())
-            axes.plot([], [], color=colour, linewidth=6, alpha=0.7, label=f"{name} ({len(chosen):,}, mean {mean:.2f})")
-        axes.axvline(threshold, color=_GREY, linestyle="--", linewidth=1, label=f"threshold {threshold:g}")
-        axes.set_xlabel("score")
-        axes.set_ylabel("share of the class")
-        axes.grid(axis="y")
-        axes.legend(loc="best")
-        axes.set_title(title)
+    histograms_plot(labels, {title: scores}, path, threshold=threshold)
+
+
+def histograms_plot(labels: Labels, methods: Mapping[str, Scores], path: str | Path, *, threshold: float = 0.5) -> None:
+    """Draw the scores of each method over the same pairs, one histogram below the other on the same scale."""
+    _need(methods)
+    drawn = {name: checked(labels, scores) for name, scores in methods.items()}
+    lowest = min(-1.0, *(float(s.min()) for _, s in drawn.values()))
+    highest = max(1.0, *(float(s.max()) for _, s in drawn.values()))
+    edges = np.linspace(lowest, highest, 41).tolist()
+    with drawing(path, width=7, height=0.6 + 3.4 * len(drawn)) as figure:
+        rows = figure.subplots(len(drawn), 1, squeeze=False, sharex=True)[:, 0]
+        for axes, (name, (y, s)) in zip(rows, drawn.items(), strict=True):
+            _histogram(axes, y, s, edges, threshold)
+            axes.set_title(name)
+        rows[-1].set_xlabel("score")
+
+
+def _histogram(
+    axes: Axes, y: NDArray[np.int64], s: NDArray[np.float64], edges: Sequence[float], threshold: float
+) -> None:
+    for label, name, colour, hatch in ((0, "invalid", INVALID, "//"), (1, "valid", VALID, "")):
+        chosen = s[y == label]
+        shares = np.full(len(chosen), 1 / len(chosen))
+        axes.hist(chosen, edges, weights=shares, color=colour, alpha=0.45, hatch=hatch, edgecolor="white")
+        axes.hist(chosen, edges, weights=shares, color=colour, histtype="step", linewidth=1.5)
+        mean = float(chosen.mean())
+        axes.plot([], [], color=colour, linewidth=6, alpha=0.7, label=f"{name} ({len(chosen):,}, mean {mean:.2f})")
+    axes.axvline(threshold, color=_GREY, linestyle="--", linewidth=1, label=f"threshold {threshold:g}")
+    axes.set_ylabel("share of the class")
+    axes.grid(axis="y")
+    axes.legend(loc="best")
 
 
 def reliability_plot(curves: Mapping[str, Calibration], path: str | Path, *, title: str = "") -> None:

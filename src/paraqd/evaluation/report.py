@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -134,9 +134,12 @@ def report_tables(report: Report, *, dataset: str | None = None, notes: Sequence
     tables = [_metric_table(report, dataset)]
     if report.comparison is not None:
         tables.append(_comparison_table(report))
-    tables += [_confusion_table(report), _summary_table(report), _cut_table(report)]
+    rest = [_confusion_table(report), _summary_table(report), _cut_table(report)]
     if report.operators:
-        tables.append(_operator_table(report))
+        rest.append(_operator_table(report))
+    if report.other is not None:  # of two, the rest is about the first
+        rest = [replace(table, title=f"{table.title}: {report.scored.name}") for table in rest]
+    tables += rest
     signed = (*notes, report.scored.signature)
     return tuple(table.noted(*signed) for table in tables)
 
@@ -172,27 +175,49 @@ def _metric_table(report: Report, dataset: str | None) -> Table:
 
 def _comparison_table(report: Report) -> Table:
     assert report.comparison is not None and report.other is not None
+    first, second = _names(report)
     rows: list[Row] = []
     for name, found in report.comparison.differences.items():
         row: dict[str, Cell] = {"metric": METRIC_COLUMNS[name].title, "a": found.a, "b": found.b}
-        row |= {"difference": found.difference, "p": found.p_value}
-        row["permutation"] = report.comparison.permutation.get(name)
-        rows.append(row)
+        rows.append(row | {"difference": found.difference, "p": found.p_value})
     columns = (
         Column("metric", "metric"),
-        Column("a", "a"),
-        Column("b", "b"),
-        Column("difference", "b - a"),
+        Column("a", first),
+        Column("b", second),
+        Column("difference", "difference"),
         Column("p", "p", decimals=4),
-        Column("permutation", "p, permuted", decimals=4),
     )
     test = report.comparison.mcnemar
-    notes = (
-        f"a: {report.scored.name}; b: {report.other.name}",
-        f"decisions: only a right {test.only_a:,} times, only b {test.only_b:,} times; McNemar's exact test "
-        f"p = {test.p_value:.3g}",
+    permuted = ", ".join(
+        f"{METRIC_COLUMNS[name].title} p = {p_value:.3g}" for name, p_value in report.comparison.permutation.items()
     )
-    return Table("Comparison", columns, tuple(rows), notes)
+    notes = [
+        f"difference: {second} less {first}; p: of no difference, by the bootstrap",
+        f"decisions: only {first} right {test.only_a:,} times, only {second} {test.only_b:,} times; McNemar's exact "
+        f"test p = {test.p_value:.3g}",
+    ]
+    if permuted:
+        notes.append(f"permutation tests: {permuted}")
+    notes.append(f"{second}: {report.other.signature}")
+    return Table(f"Comparison of {report.scored.name} and {report.other.name}", columns, tuple(rows), tuple(notes))
+
+
+def _names(report: Report) -> list[str]:
+    """Return what the sets of scores are called where room is short: no two alike."""
+    both = [report.scored] if report.other is None else [report.scored, report.other]
+    names = [shortened(scored.name) for scored in both]
+    if len(set(names)) < len(names):
+        names = [f"{letter}: {name}" for letter, name in zip("ab", names, strict=True)]
+    return names
+
+
+def shortened(name: str, *, room: int = 24) -> str:
+    """Return a name that fits over a column; of a long one its beginning and its end.
+
+    >>> shortened("scores_of_the_second_model_of_march.csv")
+    'scores_of_t…of_march.csv'
+    """
+    return name if len(name) <= room else f"{name[: room // 2 - 1]}…{name[-room // 2 :]}"
 
 
 def _confusion_table(report: Report) -> Table:
@@ -262,16 +287,19 @@ def write_plots(report: Report, folder: str | Path, *, ending: str = ".png") -> 
     both = [report.scored] if report.other is None else [report.scored, report.other]
     threshold, title = report.metrics.threshold, report.scored.name
     labels, scores = report.scored.labels, report.scored.scores
-    names = [scored.name for scored in both]
-    if len(set(names)) < len(names):
-        names = [f"a: {names[0]}", f"b: {names[1]}"]
+    names = _names(report)
     matrices = {
         name: evaluate(labels, scored.scores, threshold=threshold).confusion
         for name, scored in zip(names, both, strict=True)
     }
     files = {name: folder / f"{name}{ending}" for name in ("confusion", "scores", "thresholds", "reliability")}
     plots.confusion_plot(matrices, files["confusion"])
-    plots.histogram_plot(labels, scores, files["scores"], threshold=threshold, title=title)
+    plots.histograms_plot(
+        labels,
+        {name: scored.scores for name, scored in zip(names, both, strict=True)},
+        files["scores"],
+        threshold=threshold,
+    )
     plots.threshold_plot(labels, scores, files["thresholds"], threshold=threshold, title=title)
     curves = {
         name: _calibration(labels, scored.scores, balanced=True) for name, scored in zip(names, both, strict=True)

@@ -1,0 +1,283 @@
+"""Where the scores of ``paraqd evaluate`` come from: a file or a model; and where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paraqd.corpus.encoder import Encoder
+    from paraqd.corpus.pairs import Pair
+    from paraqd.corpus.tables import Columns
+    from paraqd.evaluation.report import Scored
+
+OnProgress = Callable[[str, int, int], None]
+
+SCORE = "score"
+_FIRST, _SECOND = "--model", "--compare"
+# what a file of scores holds, in this order
+SCHEMA: Mapping[str, type] = {
+    "id": str,
+    "question": str,
+    "paraphrase": str,
+    "label": int,
+    "score": float,
+    "signature": str,
+}
+_TAKES = "--compare takes a file of scores (paraqd evaluate --scores-out writes one) or a model"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How files are read; ``score_column`` is None where none was named: the usual one is taken if it is there."""
+
+    columns: Columns
+    encoding: str | None
+    score_column: str | None
+    threshold: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """Scores that files hold, and the models that must make the others, by the option that names each.
+
+    ``given`` is what the two were called on the command line; ``unasked`` names a model that nobody named.
+    """
+
+    scored: Scored | None
+    other: Scored | None
+    models: Mapping[str, str]
+    given: tuple[str, str]
+    unasked: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that is loaded, and what its scores are signed with."""
+
+    name: str
+    signature: str
+    encoder: Encoder
+
+
+def columns_of(source: str, question: str | None, paraphrase: str | None, label: str | None) -> Columns:
+    """Return what the columns are called: as given, else as the data set has them, else by their usual names."""
+    from dataclasses import replace
+
+    from paraqd.corpus.datasets import DATASETS
+    from paraqd.corpus.tables import DEFAULT_COLUMNS
+
+    base = DATASETS[source].columns if source in DATASETS else DEFAULT_COLUMNS
+    given = {"question": question, "paraphrase": paraphrase, "label": label}
+    return replace(base, **{role: name for role, name in given.items() if name is not None})
+
+
+def names_a_model(text: str) -> bool:
+    """Whether ``--compare`` names a model; an EvaluationError where it names neither a model nor a file."""
+    from paraqd.corpus.encoder import DEFAULT_ENCODER
+    from paraqd.corpus.formats import is_known
+    from paraqd.evaluation.errors import EvaluationError
+
+    if text == DEFAULT_ENCODER or Path(text).expanduser().is_dir():
+        return True
+    if is_known(text) or Path(text).exists():
+        return False
+    raise EvaluationError(
+        f"--compare {text}: there is neither a file nor a model of that name here; give a file of scores, "
+        f"{DEFAULT_ENCODER} or a model folder"
+    )
+
+
+def inputs(source: str, compare: str | None, data_dir: str | None) -> list[str]:
+    """Return what is read, and so must not be written over; a data set by its file."""
+    from paraqd.corpus.datasets import DATASETS, state
+
+    found = [source, *filter(None, [compare])]
+    if source in DATASETS and (path := state(source, data_dir).path) is not None:
+        found.append(str(path))
+    return found
+
+
+def find_scores(
+    source: str, pairs: Sequence[Pair], reading: Reading, *, model: str | None, compare: str | None
+) -> Found:
+    """Read the scores that files hold, and say which models must make the others."""
+    from paraqd.corpus.encoder import DEFAULT_ENCODER
+
+    by_model = compare is not None and names_a_model(compare)
+    scored = scored_in(source, pairs, reading)
+    other = scored_elsewhere(compare, source, pairs, reading) if compare is not None and not by_model else None
+    models: dict[str, str] = {}
+    if scored is None:
+        models[_FIRST] = model or DEFAULT_ENCODER
+    if compare is not None and by_model:
+        models[_SECOND] = compare
+    return Found(
+        scored=scored,
+        other=other,
+        models=models,
+        given=(model or source, compare or ""),
+        unasked=DEFAULT_ENCODER if scored is None and model is None else "",
+    )
+
+
+def load_models(found: Found, *, device: str | None, threshold: float) -> dict[str, Model]:
+    """Load all models before the first one is used: a wrong name or device is known before the work."""
+    return {option: _load(name, option, device, threshold) for option, name in found.models.items()}
+
+
+def make_scores(
+    found: Found, models: Mapping[str, Model], pairs: Sequence[Pair], *, on_progress: OnProgress
+) -> tuple[Scored, Scored | None]:
+    """Return both sets of scores, those that no file holds made by their models."""
+    from dataclasses import replace
+
+    made = {option: _scored_by(model, pairs, on_progress) for option, model in models.items()}
+    scored = found.scored or made[_FIRST]
+    other = found.other or made.get(_SECOND)
+    if other is not None and scored.name == other.name and found.given[0] != found.given[1]:
+        # files and models of one name in different folders are called as they were given
+        return replace(scored, name=found.given[0]), replace(other, name=found.given[1])
+    return scored, other
+
+
+def _load(name_or_folder: str, option: str, device: str | None, threshold: float) -> Model:
+    from paraqd.corpus.encoder import encoder_folder, load_encoder
+    from paraqd.corpus.plan import AugmentError
+    from paraqd.evaluation.errors import EvaluationError
+    from paraqd.scoring.signature import folder_hash, signature
+
+    try:
+        encoder = load_encoder(name_or_folder, device=device)
+        digits = folder_hash(encoder_folder(name_or_folder))
+    except (AugmentError, OSError) as error:
+        raise EvaluationError(str(error).replace("--encoder", option)) from None
+    return Model(encoder.name, signature(encoder.name, digits, "encoder", threshold), encoder)
+
+
+def _scored_by(model: Model, pairs: Sequence[Pair], on_progress: OnProgress) -> Scored:
+    from paraqd.scoring.cosine import cosine_scores
+
+    def told(done: int, total: int) -> None:
+        on_progress(f"scoring with {model.name}", done, total)
+
+    texts = [(pair.question, pair.paraphrase) for pair in pairs]
+    scores = cosine_scores(model.encoder, texts, on_progress=told)
+    return _scored(model.name, model.signature, pairs, scores.tolist())
+
+
+def scored_in(source: str, pairs: Sequence[Pair], reading: Reading) -> Scored | None:
+    """Take the scores that the pairs' file holds; None where it holds none."""
+    scores = [pair.score for pair in pairs if pair.score is not None]
+    if len(scores) < len(pairs):
+        return None
+    return _scored(Path(source).name, _signature(source, reading), pairs, scores)
+
+
+def scored_elsewhere(path: str, source: str, pairs: Sequence[Pair], reading: Reading) -> Scored:
+    """Read the second file and put its scores into the order of the first."""
+    from paraqd.corpus.pairs import read_pairs
+    from paraqd.corpus.tables import DEFAULT_COLUMNS, open_table
+    from paraqd.evaluation.errors import EvaluationError
+
+    columns, column = reading.columns, reading.score_column or SCORE
+    if path != "-":
+        there = open_table(path, encoding=reading.encoding).columns
+        if reading.score_column is None and column not in there:
+            raise EvaluationError(f"{path} has no column {column!r}: {_TAKES}")
+        if not {columns.question, columns.paraphrase} <= set(there):
+            columns = DEFAULT_COLUMNS
+    others = read_pairs(
+        path,
+        columns=columns,
+        encoding=reading.encoding,
+        labelled=False,
+        score_column=column,
+        scored=True,
+        contradictions=True,
+    )
+    found: dict[tuple[str, str], Pair] = {}
+    labels: dict[tuple[str, str], set[int]] = {}
+    for pair in others:
+        if pair.label is not None:
+            labels.setdefault((pair.question, pair.paraphrase), set()).add(pair.label)
+        known = found.setdefault((pair.question, pair.paraphrase), pair)
+        if known.score != pair.score:
+            raise EvaluationError(f"{path}: rows {known.row} and {pair.row} hold the same pair with different scores")
+    texts = [(pair.question, pair.paraphrase) for pair in pairs]
+    lost = [pair for pair, text in zip(pairs, texts, strict=True) if text not in found]
+    more = set(found) - set(texts)
+    if lost or more:
+        first = f" (the first is row {lost[0].row})" if lost else ""
+        raise EvaluationError(
+            f"{path} does not hold the same pairs as {source}: {len(lost):,} of {len(pairs):,} are missing{first}, "
+            f"{len(more):,} are not in {source}"
+        )
+    for pair, text in zip(pairs, texts, strict=True):
+        if text in labels and pair.label not in labels[text]:
+            raise EvaluationError(
+                f"row {pair.row} of {source} and row {found[text].row} of {path} hold the same pair "
+                "with different labels"
+            )
+    scores = [found[text].score or 0.0 for text in texts]
+    return _scored(Path(path).name, _signature(path, reading), pairs, scores)
+
+
+def write_scores(out: str, source: str, pairs: Sequence[Pair], scored: Scored, encoding: str | None) -> None:
+    """Write the pairs with their scores, as ``--compare`` reads them; a CSV is separated as the pairs' file is."""
+    from paraqd.corpus.tables import Dialect, check_writable, open_table, open_writer, replacing
+
+    kind = check_writable(out)
+    dialect = open_table(source, encoding=encoding).dialect if _is_file(source) else Dialect()
+    rows = (
+        {
+            "id": pair.id,
+            "question": pair.question,
+            "paraphrase": pair.paraphrase,
+            "label": pair.label,
+            "score": score,
+            "signature": scored.signature,
+        }
+        for pair, score in zip(pairs, scored.scores, strict=True)
+    )
+    with (
+        replacing(Path(out)) as temporary,
+        open_writer(temporary, SCHEMA, kind=kind, dialect=dialect) as writer,
+    ):
+        writer.write(rows)
+
+
+def _scored(name: str, signature: str, pairs: Sequence[Pair], scores: Sequence[float]) -> Scored:
+    from paraqd.evaluation.report import Scored
+
+    operators = [pair.operator for pair in pairs]
+    return Scored(
+        name=name,
+        signature=signature,
+        labels=[pair.label or 0 for pair in pairs],
+        scores=scores,
+        groups=[pair.question for pair in pairs],
+        operators=operators if any(operators) else None,
+    )
+
+
+def _signature(source: str, reading: Reading) -> str:
+    """Return the signature of a file's scores: its own with this threshold, else one that names the file."""
+    from paraqd import __version__
+    from paraqd.corpus.tables import open_table
+
+    ending = f"|threshold:{reading.threshold:g}"
+    if _is_file(source):
+        table = open_table(source, encoding=reading.encoding)
+        if "signature" in table.columns:
+            own = {str(row.get("signature") or "") for row in table.rows(["signature"])}
+            if len(own) == 1 and (only := own.pop()):
+                return f"{only.rpartition('|threshold:')[0] or only}{ending}"
+    return f"paraqd:{__version__}|scores:{Path(source).name}{ending}"
+
+
+def _is_file(source: str) -> bool:
+    """Whether it is neither standard input, which has been read, nor a data set's name."""
+    return source != "-" and Path(source).is_file()
