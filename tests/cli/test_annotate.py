@@ -209,6 +209,38 @@ def test_nobody_labelled_some(here, typed):
     assert err.startswith("5 labelled by nobody, kept without a label: row ")
 
 
+def test_one_annotator_agrees_with_nobody(here, typed):
+    labelled_as_intended("ann")
+    code, out, _ = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "merged.csv")
+    assert code == 0
+    assert "one annotator only, so there is no agreement to measure" in out and "disagreed" not in out
+    _, out, _ = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "m.csv", "--json")
+    assert json.loads(out)["disagreed"] is None and json.loads(out)["agreement"] == []
+
+
+def test_two_who_labelled_different_pairs(here, typed):
+    for name, row in (("ann", 0), ("bob", 1)):
+        pairs = read_items("pairs.csv")
+        with open_journal(f"{name}.jsonl", pairs, annotator=name) as journal:
+            journal.decide(pairs.pairs[row].key, 1)
+    code, out, _ = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv")
+    assert code == 1
+    assert "labelled, of 6 pairs: ann 1, bob 1" in out
+    assert "no pair was labelled by two annotators, so there is no agreement to measure" in out
+
+
+def test_an_annotator_who_labelled_nothing(here, typed, fails):
+    labelled_as_intended("ann")
+    typed([], "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")
+    line = fails("annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv")
+    assert "bob labelled nothing: 0 of 6 pairs have a label in bob.csv" in line and "leave bob out" in line
+    assert not Path("merged.csv").exists()
+    typed("q", "annotate", "pairs.csv", "--annotator", "eve")
+    assert "eve labelled nothing: 0 of 6" in fails("annotate", "merge", "pairs.csv", "pairs.eve.jsonl", "-o", "m.csv")
+    line = fails("annotate", "pairs.csv", "--annotator", "carl", "--resolve", "ann.jsonl", "--resolve", "bob.csv")
+    assert "bob labelled nothing" in line, "it is not that they disagree on no pair"
+
+
 def test_spreadsheets_go_out_and_come_back(here, typed):
     labelled_as_intended("ann")
     code, _, err = typed([], "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")

@@ -87,7 +87,7 @@ def label(
     from paraqd.cli.annotate_screen import annotate_pairs
     from paraqd.cli.keys import open_keys
     from paraqd.corpus.annotations import Session, annotator_name, journal_path, open_journal
-    from paraqd.corpus.merging import disagreements, read_annotators
+    from paraqd.corpus.merging import check_labelled, disagreements, read_annotators
 
     name = _login() if annotator is None else annotator_name(annotator)
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
@@ -95,6 +95,7 @@ def label(
     scope, resolves = None, []
     if resolve:
         judges = read_annotators(resolve, pairs, label_columns=label_column, encoding=encoding)
+        check_labelled(judges, pairs)
         scope, resolves = disagreements(judges), [judge.name for judge in judges]
         if not scope:
             raise _error(f"{' and '.join(resolves)} disagree on no pair: there is nothing to settle")
@@ -130,13 +131,15 @@ def merge(
 ) -> None:
     """Bring annotators together: Cohen's κ of every two, and one file with one label for each pair.
 
-    Where they disagree, an annotator who used --resolve decides, else the majority; a tie has no label.
+    Where they disagree, an annotator who used --resolve decides, else the majority; a tie has no label. An annotator
+    who labelled nothing is an error.
     """
     from paraqd.corpus import merging
 
     check_outputs([out, *filter(None, [disagreements])], [source, *annotated], overwrite=overwrite)
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
     annotators = merging.read_annotators(annotated, pairs, label_columns=label_column, encoding=encoding)
+    merging.check_labelled(annotators, pairs)
     merged = merging.merge(pairs, annotators)
     agreements = _agreements(annotators, pairs)
     unsettled = [item for item in merged if item.label is None]
@@ -153,7 +156,8 @@ def merge(
         "valid": sum(item.label == 1 for item in merged),
         "invalid": sum(item.label == 0 for item in merged),
         "open": len(unsettled),
-        "disagreed": sum(item.agreed is False for item in merged),
+        # nothing to say, which is not agreement, where no pair was labelled by two
+        "disagreed": sum(item.agreed is False for item in merged) if agreements else None,
         "annotators": {annotator.name: len(annotator.labels) for annotator in annotators},
         "agreement": [{"first": a, "second": b, **found.to_dict()} for a, b, found in agreements],
     }
@@ -319,9 +323,17 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
                 markup=False,
                 soft_wrap=True,
             )
+    labelled = ", ".join(f"{name} {times:,}" for name, times in report["annotators"].items())
+    if agreements:
+        agreement = f"annotators disagreed on {report['disagreed']:,}"
+    elif len(report["annotators"]) == 1:
+        agreement = "one annotator only, so there is no agreement to measure"
+    else:
+        agreement = "no pair was labelled by two annotators, so there is no agreement to measure"
+    console.print(f"labelled, of {report['pairs']:,} pairs: {labelled}", markup=False, soft_wrap=True)
     console.print(
         f"{report['pairs']:,} pairs: {report['valid']:,} valid, {report['invalid']:,} invalid, {report['open']:,} "
-        f"open; annotators disagreed on {report['disagreed']:,}; {report['written']:,} written to {report['out']}",
+        f"open; {agreement}; {report['written']:,} written to {report['out']}",
         markup=False,
         soft_wrap=True,
     )

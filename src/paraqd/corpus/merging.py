@@ -123,6 +123,16 @@ def _stem(source: str | Path) -> str:
     return Path(Path(source).name.removesuffix(".gz")).stem
 
 
+def check_labelled(annotators: Sequence[Annotator], pairs: Items) -> None:
+    """Refuse annotators who labelled nothing: that others contradict none of their labels is no agreement."""
+    for annotator in annotators:
+        if not annotator.labels:
+            raise AnnotationError(
+                f"{annotator.name} labelled nothing: 0 of {len(pairs.pairs):,} pairs have a label in "
+                f"{annotator.source}; fill in 1 (valid) or 0 (invalid), or leave {annotator.name} out"
+            )
+
+
 def disagreements(annotators: Sequence[Annotator]) -> list[str]:
     """Return the keys on which annotators gave different labels; those who settle disagreements do not count."""
     judges = [annotator for annotator in annotators if not annotator.resolves]
