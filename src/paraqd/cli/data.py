@@ -22,7 +22,8 @@ _PATH_EXAMPLE = "Example: paraqd data path sawp"
 _BUILD_EXAMPLE = "Example: paraqd data build questions -o questions.jsonl.gz --corpus gsm8k --corpus mathqa"
 
 _TEST_SETS = ("aquarat", "sawp", "pawp")
-_WIDE = 110  # columns of a terminal in which descriptions stand beside the rest; elsewhere --json has them
+_WIDE = 110  # columns of a terminal in which the licences have room; elsewhere --json has them
+_OWN = "em_math"  # what names of sets that are a user's own begin with
 _PLACES = {"local": "local", "cache": "cache", "missing": "not here"}
 
 app = typer.Typer(help="List, fetch, find and build data sets.", no_args_is_help=True)
@@ -216,9 +217,9 @@ def _show(rows: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     console = stdout()
-    described = console.width >= _WIDE
+    licensed = console.width >= _WIDE
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("name", "kind", "rows", "where", "licence", *(["what it is"] if described else [])):
+    for title in ("name", "kind", "rows", "where", *(["licence"] if licensed else []), "what it is"):
         table.add_column(title, no_wrap=title in ("name", "kind", "rows", "where"))
     table.columns[2].justify = "right"
     for row in rows:
@@ -226,12 +227,16 @@ def _show(rows: list[dict[str, Any]]) -> None:
         if row["sound"] is False or row["flaw"]:
             place = Text("damaged" if row["flaw"] else "changed", style="red")
         count = "" if row["rows"] is None else f"{row['rows']:,}"
-        description = [Text(row["description"])] if described else []
-        table.add_row(row["name"], row["kind"], count, place, Text(row["licence"]), *description)
+        licence = [Text(row["licence"])] if licensed else []
+        table.add_row(row["name"], row["kind"], count, place, *licence, Text(row["description"]))
     console.print(table)
     notes = []
     if any(row["where"] == "missing" for row in rows):
         notes.append("paraqd data get NAME fetches what is not here, or says how to come by it")
+    own = [row["name"] for row in rows if row["name"].startswith(_OWN)]
+    notes.append(f"{' and '.join(own)} are not public: put files of your own in their place, in the data folder")
+    if not licensed:
+        notes.append("a wider terminal, or --json, shows the licences")
     if any(row["sound"] is False for row in rows):
         notes.append("changed: its bytes are not those of the known file")
     notes += [f"{row['name']}: {row['flaw']}" for row in rows if row["flaw"]]

@@ -136,7 +136,7 @@ _ALL = (
     Dataset(
         name="em_math",
         kind="pairs",
-        description="EM_Math test pairs, or a test set of your own in its place",
+        description="EM_Math test pairs: your own set",
         licence="not public",
         home="",
         use=_REPORTING,
@@ -146,7 +146,7 @@ _ALL = (
     Dataset(
         name="em_math_train",
         kind="questions",
-        description="EM_Math training questions, or questions of your own in their place",
+        description="EM_Math training questions: your own",
         licence="not public",
         home="",
         use=_TRAINING,
@@ -193,7 +193,7 @@ _ALL = (
     Dataset(
         name="questions",
         kind="questions",
-        description="The training mixture of AQuA-RAT, MathQA and GSM8K, test questions removed",
+        description="The training mixture of the three corpora, test questions removed",
         licence="Apache-2.0, MIT",
         home="",
         use=_TRAINING,
