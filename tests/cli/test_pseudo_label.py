@@ -43,6 +43,7 @@ class TestLabelling:
         captured = capsys.readouterr()
         assert captured.err == ""
         lines = [line.split() for line in captured.out.splitlines()]
+        assert lines[0] == ["operator", "pairs", "valid", "%", "invalid", "%"]
         assert ["Backtranslation", "1", "100.00", "0.00"] in lines
         assert ["LowTfidfReplacement", "1", "0.00", "100.00"] in lines
         assert ["all", "2", "50.00", "50.00"] in lines
@@ -57,6 +58,17 @@ class TestLabelling:
         assert run(["pseudo-label", "pairs.jsonl", "-o", "out.tsv", "--quiet"]) == 0
         captured = capsys.readouterr()
         assert (captured.out, captured.err) == ("", "")
+
+    def test_labels_of_ones_own_are_replaced_and_it_is_said(self, here, capsys):
+        Path("pairs.csv").write_text("question,paraphrase,label\nfive pens,five pens,0\nfive pens,red,\n")
+        assert run(["pseudo-label", "pairs.csv", "-o", "out.csv"]) == 0
+        line = capsys.readouterr().err
+        assert line.startswith("pairs.csv has labels that no operator gave") and line.count("\n") == 1
+        assert line.endswith("in out.csv the encoder's replace them\n")
+        assert run(["pseudo-label", "pairs.csv", "-o", "out.csv", "--overwrite", "--quiet"]) == 0
+        assert capsys.readouterr().err == ""
+        assert run(["pseudo-label", "pairs.csv", "-o", "out.csv", "--overwrite", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["replaced"] == 1
 
     def test_rows_that_could_not_be_labelled(self, here, capsys):
         Path("pairs.csv").write_text("q,p\nfive pens,five pens\nfive pens,\n,x\n")
@@ -75,6 +87,7 @@ class TestLabelling:
         (["pairs.jsonl", "-o", "out.csv", "--threshold", "2"], "--threshold"),
         (["pairs.jsonl", "-o", "out.csv", "--encoder", "none"], "there is no model of that name here; give"),
         (["pairs.jsonl", "-o", "out.csv", "--paraphrase-column", "text"], "no column 'text'"),
+        (["pairs.jsonl", "-o", "out.csv", "--device", "gpu"], "there is no device 'gpu' here"),
         (["pairs.jsonl"], "Missing option"),
     ],
 )

@@ -58,6 +58,11 @@ def pseudo_label(
             overwrite=overwrite,
             progress=bar.update,
         )
+    if report.replaced and not quiet:
+        say(
+            f"{report.source} has labels that no operator gave (it has no column 'operator'): in {report.out} the "
+            "encoder's replace them"
+        )
     if as_json:
         write_json(report.to_dict())
     elif not quiet:
@@ -72,7 +77,7 @@ def _show(report: PseudoLabelReport) -> None:
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("operator", no_wrap=True)
-    for title in ("pairs", "positive %", "negative %"):
+    for title in ("pairs", "valid %", "invalid %"):
         table.add_column(title, justify="right", no_wrap=True)
     statistics = report.statistics
     for operator in (*statistics.operators, statistics.overall):

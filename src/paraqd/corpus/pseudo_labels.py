@@ -25,6 +25,7 @@ from paraqd.corpus.tables import (
     open_writer,
     replacing,
 )
+from paraqd.generators.runtime import check_device
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +123,11 @@ class PseudoLabelStatistics:
 
 @dataclass(frozen=True)
 class PseudoLabelReport:
-    """What was done with a file."""
+    """What was done with a file.
+
+    ``replaced`` counts labels that did not come from an operator (the file has no column ``operator``), such as
+    people's, and that the encoder's took the place of.
+    """
 
     source: str
     out: str
@@ -131,6 +136,7 @@ class PseudoLabelReport:
     statistics: PseudoLabelStatistics
     skipped: int = 0
     skipped_rows: tuple[tuple[int, str], ...] = ()
+    replaced: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for a program."""
@@ -140,6 +146,7 @@ class PseudoLabelReport:
             "encoder": self.encoder,
             "threshold": self.threshold,
             "skipped": self.skipped,
+            "replaced": self.replaced,
             "version": __version__,
             **self.statistics.to_dict(),
         }
@@ -208,6 +215,7 @@ def pseudo_label_file(
     if not -1 <= threshold <= 1:
         raise AugmentError(f"--threshold {threshold}: a cosine lies between -1 and 1")
     check_target(source, out, overwrite=overwrite)
+    check_device(device)
     report = progress or (lambda stage, done, total: None)
     table = open_table(source, encoding=encoding)
     table.require(columns, ("question", "paraphrase"))
@@ -235,6 +243,7 @@ def pseudo_label_file(
         statistics=counter.statistics(),
         skipped=pairs.skipped,
         skipped_rows=tuple(pairs.skipped_rows),
+        replaced=0 if "operator" in table.columns else pairs.labelled,
     )
     write_beside(out, metadata)
     return result
@@ -273,6 +282,7 @@ class _Pairs:
     columns: Columns
     skipped: int = 0
     skipped_rows: list[tuple[int, str]] = field(default_factory=list)
+    labelled: int = 0
 
     def __iter__(self) -> Iterator[Row]:
         for number, row in enumerate(self.table.rows(), start=1):
@@ -283,6 +293,7 @@ class _Pairs:
                 if len(self.skipped_rows) < _NAMED_ROWS:
                     self.skipped_rows.append((number, why))
                 continue
+            self.labelled += row.get(self.columns.label) not in (None, "")
             kept = {name: _typed(row.get(name), held) for name, held in AUGMENTED.items()}
             given = row.get(self.columns.id)
             name = "" if given is None else str(given).strip()
