@@ -67,7 +67,60 @@ def test_without_the_models_the_others_go_on(here, capsys):
         "left out CorruptedReconstruction",
         "left out T5Paraphrase",
     ]
-    assert "paraqd generator train fb" in errors[0] and "--generator fe=DIR" in errors[1]
+    assert "paraqd generator train fb --data DIR --out DIR makes a small one" in errors[0]
+    assert "--generator fe=DIR; paraqd generator train fe --data DIR --out DIR makes a small one" in errors[1]
+    assert "--stand-ins" not in "".join(errors), "it would ask for the same models again"
+
+
+def test_the_table_tells_never_drawn_from_tried_in_vain(here, capsys):
+    Path("rules.toml").write_text(
+        'name = "rules"\n[operators]\nvalid = ["NumToWords", "UnitExpansion"]\ninvalid = ["fc", "RandomDeletion"]\n'
+    )
+    Path("q.csv").write_text("id,question\nq1,Tom has 5 apples and buys 3 more. How many has he now?\n")
+    seen = set()
+    for seed in range(8):
+        command = ["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--overwrite", "--examples", "0"]
+        assert run([*command, "--seed", str(seed)]) == 0
+        lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+        assert lines[0] == "operator paper makes tried gave pairs distance".split()
+        (units,) = [line[3:] for line in lines if line[0] == "UnitExpansion"]
+        seen.add(" ".join(units))
+        (words,) = [line[3:6] for line in lines if line[0] == "NumToWords"]
+        assert words == ["1", "100.0", "%"]
+    assert seen == {"never drawn 0", "1 nothing 0"}
+
+
+def test_pairs_are_counted_as_they_are_written(here, capsys):
+    Path("rules.toml").write_text(
+        'name = "rules"\n[operators]\nvalid = ["SameSentence", "NumToWords"]\ninvalid = ["RandomDeletion"]\n'
+    )
+    assert run(["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--json"]) == 0
+    # what repeats the question is nothing to annotate
+    report = json.loads(capsys.readouterr().out)
+    assert report["pairs"] == {"SameSentence": 0, "NumToWords": 4, "RandomDeletion": 4}
+
+
+def test_few_valid_pairs_end_with_why_and_what_to_do(here, capsys):
+    pytest.importorskip("transformers")
+    Path("q.csv").write_text("id,question\n" + "".join(f"q{i},How many are {i} and {i}?\n" for i in range(5)))
+    assert run(["testset", "q.csv", "-o", "pairs.csv", "--stand-ins", "-q"]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("only 0 of 5 questions have a valid pair: ")
+    assert "CorruptedReconstruction was left out" in last and "take --recipe extended" in last
+    assert "paraqd generator train fb --data DIR --out DIR" in last and "--generator fb=DIR" in last
+    Path("q.csv").write_text("id,question\n" + "".join(f"q{i},Why {'x' * i}?\n" for i in range(1, 4)))
+    Path("rules.toml").write_text(
+        'name = "extended"\n[operators]\nvalid = ["NumToWords"]\ninvalid = ["RandomDeletion"]\n'
+    )
+    assert run(["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "-q", "--overwrite"]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "NumToWords gave nothing for the others; add valid operators that suit these questions" in last
+
+
+def test_a_device_that_is_not_here_is_refused_at_once(here, fails):
+    pytest.importorskip("torch")
+    assert "there is no device 'gpu' here" in fails("testset", "q.csv", "-o", "x.csv", "--device", "gpu")
+    assert not Path("x.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ _STYLES = {"=": "dim", "-": "red strike", "+": "green"}
 _MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 
 
-def show(report: AugmentReport, *, examples: int = 3) -> None:
-    """Print what each operator did."""
+def show(report: AugmentReport, *, examples: int = 3, table: Table | None = None) -> None:
+    """Print what each operator did, in the ``table`` of a command that has its own."""
     console = stdout()
-    console.print(_table(report))
+    console.print(table or _table(report))
     console.print(Text("distance: mean edit distance, normalised (and in characters)", style="dim"))
     for operator in report.operators:
         for remark in _remarks(operator):
@@ -52,16 +52,21 @@ def _table(report: AugmentReport) -> Table:
     for title in ("applied", "pairs", "distance"):
         table.add_column(title, no_wrap=True, justify="right")
     for operator in report.operators:
-        distance = "" if operator.edit_distance is None else f"{operator.edit_distance:.2f}"
-        table.add_row(
-            operator.name,
-            operator.paper_id,
-            Text("valid", style="green") if operator.label else Text("invalid", style="yellow"),
-            f"{operator.applied_percent:.1f} %",
-            f"{operator.applied:,}",
-            distance and f"{distance} ({operator.edit_characters:.0f})",
-        )
+        applied = (f"{operator.applied_percent:.1f} %", f"{operator.applied:,}")
+        table.add_row(operator.name, operator.paper_id, makes(operator), *applied, distance(operator))
     return table
+
+
+def makes(operator: OperatorReport) -> Text:
+    """Return what an operator is meant to make."""
+    return Text("valid", style="green") if operator.label else Text("invalid", style="yellow")
+
+
+def distance(operator: OperatorReport) -> str:
+    """Return how far an operator's outputs are from the questions; nothing where it gave none."""
+    if operator.edit_distance is None:
+        return ""
+    return f"{operator.edit_distance:.2f} ({operator.edit_characters:.0f})"
 
 
 def _remarks(operator: OperatorReport) -> list[str]:

@@ -10,12 +10,15 @@ from paraqd.cli.console import say, stderr, write_json
 from paraqd.cli.options import models_in, names_in, say_left_out
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from paraqd.corpus.testset import MadeTestset
 
 EXAMPLE = "Example: paraqd testset questions.csv -o pairs.csv --generator fb=models/fb --generator fe=models/fe"
 
 _FILES, _MODELS, _SHOWN = "Files", "Models", "What is shown"
 _NAMED = 20  # ids of questions that lack a side
+_RULES = "extended"  # the recipe that needs no model
 
 
 def testset(
@@ -34,7 +37,10 @@ def testset(
         None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
     ),
     stand_ins: bool = typer.Option(
-        False, "--stand-ins", help="Do not look for the paper's models.", rich_help_panel=_MODELS
+        False,
+        "--stand-ins",
+        help="Do not look for the paper's models: fa by rules; fb and fe only with --generator.",
+        rich_help_panel=_MODELS,
     ),
     generator: list[str] = typer.Option(
         [], "--generator", metavar="ID=MODEL", help="A folder or name: fb=DIR.", rich_help_panel=_MODELS
@@ -50,7 +56,12 @@ def testset(
     """Make a test set to be annotated: for each question one valid and one invalid operator, drawn at random.
 
     The label is left empty for paraqd annotate; what the operator is meant to make stands in the column intended.
-    Operators whose model cannot be had are left out. Run the same command again after an interruption.
+    fa (by rules), fc and fd run without models; fb and fe need one each, else
+    they are left out. paraqd generator train fb --data DIR --out DIR makes fb's
+    (it wants a GPU) and --generator fb=DIR uses it. Without fb few questions have
+    a valid pair. --recipe extended needs no model and gives nearly all of them one.
+
+    Run the same command again after an interruption.
     """
     from paraqd.cli.progress import Bar
     from paraqd.corpus.tables import Columns
@@ -82,11 +93,32 @@ def testset(
     elif not quiet:
         from paraqd.cli.augment_report import show
 
-        show(result, examples=examples)
+        show(result, examples=examples, table=_drawn(result))
     say_left_out(result)
     _name_lacking(result)
+    _say_too_few(result)
     if result.skipped or result.failed or any(result.lacking.values()):
         raise typer.Exit(1)
+
+
+def _drawn(result: MadeTestset) -> Table:
+    """Return the table of operators: an operator may have been drawn for no question, or have given nothing."""
+    from rich.table import Table
+
+    from paraqd.cli.augment_report import distance, makes
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("operator", overflow="fold")  # the one that gives way in a narrow terminal
+    for title in ("paper", "makes"):
+        table.add_column(title, no_wrap=True)
+    for title in ("tried", "gave", "pairs", "distance"):
+        table.add_column(title, no_wrap=True, justify="right")
+    for operator in result.operators:
+        gave = f"{operator.applied_percent:.1f} %" if operator.applied else "nothing" if operator.questions else ""
+        tried = f"{operator.questions:,}" if operator.questions else "never drawn"
+        counts = (tried, gave, f"{result.pairs[operator.name]:,}")
+        table.add_row(operator.name, operator.paper_id, makes(operator), *counts, distance(operator))
+    return table
 
 
 def _name_lacking(result: MadeTestset) -> None:
@@ -95,3 +127,44 @@ def _name_lacking(result: MadeTestset) -> None:
         if ids:
             more = f" and {len(ids) - _NAMED:,} more (--json names all)" if len(ids) > _NAMED else ""
             say(f"no {side} paraphrase for {len(ids):,} questions: {', '.join(ids[:_NAMED])}{more}")
+
+
+def _say_too_few(result: MadeTestset) -> None:
+    """Say why fewer than half of the questions have a valid pair, and what to do."""
+    paired = result.questions - len(result.lacking["valid"])
+    if 2 * paired >= result.questions:
+        return
+    tried = " and ".join(operator.name for operator in result.operators if operator.label)
+    absent, models = _absent(result)
+    left_out = f", and {' and '.join(absent)} {'was' if len(absent) == 1 else 'were'} left out" if absent else ""
+    advice = f"take --recipe {_RULES}, all of whose operators are rules (training uses them too)"
+    for key in models:
+        advice += f", or make a model with paraqd generator train {key} --data DIR --out DIR (on a GPU) and give it "
+        advice += f"with --generator {key}=DIR"
+    if result.recipe == _RULES:
+        advice = "add valid operators that suit these questions, in a recipe of your own (--recipe FILE.toml)"
+    say(
+        f"only {paired:,} of {result.questions:,} questions have a valid pair: {tried} gave nothing for the others"
+        f"{left_out}; {advice}"
+    )
+
+
+def _absent(result: MadeTestset) -> tuple[list[str], list[str]]:
+    """Return the valid operators that were left out, and the models among what they need that can be trained."""
+    from typing import get_args
+
+    from paraqd.generators.train import Kind
+    from paraqd.operators import get
+
+    names: list[str] = []
+    models: list[str] = []
+    for name in result.left_out:
+        try:
+            operator = get(name)
+        except ModuleNotFoundError:  # its package is not installed, as the line about it says
+            continue
+        if operator.polarity == "valid":
+            names.append(operator.name)
+            needed = [need.removeprefix("generator.") for need in operator.needs]
+            models += [key for key in needed if key in get_args(Kind)]
+    return names, models

@@ -158,6 +158,17 @@ def _stand_ins(recipe: Recipe) -> dict[str, str]:
     return serves | recipe.stand_ins
 
 
+def rules_stand_in(name: str, recipe: Recipe) -> bool:
+    """Whether ``--stand-ins`` lets an operator run without any model.
+
+    >>> rules_stand_in("Backtranslation", load_recipe("paper")), rules_stand_in("T5Paraphrase", load_recipe("test"))
+    (True, False)
+    """
+    serves = _stand_ins(recipe)
+    needing = [part for part in name.split("+") if _generators_of(get(part))]
+    return all(serves.get(base_name(part), _BY_MODEL) != _BY_MODEL for part in needing)
+
+
 def _generators_of(operator: Operator) -> list[str]:
     return [need.removeprefix(_PREFIX) for need in operator.needs if need.startswith(_PREFIX)]
 

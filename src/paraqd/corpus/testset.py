@@ -12,18 +12,20 @@ from paraqd.corpus.encoder import DEFAULT_ENCODER
 from paraqd.corpus.outputs import SCHEMA as AUGMENTED
 from paraqd.corpus.outputs import Run, check_target, pair_row, settings, summary, write_pairs
 from paraqd.corpus.parts import Parts, hold, parts_folder
-from paraqd.corpus.plan import AugmentError, Plan, Step, make_plan
+from paraqd.corpus.plan import AugmentError, Plan, Step, make_plan, rules_stand_in
 from paraqd.corpus.questions import CHUNK, Progress, look_through, read_chunks
 from paraqd.corpus.report import AugmentReport, Collector, Example
 from paraqd.corpus.resources import ENTITY_READERS, ResourceSpec, build_resources, load_models
 from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns, Row, check_writable, open_table
 from paraqd.generators import GeneratorUnavailableError, MissingExtraError
+from paraqd.generators.runtime import check_device
 from paraqd.operators import Recipe, Resources, derive_rng, get, load_recipe
 from paraqd.reading.entities import PipelineUnavailableError
 
 # as augment writes them, the label left to annotators, and what the operator is meant to make
 SCHEMA: Mapping[str, type] = {**AUGMENTED, "intended": int}
 
+_STAND_INS = ", or use --stand-ins"  # how errors of generators end
 SIDES = {1: "valid", 0: "invalid"}
 
 
@@ -31,10 +33,12 @@ SIDES = {1: "valid", 0: "invalid"}
 class MadeTestset(AugmentReport):
     """What was made: as for an augmentation, and for each side the ids of the questions that lack an output.
 
-    An operator's ``questions`` are those for which it was tried.
+    An operator's ``questions`` are those for which it was tried, ``applied`` counts what it gave; ``pairs`` are those
+    that were written, by operator: what the question or the other side says already is not taken.
     """
 
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pairs: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +82,7 @@ def make_testset(
     if entities not in ENTITY_READERS:
         raise AugmentError(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
     check_target(source, out, overwrite=overwrite or Parts(parts_folder(out)).begun)
+    check_device(device)
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
     absent = _not_installed(loaded, skip)
     plan = make_plan(loaded, skip=[*skip, *absent], stand_ins=stand_ins, generators=generators)
@@ -87,7 +92,7 @@ def make_testset(
     with hold(out) as parts:
         table = open_table(source, encoding=encoding)
         table.require(columns)
-        plan = _runnable(plan, resources, absent)
+        plan = _runnable(plan, loaded, resources, absent)
         survey = look_through(table, columns, words=plan.needs("vocabulary"), progress=report)
         if survey.vocabulary is not None:
             resources.give("vocabulary", survey.vocabulary)
@@ -142,7 +147,7 @@ def _full_name(name: str) -> str:
         return name
 
 
-def _runnable(plan: Plan, resources: Resources, absent: Mapping[str, str]) -> Plan:
+def _runnable(plan: Plan, recipe: Recipe, resources: Resources, absent: Mapping[str, str]) -> Plan:
     """Load the models, and leave out the operators that cannot have theirs; both sides must keep one."""
     steps: list[Step] = []
     left_out = {**absent, **plan.left_out}
@@ -153,12 +158,20 @@ def _runnable(plan: Plan, resources: Resources, absent: Mapping[str, str]) -> Pl
                 resources.require("parser", needed_by=step.name)
         except (AugmentError, GeneratorUnavailableError, MissingExtraError, PipelineUnavailableError) as error:
             steps = [kept for kept in steps if kept.name != step.name]
-            left_out[step.name] = str(error)
+            left_out[step.name] = _without_a_circle(str(error), step, recipe)
     for label, side in SIDES.items():
         if not any(step.label == label for step in steps):
             reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
             raise AugmentError(f"no {side} operator can run{f' ({reasons})' if reasons else ''}")
     return replace(plan, steps=tuple(steps), left_out=left_out)
+
+
+def _without_a_circle(why: str, step: Step, recipe: Recipe) -> str:
+    """Say how a model is made in place of ``--stand-ins``, which would only ask for that model again."""
+    if _STAND_INS not in why or rules_stand_in(step.name, recipe):
+        return why
+    made = "".join(f"; paraqd generator train {key} --data DIR --out DIR makes a small one" for key in step.generators)
+    return why.replace(_STAND_INS, made)
 
 
 # --- drawing ------------------------------------------------------------------------------------
@@ -254,12 +267,15 @@ def _join(run: _Run, kept: int) -> MadeTestset:
     """Put the parts together as the output, in one step, and return the report."""
     collector = Collector(run.plan)
     lacking: dict[str, list[str]] = {side: [] for side in SIDES.values()}
-    write_pairs(run, SCHEMA, _joined_rows(run, collector, lacking), complete=True)
+    pairs = {step.name: 0 for step in run.plan.steps}
+    write_pairs(run, SCHEMA, _joined_rows(run, collector, lacking, pairs), complete=True)
     made = summary(run, collector, resumed=kept, complete=True)
-    return MadeTestset(**vars(made), lacking={side: tuple(ids) for side, ids in lacking.items()})
+    return MadeTestset(**vars(made), lacking={side: tuple(ids) for side, ids in lacking.items()}, pairs=pairs)
 
 
-def _joined_rows(run: _Run, collector: Collector, lacking: Mapping[str, list[str]]) -> Iterator[Row]:
+def _joined_rows(
+    run: _Run, collector: Collector, lacking: Mapping[str, list[str]], pairs: dict[str, int]
+) -> Iterator[Row]:
     """Yield the rows, each question's valid one first."""
     for index in range(run.chunks):
         part = run.parts.load(index)
@@ -272,5 +288,6 @@ def _joined_rows(run: _Run, collector: Collector, lacking: Mapping[str, list[str
                     continue
                 s, paraphrase, note = made[q, label]
                 collector.add_output(s, Example(question.id, question.text, paraphrase))
+                pairs[run.plan.steps[s].name] += 1
                 yield {**pair_row(question, run.plan.steps[s], paraphrase, note), "label": None, "intended": label}
         run.progress("joining", min((index + 1) * CHUNK, run.rows), run.rows)
