@@ -24,7 +24,7 @@ from sentence_transformers.sentence_transformer import losses
 from torch.utils.data import DataLoader
 
 from paraqd.corpus.triplets import TripletSet, read_triplets, subset
-from paraqd.training.batches import collate, plan_batches, tokenize
+from paraqd.training.batches import BatchPlan, TokenStore, collate, plan_batches, tokenize
 from paraqd.training.encoders import embedder, load_trainable
 from paraqd.training.losses import make_loss
 from paraqd.training.settings import TrainSettings
@@ -32,9 +32,8 @@ from paraqd.training.trainer import run_trainer
 from paraqd.training.validation import validate
 
 
-def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> float:
-    """Train with the project's trainer; return the seconds."""
-    start = time.perf_counter()
+def planned(model: Any, triplets: TripletSet, settings: TrainSettings) -> tuple[TokenStore, BatchPlan]:
+    """Tokenise the texts and plan the batches, as training does."""
     tokens = tokenize(triplets.texts, model.tokenizer, max_length=model.max_seq_length)
     plan = plan_batches(
         triplets,
@@ -44,6 +43,13 @@ def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> flo
         seed=settings.seed,
         apart=False,
     )
+    return tokens, plan
+
+
+def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> float:
+    """Train with the project's trainer; return the seconds."""
+    start = time.perf_counter()
+    tokens, plan = planned(model, triplets, settings)
     with tempfile.TemporaryDirectory() as folder:
         run_trainer(model, triplets, tokens, plan, settings=settings, work_dir=Path(folder), checkpoint_seconds=1e9)
     return time.perf_counter() - start
@@ -52,15 +58,7 @@ def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> flo
 def timed_loop(model: Any, triplets: TripletSet, settings: TrainSettings, device: str) -> float:
     """Train over the same batches with nothing but an optimizer around; return the seconds."""
     start = time.perf_counter()
-    tokens = tokenize(triplets.texts, model.tokenizer, max_length=model.max_seq_length)
-    plan = plan_batches(
-        triplets,
-        tokens.lengths,
-        batch_size=settings.batch_size,
-        epochs=settings.epochs,
-        seed=settings.seed,
-        apart=False,
-    )
+    tokens, plan = planned(model, triplets, settings)
     loss = make_loss(model, settings)
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     model.train()
