@@ -57,8 +57,8 @@ def evaluate(
 ) -> None:
     """Compare scores with labels: precision, recall, F1, separation, AUC, calibration, and how sure they are.
 
-    The column score is used if there is one. Else the pairs are scored by the cosine of an encoder:
-    all-MiniLM-L6-v2 unless --model names another.
+    The column score is used if there is one. Else the pairs are scored by the
+    cosine of an encoder: all-MiniLM-L6-v2 unless --model names another.
     """
     from paraqd.cli import evaluate_scores as scores
     from paraqd.cli.options import check_outputs
