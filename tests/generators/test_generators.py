@@ -65,7 +65,8 @@ def test_small_batches_give_the_same(generator):
 
 
 def test_samples_change_with_the_seed_and_each_text_may_have_its_own(generator):
-    decoding = DECODINGS["sampled"]
+    # hot: these models are so sure of their sentences that they would say the same again
+    decoding = dataclasses.replace(DECODINGS["sampled"], temperature=20.0, top_p=1.0)
     first = generator.generate(TEXTS, seed=1, decoding=decoding)
     assert generator.generate(TEXTS, seed=1, decoding=decoding) == first
     second = generator.generate(TEXTS, seed=2, decoding=decoding)

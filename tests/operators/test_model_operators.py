@@ -188,7 +188,7 @@ def test_corruption_takes_any_text(text, seed):
 def test_operators_are_deterministic_whatever_the_batch(translators, pegasus):
     generators = {**translators, "f9": load_generator(pegasus, device="cpu")}
     texts = [APPLES, TRAIN, PENS, "What is its speed?"]
-    sampled = LossyParaphrase(decoding=Decoding(do_sample=True, temperature=1.5, keep_unfinished=True))
+    sampled = LossyParaphrase(decoding=Decoding(do_sample=True, temperature=20.0, keep_unfinished=True))
     for operator in (Backtranslation(), LossyParaphrase(), sampled):
         together = run(operator, texts, with_generators(**generators))
         again = [run(operator, [text], with_generators(**generators))[0] for text in texts]
