@@ -150,6 +150,10 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
     notes = _notes(scale, measurements, results)
     if scale.name == "smoke" and found.name == "train-operators":
         notes.append("the pairs are the samples, which the training operators did not make")
+    if scale.name == "full" and found.name != "encoder" and "L12" not in scale.encoder:
+        notes.append(
+            f"the paper's rows are of all-MiniLM-L12-v1; for other encoders see its table (ours: {scale.encoder})"
+        )
     outcome.tables = score_tables(found, results, notes, beside=scale.name == "full")
     if figures:
         outcome.figures = draw(found, results, data, measurements, beside=scale.name == "full")
