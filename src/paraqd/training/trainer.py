@@ -204,7 +204,8 @@ def _bf16(settings: TrainSettings, device: str | None) -> bool:
 def _plain_attention() -> Iterator[None]:
     """Do without cuDNN's attention: it is planned anew for every shape, and nearly every batch has its own.
 
-    Measured on an H200 with batches of 16 triplets: 147 ms a step with it, 20 ms without.
+    Measured on an H200 with batches of 16 triplets: forward and backward took 147 ms on a shape seen for the first
+    time, 20 ms on one seen before; 964 batches took 35 s without it and were not through after 90 s with it.
     """
     import torch
 
