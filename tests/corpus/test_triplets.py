@@ -343,3 +343,13 @@ def test_numpy_is_all_it_needs(tmp_path):
     command = [sys.executable, "-c", code, str(path)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("150\n", "")
+
+
+def test_one_question_under_two_ids_is_one_question():
+    """Else it could stand in a batch as its own negative."""
+    rows = [
+        {"id": number, "question": "5 pens?", "paraphrase": text, "label": 1, "operator": "Rewrite"}
+        for number, text in (("1", "five pens?"), ("2", "How about 5 pens?"))
+    ]
+    made = make_triplets(rows, in_batch=True)
+    assert made.questions.tolist() == [0, 0]
