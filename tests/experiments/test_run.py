@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("sentence_transformers")
 
+from paraqd.corpus.locks import alone
 from paraqd.evaluation.metrics import evaluate
 from paraqd.evaluation.published import published, top_operators
 from paraqd.experiments import EXPERIMENTS
@@ -163,6 +164,26 @@ def test_a_run_that_was_killed_ends_with_the_same_scores(smoke, tmp_path):
     for training in experiment("examples").trainings(SMOKE):
         name = score_file(training, "examples")
         assert (tmp_path / "run" / name).read_text() == (folder / name).read_text()
+
+
+def test_of_processes_that_share_a_run_each_trains_what_no_other_does(smoke, tmp_path):
+    folder, *_ = smoke
+    run = tmp_path / "run"
+    shutil.copytree(folder, run)
+    held, *others = experiment("loss").trainings(SMOKE)
+    files = {training: run / score_file(training, SMOKE.first_set) for training in (held, *others)}
+    before = {training: file.read_text() for training, file in files.items()}
+    for file in files.values():
+        file.unlink()
+    with alone(run / "locks" / f"{held.slug}.lock"):  # as if another process were training it
+        process = _command.command("loss", "--scale", "smoke", "--out", run, "--quiet", "--no-figures")
+        while process.poll() is None and not all(files[training].is_file() for training in others):
+            time.sleep(0.05)
+        assert process.poll() is None, process.stderr.read()  # it waits for that one
+        assert not files[held].is_file()
+        files[held].write_text(before[held])
+    assert process.wait() == 0, process.stderr.read()
+    assert before == {training: file.read_text() for training, file in files.items()}
 
 
 def test_scores_of_other_pairs_are_not_taken_for_those_of_a_changed_test_set(smoke, tmp_path):

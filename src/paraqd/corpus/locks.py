@@ -31,10 +31,15 @@ def locked(file: IO[bytes]) -> bool:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Wait until no other process holds the file, and hold it."""
+def alone(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Wait until no other process holds the file, and hold it.
+
+    Without waiting, a file that is held raises `BlockingIOError`.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as file:
         while not locked(file):
+            if not wait:
+                raise BlockingIOError(f"another process holds {path}")
             time.sleep(0.2)
         yield

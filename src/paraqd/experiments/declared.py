@@ -103,7 +103,7 @@ def _train_operators(scale: Scale) -> list[Row]:
 
 
 def _examples(scale: Scale) -> list[Row]:
-    return [Row(training(m, scale), {"method": m.name}, "") for m in (PRETRAINED, PARAQD)]
+    return [Row(training(m, scale), {"method": m.name}, "examples") for m in (PRETRAINED, PARAQD)]
 
 
 EXPERIMENTS = (

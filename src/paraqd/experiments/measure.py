@@ -60,11 +60,16 @@ class Measurements:
         self.checkpoint_seconds = checkpoint_seconds
         self._measured: dict[tuple[str, str], Measured] = {}
 
-    def ensure(self, training: Training, sets: Sequence[TestSet], *, embeddings: Sequence[str] = ()) -> None:
-        """Have the scores of a model on all these test sets, training it if need be."""
+    def ensure(
+        self, training: Training, sets: Sequence[TestSet], *, embeddings: Sequence[str] = (), wait: bool = True
+    ) -> None:
+        """Have the scores of a model on all these test sets, training it if need be.
+
+        A model that another process is training is waited for, or raises `BlockingIOError` at once.
+        """
         if not any(self._missing(training, sets, embeddings)):
             return
-        with alone(self.folder / "locks" / f"{training.slug}.lock"):
+        with alone(self.folder / "locks" / f"{training.slug}.lock", wait=wait):
             wanted, drawn = self._missing(training, sets, embeddings)
             if not wanted and not drawn:
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,7 +20,7 @@ from paraqd.experiments.declared import EXPERIMENTS, Experiment, experiment
 from paraqd.experiments.errors import ExperimentError, NotRunError
 from paraqd.experiments.figures import Figure, draw
 from paraqd.experiments.measure import Measurements
-from paraqd.experiments.methods import SSMBA_PL, UDA_PL
+from paraqd.experiments.methods import SSMBA_PL, UDA_PL, Training
 from paraqd.experiments.report import write_report
 from paraqd.experiments.scales import Scale
 from paraqd.experiments.tables import Result, example_table, pseudo_label_table, score_tables
@@ -58,8 +58,8 @@ def run_experiments(
 ) -> list[Outcome]:
     """Run experiments into a folder: scores, metrics, tables, plots and ``report.html``.
 
-    Called again with the same folder, it goes on where it was; several processes may share a folder. A folder begun
-    with another scale is refused.
+    Called again with the same folder, it goes on where it was. Several processes may share a folder: each trains what
+    no other is training, and all end with the whole. A folder begun with another scale is refused.
 
     Parameters
     ----------
@@ -88,12 +88,16 @@ def run_experiments(
     _begin(folder, data)
     keep = [training.slug for training in experiment("main").trainings(scale)]
     measurements = Measurements(data, keep=keep, checkpoint_seconds=checkpoint_seconds)
-    outcomes = []
-    for found in chosen:
-        outcome = _run(found, data, measurements, figures=figures)
-        with alone(folder / "locks" / "run.lock"):
-            _write(outcome, folder)
-        outcomes.append(outcome)
+    outcomes: list[Outcome] = []
+    for wait in (False, True):  # first what no other process is at, then what others have made, too
+        for found in [each for each in chosen if all(outcome.experiment is not each for outcome in outcomes)]:
+            outcome = _run(found, data, measurements, figures=figures, wait=wait)
+            if outcome is None:
+                continue
+            with alone(folder / "locks" / "run.lock"):
+                _write(outcome, folder)
+            outcomes.append(outcome)
+    outcomes.sort(key=lambda outcome: chosen.index(outcome.experiment))
     _finish(folder, data)
     if not any(outcome.tables for outcome in outcomes):
         reasons = {why for outcome in outcomes for why in outcome.not_run.values()}
@@ -109,11 +113,15 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
     return [found for found in EXPERIMENTS if "all" in names or found.name in names]
 
 
-def _run(found: Experiment, data: RunData, measurements: Measurements, *, figures: bool) -> Outcome:
+def _run(found: Experiment, data: RunData, measurements: Measurements, *, figures: bool, wait: bool) -> Outcome | None:
+    """Run an experiment; None where another process is at a part of it and it is not to be waited for."""
     outcome = Outcome(found)
     if found.kind == "pseudo-labels":
         _pseudo_labels(outcome, data)
-    elif found.kind == "examples":
+        return outcome
+    if not wait and not _train_free(found, data, measurements):
+        return None
+    if found.kind == "examples":
         _examples(outcome, data, measurements)
     else:
         _scores(outcome, data, measurements, figures=figures)
@@ -123,19 +131,12 @@ def _run(found: Experiment, data: RunData, measurements: Measurements, *, figure
 def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figures: bool) -> None:
     found, scale = outcome.experiment, data.scale
     rows = found.rows(scale)
-    sets: dict[str, TestSet] = {}
-    for name in dict.fromkeys(row.test_set for row in rows):
-        try:
-            sets[name] = data.test_set(name)
-        except NotRunError as error:
-            outcome.not_run[name] = str(error)
+    sets, outcome.not_run = _test_sets(found, data)
     if not sets:
         return
-    drawn = [scale.first_set] if found.embeddings else []
-    for training in found.trainings(scale):
-        tested = [sets[row.test_set] for row in rows if row.training == training and row.test_set in sets]
+    for training, tested in _tested(found, scale, sets):
         try:
-            measurements.ensure(training, tested, embeddings=drawn)
+            measurements.ensure(training, tested, embeddings=_drawn(found, scale))
         except NotRunError as error:
             name = f"{training.method.name}, {training.encoder}" + (
                 f", without {training.without}" if training.without else ""
@@ -157,6 +158,41 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
     outcome.tables = score_tables(found, results, notes, beside=scale.name == "full")
     if figures:
         outcome.figures = draw(found, results, data, measurements, beside=scale.name == "full")
+
+
+def _test_sets(found: Experiment, data: RunData) -> tuple[dict[str, TestSet], dict[str, str]]:
+    """Return the test sets of an experiment by name, and why others are not here."""
+    sets, missing = {}, {}
+    for name in dict.fromkeys(row.test_set for row in found.rows(data.scale)):
+        try:
+            sets[name] = data.test_set(name)
+        except NotRunError as error:
+            missing[name] = str(error)
+    return sets, missing
+
+
+def _tested(found: Experiment, scale: Scale, sets: Mapping[str, TestSet]) -> Iterator[tuple[Training, list[TestSet]]]:
+    """Yield each model of an experiment with the test sets it is measured on."""
+    rows = found.rows(scale)
+    for training in found.trainings(scale):
+        yield training, [sets[row.test_set] for row in rows if row.training == training and row.test_set in sets]
+
+
+def _drawn(found: Experiment, scale: Scale) -> list[str]:
+    return [scale.first_set] if found.embeddings else []
+
+
+def _train_free(found: Experiment, data: RunData, measurements: Measurements) -> bool:
+    """Train and score what no other process is at; say whether that is everything."""
+    everything = True
+    for training, tested in _tested(found, data.scale, _test_sets(found, data)[0]):
+        try:
+            measurements.ensure(training, tested, embeddings=_drawn(found, data.scale), wait=False)
+        except BlockingIOError:
+            everything = False
+        except NotRunError:
+            continue  # the run itself says so
+    return everything
 
 
 def _notes(scale: Scale, measurements: Measurements, results: Sequence[Result]) -> list[str]:
