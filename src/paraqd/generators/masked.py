@@ -23,6 +23,7 @@ from paraqd.generators.runtime import (
 )
 from paraqd.generators.seq2seq import short_name
 
+_HOLES_AT_ONCE = 512  # each a row over the whole vocabulary
 MASK_SHARE = 0.8  # of the chosen tokens; the others become a random token or stay, half and half, as in BERT
 RANDOM_SHARE = 0.1
 
@@ -180,22 +181,27 @@ class MaskedGenerator:
 
         device = self.model.device
         ids, mask = pad([job.ids for job in jobs], value=self.tokenizer.pad_token_id or 0, left=False, device=device)
-        plain = torch.zeros(self.model.config.vocab_size, dtype=torch.bool)
+        plain = torch.zeros(self.model.config.vocab_size, dtype=torch.bool, device=device)
         plain[self._plain] = True
-        begins = torch.tensor(self._begins_word)
+        begins = torch.tensor(self._begins_word, device=device)
         with torch.inference_mode():
-            logits = self.model(input_ids=ids, attention_mask=mask).logits.float()
-        answers = []
-        for row, job in enumerate(jobs):
-            positions = [hole.position for hole in job.holes]
-            same = begins[None, :] == torch.tensor([hole.begins for hole in job.holes])[:, None]
-            scores = logits[row, positions].masked_fill(~(plain[None, :] & same).to(device), float("-inf"))
+            logits = self.model(input_ids=ids, attention_mask=mask).logits
+        holes = [(row, hole) for row, job in enumerate(jobs) for hole in job.holes]
+        chosen: list[int] = []
+        for first in range(0, len(holes), _HOLES_AT_ONCE):
+            some = holes[first : first + _HOLES_AT_ONCE]
+            same = begins[None, :] == torch.tensor([hole.begins for _, hole in some], device=device)[:, None]
+            rows, positions = [row for row, _ in some], [hole.position for _, hole in some]
+            scores = logits[rows, positions].float().masked_fill(~(plain[None, :] & same), float("-inf"))
             if decoding.do_sample:
                 scores = keep_top_p(scores / decoding.temperature, decoding.top_p)
                 # A hole's noise depends on its own position, not on how many holes there are.
-                keys = torch.tensor([row_key(job.key, "", position) for position in positions])
+                keys = torch.tensor([row_key(jobs[row].key, "", hole.position) for row, hole in some])
                 scores = scores + gumbel(keys.to(device), step=0, size=scores.shape[1])
-            answers.append(scores.argmax(dim=-1).tolist())
+            chosen += scores.argmax(dim=-1).tolist()
+        answers: list[list[int]] = [[] for _ in jobs]
+        for (row, _), token in zip(holes, chosen, strict=True):
+            answers[row].append(token)
         return answers
 
     def _splice(self, text: str, job: Corrupted, answer: list[int]) -> str:
