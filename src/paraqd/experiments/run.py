@@ -324,10 +324,20 @@ def _finish(folder: Path, data: RunData) -> None:
     path = folder / "run.json"
     with alone(folder / "locks" / "run.lock"):
         facts = _read(path)
-        facts["versions"] = {**facts.get("versions", {}), **_versions()}
+        facts["versions"] = _both(facts.get("versions", {}), _versions())
         facts["test_sets"] = {**facts.get("test_sets", {}), **{t.name: t.sha256 for t in data.loaded() if t.sha256}}
         replace_json(path, facts)
         write_report(folder)
+
+
+def _both(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Name all versions that had a part in a run: models may be trained on one machine, tables made on another.
+
+    >>> _both({"torch": "2.11.0"}, {"torch": "2.13.0", "numpy": "2.1"})
+    {'torch': '2.11.0, 2.13.0', 'numpy': '2.1'}
+    """
+    joined = {name: [*before.get(name, "").split(", "), number] for name, number in now.items()}
+    return {**before, **{name: ", ".join(filter(None, dict.fromkeys(all_))) for name, all_ in joined.items()}}
 
 
 def _versions() -> dict[str, str]:
