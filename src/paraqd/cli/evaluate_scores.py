@@ -258,7 +258,7 @@ def _scored(name: str, signature: str, pairs: Sequence[Pair], scores: Sequence[f
         signature=signature,
         labels=[pair.label or 0 for pair in pairs],
         scores=scores,
-        groups=[pair.question for pair in pairs],
+        groups=[pair.group or pair.question for pair in pairs],
         operators=operators if any(operators) else None,
     )
 

@@ -34,7 +34,9 @@ __all__ = [
     "written_split",
 ]
 
-Where = Literal["local", "cache", "missing"]
+Where = Literal["bundled", "local", "cache", "missing"]
+
+_BUNDLED = Path(__file__).parent / "data"  # of the sets that come with the package
 
 # a written rewrite, and the column that names its fault
 _WRITTEN = (
@@ -90,8 +92,8 @@ def cache_dir() -> Path:
 def find(name: str, data_dir: str | Path | None = None) -> Path:
     """Return where a data set lies: in ``data_dir``, else in ``PARAQD_DATA_DIR``, else in the cache.
 
-    For a set of several files it is the first. DatasetError where it is not there: one line that says what to fetch
-    and where to put it.
+    A bundled set lies in the package. For a set of several files it is the first. DatasetError where it is not there:
+    one line that says what to fetch and where to put it.
     """
     found = state(name, data_dir, check=False)
     if found.path is None:
@@ -102,9 +104,7 @@ def find(name: str, data_dir: str | Path | None = None) -> Path:
 def state(name: str, data_dir: str | Path | None = None, *, check: bool = True) -> State:
     """Say where a data set lies and, with ``check``, whether its bytes are the known ones."""
     record = dataset(name)
-    folder = _data_dir(data_dir)
-    places: list[tuple[Where, Path]] = [] if folder is None else [("local", folder)]
-    for where, place in [*places, ("cache", _downloads())]:
+    for where, place in _places(record, data_dir):
         for path in _candidates(record.files[0], place):
             if path.is_file():
                 return State(record, where, path, _sound(record.files[0], path) if check else None)
@@ -118,12 +118,14 @@ def get(name: str, data_dir: str | Path | None = None, *, progress: Progress | N
     """
     record = dataset(name)
     found = state(name, data_dir)
+    if found.sound is False and record.bundled:
+        raise DatasetError(f"{found.path} is not the file that came with paraqd; install paraqd again")
     if found.sound is False:
         raise DatasetError(
             f"{found.path} is not the known file of {name} (its sha256 differs); remove it and fetch it again, or "
             "give it by its path to use it as it is"
         )
-    if found.where == "local" and found.path is not None:
+    if found.where in ("bundled", "local") and found.path is not None:
         return found.path
     if not record.public:
         if found.path is not None:
@@ -177,6 +179,8 @@ def load_pairs(
         score_column=score_column,
         scored=scored,
         contradictions=record.contradictions,
+        operator_column=record.operator_column,
+        group_column=record.group_column,
     )
 
 
@@ -248,6 +252,15 @@ def _data_dir(given: str | Path | None) -> Path | None:
     return Path(folder)
 
 
+def _places(record: Dataset, data_dir: str | Path | None) -> list[tuple[Where, Path]]:
+    """Return the folders that a data set may lie in, the first that counts first."""
+    if record.bundled:
+        return [("bundled", _BUNDLED)]
+    folder = _data_dir(data_dir)
+    local: list[tuple[Where, Path]] = [] if folder is None else [("local", folder)]
+    return [*local, ("cache", _downloads())]
+
+
 def _downloads() -> Path:
     return cache_dir() / "data"
 
@@ -266,6 +279,8 @@ def _sound(file: DataFile, path: Path) -> bool | None:
 
 
 def _absent(record: Dataset, folder: Path | None) -> str:
+    if record.bundled:
+        return f"{record.name} is not here: {record.obtain}"
     file = record.files[0]
     place = f"{folder / file.name}" if folder is not None else f"{file.name} in a folder that PARAQD_DATA_DIR names"
     if record.public:

@@ -39,7 +39,9 @@ class Dataset:
 
     ``reader`` names the shape of the file where it is not a table of rows (see `datasets_corpora` and
     `written_pairs`). ``contradictions`` says that the published file holds pairs twice with different labels and is
-    read all the same. ``obtain`` says how to come by a set that cannot be downloaded.
+    read all the same. ``obtain`` says how to come by a set that cannot be downloaded. A ``bundled`` set comes with the
+    package. ``operator_column`` is what its pairs are told apart by in a breakdown, ``group_column`` what those have in
+    common that are not independent.
     """
 
     name: str
@@ -53,6 +55,9 @@ class Dataset:
     reader: str = "table"
     contradictions: bool = False
     obtain: str = ""
+    bundled: bool = False
+    operator_column: str = "operator"
+    group_column: str | None = None
 
     @property
     def public(self) -> bool:
@@ -210,6 +215,23 @@ _ALL = (
         files=(DataFile("written_pairs.jsonl.gz"),),
         reader="written_pairs",
         obtain="it has no public home yet",
+    ),
+    Dataset(
+        name="awp-variants",
+        kind="pairs",
+        description="Open benchmark: written rewrites of a tenth of written_pairs, with faults",
+        licence="Apache-2.0",
+        home="",
+        use=_REPORTING,
+        files=(
+            DataFile(
+                "awp_variants.jsonl.gz", sha256="732327506f1d043f13a4881b8b8f425437f8702307be606399bd89ad05433a1b"
+            ),
+        ),
+        obtain="it comes with paraqd: install paraqd again",
+        bundled=True,
+        operator_column="fault",
+        group_column="problem",
     ),
     Dataset(
         name="general_paraphrases",

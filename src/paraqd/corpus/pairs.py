@@ -22,7 +22,8 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{0,3},[0-9]+")
 class Pair:
     """A question and a paraphrase of it; ``label`` is 1 where it is valid, 0 where not, None where unknown.
 
-    ``row`` is the pair's place in its file, counted from 1 without the header.
+    ``row`` is the pair's place in its file, counted from 1 without the header. ``group`` names what several questions
+    have in common where they are not independent: the problem that all of them word.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Pair:
     operator: str = ""
     score: float | None = None
     row: int = 0
+    group: str = ""
 
 
 def read_pairs(
@@ -43,6 +45,8 @@ def read_pairs(
     score_column: str = "score",
     scored: bool = False,
     contradictions: bool = False,
+    operator_column: str = OPERATOR_COLUMN,
+    group_column: str | None = None,
 ) -> list[Pair]:
     """Read every pair of a file.
 
@@ -61,6 +65,8 @@ def read_pairs(
         Whether the column of scores must be there.
     contradictions : bool
         Whether a pair may stand twice with different labels, as in a published test set that must be kept as it is.
+    operator_column, group_column : str
+        The columns of ``operator`` and ``group``, if they are there.
 
     Returns
     -------
@@ -79,7 +85,8 @@ def read_pairs(
     table.require(columns, ("question", "paraphrase", "label") if labelled else ("question", "paraphrase"))
     if scored:
         table.need("score", score_column)
-    wanted = [columns.question, columns.paraphrase, columns.label, columns.id, OPERATOR_COLUMN, score_column]
+    wanted = [columns.question, columns.paraphrase, columns.label, columns.id, operator_column, score_column]
+    wanted += [] if group_column is None else [group_column]
     has_scores = score_column in table.columns
     pairs = []
     for number, row in enumerate(table.rows(wanted), start=1):
@@ -89,8 +96,9 @@ def read_pairs(
                 row=number,
                 **_texts(row, columns, where),
                 label=_label(row.get(columns.label), columns.label, where, needed=labelled),
-                operator=str(row.get(OPERATOR_COLUMN) or ""),
+                operator=str(row.get(operator_column) or ""),
                 score=_score(row.get(score_column), score_column, where) if has_scores else None,
+                group="" if group_column is None else str(row.get(group_column) or ""),
             )
         )
     if not pairs:
