@@ -1,0 +1,36 @@
+"""A behavioural checklist: pairs written by hand, by capability, each with its label and where its fault shows.
+
+>>> from paraqd.scoring.verdict import Verdict
+>>> case = parse_case({"question": "Tom has 5 pens. How many?", "paraphrase": "Tom has 5 pens.", "label": 0,
+...     "kinds": ["question_lost"], "where": {"question": ["How many?"], "paraphrase": []}}, capability="question")
+>>> report = run_checklist(lambda pairs: [Verdict(0.9, True, (), "") for _ in pairs], [case])
+>>> report.total.pass_rate
+0.0
+"""
+
+from paraqd.evaluation.checklist.cases import Case, ChecklistError, load_cases, parse_case
+from paraqd.evaluation.checklist.judging import (
+    CapabilityRow,
+    ChecklistReport,
+    Judge,
+    Outcome,
+    first_of_each,
+    judge_by,
+    run_checklist,
+    shows_the_fault,
+)
+
+__all__ = [
+    "CapabilityRow",
+    "Case",
+    "ChecklistError",
+    "ChecklistReport",
+    "Judge",
+    "Outcome",
+    "first_of_each",
+    "judge_by",
+    "load_cases",
+    "parse_case",
+    "run_checklist",
+    "shows_the_fault",
+]

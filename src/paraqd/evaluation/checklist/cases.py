@@ -1,0 +1,228 @@
+"""The cases of the checklist: one ``CAPABILITY.jsonl`` for each capability, here or in a folder of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from paraqd.evaluation.errors import EvaluationError
+from paraqd.scoring.verdict import EvidenceKind, Span
+
+_ENDING = ".jsonl"
+_KEYS = ("question", "paraphrase", "label", "kinds", "where")
+_TEXTS = ("question", "paraphrase")
+
+
+class ChecklistError(EvaluationError):
+    """Cases that cannot be used, or verdicts that do not fit them; the message is one line that says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A pair whose verdict is known.
+
+    Attributes
+    ----------
+    capability : str
+        What it tests; the name of its file.
+    question, paraphrase : str
+        The two texts.
+    label : int
+        1 where the paraphrase is valid, 0 where it is not.
+    kinds : tuple of EvidenceKind
+        What the fault may be called, the best first; empty for a valid pair, and where no evidence is asked for.
+    question_spans, paraphrase_spans : tuple of (start, end)
+        Where the fault shows, in code points of each text.
+    line : int
+        Its line in the file, from 1; 0 where it comes from no file.
+
+    """
+
+    capability: str
+    question: str
+    paraphrase: str
+    label: int
+    kinds: tuple[EvidenceKind, ...] = ()
+    question_spans: tuple[Span, ...] = ()
+    paraphrase_spans: tuple[Span, ...] = ()
+    line: int = 0
+
+    @property
+    def where(self) -> dict[str, list[str]]:
+        """The words in each text where the fault shows, as they stand in the file."""
+        return {
+            "question": [self.question[a:b] for a, b in self.question_spans],
+            "paraphrase": [self.paraphrase[a:b] for a, b in self.paraphrase_spans],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the case as plain data, as it stands in a file, with its capability and line."""
+        found: dict[str, Any] = {
+            "capability": self.capability,
+            "line": self.line,
+            "question": self.question,
+            "paraphrase": self.paraphrase,
+            "label": self.label,
+        }
+        if self.kinds:
+            found |= {"kinds": [kind.value for kind in self.kinds], "where": self.where}
+        return found
+
+
+def load_cases(folder: str | Path | None = None, *, capabilities: Sequence[str] | None = None) -> tuple[Case, ...]:
+    """Return the cases of a folder, capability by capability in the order of their names.
+
+    Parameters
+    ----------
+    folder
+        Holds a file ``CAPABILITY.jsonl`` for each capability; without one the cases that come with paraqd are taken.
+    capabilities
+        Only these; all of them unless given.
+
+    Raises
+    ------
+    ChecklistError
+        Where there are no cases, no such capability, or a line is not a case.
+    """
+    root = files(__package__ or "paraqd.evaluation.checklist") if folder is None else Path(folder).expanduser()
+    here = "paraqd" if folder is None else str(folder)
+    found = _files(root, here)
+    if capabilities is not None:
+        for name in capabilities:
+            _check_known(name, found, here)
+        found = {name: file for name, file in found.items() if name in capabilities}
+    return tuple(case for name, file in found.items() for case in _cases(name, file))
+
+
+def parse_case(found: object, *, capability: str, line: int = 0) -> Case:
+    """Return the case that a line of a file holds.
+
+    ``where`` names words, each of which must stand in its text exactly once. An invalid pair may do without ``kinds``
+    and ``where``: then only its verdict is judged.
+
+    Raises
+    ------
+    ChecklistError
+        Where it is no case; the message says what is wrong, not in which file.
+
+    Examples
+    --------
+    >>> case = parse_case({"question": "Ann is 4.", "paraphrase": "Ann is 5.", "label": 0,
+    ...     "kinds": ["number_changed"], "where": {"question": ["4"], "paraphrase": ["5"]}}, capability="numbers")
+    >>> case.kinds[0].value, case.question_spans, case.paraphrase_spans
+    ('number_changed', ((7, 8),), ((7, 8),))
+    """
+    if not isinstance(found, Mapping):
+        raise ChecklistError("a case is a JSON object")
+    unknown = [str(key) for key in found if key not in _KEYS]
+    if unknown:  # a misspelt key would silently ask for less
+        raise ChecklistError(f"unknown key {unknown[0]!r}; known are {', '.join(_KEYS)}")
+    for name in _TEXTS:
+        if not isinstance(found.get(name), str):
+            raise ChecklistError(f"{name!r} must be text")
+    if not found["question"].strip():
+        raise ChecklistError("the question is blank")
+    label = found.get("label")
+    if type(label) is not int or label not in (0, 1):  # not true, not "1": one way to write it
+        raise ChecklistError("'label' must be 1 (valid) or 0 (invalid)")
+    kinds = _kinds(found.get("kinds", []))
+    spans = _spans(found.get("where", {}), found)
+    marked = any(spans.values())
+    if label == 1 and (kinds or marked):
+        raise ChecklistError("a valid pair has no fault: leave out 'kinds' and 'where'")
+    if bool(kinds) != marked:
+        raise ChecklistError("'kinds' says what the fault is and 'where' where it shows: give both or neither")
+    return Case(
+        capability=capability,
+        question=found["question"],
+        paraphrase=found["paraphrase"],
+        label=label,
+        kinds=kinds,
+        question_spans=spans["question"],
+        paraphrase_spans=spans["paraphrase"],
+        line=line,
+    )
+
+
+def _kinds(given: object) -> tuple[EvidenceKind, ...]:
+    if not isinstance(given, list):
+        raise ChecklistError("'kinds' must be a list")
+    kinds = []
+    for name in given:
+        if name not in list(EvidenceKind):
+            raise ChecklistError(f"unknown kind {name!r}; known are {', '.join(EvidenceKind)}")
+        kinds.append(EvidenceKind(name))
+    return tuple(kinds)
+
+
+def _spans(where: object, texts: Mapping[str, Any]) -> dict[str, tuple[Span, ...]]:
+    """Return where the named words stand in each text."""
+    if not isinstance(where, Mapping) or not set(where) <= set(_TEXTS):
+        raise ChecklistError("'where' must be an object with the keys 'question' and 'paraphrase'")
+    found = {}
+    for name in _TEXTS:
+        words = where.get(name, [])
+        if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
+            raise ChecklistError(f"'where' must list words of the {name}")
+        found[name] = tuple(_span(word, texts[name], name) for word in words)
+    return found
+
+
+def _span(words: str, text: str, name: str) -> Span:
+    start = text.find(words)
+    if start < 0:
+        raise ChecklistError(f"{words!r} does not stand in the {name}")
+    if text.find(words, start + 1) >= 0:
+        raise ChecklistError(f"{words!r} stands in the {name} more than once: name more words around it")
+    return start, start + len(words)
+
+
+def _files(root: Traversable, here: str) -> dict[str, Traversable]:
+    if not root.is_dir():
+        raise ChecklistError(f"there is no folder {here}")
+    found = sorted((file.name, file) for file in root.iterdir() if file.name.endswith(_ENDING))
+    if not found:
+        raise ChecklistError(f"{here} holds no cases: they are files CAPABILITY{_ENDING}")
+    return {name.removesuffix(_ENDING): file for name, file in found}
+
+
+def _check_known(name: str, known: Mapping[str, object], here: str) -> None:
+    from rapidfuzz import process
+
+    if name in known:
+        return
+    nearest = process.extractOne(name, list(known), score_cutoff=60)
+    remedy = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(known)}"
+    raise ChecklistError(f"{here} has no capability {name!r}; {remedy}")
+
+
+def _cases(capability: str, file: Traversable) -> Iterator[Case]:
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ChecklistError(f"cannot read {file.name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ChecklistError(f"{file.name} is not UTF-8") from None
+    held = False
+    for number, line in enumerate(text.split("\n"), start=1):  # other line breaks may stand inside a JSON string
+        if not line.strip():
+            continue
+        try:
+            yield parse_case(_json(line), capability=capability, line=number)
+        except ChecklistError as error:
+            raise ChecklistError(f"{file.name}, line {number}: {error}") from None
+        held = True
+    if not held:
+        raise ChecklistError(f"{file.name} is empty")
+
+
+def _json(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        raise ChecklistError("not valid JSON") from None
