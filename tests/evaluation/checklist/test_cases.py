@@ -1,6 +1,8 @@
 """Cases are read from a folder; whatever is wrong with one is said in a line that names it."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,7 @@ from paraqd.evaluation.checklist import ChecklistError, load_cases, parse_case
 from paraqd.scoring.verdict import EvidenceKind
 
 QUESTION = "Tom weighs 6 pounds and 4 ounces. How many ounces is that?"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "checklist.md"
 VALID = {"question": QUESTION, "paraphrase": "How many ounces are six pounds and four ounces?", "label": 1}
 INVALID = {
     "question": QUESTION,
@@ -152,3 +155,11 @@ def test_folders_that_hold_no_cases(tmp_path):
     (tmp_path / "a.jsonl").mkdir()
     with pytest.raises(ChecklistError, match=r"cannot read a\.jsonl"):
         load_cases(tmp_path)
+
+
+def test_the_documented_lines_are_cases(tmp_path):
+    text = DOCUMENT.read_text(encoding="utf-8")
+    (lines,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "mine.jsonl").write_text(lines, encoding="utf-8")
+    assert [case.label for case in load_cases(tmp_path)] == [1, 0]
+    assert [kind for kind in EvidenceKind if f"`{kind}`" not in text] == []

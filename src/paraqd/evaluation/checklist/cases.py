@@ -89,7 +89,7 @@ def load_cases(folder: str | Path | None = None, *, capabilities: Sequence[str] 
     ChecklistError
         Where there are no cases, no such capability, or a line is not a case.
     """
-    root = files(__package__ or "paraqd.evaluation.checklist") if folder is None else Path(folder).expanduser()
+    root = files("paraqd.evaluation.checklist") if folder is None else Path(folder).expanduser()
     here = "paraqd" if folder is None else str(folder)
     found = _files(root, here)
     if capabilities is not None:
