@@ -3,8 +3,10 @@
 import gzip
 import json
 import os
+import re
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from paraqd.corpus.datasets import DATASETS, DatasetError, find, get, load_pairs
 from paraqd.corpus.tables import open_table
 from paraqd.scoring.verdict import EvidenceKind
 
+CARD = Path(__file__).parents[2] / "docs" / "awp-variants.md"
 DATA_DIR = os.environ.get("PARAQD_DATA_DIR")
 
 
@@ -188,6 +191,34 @@ def test_the_file_keeps_its_own_rules(committed):
         assert (row["fault"] is None) == (row["evidence_kind"] is None) == (row["label"] == 1)
         if row["fault"] is not None:
             assert row["evidence_kind"] == EVIDENCE_KINDS[row["fault"]]
+
+
+def card_table(first, columns):
+    """The rows of the card's table with this first column: a number for each name in it."""
+    text = CARD.read_text(encoding="utf-8")
+    body = text.split(f"\n| {first} | ", 1)[1].split("\n\n", 1)[0]
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in body.splitlines()[2:]]
+    return {row[0]: [int(cell) for cell in row[-columns:]] for row in rows}
+
+
+def test_the_card_counts_what_the_file_holds(committed):
+    faults = Counter(row["fault"] for row in committed if row["fault"])
+    assert card_table("fault | what is wrong", 1) == {fault: [count] for fault, count in faults.items()}
+    sources = {}
+    for row in committed:
+        problems, counts = sources.setdefault(row["source"], (set(), Counter()))
+        problems.add(row["problem"])
+        counts[row["label"]] += 1
+    held = {source: [len(problems), counts[1], counts[0]] for source, (problems, counts) in sources.items()}
+    assert card_table("source | problems", 3) == held
+    forms = Counter((str(row["label"]), row["form"]) for row in committed)
+    text = CARD.read_text(encoding="utf-8")
+    shown = re.findall(r"^\| (?:heavy|moderate), valid \| \S+ (?:in)?valid \| (\d) \| (\S+) \| (\d+) \|$", text, re.M)
+    assert {(label, form): int(count) for label, form, count in shown} == forms
+    problems = {row["problem"] for row in committed}
+    assert f"{len(committed):,} pairs of texts of {len(problems)} word problems" in text
+    assert "In all 874 valid and 1,741 invalid pairs" in text
+    assert DATASETS["awp-variants"].files[0].sha256 in text
 
 
 def test_a_valid_text_of_a_problem_is_nowhere_an_invalid_one(committed):

@@ -1,0 +1,168 @@
+"""Baselines on the open benchmark ``awp-variants``, in all, by fault and by form; and the file itself.
+
+    python bench/awp_variants.py --data-dir data [--scores "paraqd, fused=scored.jsonl"] [--card docs/awp-variants.md]
+    python bench/awp_variants.py --data-dir data --build src/paraqd/corpus/data/awp_variants.jsonl.gz
+
+The data folder holds ``written_pairs.jsonl.gz``: the candidate-only baseline is trained on its training part.
+``--scores`` adds the scores of any scorer, from a file with the benchmark's ids and a column ``score`` (as
+``paraqd score`` or ``paraqd evaluate --scores-out`` write it). ``--card`` puts the tables in between the card's marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from paraqd.corpus.awp_variants import build_variants, write_variants
+from paraqd.corpus.datasets import find, written_split
+from paraqd.corpus.encoder import load_encoder
+from paraqd.corpus.tables import Row, open_table
+from paraqd.evaluation.intervals import Estimate, bootstrap
+from paraqd.evaluation.metrics import evaluate
+from paraqd.reading import read, same_quantities
+from paraqd.scoring.cosine import cosine_scores
+
+ALWAYS, FUSED = "always valid", "paraqd, fused"
+BEGIN, END = "<!-- made by bench/awp_variants.py: begin -->", "<!-- made by bench/awp_variants.py: end -->"
+TO_COME = "to come"
+
+Scores = Sequence[float]
+
+
+def always_valid(rows: Sequence[Row]) -> Scores:
+    """Accept everything."""
+    return [1.0] * len(rows)
+
+
+def cosine(rows: Sequence[Row]) -> Scores:
+    """Score with the pretrained all-MiniLM-L6-v2."""
+    scores: list[float] = cosine_scores(load_encoder(), [(r["question"], r["paraphrase"]) for r in rows]).tolist()
+    return scores
+
+
+def quantities(rows: Sequence[Row]) -> Scores:
+    """Accept where both texts hold the same quantities, whatever their form."""
+    found = {text: read(text).quantities for row in rows for text in (row["question"], row["paraphrase"])}
+    return [float(same_quantities(found[row["question"]], found[row["paraphrase"]])) for row in rows]
+
+
+def candidate_only(rows: Sequence[Row], written: Sequence[Row]) -> Scores:
+    """Judge a paraphrase without its question: what the wording of faulty texts alone gives away."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    training = [row for row in written if written_split(row["id"]) == "train"]
+    sorts = ("heavy_valid", "moderate_valid", "heavy_invalid", "moderate_invalid")
+    texts = [row[sort] for row in training for sort in sorts]
+    labels = [int(sort.endswith("_valid")) for _ in training for sort in sorts]
+    # one-letter words and numbers count as words; defaults otherwise
+    words = TfidfVectorizer(ngram_range=(1, 2), min_df=2, token_pattern=r"(?u)\w+|[^\w\s]", sublinear_tf=True)
+    model = make_pipeline(words, LogisticRegression(max_iter=2000))
+    model.fit(texts, labels)
+    scores: list[float] = model.predict_proba([row["paraphrase"] for row in rows])[:, 1].tolist()
+    return scores
+
+
+def from_file(path: str, rows: Sequence[Row]) -> Scores:
+    """Read the scores of another scorer, by the benchmark's ids."""
+    given = {str(row["id"]): row for row in open_table(path).rows()}
+    for row in rows:
+        other = given.get(row["id"])
+        if other is None or (other["question"], other["paraphrase"]) != (row["question"], row["paraphrase"]):
+            raise SystemExit(f"{path} does not hold the pair {row['id']} of the benchmark")
+    return [float(given[row["id"]]["score"]) for row in rows]
+
+
+def overall(rows: Sequence[Row], methods: dict[str, Scores | None]) -> str:
+    """Return the table of all pairs: metrics with 95 % intervals, drawn over problems."""
+    labels, groups = [row["label"] for row in rows], [row["problem"] for row in rows]
+    lines = [
+        "| method | AUC | macro F1 at 0.5 | valid accepted | invalid rejected |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, scores in methods.items():
+        if scores is None:
+            lines.append(f"| {name} | {TO_COME} | {TO_COME} | {TO_COME} | {TO_COME} |")
+            continue
+        found = bootstrap(labels, scores, groups=groups).estimates
+        ((rejected, wrong), (lost, accepted)) = evaluate(labels, scores).confusion
+        shares = f"{accepted / (accepted + lost):.1%} | {rejected / (rejected + wrong):.1%}"
+        lines.append(f"| {name} | {_shown(found['auc'])} | {_shown(found['macro_f1'])} | {shares} |")
+    return "\n".join(lines)
+
+
+def by(column: str, rows: Sequence[Row], methods: dict[str, Scores | None]) -> str:
+    """Return a table of AUCs: the invalid pairs of each value of a column against all valid pairs."""
+    counts = Counter(row[column] for row in rows if row["label"] == 0)
+    lines = [f"| {column} | invalid pairs | {' | '.join(methods)} |", "| --- | ---: |" + " --- |" * len(methods)]
+    for value, count in counts.most_common():
+        chosen = [i for i, row in enumerate(rows) if row["label"] == 1 or row[column] == value]
+        cells = [TO_COME if scores is None else f"{_auc(rows, scores, chosen):.2f}" for scores in methods.values()]
+        lines.append(f"| {value} | {count} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _auc(rows: Sequence[Row], scores: Scores, chosen: Sequence[int]) -> float:
+    return evaluate([rows[i]["label"] for i in chosen], [scores[i] for i in chosen]).auc
+
+
+def _shown(estimate: Estimate) -> str:
+    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+
+
+def tables(rows: Sequence[Row], methods: dict[str, Scores | None]) -> str:
+    """Return all tables as Markdown."""
+    parts = [overall(rows, methods)]
+    methods = {name: scores for name, scores in methods.items() if name != ALWAYS}  # 0.50 everywhere
+    parts += ["AUC by fault, the invalid pairs of that fault against all valid pairs:", by("fault", rows, methods)]
+    parts += ["AUC by form (how far question and paraphrase were reworded), likewise:", by("form", rows, methods)]
+    return "\n\n".join(parts)
+
+
+def into_card(card: Path, made: str) -> None:
+    """Put the tables in between the marks of the card."""
+    text = card.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{card} does not have the marks {BEGIN} and {END}")
+    card.write_text(f"{before}{BEGIN}\n{made}\n{END}{after}", encoding="utf-8")
+
+
+def main() -> None:
+    """Print the tables, or build the file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data-dir", help="where written_pairs.jsonl.gz lies (PARAQD_DATA_DIR)")
+    parser.add_argument("--scores", action="append", default=[], metavar="NAME=FILE")
+    parser.add_argument("--card", type=Path, help="put the tables into this file")
+    parser.add_argument("--build", type=Path, metavar="OUT", help="only build the benchmark's file")
+    args = parser.parse_args()
+    written = list(open_table(find("written_pairs", args.data_dir)).rows())
+    if args.build is not None:
+        variants = build_variants(written)
+        print(write_variants(variants, args.build), variants.to_dict())
+        return
+    rows = list(open_table(find("awp-variants")).rows())
+    baselines: dict[str, Callable[[], Any]] = {
+        ALWAYS: lambda: always_valid(rows),
+        "pretrained cosine": lambda: cosine(rows),
+        "same quantities": lambda: quantities(rows),
+        "candidate only": lambda: candidate_only(rows, written),
+    }
+    methods: dict[str, Scores | None] = {name: make() for name, make in baselines.items()}
+    methods[FUSED] = None
+    for given in args.scores:
+        name, _, path = given.partition("=")
+        methods[name] = from_file(path, rows)
+    made = tables(rows, methods)
+    print(made)
+    if args.card is not None:
+        into_card(args.card, made)
+
+
+if __name__ == "__main__":
+    main()
