@@ -1,28 +1,40 @@
-"""Why a model trained on our operators differs from the paper's: what the public code's operators really made.
+"""Where a model trained on our operators differs from the paper's: what the public code's operators really made.
 
-    PARAQD_DATA_DIR=data python bench/reference_operators.py MODEL [MODEL...]
+    PARAQD_DATA_DIR=data python bench/reference_operators.py MODEL [MODEL...] [--pairs validation-paper.jsonl.gz]
 
-Reads ``aquarat_validation_reference.csv``, the public code's outputs of f1–f10, and prints for each operator how the
-words were edited, and the mean score and share accepted (> 0.5) by each model.
+Prints three tables in Markdown: of the public code's outputs of f1–f10 (``aquarat_validation_reference.csv``) how the
+words were edited, and how many each model accepts (> 0.5); of our own outputs (``--pairs``, as ``paraqd augment``
+writes them) how many each model accepts; of the test sets how many of the pairs that were edited in one way.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import difflib
 import os
 import re
-import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from paraqd.corpus.encoder import load_encoder
+from paraqd.corpus.datasets import load_pairs
+from paraqd.corpus.encoder import Encoder, load_encoder
+from paraqd.corpus.tables import open_table
 from paraqd.scoring.cosine import cosine_scores
 
 _WORD = re.compile(r"\w+")
 COLUMNS = {f"positive{n}": f"f{n}" for n in range(1, 5)} | {f"neg_{n}": f"f{n + 4}" for n in range(1, 7)}
+KINDS = ("same words", "words deleted", "words replaced", "reworded")
+
+
+def edits(question: str, paraphrase: str) -> list[tuple[str, list[str], list[str]]]:
+    """Return (kind, old words, new words) for each place where the words differ."""
+    before, after = _WORD.findall(question), _WORD.findall(paraphrase)
+    matcher = difflib.SequenceMatcher(None, [w.lower() for w in before], [w.lower() for w in after], autojunk=False)
+    return [(kind, before[a:b], after[c:d]) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
 
 
 def edit_kind(question: str, paraphrase: str) -> str:
@@ -31,39 +43,81 @@ def edit_kind(question: str, paraphrase: str) -> str:
     >>> edit_kind("Ann has 3 apples.", "Ann has 3 sona.")
     'words replaced'
     """
-    before, after = _WORD.findall(question.lower()), _WORD.findall(paraphrase.lower())
-    edits = [
-        (kind, end - start, last - first)
-        for kind, start, end, first, last in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-        if kind != "equal"
-    ]
-    if not edits:
+    found = edits(question, paraphrase)
+    if not found:
         return "same words"
-    if all(kind == "delete" for kind, *_ in edits):
+    if all(kind == "delete" for kind, *_ in found):
         return "words deleted"
-    if all(kind == "replace" and abs(old - new) <= 1 for kind, old, new in edits):
+    if all(kind == "replace" and abs(len(old) - len(new)) <= 1 for kind, old, new in found):
         return "words replaced"
     return "reworded"
 
 
-def main() -> None:
-    """Print a table in Markdown."""
-    models = sys.argv[1:]
-    path = Path(os.environ["PARAQD_DATA_DIR"]) / "aquarat_validation_reference.csv"
+def no_entity(question: str, paraphrase: str) -> bool:
+    """Tell whether only lower-case words were replaced."""
+    return all(word.islower() and word.isalpha() for _, old, _ in edits(question, paraphrase) for word in old)
+
+
+def accepted(encoders: Sequence[Encoder], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield a cell for each model."""
+    for encoder in encoders:
+        scores = np.asarray(cosine_scores(encoder, pairs))
+        yield f"{scores.mean():.2f}, {100 * (scores > 0.5).mean():.0f} %"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a Markdown table."""
+    print("|", " | ".join(head), "|\n|", " | ".join(["---"] * len(head)), "|")
+    for row in rows:
+        print("|", " | ".join(map(str, row)), "|")
+    print()
+
+
+def reference(path: Path, encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
+    """Show the public code's outputs."""
     with open(path, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    encoders = [load_encoder(model) for model in models]
-    kinds = ("same words", "words deleted", "words replaced", "reworded")
-    print("| operator | outputs |", " | ".join([*kinds, *(f"{m}: mean, accepted" for m in models)]), "|")
-    print("| --- |", " | ".join(["---:"] * (1 + len(kinds) + len(models))), "|")
+        records = list(csv.DictReader(file))
+    rows = []
     for column, name in COLUMNS.items():
-        pairs = [(row["question"], row[column]) for row in rows if row[column].strip()]
+        pairs = [(record["question"], record[column]) for record in records if record[column].strip()]
         counted = Counter(edit_kind(*pair) for pair in pairs)
-        cells = [str(counted[kind]) for kind in kinds]
-        for encoder in encoders:
-            scores = np.asarray(cosine_scores(encoder, pairs))
-            cells.append(f"{scores.mean():.2f}, {100 * (scores > 0.5).mean():.0f} %")
-        print(f"| {name} | {len(pairs)} |", " | ".join(cells), "|")
+        plain = sum(edit_kind(*pair) == "words replaced" and no_entity(*pair) for pair in pairs)
+        rows.append([name, len(pairs), *(counted[kind] for kind in KINDS), plain, *accepted(encoders, pairs)])
+    table(["public code's", "outputs", *KINDS, "of these only lower-case words", *heads], rows)
+
+
+def own(path: str, encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
+    """Show our operators' outputs."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row in open_table(path).rows(["question", "paraphrase", "paper_id"]):
+        found[str(row["paper_id"])].append((str(row["question"]), str(row["paraphrase"])))
+    names = sorted(found, key=lambda name: int(name[1:]))
+    table(["ours", "outputs", *heads], [[n, len(found[n]), *accepted(encoders, found[n])] for n in names])
+
+
+def tests(encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
+    """Show the test sets' invalid pairs by how they were edited."""
+    rows = []
+    for name in ("aquarat", "sawp"):
+        pairs = [(pair.question, pair.paraphrase) for pair in load_pairs(name) if pair.label == 0]
+        for kind in KINDS[1:]:
+            some = [pair for pair in pairs if edit_kind(*pair) == kind]
+            rows.append([name, kind, len(some), *accepted(encoders, some)])
+    table(["invalid pairs of", "edit", "pairs", *heads], rows)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--pairs", help="our own outputs")
+    options = parser.parse_args()
+    encoders = [load_encoder(model) for model in options.models]
+    heads = [f"{Path(model).name}: mean, accepted" for model in options.models]
+    reference(Path(os.environ["PARAQD_DATA_DIR"]) / "aquarat_validation_reference.csv", encoders, heads)
+    if options.pairs:
+        own(options.pairs, encoders, heads)
+    tests(encoders, heads)
 
 
 if __name__ == "__main__":

@@ -135,6 +135,15 @@ def test_masked_generator_replaces_some_tokens_and_keeps_the_rest(bert):
     assert model.generate(["", " ", "word " * 2000], seed=0) == [[], [], []]
 
 
+def test_how_many_holes_are_filled_at_once_changes_nothing(bert, monkeypatch):
+    generator = MaskedGenerator.load(bert, rate=0.5)
+    texts = ["Tom has 5 red apples and 3 green ones.", "How many apples does he have in all?"]
+    decoding = Decoding(do_sample=True, num_candidates=3)
+    together = generator.generate(texts, seed=1, decoding=decoding)
+    monkeypatch.setattr("paraqd.generators.masked._CPU_SCORES", 1)  # one by one
+    assert generator.generate(texts, seed=1, decoding=decoding) == together
+
+
 def test_masked_generator_glues_no_words_together(bert):
     model = dataclasses.replace(load_generator(bert), rate=0.6)
     for candidates in model.generate(TEXTS, seed=5, decoding=Decoding(do_sample=True, num_candidates=5)):

@@ -30,16 +30,20 @@ def locked(file: IO[bytes]) -> bool:
     return True
 
 
+class HeldError(Exception):
+    """Another process is at it."""
+
+
 @contextmanager
 def alone(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Wait until no other process holds the file, and hold it.
 
-    Without waiting, a file that is held raises `BlockingIOError`.
+    Without waiting, a file that is held raises `HeldError`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as file:
         while not locked(file):
             if not wait:
-                raise BlockingIOError(f"another process holds {path}")
+                raise HeldError(f"another process holds {path}")
             time.sleep(0.2)
         yield

@@ -59,21 +59,29 @@ class Measurements:
         self.keep = set(keep)
         self.checkpoint_seconds = checkpoint_seconds
         self._measured: dict[tuple[str, str], Measured] = {}
+        self._not_run: dict[str, NotRunError] = {}
 
     def ensure(
         self, training: Training, sets: Sequence[TestSet], *, embeddings: Sequence[str] = (), wait: bool = True
     ) -> None:
         """Have the scores of a model on all these test sets, training it if need be.
 
-        A model that another process is training is waited for, or raises `BlockingIOError` at once.
+        A model that another process is training is waited for, or raises `HeldError`. (Data that another process
+        is making are always waited for.) What could not be trained is not tried again.
         """
+        if training.slug in self._not_run:
+            raise self._not_run[training.slug]
         if not any(self._missing(training, sets, embeddings)):
             return
         with alone(self.folder / "locks" / f"{training.slug}.lock", wait=wait):
             wanted, drawn = self._missing(training, sets, embeddings)
             if not wanted and not drawn:
                 return
-            folder, name = self._model(training)
+            try:
+                folder, name = self._model(training)
+            except NotRunError as error:
+                self._not_run[training.slug] = error
+                raise
             # the encoder of ``evaluate``: long texts are read whole, and the same model gives the same scores there
             embed = load_encoder(str(folder), device=self.data.device)
             digest = folder_hash(folder)

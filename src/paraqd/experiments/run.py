@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd import __version__
-from paraqd.corpus.locks import alone
+from paraqd.corpus.locks import HeldError, alone
 from paraqd.corpus.plan import make_plan
 from paraqd.corpus.writers import replace_json
 from paraqd.evaluation.tables import Table, write_tables
@@ -86,7 +87,7 @@ def run_experiments(
     )
     _check(data_dir, generators or {})
     _begin(folder, data)
-    keep = [training.slug for training in experiment("main").trainings(scale)]
+    keep = _shared(scale)
     measurements = Measurements(data, keep=keep, checkpoint_seconds=checkpoint_seconds)
     outcomes: list[Outcome] = []
     for wait in (False, True):  # first what no other process is at, then what others have made, too
@@ -95,7 +96,7 @@ def run_experiments(
             if outcome is None:
                 continue
             with alone(folder / "locks" / "run.lock"):
-                _write(outcome, folder)
+                _write(outcome, folder, data_dir)
             outcomes.append(outcome)
     outcomes.sort(key=lambda outcome: chosen.index(outcome.experiment))
     _finish(folder, data)
@@ -113,8 +114,15 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
     return [found for found in EXPERIMENTS if "all" in names or found.name in names]
 
 
+def _shared(scale: Scale) -> list[str]:
+    """Return the models that several experiments need, and those of the main table: they are kept."""
+    times = Counter(training.slug for found in EXPERIMENTS for training in found.trainings(scale))
+    main = [training.slug for training in experiment("main").trainings(scale)]
+    return [slug for slug, number in times.items() if number > 1 or slug in main]
+
+
 def _run(found: Experiment, data: RunData, measurements: Measurements, *, figures: bool, wait: bool) -> Outcome | None:
-    """Run an experiment; None where another process is at a part of it and it is not to be waited for."""
+    """Run an experiment; None where another process is training a model of it that is not to be waited for."""
     outcome = Outcome(found)
     if found.kind == "pseudo-labels":
         _pseudo_labels(outcome, data)
@@ -188,7 +196,7 @@ def _train_free(found: Experiment, data: RunData, measurements: Measurements) ->
     for training, tested in _tested(found, data.scale, _test_sets(found, data)[0]):
         try:
             measurements.ensure(training, tested, embeddings=_drawn(found, data.scale), wait=False)
-        except BlockingIOError:
+        except HeldError:
             everything = False
         except NotRunError:
             continue  # the run itself says so
@@ -350,8 +358,8 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _write(outcome: Outcome, folder: Path) -> None:
-    """Write an experiment's tables in three formats, and its part of the report."""
+def _write(outcome: Outcome, folder: Path, data_dir: str | Path | None) -> None:
+    """Write an experiment's tables in three formats, and its part of the report; no path of this machine in it."""
     name = outcome.experiment.name
     tables = folder / "tables"
     tables.mkdir(parents=True, exist_ok=True)
@@ -363,10 +371,19 @@ def _write(outcome: Outcome, folder: Path) -> None:
     facts = {
         "name": name,
         "title": outcome.experiment.title,
-        "not_run": outcome.not_run,
+        "not_run": {what: _anywhere(why, data_dir) for what, why in outcome.not_run.items()},
         "figures": [{"path": figure.path, "title": figure.title} for figure in outcome.figures],
     }
     replace_json(folder / "experiments" / f"{name}.json", facts)
+
+
+def _anywhere(reason: str, data_dir: str | Path | None) -> str:
+    """Name the data folder as such: a run may be shown to anybody.
+
+    >>> _anywhere("put it at /home/me/data/a.csv", "/home/me/data")
+    'put it at DATA/a.csv'
+    """
+    return reason if data_dir is None else reason.replace(str(Path(data_dir)), "DATA")
 
 
 def with_settings(scale: Scale, **changes: Any) -> Scale:

@@ -23,7 +23,8 @@ from paraqd.generators.runtime import (
 )
 from paraqd.generators.seq2seq import short_name
 
-_HOLES_AT_ONCE = 512  # each a row over the whole vocabulary
+# scores held at once, holes times vocabulary: small on a processor, where they would fall out of its cache
+_CPU_SCORES, _GPU_SCORES = 1 << 18, 1 << 24
 MASK_SHARE = 0.8  # of the chosen tokens; the others become a random token or stay, half and half, as in BERT
 RANDOM_SHARE = 0.1
 
@@ -188,8 +189,10 @@ class MaskedGenerator:
             logits = self.model(input_ids=ids, attention_mask=mask).logits
         holes = [(row, hole) for row, job in enumerate(jobs) for hole in job.holes]
         chosen: list[int] = []
-        for first in range(0, len(holes), _HOLES_AT_ONCE):
-            some = holes[first : first + _HOLES_AT_ONCE]
+        budget = _CPU_SCORES if device.type == "cpu" else _GPU_SCORES
+        step = max(1, budget // self.model.config.vocab_size)
+        for first in range(0, len(holes), step):
+            some = holes[first : first + step]
             same = begins[None, :] == torch.tensor([hole.begins for _, hole in some], device=device)[:, None]
             rows, positions = [row for row, _ in some], [hole.position for _, hole in some]
             scores = logits[rows, positions].float().masked_fill(~(plain[None, :] & same), float("-inf"))
