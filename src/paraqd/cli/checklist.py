@@ -1,0 +1,218 @@
+"""``paraqd checklist``: what a scorer can do, capability by capability."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from paraqd.cli.console import say, stderr, stdout, write_json
+from paraqd.cli.marking import visible
+from paraqd.cli.options import Mode, names_in
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from paraqd.evaluation.checklist import CapabilityRow, ChecklistReport, Judge, Outcome
+    from paraqd.scoring.verdict import Span
+
+EXAMPLE = "Example: paraqd checklist --capability unit_swapped --failures 5"
+
+_SHOWN = "What is shown"
+_COSINE = "cosine"
+_EXAMPLES = 2  # for each capability, unless --failures says otherwise
+_GOOD, _FAIR = 0.95, 0.8
+
+OnProgress = Callable[[int, int], None]
+
+
+def checklist(
+    scorer: str = typer.Option(
+        Mode.fused.value,
+        "--scorer",
+        metavar="cosine|encoder|fused|PATH",
+        help="cosine: of the pretrained all-MiniLM-L6-v2; encoder, fused: modes of the default model; "
+        "PATH: a model folder.",
+    ),
+    mode: Mode | None = typer.Option(None, "--mode", help="Of a model at PATH: fused unless given."),
+    threshold: float | None = typer.Option(
+        None, "--threshold", min=-1, max=1, help="A pair is accepted where its score is greater."
+    ),
+    capability: list[str] | None = typer.Option(
+        None, "--capability", metavar="NAME", help="Only this one; may be given several times, or as a,b."
+    ),
+    cases: str | None = typer.Option(
+        None, "--cases", metavar="DIR", help="Cases of your own: a folder with a CAPABILITY.jsonl for each capability."
+    ),
+    at_least: float | None = typer.Option(
+        None, "--at-least", min=0, max=1, help="Exit with 1 if the share of right verdicts is lower, such as 0.95."
+    ),
+    failures: int | None = typer.Option(
+        None,
+        "--failures",
+        min=0,
+        metavar="N",
+        help=f"Failing examples for each capability: {_EXAMPLES} unless given, in JSON all.",
+        rich_help_panel=_SHOWN,
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Write JSON for a program.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no table.", rich_help_panel=_SHOWN),
+) -> None:
+    """Run a scorer over pairs written to test one thing each: right verdicts, and the right evidence for them.
+
+    A verdict passes where it is the right one. Evidence is right where it
+    names the fault and marks some of its words.
+    """
+    from paraqd.cli.progress import Bar
+    from paraqd.evaluation.checklist import load_cases, run_checklist
+
+    chosen = [name for given in capability or () for name in names_in(given) or ()]
+    found = load_cases(cases, capabilities=chosen if capability else None)
+    with Bar(shown=not quiet and stderr().is_terminal) as bar:
+        judge = _judge(scorer, mode, threshold, lambda done, total: bar.update("scoring", done, total))
+        report = run_checklist(judge, found)
+    if as_json:
+        write_json({"scorer": scorer, **report.to_dict(failures=failures)})
+    elif not quiet:
+        _show(report, _EXAMPLES if failures is None else failures)
+    total = report.total
+    if at_least is not None and total.pass_rate < at_least:
+        say(f"{total.passed:,} of {total.n:,} verdicts are right: less than {at_least:g}")
+        raise typer.Exit(1)
+
+
+def _judge(scorer: str, mode: Mode | None, threshold: float | None, on_progress: OnProgress) -> Judge:
+    """Return what judges the pairs; whatever cannot be loaded is known before the work."""
+    from paraqd.cli.options import load_scorer
+
+    named = scorer in list(Mode)
+    if mode is not None and (named or scorer == _COSINE):
+        raise typer.BadParameter(f"--mode is for a model folder: --scorer {scorer} says it already")
+    if scorer == _COSINE:
+        return _cosine(threshold, on_progress)
+    loaded = load_scorer(None if named else scorer, Mode(scorer) if named else mode or Mode.fused, threshold)
+    return lambda pairs: loaded.score_pairs(pairs, on_progress=on_progress)
+
+
+def _cosine(threshold: float | None, on_progress: OnProgress) -> Judge:
+    from paraqd.corpus.encoder import DEFAULT_ENCODER, encoder_folder, load_encoder
+    from paraqd.evaluation.checklist import judge_by
+    from paraqd.scoring.cosine import cosine_scores
+    from paraqd.scoring.signature import folder_hash, signature
+    from paraqd.scoring.verdict import THRESHOLD
+
+    cut = THRESHOLD if threshold is None else threshold
+    encoder = load_encoder()
+    signed = signature(DEFAULT_ENCODER, folder_hash(encoder_folder()), "encoder", cut)
+    return judge_by(
+        lambda pairs: cosine_scores(encoder, pairs, on_progress=on_progress), threshold=cut, signature=signed
+    )
+
+
+def _show(report: ChecklistReport, failures: int) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console, total = stdout(), report.total
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("capability", no_wrap=True)
+    for title in ("right", "valid", "invalid", "evidence"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in report.capabilities:
+        table.add_row(*_cells(row))
+    table.add_section()
+    if len(report.capabilities) > 1:
+        table.add_row(*_cells(total), style="bold")
+    console.print(table)
+    notes = [
+        "valid, invalid: right verdicts of such pairs; evidence: faults seen that are named on the right words",
+        f"{total.rejected_with_evidence:,} of {total.rejected:,} invalid verdicts have evidence",
+    ]
+    for note in notes:
+        console.print(Text(note, style="dim"))
+    console.print(report.signature, markup=False, soft_wrap=True)
+    _show_examples(console, report, failures)
+
+
+def _cells(row: CapabilityRow) -> list[str | Text]:
+    from rich.text import Text
+
+    def rate(share: float | None, text: str) -> Text:
+        return Text("–") if share is None else Text(text, style=_colour(share))
+
+    return [
+        Text(row.capability),
+        rate(row.pass_rate, f"{row.pass_rate:.0%}" if row.pass_rate in (0, 1) else f"{row.pass_rate:.1%}"),
+        f"{row.valid_passed}/{row.valid}" if row.valid else "–",
+        f"{row.invalid_passed}/{row.invalid}" if row.invalid else "–",
+        rate(row.evidence_rate, f"{row.evidence_right}/{row.evidence_asked}"),
+    ]
+
+
+def _colour(share: float) -> str:
+    return "green" if share >= _GOOD else "yellow" if share >= _FAIR else "red"
+
+
+def _show_examples(console: Console, report: ChecklistReport, most: int) -> None:
+    """Show failing examples, wrong verdicts before wrong evidence."""
+    from rich.text import Text
+
+    from paraqd.evaluation.checklist import first_of_each
+
+    failing = list(report.failures)
+    if any(outcome.verdict.evidence for outcome in report.outcomes):  # a plain similarity has none to be wrong
+        failing += report.misplaced
+    names = [row.capability for row in report.capabilities]
+    failing.sort(key=lambda outcome: names.index(outcome.case.capability))
+    shown = first_of_each(failing, most)
+    for outcome in shown:
+        case, verdict = outcome.case, outcome.verdict
+        what = "wrong evidence" if outcome.passed else "wrong verdict"
+        console.print(
+            Text(f"\n{case.capability}, line {case.line}: {what}", style="yellow" if outcome.passed else "red")
+        )
+        _field(console, "question", _marked(console, case.question, case.question_spans))
+        _field(console, "paraphrase", _marked(console, case.paraphrase, case.paraphrase_spans))
+        _field(console, "expected", Text(_expected(outcome)))
+        _field(console, "got", Text(f"{_word(verdict.valid)}, score {verdict.score:.3f}"))
+        for piece in verdict.evidence:
+            words = [case.question[a:b] for a, b in piece.question_spans]
+            words += [case.paraphrase[a:b] for a, b in piece.paraphrase_spans]
+            _field(console, "evidence", Text(visible(f"{piece.kind}: {piece.message} ({' | '.join(words)})")))
+    if len(shown) < len(failing) and shown:
+        console.print(Text(f"\n{len(failing) - len(shown):,} more: see --failures", style="dim"))
+
+
+def _expected(outcome: Outcome) -> str:
+    kinds = " or ".join(outcome.case.kinds)
+    return _word(outcome.case.label == 1) + (f", {kinds}" if kinds else "")
+
+
+def _word(valid: bool) -> str:
+    return "valid" if valid else "invalid"
+
+
+def _field(console: Console, name: str, text: Text) -> None:
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=12)
+    grid.add_column()
+    grid.add_row(f"  {name}", text)
+    console.print(grid)
+
+
+def _marked(console: Console, text: str, spans: Sequence[Span]) -> Text:
+    """Show where the fault is: with colour, or in brackets where there is none."""
+    from rich.text import Text
+
+    marked, done = Text(), 0
+    before, after = ("[", "]") if console.color_system is None else ("", "")
+    for start, end in sorted(spans):
+        marked.append(visible(text[done:start]))
+        marked.append(f"{before}{visible(text[max(start, done) : end])}{after}", style="bold red")
+        done = max(done, end)
+    marked.append(visible(text[done:]))
+    return marked
