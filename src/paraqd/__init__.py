@@ -4,15 +4,42 @@
 >>> problem = paraqd.read("Alex travelled 100 km at 20 kmph. How many hours did it take him?")
 >>> [(str(q.value), q.unit) for q in problem.quantities]
 [('100', 'kilometre'), ('20', 'kilometre/hour')]
+>>> paraqd.Scorer.load().score("Ann has 5 pens. How many?", "Ann has 6 pens. How many?").evidence[0].message
+'The number 5 became 6.'
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from paraqd.reading import Problem, Quantity, equal, read
+from paraqd.version import __version__
 
-try:
-    __version__ = version("paraqd")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0+unknown"
+if TYPE_CHECKING:
+    from paraqd.scoring.scorer import Scorer
+    from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
 
-__all__ = ["Problem", "Quantity", "__version__", "equal", "read"]
+_LATER = {  # loaded when asked for: reading and augmenting do without the scorer
+    "Scorer": "paraqd.scoring.scorer",
+    "Evidence": "paraqd.scoring.verdict",
+    "EvidenceKind": "paraqd.scoring.verdict",
+    "Verdict": "paraqd.scoring.verdict",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)
+
+
+__all__ = [
+    "Evidence",
+    "EvidenceKind",
+    "Problem",
+    "Quantity",
+    "Scorer",
+    "Verdict",
+    "__version__",
+    "equal",
+    "read",
+]

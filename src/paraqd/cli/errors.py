@@ -13,6 +13,7 @@ from paraqd.generators.training_data import TrainingDataError
 from paraqd.generators.training_loop import TrainingError
 from paraqd.operators import MissingResourceError, UnknownOperatorError, UnknownRecipeError
 from paraqd.reading.entities import PipelineUnavailableError
+from paraqd.scoring.errors import ModelError
 from paraqd.training.settings import EncoderTrainingError
 
 EXPECTED: tuple[type[Exception], ...] = (
@@ -25,6 +26,7 @@ EXPECTED: tuple[type[Exception], ...] = (
     GeneratorUnavailableError,
     MissingExtraError,
     MissingResourceError,
+    ModelError,
     PipelineUnavailableError,
     TableError,
     TrainingDataError,

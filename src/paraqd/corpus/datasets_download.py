@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from paraqd import __version__
 from paraqd.corpus.datasets_registry import DataFile
 from paraqd.corpus.formats import reason
 from paraqd.corpus.writers import sync_folder
+from paraqd.version import __version__
 
 TIMEOUT = 30.0  # seconds without a byte
 LIMIT = 1 << 30  # bytes of one file; the largest known has about 70 MB

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paraqd import __version__
 from paraqd.corpus.apply import Question
 from paraqd.corpus.formats import STANDARD_INPUT, Format, explained, kind_of
 from paraqd.corpus.parts import Parts
@@ -18,6 +17,7 @@ from paraqd.corpus.questions import CHUNK, Progress, Survey
 from paraqd.corpus.report import AugmentReport, Collector
 from paraqd.corpus.resources import ResourceSpec
 from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_writer, replacing
+from paraqd.version import __version__
 
 # what is written of a pair, in this order
 SCHEMA: Mapping[str, type] = {

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paraqd import __version__
 from paraqd.corpus.encoder import DEFAULT_ENCODER, load_encoder
 from paraqd.corpus.formats import TableError
 from paraqd.corpus.outputs import SCHEMA as AUGMENTED
@@ -26,6 +25,7 @@ from paraqd.corpus.tables import (
     replacing,
 )
 from paraqd.generators.runtime import check_device
+from paraqd.version import __version__
 
 if TYPE_CHECKING:
     import numpy as np

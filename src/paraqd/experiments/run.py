@@ -11,7 +11,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from paraqd import __version__
 from paraqd.corpus.locks import HeldError, alone
 from paraqd.corpus.plan import make_plan
 from paraqd.corpus.writers import replace_json
@@ -27,6 +26,7 @@ from paraqd.experiments.scales import Scale
 from paraqd.experiments.tables import Result, example_table, pseudo_label_table, score_tables
 from paraqd.training.encoders import encoder_hash
 from paraqd.training.recipe_corpus import generator_facts
+from paraqd.version import __version__
 
 _PACKAGES = ("paraqd", "torch", "transformers", "sentence-transformers", "accelerate", "numpy", "scikit-learn")
 FORMAT = 1

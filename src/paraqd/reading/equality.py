@@ -43,22 +43,31 @@ def equal(a: Quantity, b: Quantity) -> bool:
     return signature(a) == signature(b)
 
 
-def _joined(quantities: Sequence[Quantity]) -> list[Hashable]:
-    """Return signatures, with compounds (2 hours 30 minutes, 5 feet 6 inches) added up."""
-    found: list[Hashable] = []
+def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quantity, ...]]]:
+    """Return each quantity's signature and itself, the parts of a compound (2 hours 30 minutes) added up as one.
+
+    >>> from paraqd.reading import read
+    >>> [(s, [q.surface for q in parts]) for s, parts in grouped(read("It took 1 hour 30 minutes.").quantities)]
+    [(('time', Fraction(5400, 1)), ['1 hour', '30 minutes'])]
+    """
+    found: list[tuple[Hashable, tuple[Quantity, ...]]] = []
     carried = Fraction(0)
+    parts: tuple[Quantity, ...] = ()
     for this, following in pairwise([*quantities, None]):
         if this is None:
             break
+        parts = (*parts, this)
         if following is not None and _compound(this, following):
             carried += this.value * dimension(this.unit)[1]
-        elif carried:
+            continue
+        if carried:
             top, _, bottom = (this.unit or "").partition("/")
             total = (carried + this.value * dimension(top)[1]) / (dimension(bottom)[1] if bottom else 1)
-            found.append((dimension(this.unit)[0], total))
+            found.append(((dimension(this.unit)[0], total), parts))
             carried = Fraction(0)
         else:
-            found.append(signature(this))
+            found.append((signature(this), parts[-1:]))
+        parts = ()
     return found
 
 
@@ -78,7 +87,7 @@ def _compound(this: Quantity, following: Quantity) -> bool:
 
 def multiset(quantities: Iterable[Quantity]) -> Counter[Hashable]:
     """Return the quantities of a text as a multiset that does not depend on how they are written."""
-    return Counter(_joined(tuple(quantities)))
+    return Counter(signed for signed, _ in grouped(tuple(quantities)))
 
 
 def same_quantities(a: Iterable[Quantity], b: Iterable[Quantity]) -> bool:

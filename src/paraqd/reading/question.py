@@ -53,7 +53,9 @@ _ASKING_BEFORE_HOW = frozenset(
     "then and so find by in is for know out determine calculate tell compute say figure down".split()
 )
 _ORDER = re.compile(
-    r"(?:divide|share|split|distribute|factori[sz]e|expand|arrange|complete|draw|add|subtract|multiply|round)\b", re.I
+    r"(?:divide|share|split|distribute|factori[sz]e|expand|arrange|complete|draw|add|subtract|multiply|round|count|"
+    r"supply|pick|fill|compare|guess|decide|put|order|reduce|rewrite)\b",
+    re.I,
 )
 _LOOK_BACK = 60
 

@@ -16,7 +16,7 @@ def signature(model_name: str, model_hash8: str, mode: str, threshold: float) ->
     >>> signature("all-MiniLM-L6-v2", "0123abcd", "encoder", 0.5).partition("|")[2]
     'model:all-MiniLM-L6-v2@0123abcd|mode:encoder|threshold:0.5'
     """
-    from paraqd import __version__
+    from paraqd.version import __version__
 
     return f"paraqd:{__version__}|model:{model_name}@{model_hash8}|mode:{mode}|threshold:{threshold:g}"
 

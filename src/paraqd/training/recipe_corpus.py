@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from paraqd import __version__
 from paraqd.corpus.datasets import cache_dir, find, load_questions
 from paraqd.corpus.mixture import paper_training, paper_validation
 from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns
@@ -17,6 +16,7 @@ from paraqd.operators.recipes import load_recipe
 from paraqd.scoring.signature import folder_hash
 from paraqd.training.prepare import PreparedPairs, describe_pairs, prepare_pairs, write_questions
 from paraqd.training.settings import EncoderTrainingError
+from paraqd.version import __version__
 
 # called with (stage, done, total or None, what else there is to say)
 Progress = Callable[[str, int, int | None, str], None]

@@ -1,0 +1,117 @@
+"""The question asked: lost, cut off, or another one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from paraqd.reading import Problem
+from paraqd.reading.types import Question
+from paraqd.scoring.finding import Finding
+from paraqd.scoring.verdict import EvidenceKind
+from paraqd.scoring.words import stem
+
+# opposites and neighbours that a question cannot exchange without asking for something else
+_ASKED_APART = (
+    "perimeter area volume circumference diameter radius length width height depth diagonal",
+    "sum difference product quotient ratio average median mode range",
+    "smallest largest",
+    "profit loss",
+    "speed distance time",
+    "first second third fourth fifth last",
+    "numerator denominator",
+    "mother father son daughter brother sister husband wife boys girls men women",
+    "odd even prime",
+    "seconds minutes hours days weeks months years",
+    "inches feet yards miles metres kilometres centimetres",
+    "ounces pounds grams kilograms tons",
+    "cents dollars rupees euros pence paise",
+    "quarts gallons pints cups litres millilitres",
+    "weekly daily monthly yearly hourly",
+)
+_GROUPS = {stem(word): number for number, line in enumerate(_ASKED_APART) for word in line.split()}
+_WORD = re.compile(r"[^\W\d_]+")
+_TOKEN = re.compile(r"[^\W_]+")
+_WANTS_MORE = frozenset("an the and or his their its our your my per every".split())
+_ASKING = frozenset("how many much what which is are was were will does did do the of a in long".split())
+_DANGLING = frozenset(
+    "an the of and or if that will would does did how many much what which his their its every per than".split()
+)
+_SAME = {
+    "width": "breadth",
+    "average": "mean",
+    "profit": "gain",
+    "smallest": "least minimum lowest shortest fewest youngest",
+    "largest": "greatest maximum highest longest most oldest biggest",
+    "metres": "meters",
+    "kilometres": "kilometers",
+    "centimetres": "centimeters",
+    "litres": "liters",
+    "millilitres": "milliliters",
+}
+_SAME_STEMS = {stem(other): stem(word) for word, others in _SAME.items() for other in others.split()}
+
+
+def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a question that is lost, cut off or another one."""
+    asked, there = question.question, paraphrase.question
+    if asked is None:
+        return
+    if there is None:
+        message = f"The paraphrase asks nothing: “{_short(asked.text)}” is gone."
+        yield Finding("question_lost", EvidenceKind.QUESTION_LOST, ((asked.start, asked.end),), (), message)
+        return
+    if _cut_off(there) and not _cut_off(asked):
+        message = f"The question is cut off: “{_short(there.text)}”."
+        spans = (((asked.start, asked.end),), ((there.start, there.end),))
+        yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
+    yield from _other_target(question, paraphrase, asked, there)
+
+
+def _other_target(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:
+    """Find a word of a group in one question whose place another word of the group has taken in the other."""
+    mine, theirs = _grouped(asked), _grouped(there)
+    all_here = {found for q in question.questions for found in _grouped(q)}
+    all_there = {found for q in paraphrase.questions for found in _grouped(q)}
+    for name, (start, end, word) in mine.items():
+        if name in all_there:
+            continue
+        rivals = [n for n in theirs if _GROUPS[n] == _GROUPS[name] and n not in all_here]
+        if rivals:
+            other_start, other_end, other = theirs[rivals[0]]
+            message = f"The question asks for “{other}” where it asked for “{word}”."
+            spans = (((start, end),), ((other_start, other_end),))
+            yield Finding("question_target", EvidenceKind.QUESTION_CHANGED, *spans, message)
+            return
+
+
+def _grouped(asked: Question) -> dict[str, tuple[int, int, str]]:
+    """Return the words of the groups in what a question asks for, with their places."""
+    found: dict[str, tuple[int, int, str]] = {}
+    first = asked.text.find(asked.target)
+    if not asked.target or first < 0:
+        return found
+    for match in _WORD.finditer(asked.text, first, first + len(asked.target)):
+        name = stem(match.group())
+        name = _SAME_STEMS.get(name, name)
+        if name in _GROUPS:
+            found[name] = (asked.start + match.start(), asked.start + match.end(), match.group())
+    return found
+
+
+def _cut_off(asked: Question) -> bool:
+    """Tell whether a clause breaks off at a word that wants another, or asks and names nothing."""
+    words = [word.lower() for word in _TOKEN.findall(asked.text)]
+    if not words:
+        return True
+    end = asked.text.rstrip()[-1:]
+    if words[-1] in _WANTS_MORE and end not in (":", "=", "_", "…"):
+        return True
+    if words[-1] in _DANGLING and end not in ("?", "？", ":", "=", "_", "…", "-", "–"):
+        return True
+    return len(words) > 1 and all(word in _ASKING for word in words)
+
+
+def _short(text: str, limit: int = 80) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0] + " …"

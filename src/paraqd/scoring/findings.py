@@ -1,0 +1,80 @@
+"""What the reading finds against a paraphrase: findings with spans and a sentence, before they are weighed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from paraqd.reading import Problem
+from paraqd.scoring.asked import question_findings
+from paraqd.scoring.finding import Finding
+from paraqd.scoring.named import name_findings
+from paraqd.scoring.quantities import Item, Matching, exchanged, match_quantities
+from paraqd.scoring.relations import relation_findings
+from paraqd.scoring.verdict import EvidenceKind
+
+_SURE_EXCHANGE = 0.7
+_CONTEXT = 18
+
+
+@dataclass(frozen=True)
+class Reader:
+    """The rules in the order in which their findings are told."""
+
+    rules: tuple[Callable[[Problem, Problem], Iterator[Finding]], ...]
+
+    def findings(self, question: Problem, paraphrase: Problem) -> list[Finding]:
+        """Return all findings against a paraphrase."""
+        return [found for rule in self.rules for found in rule(question, paraphrase)]
+
+
+def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find numbers that are lost, added, changed or exchanged, and units that are others."""
+    matching = match_quantities(question, paraphrase)
+    for a, b in matching.other_value:
+        message = f"The number {_quoted(a, question)} became {_quoted(b, paraphrase)}."
+        yield Finding("number_changed", EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
+    for a, b in matching.other_unit:
+        message = f"{_quoted(a, question).capitalize()} became {_quoted(b, paraphrase)}."
+        yield Finding("unit_changed", EvidenceKind.UNIT_CHANGED, a.spans, b.spans, message)
+    for item in matching.lost:
+        message = f"The paraphrase lost the number {_quoted(item, question)} ({_context(item, question)})."
+        yield Finding("number_lost", EvidenceKind.NUMBER_LOST, item.spans, (), message)
+    for item in matching.added:
+        message = f"The paraphrase has a number that the question has not: {_quoted(item, paraphrase)}."
+        yield Finding("number_added", EvidenceKind.NUMBER_ADDED, (), item.spans, message)
+    for item in matching.derived:
+        message = f"The paraphrase tells a result that the question leaves to be found: {_quoted(item, paraphrase)}."
+        yield Finding("number_derived", EvidenceKind.NUMBER_ADDED, (), item.spans, message)
+    yield from _exchanges(matching, question, paraphrase)
+
+
+def _exchanges(matching: Matching, question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    for sure, a, b, a_there, b_there in exchanged(matching, question, paraphrase)[:1]:
+        if sure < _SURE_EXCHANGE:
+            return
+        message = (
+            f"The numbers {_quoted(a, question)} and {_quoted(b, question)} changed places: "
+            f"{_context(b_there, paraphrase)} stands where {_context(a, question)} stood."
+        )
+        spans = (a.spans + b.spans, a_there.spans + b_there.spans)
+        yield Finding("numbers_exchanged", EvidenceKind.NUMBER_CHANGED, *spans, message)
+
+
+def _quoted(item: Item, problem: Problem) -> str:
+    return item.surface(problem.text)
+
+
+def _context(item: Item, problem: Problem) -> str:
+    """Return the words around a quantity, whole words only."""
+    text = problem.text
+    start, end = max(0, item.start - _CONTEXT), min(len(text), item.end + _CONTEXT)
+    before, after = text[start : item.start], text[item.end : end]
+    if start > 0:
+        before = before.partition(" ")[2]
+    if end < len(text):
+        after = after.rpartition(" ")[0]
+    return "“" + " ".join(f"{before}{text[item.start : item.end]}{after}".split()) + "”"
+
+
+READER = Reader((quantity_findings, question_findings, relation_findings, name_findings))

@@ -1,0 +1,311 @@
+"""Quantities of two readings set against each other: which is which, and what became of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+
+from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.equality import grouped, signature
+from paraqd.reading.units import dimension
+from paraqd.scoring.words import content_words
+
+_CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
+_POUNDS = frozenset({"pound", "pound sterling"})
+_SMALL = 3
+_MOST_SUMMED = 40
+_WINDOW = 4
+_CUTS = frozenset(", ; . ? ! : and or but while whereas to from than".split())
+
+
+@dataclass(frozen=True)
+class Item:
+    """A quantity of a text, or the parts of a compound taken together."""
+
+    signed: Hashable
+    parts: tuple[Quantity, ...]
+    place: int
+
+    @property
+    def first(self) -> Quantity:
+        """The quantity, or the first part."""
+        return self.parts[0]
+
+    @property
+    def start(self) -> int:
+        """Where it begins."""
+        return self.parts[0].start
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.parts[-1].end
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Where it stands."""
+        return ((self.start, self.end),)
+
+    @cached_property
+    def written(self) -> bool:
+        """Whether a digit or a number word stands there, rather than *a*, *each* or a word such as *half*."""
+        return any(
+            part.surface[:1].isdigit() or not part.worded or part.value not in (1, 2, Fraction(1, 2))
+            for part in self.parts
+        )
+
+    def surface(self, text: str) -> str:
+        """Return the words themselves."""
+        return text[self.start : self.end]
+
+
+@dataclass(frozen=True)
+class Matching:
+    """How the quantities of a question and of a paraphrase belong together."""
+
+    same: tuple[tuple[Item, Item], ...]  # exactly equal, or equal as far as it is written
+    other_unit: tuple[tuple[Item, Item], ...]
+    other_value: tuple[tuple[Item, Item], ...]
+    lost: tuple[Item, ...]
+    added: tuple[Item, ...]
+    innocent: tuple[Item, ...]  # without a counterpart, and it need not have one
+    derived: tuple[Item, ...]  # in the paraphrase: what follows from the question's numbers
+
+
+def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
+    """Match the quantities of two readings.
+
+    >>> from paraqd.reading import read
+    >>> q, p = read("Ann has 7 pounds and 4 ounces of tea."), read("Ann has 7 pounds and ounces of tea.")
+    >>> found = match_quantities(q, p)
+    >>> [item.surface(q.text) for item in found.lost]
+    ['4 ounces']
+    """
+    left, right = _items(question), _items(paraphrase)
+    same: list[tuple[Item, Item]] = []
+    _take(left, right, _equal, same)
+    left, right = _apart(left), _apart(right)  # a compound without its equal may have lost a part
+    for rule in (_equal, _equal_as_written, _equal_value):
+        _take(left, right, rule, same)
+    same = list(_split(same, left, right))
+    innocent = _drop(left, lambda item: _restated(item, [b for a, b in same]))
+    innocent += _drop(right, lambda item: _restated(item, [a for a, b in same]))
+    other_unit: list[tuple[Item, Item]] = []
+    _take(left, right, _unit_differs, other_unit)
+    innocent += _drop(left, _negligible) + _drop(right, _negligible)
+    other_value = _changed(left, right, question, paraphrase)
+    values = [part.value for item in _items(question) for part in item.parts]
+    derived = _drop(right, lambda item: _follows(item, values))
+    return Matching(
+        tuple(same), tuple(other_unit), tuple(other_value), tuple(left), tuple(right), tuple(innocent), tuple(derived)
+    )
+
+
+def _items(problem: Problem) -> list[Item]:
+    kept = [quantity for quantity in problem.quantities if quantity.kind is not Kind.LABEL]
+    return [Item(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))]
+
+
+def _apart(items: Sequence[Item]) -> list[Item]:
+    """Take compounds apart."""
+    return [
+        item if len(item.parts) == 1 else Item(signature(part), (part,), item.place)
+        for item in items
+        for part in item.parts
+    ]
+
+
+def _take(
+    left: list[Item], right: list[Item], rule: Callable[[Item, Item], bool], pairs: list[tuple[Item, Item]]
+) -> None:
+    """Move pairs that fulfil a rule out of both lists, in the order of the texts."""
+    for item in list(left):
+        other = next((candidate for candidate in right if rule(item, candidate)), None)
+        if other is not None:
+            left.remove(item)
+            right.remove(other)
+            pairs.append((item, other))
+
+
+def _drop(items: list[Item], rule: Callable[[Item], bool]) -> list[Item]:
+    gone = [item for item in items if rule(item)]
+    for item in gone:
+        items.remove(item)
+    return gone
+
+
+def _equal(a: Item, b: Item) -> bool:
+    return a.signed == b.signed
+
+
+def _one(item: Item) -> Quantity | None:
+    return item.parts[0] if len(item.parts) == 1 else None
+
+
+def _equal_as_written(a: Item, b: Item) -> bool:
+    """Tell whether two numbers are the same and only one has a unit, or a rate's *per*, right beside it."""
+    one, other = _one(a), _one(b)
+    if one is None or other is None or one.terms or other.terms:
+        return False
+    if one.value != other.value:
+        return False
+    if one.unit is None or other.unit is None:
+        plain = one if one.unit is None else other
+        return plain.kind in (Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE)
+    top, other_top = one.unit.partition("/")[0], other.unit.partition("/")[0]
+    if {top, other_top} == _POUNDS and one.unit_span is not None and other.unit_span is not None:
+        return True  # pounds of weight or of money: the text does not always tell
+    return top == other_top and ("/" in one.unit) != ("/" in other.unit)
+
+
+def _equal_value(a: Item, b: Item) -> bool:
+    """Tell whether a rate, converted, agrees in its upper unit: 60 minutes a day, an hour each day."""
+    one, other = _one(a), _one(b)
+    if one is None or other is None or one.unit is None or other.unit is None or one.terms or other.terms:
+        return False
+    (top, factor), (other_top, other_factor) = (dimension(unit.partition("/")[0]) for unit in (one.unit, other.unit))
+    if ("/" in one.unit) == ("/" in other.unit):
+        return False
+    return top == other_top and one.value * factor == other.value * other_factor
+
+
+def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -> Iterator[tuple[Item, Item]]:
+    """Also match a ratio with its members written apart: 2/3 as many, for every 3 … 2."""
+    yield from same
+    for here, there, turned in ((left, right, False), (right, left, True)):
+        for item in list(here):
+            one = _one(item)
+            if one is None or (one.kind not in (Kind.RATIO, Kind.FRACTION) and not one.terms):
+                continue
+            terms = one.terms or (Fraction(one.value.numerator), Fraction(one.value.denominator))
+            found = []
+            for term in terms:
+                other = next(
+                    (c for c in there if c not in found and c.first.value == term and c.first.unit is None), None
+                )
+                if other is not None:
+                    found.append(other)
+            if len(found) == len(terms) > 1:
+                here.remove(item)
+                for other in found:
+                    there.remove(other)
+                    yield (other, item) if turned else (item, other)
+
+
+def _restated(item: Item, others: Sequence[Item]) -> bool:
+    """Tell whether a number is the repetition of one that has its counterpart."""
+    return any(item.signed == other.signed or _equal_as_written(item, other) for other in others)
+
+
+def _negligible(item: Item) -> bool:
+    """Tell whether a number may come and go: *one*, *the two of them*, *first*, *an hour*."""
+    one = _one(item)
+    if one is None:
+        return False
+    if one.kind is Kind.ORDINAL:
+        return one.value <= _SMALL
+    if one.unit is None and one.kind is Kind.COUNT:
+        return one.value == 1 or (one.value <= _SMALL and one.worded)
+    if one.kind is Kind.MULTIPLE:
+        return False
+    return one.value == 1 and one.unit in _CALENDAR_ONE
+
+
+def _unit_differs(a: Item, b: Item) -> bool:
+    """Tell whether two numbers are the same and stand with units that are not."""
+    one, other = _one(a), _one(b)
+    if one is None or other is None or one.unit is None or other.unit is None:
+        return False
+    return one.value == other.value and one.unit != other.unit and not (_negligible(a) or _negligible(b))
+
+
+def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase: Problem) -> list[tuple[Item, Item]]:
+    """Pair what is left over: a number that stands where another stood."""
+    if not left or not right:
+        return []
+    here, there = contexts(question, _items(question)), contexts(paraphrase, _items(paraphrase))
+
+    def alike(a: Item, b: Item) -> float:
+        unit = a.first.unit is not None and dimension(a.first.unit)[0] == dimension(b.first.unit)[0]
+        return likeness(here[a.place], there[b.place]) + 0.25 * unit
+
+    ranked = sorted(
+        ((alike(a, b), -abs(a.place - b.place), a, b) for a in left for b in right),
+        key=lambda found: (-found[0], -found[1]),
+    )
+    pairs: list[tuple[Item, Item]] = []
+    for likely, _, a, b in ranked:
+        if a in left and b in right and (likely > 0 or len(left) == len(right) == 1):
+            left.remove(a)
+            right.remove(b)
+            pairs.append((a, b))
+    return pairs
+
+
+def likeness(a: Mapping[str, float], b: Mapping[str, float]) -> float:
+    """Say how alike the words around two quantities are, from 0 to 1."""
+    shared = sum(min(weight, b[stem]) for stem, weight in a.items() if stem in b)
+    return shared / (min(sum(a.values()), sum(b.values())) or 1.0)
+
+
+def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
+    """Return, for each quantity, the content words that belong to it, the nearer the heavier.
+
+    What stands between two quantities belongs to the first up to a comma, an *and* or the like, to the second from
+    there on.
+    """
+    words = content_words(problem)
+    cuts = [token.start for token in problem.tokens if token.text.lower() in _CUTS]
+    found = []
+    for number, item in enumerate(items):
+        before = items[number - 1].end if number else 0
+        after = items[number + 1].start if number + 1 < len(items) else len(problem.text)
+        stop = next((cut for cut in cuts if item.end <= cut < after), after)
+        start = next((cut for cut in cuts if before <= cut < item.start), before if number == 0 else item.start)
+        mine: dict[str, float] = {}
+        for side, share in (
+            ([word for word in words if item.start <= word.start < stop], 1.0),
+            ([word for word in words if start <= word.start < item.start][::-1], 0.7),
+        ):
+            for distance, word in enumerate(side[:_WINDOW]):
+                mine[word.stem] = max(mine.get(word.stem, 0.0), share / (1 + distance))
+        found.append(mine)
+    return found
+
+
+def _follows(item: Item, values: Sequence[Fraction]) -> bool:
+    """Tell whether a number is a sum, difference, product or complement of two of the question's."""
+    one = _one(item)
+    if one is None or one.value in (0, 1) or len(values) > _MOST_SUMMED:
+        return False
+    if one.kind in (Kind.PERCENT, Kind.FRACTION) and any(1 - value == one.value for value in values):
+        return True
+    return any(one.value in (a + b, a - b, b - a, a * b) for a, b in combinations(values, 2))
+
+
+def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> list[tuple[float, Item, Item, Item, Item]]:
+    """Find pairs of numbers that changed places: what stands around each is what stood around the other.
+
+    Returns (how sure, a, b, a's counterpart, b's counterpart), the surest first.
+    """
+    here = contexts(question, sorted((a for a, _ in matching.same), key=_start))
+    there = contexts(paraphrase, sorted((b for _, b in matching.same), key=_start))
+    mine = dict(zip(sorted((a.start for a, _ in matching.same)), here, strict=True))
+    theirs = dict(zip(sorted((b.start for _, b in matching.same)), there, strict=True))
+    found = []
+    for (a, a_there), (b, b_there) in combinations(matching.same, 2):
+        if a.signed == b.signed or dimension(a.first.unit)[0] != dimension(b.first.unit)[0]:
+            continue
+        first, second, other, another = mine[a.start], mine[b.start], theirs[a_there.start], theirs[b_there.start]
+        straight = likeness(first, other) + likeness(second, another)
+        crossed = likeness(first, another) + likeness(second, other)
+        if crossed > straight:
+            found.append((crossed - straight, a, b, a_there, b_there))
+    return sorted(found, key=lambda each: -each[0])
+
+
+def _start(item: Item) -> int:
+    return item.start

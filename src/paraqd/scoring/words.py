@@ -1,0 +1,53 @@
+"""Content words of a text with their places, brought to a rough stem: what evidence compares."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from paraqd.reading import Problem
+
+STOP_WORDS = frozenset(
+    "a an the of in on at to for from by with and or but if then than that which who whom whose what "
+    "when where why how is are was were be been being am do does did done has have had having it its he "
+    "she they them his her hers their theirs him i you we us our your my me this these those there here "
+    "as so such not no nor only just also too very will would can could shall should may might must each "
+    "every all any some both either neither other another same into onto out off up down over under "
+    "about after before between through during per upon within without".split()
+)
+
+
+class Word(NamedTuple):
+    """A content word: its stem and its place."""
+
+    stem: str
+    start: int
+    end: int
+
+
+def stem(word: str) -> str:
+    """Cut the commonest endings, so that forms of a word meet; it need not be a word that is left.
+
+    >>> [stem(w) for w in ("Boxes", "cities", "running", "runs", "travelled")]
+    ['box', 'citi', 'run', 'run', 'travel']
+    """
+    low = word.lower().replace("’", "'").removesuffix("'s")
+    for ending, least in (("ings", 4), ("ing", 4), ("ied", 3), ("ies", 3), ("edly", 4), ("ed", 3), ("es", 3), ("s", 3)):
+        if low.endswith(ending) and len(low) - len(ending) >= least - 1 and not low.endswith("ss"):
+            low = low[: -len(ending)] + ("i" if ending in ("ies", "ied") else "")
+            break
+    else:
+        return low[:-1] + "i" if low.endswith("y") and len(low) > 3 else low.removesuffix("e") if len(low) > 4 else low
+    if len(low) > 3 and low[-1] == low[-2] and low[-1] not in "aeiouls":
+        low = low[:-1]
+    if len(low) > 4 and low.endswith("ll"):
+        low = low[:-1]
+    return low.removesuffix("e") if len(low) > 4 else low
+
+
+def content_words(problem: Problem) -> list[Word]:
+    """Return the words that carry meaning, in order; numbers are left to the quantities."""
+    return [
+        Word(stem(token.text), token.start, token.end)
+        for token in problem.tokens
+        if token.text[0].isalpha() and token.text.lower() not in STOP_WORDS
+    ]

@@ -1,0 +1,70 @@
+"""Quantities of a question and a paraphrase: which is which, and what became of the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraqd.reading import read
+from paraqd.scoring.quantities import exchanged, match_quantities
+
+
+def matched(question, paraphrase):
+    q, p = read(question), read(paraphrase)
+    found = match_quantities(q, p)
+    return {
+        "lost": [item.surface(q.text) for item in found.lost],
+        "added": [item.surface(p.text) for item in found.added],
+        "unit": [(a.surface(q.text), b.surface(p.text)) for a, b in found.other_unit],
+        "value": [(a.surface(q.text), b.surface(p.text)) for a, b in found.other_value],
+        "derived": [item.surface(p.text) for item in found.derived],
+    }
+
+
+NOTHING = {"lost": [], "added": [], "unit": [], "value": [], "derived": []}
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase"),
+    [
+        ("It takes 60 minutes.", "It takes an hour."),
+        ("⅞ of the cake is left.", "7/8 of the cake is left."),
+        ("25% of the 80 boys swim.", "A quarter of the eighty boys swim."),
+        ("Tiles cost Rs. 900 per sq. metre.", "Each square metre of tiles costs Rs. 900."),
+        ("A 7 - mile hike with an 11 - cup canteen.", "A hike of 7 miles with a canteen of 11 cups."),
+        (
+            "Mike and Ted planted 50 seeds. How many did they plant?",
+            "The two, Mike and Ted, planted 50 seeds. How many?",
+        ),
+        ("It took 2 hours 30 minutes.", "It took two and a half hours."),
+        ("They are 50 km apart after 3 and 6 hours.", "After 3 hours they are 50 km apart, after 6 hours again 50 km."),
+        ("For 2/3 as many juniors as seniors", "For every 3 seniors there are 2 juniors"),
+        ("He walks for a week.", "He walks for one week."),
+        ("It weighs 10 pounds and costs a lot.", "It costs a lot and weighs 10 lbs."),
+    ],
+)
+def test_what_is_equal_is_no_finding(question, paraphrase):
+    assert matched(question, paraphrase) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase", "found"),
+    [
+        ("It weighs 7 pounds and 4 ounces.", "It weighs 7 pounds and ounces.", {"lost": ["4 ounces"]}),
+        ("Ann has 15 pens.", "Ann has 50 pens.", {"value": [("15", "50")]}),
+        ("Ann ran 200 km.", "Ann ran 200 cm.", {"unit": [("200 km", "200 cm")]}),
+        ("A pen costs $5.", "A pen costs €5.", {"unit": [("$5", "€5")]}),
+        ("Ann has 12 red pens.", "Ann has 12 red pens and 9 caps.", {"added": ["9"]}),
+        ("Ann has 12 red and 30 blue pens.", "Of Ann's 42 pens 12 are red and 30 blue.", {"derived": ["42"]}),
+    ],
+)
+def test_what_became_of_a_number(question, paraphrase, found):
+    assert matched(question, paraphrase) == {**NOTHING, **found}
+
+
+def test_numbers_that_change_places_are_found_and_a_change_of_order_is_not():
+    question = read("There are 7 boys and 9 girls in the room.")
+    swapped = read("There are 9 boys and 7 girls in the room.")
+    (_, a, b, *_), *_ = exchanged(match_quantities(question, swapped), question, swapped)
+    assert {a.surface(question.text), b.surface(question.text)} == {"7", "9"}
+    turned = read("In the room there are 9 girls and 7 boys.")
+    assert not exchanged(match_quantities(question, turned), question, turned)

@@ -1,0 +1,131 @@
+"""The scorer that comes with the package: contracts that hold whatever the model."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from paraqd import EvidenceKind, Scorer
+from paraqd.scoring.errors import ModelError
+from paraqd.scoring.fusion import Fusion
+
+BAG = "A bag of cat food weighs 7 pounds and 4 ounces. How much does the bag weigh in ounces?"
+PAIRS = [
+    (BAG, "A bag of cat food weighs 7 pounds and ounces. How much does the bag weigh in ounces?"),
+    (BAG, "How much, in ounces, does a bag of cat food of 7 lb 4 oz weigh?"),
+    ("Ann is 12. How old is she in 3 years?", "Ann is 12 now."),
+    (
+        "Tom has 5 more pens than Ann, who has 7. How many has Tom?",
+        "Tom has 5 fewer pens than Ann, who has 7. How many?",
+    ),
+    (
+        "John walked 200 kilometres. How long did he walk in metres?",
+        "John walked 200 centimetres. How long did he walk?",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    return Scorer.load()
+
+
+def test_identical_texts_score_one_and_a_blank_paraphrase_minus_one(scorer):
+    assert scorer.score(BAG, BAG).score == 1.0
+    assert scorer.score(BAG, f"  {BAG}\n").score == 1.0
+    blank = scorer.score(BAG, " \n")
+    assert (blank.score, blank.valid) == (-1.0, False)
+    assert blank.evidence[0].question_spans == ((0, len(BAG)),)
+
+
+@pytest.mark.parametrize(("question", "paraphrase"), [("", "x"), (" ", "x"), (None, "x"), ("x", 5)])
+def test_a_blank_question_or_something_that_is_no_text_is_an_error(scorer, question, paraphrase):
+    with pytest.raises(ValueError, match="pair 1"):
+        scorer.score(question, paraphrase)
+
+
+def test_evidence_names_the_fault_and_where_it_is(scorer):
+    lost, fine, asked, turned, unit = scorer.score_pairs(PAIRS)
+    assert not lost.valid
+    assert lost.evidence[0].kind is EvidenceKind.NUMBER_LOST
+    (span,) = lost.evidence[0].question_spans
+    assert BAG[slice(*span)] == "4 ounces"
+    assert fine.valid
+    assert not fine.evidence
+    assert asked.evidence[0].kind is EvidenceKind.QUESTION_LOST
+    assert EvidenceKind.RELATION_CHANGED in {piece.kind for piece in turned.evidence}
+    assert unit.evidence[0].kind is EvidenceKind.UNIT_CHANGED
+    for verdict in (lost, asked, turned, unit):
+        assert all(piece.delta <= 0 and piece.message.endswith(".") for piece in verdict.evidence)
+
+
+def test_a_score_depends_on_nothing_but_the_pair(scorer):
+    together = [verdict.score for verdict in scorer.score_pairs(PAIRS)]
+    assert [scorer.score(*pair).score for pair in reversed(PAIRS)] == together[::-1]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda pair: scorer.score(*pair).score, PAIRS * 10)) == together * 10
+    assert scorer.score(PAIRS[0][0], PAIRS[0][1] + "  \n").score == pytest.approx(together[0], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5 " * 20_000,
+        "\x00\x07 5 apples?",
+        "Juan tiene 5 manzanas. ¿Cuántas le quedan?",
+        "<p>Tom has <b>5</b> apples. How many?</p>",
+        r"If $\frac{1}{2}x = 4$, find $x$.",
+        "\u200fTom has 5 apples\u202e. How many?",
+        "\ud800 5 apples?",
+    ],
+)
+def test_any_text_gets_a_verdict(scorer, text):
+    verdict = scorer.score("Tom has 5 apples and eats 2. How many has he left?", text)
+    assert -1 <= verdict.score <= 1
+    for piece in verdict.evidence:
+        assert all(0 <= start < end <= len(text) for start, end in piece.paraphrase_spans)
+
+
+def test_nothing_heavy_is_imported():
+    code = "import sys; from paraqd import Scorer; Scorer.load().score('5 a?', '6 a?'); print([m for m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"'torch'", "'spacy'", "'transformers'"} & set(done.stdout.strip("[]\n").split(", "))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "has no paraqd.json"),
+        ("{", "cannot be read"),
+        ('{"format": 99, "fusion": {}}', "of format 99"),
+        ('{"format": 1}', "no weights"),
+        ('{"format": 1, "fusion": {"bias": "x"}}', "cannot be read"),
+        ('{"format": 1, "fusion": {"bias": 0, "weights": {"number_lost": 1}}}', "wrong sign"),
+    ],
+)
+def test_a_broken_model_folder_is_one_line(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "paraqd.json").write_text(content)
+    with pytest.raises(ModelError, match=message) as caught:
+        Scorer.load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_finding_lowers_the_score_and_more_lower_it_further():
+    fusion = Fusion(1.0, {"number_lost": -2.0, "unit_changed": -0.5})
+    scores = [fusion.score(["number_lost"] * count) for count in range(4)]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 4
+    assert fusion.score(["number_lost", "unit_changed"]) < fusion.score(["number_lost"])
+
+
+def test_a_verdict_can_be_written_as_json(scorer):
+    verdict = scorer.score(*PAIRS[0])
+    again = json.loads(json.dumps(verdict.to_dict()))
+    assert again["evidence"][0]["kind"] == "number_lost"
+    assert again["signature"].startswith("paraqd:")
+    assert "|mode:fused|threshold:0.5" in again["signature"]
