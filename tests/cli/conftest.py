@@ -1,8 +1,12 @@
 """What the tests of several commands share."""
 
+import re
+
 import pytest
 
+from paraqd.cli import options
 from paraqd.cli.main import run
+from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
 
 
 @pytest.fixture
@@ -19,3 +23,56 @@ def fails(capsys):
         return captured.err.strip()
 
     return failing
+
+
+class DigitScorer:
+    """A scorer that needs no model: it compares digits, so that tests know what it says.
+
+    ``sizes`` are the numbers of pairs it was given at a time; ``refuses`` a word for which it raises a ValueError, and
+    ``stops_after`` the number of pairs after which somebody presses Ctrl-C.
+    """
+
+    name = mode = "digits"
+
+    def __init__(self, threshold=0.5):
+        self.threshold = threshold
+        self.signature = f"paraqd:test|model:digits@00000000|mode:fused|threshold:{threshold:g}"
+        self.sizes = []
+        self.refuses = None
+        self.stops_after = None
+
+    def score(self, question, paraphrase):
+        if self.refuses and self.refuses in paraphrase:
+            raise ValueError(f"pair 1: {self.refuses} is\nrefused")
+        lost = [found for found in re.finditer(r"\d+", question) if found.group() not in paraphrase]
+        new = [found for found in re.finditer(r"\d+", paraphrase) if found.group() not in question]
+        evidence = [
+            Evidence(EvidenceKind.NUMBER_LOST, (found.span(),), (), f"The paraphrase lost {found.group()}.", -0.6)
+            for found in lost
+        ] + [
+            Evidence(EvidenceKind.NUMBER_ADDED, (), (found.span(),), f"The paraphrase added {found.group()}.", -0.4)
+            for found in new
+        ]
+        score = -1.0 if not paraphrase.strip() else 1.0 if paraphrase == question else -0.25 if evidence else 0.8
+        return Verdict(score, score > self.threshold, tuple(evidence), self.signature)
+
+    def score_pairs(self, pairs, on_progress=None):
+        if self.stops_after is not None and sum(self.sizes) >= self.stops_after:
+            raise KeyboardInterrupt
+        self.sizes.append(len(pairs))
+        return [self.score(*pair) for pair in pairs]
+
+
+@pytest.fixture
+def scorer(monkeypatch):
+    """Have commands score with a `DigitScorer`, and return it."""
+    made = DigitScorer()
+
+    def load(model, mode, threshold):
+        made.asked = (model, mode, threshold)
+        if threshold is not None:
+            made.__init__(threshold)
+        return made
+
+    monkeypatch.setattr(options, "load_scorer", load)
+    return made

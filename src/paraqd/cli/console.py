@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 
 def stdout() -> Console:
-    """Return the console for results."""
+    """Return the console for results; a character that its encoding does not know is shown as a question mark."""
     from rich.console import Console
 
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     return Console(highlight=False)
 
 
@@ -38,7 +40,9 @@ def fail(message: str) -> None:
 
 def write_json(data: Any) -> None:
     """Write data for another program to standard output."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+    from paraqd.corpus.writers import json_text
+
+    sys.stdout.write(json_text(data, encoding=sys.stdout.encoding or "utf-8", indent=2) + "\n")
 
 
 def is_debugging() -> bool:

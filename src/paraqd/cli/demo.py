@@ -1,4 +1,4 @@
-"""What ``make demo`` shows: one question under every rule operator, then all samples augmented."""
+"""What ``make demo`` shows: verdicts on the sample pairs, then one question under every rule operator."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ from paraqd.reading import read
 QUESTION = (
     "Meera bought 2.5 kg of rice at Rs. 60 per kg and a dozen eggs. Meera's brother Arjun walked 3 km in half an hour "
     "to the same shop and paid Rs. 25 more than Meera. How much did Arjun pay in total?"
+)
+# a fluent paraphrase that is another problem
+CHANGED = (
+    "Meera paid Rs. 60 per kg for 2.5 kg of rice, and bought twelve eggs. Her brother Arjun walked 3 km to the shop in "
+    "30 minutes and paid Rs. 25 less than she did. How much did he pay in all?"
 )
 VALID = ("NumToWords", "WordsToNumbers", "UnitExpansion", "EqualQuantity", "ConsistentRenaming")
 INVALID = (
@@ -65,26 +70,55 @@ def show_operators(console: Console) -> None:
     console.print(table)
 
 
+def show_verdicts(console: Console, samples: Path) -> int:
+    """Explain one verdict, then score the sample pairs; return the exit code."""
+    console.print("[bold]Is it still the same problem?[/] paraqd explain QUESTION PARAPHRASE\n")
+    code = run(["explain", QUESTION, CHANGED])
+    if code == 0:
+        console.print(f"\n[bold]The same for a file of pairs:[/] paraqd score {samples}\n")
+        code = run(["score", str(samples)])
+    return code
+
+
 def main() -> None:
-    """Show the operators, then augment the samples and check the labels."""
+    """Show verdicts on the sample pairs, then what the operators make of questions."""
     console = Console(highlight=False)
-    show_operators(console)
-    samples = Path("samples") / "questions.csv"
-    if not samples.is_file():
-        console.print("samples/questions.csv is not here: run this from the project's folder")
+    questions, pairs = Path("samples") / "questions.csv", Path("samples") / "pairs.csv"
+    if not questions.is_file() or not pairs.is_file():
+        console.print(f"{questions} and {pairs} are not here: run this from the project's folder")
         sys.exit(2)
+    code = show_verdicts(console, pairs)
+    if code == 0:
+        console.print()
+        show_operators(console)
+        code = show_augmenting(console, questions)
+    sys.exit(code)
+
+
+def show_augmenting(console: Console, questions: Path) -> int:
+    """Augment the sample questions and check the labels; return the exit code."""
     out = Path("out") / "demo.parquet"
     out.parent.mkdir(exist_ok=True)
     operators = ",".join(("SameSentence", *VALID, *INVALID))
-    console.print(f"\n[bold]The same for every sample:[/] paraqd augment {samples} -o {out} --operators …")
+    console.print(f"\n[bold]The same for every sample:[/] paraqd augment {questions} -o {out} --operators …")
     code = run(
-        ["augment", str(samples), "-o", str(out), "--operators", operators, "--overwrite", "--report", "out/demo.html"]
+        [
+            "augment",
+            str(questions),
+            "-o",
+            str(out),
+            "--operators",
+            operators,
+            "--overwrite",
+            "--report",
+            "out/demo.html",
+        ]
     )
     if code == 0:
         console.print(f"\n[bold]Are the labels right?[/] paraqd purity {out}")
         code = run(["purity", str(out)])
     console.print("\nThe pairs are in out/demo.parquet, the report with examples in out/demo.html.")
-    sys.exit(code)
+    return code
 
 
 if __name__ == "__main__":

@@ -15,11 +15,13 @@ from paraqd.cli import (
     data,
     evaluate,
     experiment,
+    explain,
     generator,
     operators,
     pseudo_label,
     purity,
     read,
+    score,
     testset,
     train,
 )
@@ -39,10 +41,12 @@ app = typer.Typer(
 app.command("augment", epilog=augment.EXAMPLE)(augment.augment)
 app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command("experiment", epilog=experiment.EXAMPLE)(experiment.experiment)
+app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
 app.command("operators", epilog=operators.EXAMPLE)(operators.operators)
 app.command("pseudo-label", epilog=pseudo_label.EXAMPLE)(pseudo_label.pseudo_label)
 app.command("purity", epilog=purity.EXAMPLE)(purity.purity)
 app.command("read", epilog=read.EXAMPLE)(read.read)
+app.command("score", epilog=score.EXAMPLE)(score.score)
 app.command("testset", epilog=testset.EXAMPLE)(testset.testset)
 app.command("train", epilog=train.EXAMPLE)(train.train)
 app.add_typer(annotate.app, name="annotate", epilog=annotate.EXAMPLE)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import typer
 
 from paraqd.cli.console import row_ranges, rows_by_reason, say
 
 if TYPE_CHECKING:
     from paraqd.corpus.report import AugmentReport
+    from paraqd.scoring.scorer import Scorer
+
+
+class Mode(StrEnum):
+    """What a score is made of."""
+
+    fused = "fused"
+    encoder = "encoder"
 
 
 def names_in(text: str | None) -> list[str] | None:
@@ -72,3 +83,14 @@ def say_left_out(result: AugmentReport) -> None:
     for operator in result.operators:
         for why, times in operator.failed.items():
             say(f"{operator.name} failed on {times:,} questions: {why}")
+
+
+def load_scorer(model: str | None, mode: Mode, threshold: float | None) -> Scorer:
+    """Load the scorer that ``--model``, ``--mode`` and ``--threshold`` name: the shipped one unless one is given."""
+    import math
+
+    from paraqd.scoring.scorer import Scorer
+
+    if threshold is not None and not math.isfinite(threshold):
+        raise typer.BadParameter(f"--threshold {threshold}: a number from -1 to 1 is needed")
+    return Scorer.load(model, mode=mode.value, threshold=threshold)

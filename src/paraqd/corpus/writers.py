@@ -17,8 +17,9 @@ from paraqd.corpus.formats import STANDARD_INPUT, Format, Kind, TableError, kind
 
 ROW_GROUP = 16_384  # rows of a Parquet row group, whatever the size of the pieces they come in
 
-# what a column holds; the order of the mapping is the order of the columns
-Schema = Mapping[str, type]
+# what a column holds, str, int, float or bool, or for Parquet alone one of pyarrow's own types; the order of the
+# mapping is the order of the columns
+Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,20 @@ def open_writer(
             yield _CsvWriter(text, schema, "\t" if kind.format is Format.TSV else dialect.delimiter)
 
 
+def json_text(data: Any, *, encoding: str = "utf-8", indent: int | None = None) -> str:
+    r"""Return data as JSON that the encoding can hold: with escapes where it cannot hold a character.
+
+    >>> json_text("5 €"), json_text("5 €", encoding="ascii")
+    ('"5 €"', '"5 \\u20ac"')
+    """
+    text = json.dumps(data, ensure_ascii=False, indent=indent)
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:  # half a surrogate pair is in no encoding
+        return json.dumps(data, indent=indent)
+    return text
+
+
 class _JsonlWriter:
     def __init__(self, file: TextIOWrapper, schema: Schema) -> None:
         self._file = file
@@ -137,8 +152,7 @@ class _JsonlWriter:
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         for row in rows:
-            ordered = {name: row.get(name) for name in self._columns}
-            self._file.write(json.dumps(ordered, ensure_ascii=False) + "\n")
+            self._file.write(json_text({name: row.get(name) for name in self._columns}) + "\n")
 
 
 class _CsvWriter:
@@ -198,8 +212,8 @@ def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    arrow = pa.schema([pa.field(name, types[held]) for name, held in schema.items()])
+    types: dict[Any, Any] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    arrow = pa.schema([pa.field(name, types.get(held, held)) for name, held in schema.items()])
     if metadata is not None:
         arrow = arrow.with_metadata({"paraqd": json.dumps(metadata, ensure_ascii=False, sort_keys=True)})
     with pq.ParquetWriter(path, arrow, compression="zstd", compression_level=3) as file:

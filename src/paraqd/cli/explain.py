@@ -1,0 +1,145 @@
+"""``paraqd explain``: one pair, and what speaks against it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from paraqd.cli.console import stdout, write_json
+from paraqd.cli.options import Mode
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from paraqd.scoring.verdict import Verdict
+
+EXAMPLE = 'Example: paraqd explain "Tom has 5 pens and buys 3. How many has he?" "Tom has 5 pens. How many has he?"'
+
+_BAR = 60  # cells, where the terminal is wide enough
+
+
+def explain(
+    question: str = typer.Argument(..., help="The question."),
+    paraphrase: str = typer.Argument(..., help="The paraphrase; texts that begin with - stand behind --."),
+    model: str | None = typer.Option(None, "--model", help="A model's name or folder; the shipped one unless given."),
+    mode: Mode = typer.Option(Mode.fused, "--mode", help="encoder is the paper's plain cosine."),
+    threshold: float | None = typer.Option(
+        None, "--threshold", min=-1, max=1, help="Valid is a score above it; the model's own, 0.5, unless given."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Write JSON for a program."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="The score and the verdict alone."),
+) -> None:
+    """Show what speaks against a paraphrase, where it stands in both texts, and the score.
+
+    Each piece of evidence has a number, which marks its words in the texts.
+    """
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from paraqd.cli.options import load_scorer
+    from paraqd.cli.score_rows import flaw
+
+    if why := flaw("question", question) or flaw("paraphrase", paraphrase):
+        raise typer.BadParameter(why)
+    scorer = load_scorer(model, mode, threshold)
+    try:
+        verdict = scorer.score(question, paraphrase)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    if as_json:
+        texts = {"question": question, "paraphrase": paraphrase}
+        write_json({**texts, **verdict.to_dict(), "threshold": scorer.threshold})
+        return
+    console = stdout()
+    if not quiet:
+        _show_texts(console, question, paraphrase, verdict)
+        _show_evidence(console, verdict)
+        console.print(_heading("Score"))
+        console.print(score_bar(verdict.score, scorer.threshold, console))
+    console.print(Padding(_conclusion(verdict, scorer.threshold), (0, 0, 0, 0 if quiet else 2)))
+    if not quiet:
+        console.print(Text(verdict.signature, style="dim"), soft_wrap=True)
+
+
+def _show_texts(console: Console, question: str, paraphrase: str, verdict: Verdict) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from paraqd.cli.marking import marked
+
+    found = verdict.evidence
+    for title, text, spans in (
+        ("Question", question, [piece.question_spans for piece in found]),
+        ("Paraphrase", paraphrase, [piece.paraphrase_spans for piece in found]),
+    ):
+        console.print(_heading(title))
+        shown = marked(text, spans) if text.strip() else Text("(blank)", style="italic")
+        console.print(Padding(shown, (0, 0, 1, 2)))
+
+
+def _show_evidence(console: Console, verdict: Verdict) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from paraqd.cli.marking import style, visible
+
+    console.print(_heading("What speaks against it"))
+    if not verdict.evidence:
+        console.print(Padding(Text("Nothing was found.", style="dim"), (0, 0, 1, 2)))
+        return
+    for number, piece in enumerate(verdict.evidence, start=1):
+        line = Text()
+        line.append(f"[{number}] ", style=f"bold {style(number)}")
+        line.append(visible(piece.message))
+        console.print(Padding(line, (0, 0, 0, 2)))
+        moved = f"moved the score by {_signed(piece.delta)}" if abs(piece.delta) >= 0.005 else "did not move the score"
+        console.print(Padding(Text(f"{piece.kind.value}, {moved}", style="dim"), (0, 0, 0, 6)))
+    console.print()
+
+
+def score_bar(score: float, threshold: float, console: Console) -> Text:
+    """Return the score as a bar from -1 to 1 with a sign where the threshold is, as wide as the console allows."""
+    from rich.text import Text
+
+    plain = not (console.encoding or "").lower().startswith("utf")
+    full, empty, cut = "#-|" if plain else "█░┃"
+    width = max(8, min(_BAR, console.width - len("  -1  1")))
+    filled, mark = _place(score, width), min(_place(threshold, width), width - 1)
+    bar = Text("  -1 " + full * filled + empty * (width - filled) + " 1")
+    start = len("  -1 ")
+    bar.stylize("green" if score > threshold else "red", start, start + filled)
+    bar.stylize("dim", start + filled, start + width)
+    return Text.assemble(bar[: start + mark], (cut, "bold"), bar[start + mark + 1 :])
+
+
+def _place(value: float, width: int) -> int:
+    """Return how many cells lie below a value.
+
+    >>> [_place(value, 20) for value in (-1, 0, 0.5, 1)]
+    [0, 10, 15, 20]
+    """
+    return round((min(max(value, -1.0), 1.0) + 1) / 2 * width)
+
+
+def _conclusion(verdict: Verdict, threshold: float) -> Text:
+    from rich.text import Text
+
+    word, colour = ("valid", "green") if verdict.valid else ("invalid", "red")
+    return Text.assemble((f"{word} {verdict.score:.3f}", f"bold {colour}"), f" (valid is above {threshold:g})")
+
+
+def _heading(title: str) -> Text:
+    from rich.text import Text
+
+    return Text(title, style="bold")
+
+
+def _signed(delta: float) -> str:
+    """Write a number with its sign.
+
+    >>> _signed(-0.8251), _signed(0.1)
+    ('-0.83', '+0.10')
+    """
+    return f"{delta:+.2f}"

@@ -1,0 +1,89 @@
+"""Texts with spans marked, so that they read right with colours and without."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+# one for each piece of evidence, in turn
+COLOURS = ("red", "yellow", "magenta", "cyan", "green", "blue")
+# signs that turn the direction of all that follows them on the line, brackets and numbers of ours included
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+class Piece(NamedTuple):
+    """A stretch of a text, and the numbers of the spans that cover it."""
+
+    text: str
+    numbers: tuple[int, ...]
+
+
+def pieces(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> list[Piece]:
+    """Cut a text where spans begin and end; ``spans`` holds those of number 1, then those of number 2, and so on.
+
+    Spans may overlap, touch, or reach beyond the text.
+
+    >>> pieces("7 red pens", [[(0, 5)], [(2, 10)]])
+    [Piece(text='7 ', numbers=(1,)), Piece(text='red', numbers=(1, 2)), Piece(text=' pens', numbers=(2,))]
+    """
+    clipped = [
+        (max(0, start), min(len(text), end), number)
+        for number, found in enumerate(spans, start=1)
+        for start, end in found
+    ]
+    covering = [(start, end, number) for start, end, number in clipped if start < end]
+    cuts = sorted({0, len(text), *(place for start, end, _ in covering for place in (start, end))})
+    made: list[Piece] = []
+    for start, end in pairwise(cuts):
+        numbers = tuple(sorted({number for first, last, number in covering if first <= start and end <= last}))
+        if made and made[-1].numbers == numbers:  # spans of one number that touch are one
+            made[-1] = Piece(made[-1].text + text[start:end], numbers)
+        else:
+            made.append(Piece(text[start:end], numbers))
+    return made
+
+
+def marked(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> Text:
+    """Return a text with its spans in colour and in brackets that name their numbers: ``[1: 4 pounds]``."""
+    from rich.text import Text
+
+    shown = Text()
+    for piece in pieces(text, spans):
+        if not piece.numbers:
+            shown.append(visible(piece.text))
+            continue
+        colour = style(piece.numbers[0])
+        shown.append(f"[{_listed(piece.numbers)}: ", style=f"bold {colour}")
+        shown.append(visible(piece.text), style=f"underline {colour}")
+        shown.append("]", style=f"bold {colour}")
+    return shown
+
+
+def style(number: int) -> str:
+    """Return the colour of a piece of evidence."""
+    return COLOURS[(number - 1) % len(COLOURS)]
+
+
+def visible(text: str) -> str:
+    r"""Replace what would command the terminal: control characters, half characters, changes of direction.
+
+    >>> visible("5 km\x1b[31m\r\nin all\u202e")
+    '5 km�[31m\nin all�'
+    """
+    text = text.replace("\r\n", "\n")
+    return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(sign: str) -> str:
+    if sign in "\n\t":
+        return sign
+    return "\ufffd" if sign in _TURNING or unicodedata.category(sign) in ("Cc", "Cs") else sign
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ",".join(map(str, numbers))

@@ -1,0 +1,273 @@
+"""A file of pairs scored: the same rows in the same order, written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from paraqd.cli.score_journal import Journal, hold_journal, journal_path
+from paraqd.cli.score_rows import ADDED, CHUNK, Counts, Judged, PairScorer, judge, wanted
+from paraqd.corpus.formats import Format, TableError, explained
+from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_table, open_writer, replacing
+
+OnProgress = Callable[[str, int, int | None], None]
+Say = Callable[[str], None]
+
+_INT64 = range(-(2**63), 2**63)
+_EXACT = range(-(2**53), 2**53 + 1)  # integers that a floating-point number holds exactly
+
+
+class ScoringInterrupted(KeyboardInterrupt):  # it is an interrupt, not an error
+    """Ctrl-C while scoring: ``rows`` of ``total`` are finished, and kept in ``journal`` unless they were shown."""
+
+    def __init__(self, rows: int, total: int, journal: Path | None = None) -> None:
+        super().__init__(rows, total, journal)
+        self.rows, self.total, self.journal = rows, total, journal
+
+
+@dataclass(frozen=True)
+class Source:
+    """Pairs that have been looked through: what a first pass over the file tells.
+
+    ``types`` is what each of its columns holds, as `open_writer` takes it; ``sha256`` that of the file's bytes.
+    """
+
+    table: Table
+    columns: Columns
+    rows: int
+    types: Mapping[str, Any]
+    sha256: str
+
+    def chunks(self, start: int = 0) -> Iterator[list[Row]]:
+        """Yield the rows from a place on, some hundred at a time."""
+        rows = islice(self.table.rows(), start, None)
+        while chunk := list(islice(rows, CHUNK)):
+            yield chunk
+
+
+def look_through(
+    source: str,
+    columns: Columns,
+    *,
+    encoding: str | None,
+    overwrite_columns: bool,
+    on_progress: OnProgress,
+) -> Source:
+    """Read the whole file once: flaws are found before any work is done, and the rows are counted.
+
+    A TableError says in one line what is wrong: a column that is missing or that scoring would write over, a row that
+    cannot be read.
+    """
+    table = open_table(source, encoding=encoding)
+    jsonl = table.kind.format is Format.JSONL
+    if not jsonl:  # the columns are known before the rows are
+        _check_columns(table, columns, overwrite_columns=overwrite_columns)
+    seen: dict[str, _Held] = {name: _Held() for name in table.columns}
+    rows = 0
+    on_progress("reading", 0, None)
+    for rows, row in enumerate(table.rows(), start=1):
+        if jsonl:
+            for name, value in row.items():
+                seen.setdefault(name, _Held()).add(value)
+        if rows % 4096 == 0:
+            on_progress("reading", rows, None)
+    if not rows:
+        raise TableError(f"{table.name} has no rows")
+    if jsonl:
+        table = replace(table, columns=tuple(seen))
+        _check_columns(table, columns, overwrite_columns=overwrite_columns)
+    with explained(table.path), open(table.path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    types = _arrow_types(table) if table.kind.format is Format.PARQUET else {n: h.type for n, h in seen.items()}
+    return Source(table=table, columns=columns, rows=rows, types=types, sha256=digest)
+
+
+def _check_columns(table: Table, columns: Columns, *, overwrite_columns: bool) -> None:
+    table.require(columns, ("question", "paraphrase"))
+    for role in ("question", "paraphrase"):
+        if (name := getattr(columns, role)) in ADDED:
+            raise TableError(f"the column {name!r} of {table.name} cannot be the {role}: scoring writes it; rename it")
+    clash = [name for name in ADDED if name in table.columns]
+    if clash and not overwrite_columns:
+        which = f"the column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
+        them = "it" if len(clash) == 1 else "them"
+        raise TableError(f"{table.name} has {which} already; give --overwrite-columns to replace {them}")
+
+
+def score_to_file(
+    source: Source,
+    out: str,
+    scorer: PairScorer,
+    *,
+    only: str | None = None,
+    on_progress: OnProgress,
+    say: Say,
+) -> Counts:
+    """Score every row and write the rows with their verdicts.
+
+    Finished rows are kept beside ``out``: a run that was broken off, even by ``kill -9``, goes on where it was when it
+    is started again. Ctrl-C raises `ScoringInterrupted`.
+    """
+    settings = {
+        "input": source.sha256,
+        "encoding": source.table.encoding,
+        "columns": [source.columns.question, source.columns.paraphrase],
+        "signature": scorer.signature,
+    }
+    with hold_journal(out, settings) as journal:
+        if journal.restarted:
+            say(f"{journal.path} is left of a run with another input or model: starting again")
+        elif journal.rows:
+            say(f"going on after {journal.rows:,} rows that were scored before")
+        try:
+            _score_rest(source, scorer, journal, on_progress)
+            counts = _join(source, out, scorer.signature, journal, only, on_progress)
+        except KeyboardInterrupt:
+            raise ScoringInterrupted(journal.rows, source.rows, journal.path) from None
+    journal_path(out).unlink(missing_ok=True)
+    return counts
+
+
+def _score_rest(source: Source, scorer: PairScorer, journal: Journal, on_progress: OnProgress) -> None:
+    on_progress("scoring", journal.rows, source.rows)
+    for chunk in source.chunks(journal.rows):
+        journal.add(judge(chunk, source.columns, scorer))
+        on_progress("scoring", journal.rows, source.rows)
+
+
+def _join(
+    source: Source, out: str, signature: str, journal: Journal, only: str | None, on_progress: OnProgress
+) -> Counts:
+    """Put the rows and what was found about them together as the output, in one step."""
+    counts = Counts()
+    kind = check_writable(out)
+    schema = _schema(source, kind.format)
+    dialect = source.table.dialect
+    if source.table.encoding not in ("utf-8", "utf-8-sig"):
+        # what is written is UTF-8: the program that wrote another encoding tells that by the mark alone
+        dialect = replace(dialect, bom=True)
+    with ExitStack() as stack:
+        temporary = stack.enter_context(replacing(Path(out)))
+        metadata = {"signature": signature}
+        writer = stack.enter_context(open_writer(temporary, schema, kind=kind, dialect=dialect, metadata=metadata))
+        for rows in _joined(source, journal):
+            kept = []
+            for row, judged in rows:
+                keep = wanted(judged, only)
+                counts.add(judged, written=keep)
+                if keep:
+                    kept.append(_written({**row, **judged.columns(signature)}, schema, source, kind.format))
+            writer.write(kept)
+            on_progress("writing", counts.rows, source.rows)
+    return counts
+
+
+def _joined(source: Source, journal: Journal) -> Iterator[list[tuple[Row, Judged]]]:
+    judged = journal.judged()
+    rows = 0
+    for chunk in source.chunks():
+        rows += len(chunk)
+        yield list(zip(chunk, islice(judged, len(chunk)), strict=False))
+    if not rows == journal.rows == source.rows:
+        raise TableError(f"{source.table.name} was changed while it was being scored; run the same command again")
+
+
+# --- what columns hold --------------------------------------------------------------------------
+
+
+@dataclass
+class _Held:
+    """What the values of a column are, seen one after the other."""
+
+    kinds: int = 0
+
+    _STR, _INT, _FLOAT, _BOOL, _WIDE, _OTHER = 1, 2, 4, 8, 16, 32
+
+    def add(self, value: Any) -> None:
+        if value is None:
+            return
+        held = type(value)
+        if held is int:
+            self.kinds |= self._INT | (0 if value in _EXACT else self._WIDE) | (0 if value in _INT64 else self._OTHER)
+        else:
+            self.kinds |= {str: self._STR, float: self._FLOAT, bool: self._BOOL}.get(held, self._OTHER)
+
+    @property
+    def type(self) -> type:
+        """The type of a column in a file that wants one; text where it holds several."""
+        if self.kinds in (self._INT, self._INT | self._WIDE):
+            return int
+        if self.kinds in (self._FLOAT, self._FLOAT | self._INT):
+            return float
+        return bool if self.kinds == self._BOOL else str
+
+
+def _arrow_types(table: Table) -> dict[str, Any]:
+    """Return the columns' own types, so that a Parquet file keeps them; what only some programs know becomes text."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with explained(table.path):
+        schema = pq.read_schema(table.path)
+    return {field.name: str if isinstance(field.type, pa.BaseExtensionType) else field.type for field in schema}
+
+
+def _schema(source: Source, target: Format) -> dict[str, Any]:
+    own = {name: held for name, held in source.types.items() if name not in ADDED}
+    if target is not Format.PARQUET:
+        own = dict.fromkeys(own, str)  # they have no types
+    return {**own, **ADDED}
+
+
+def _written(row: Row, schema: Mapping[str, Any], source: Source, target: Format) -> Row:
+    """Return a row as its file can hold it."""
+    if target is Format.PARQUET:
+        return {name: _typed(row.get(name), held) for name, held in schema.items()}
+    if target is Format.JSONL:
+        typed = source.table.kind.format is Format.PARQUET  # what JSONL gave, JSONL takes
+        return {name: jsonable(value) for name, value in row.items()} if typed else row
+    return {name: _plain(row.get(name)) for name in schema}
+
+
+def _typed(value: Any, held: Any) -> Any:
+    """Return a value as its Parquet column holds it: only texts have to be made."""
+    if held is not str or value is None:
+        return value
+    if isinstance(value, bool | int | float | list | dict):
+        return _encodable(json.dumps(value, ensure_ascii=False, default=str))
+    return _encodable(str(value))
+
+
+def jsonable(value: Any) -> Any:
+    """Return a value that JSON knows: times and amounts as text, what is no number as nothing."""
+    if isinstance(value, float) and value != value:
+        return None
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return json.loads(json.dumps(value, default=str)) if isinstance(value, list | dict) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value for a file without types: lists and objects as JSON."""
+    if isinstance(value, list | dict):
+        value = json.dumps(value, ensure_ascii=False, default=str)
+    return _encodable(value) if isinstance(value, str) else value
+
+
+def _encodable(text: str) -> str:
+    r"""Return a text that UTF-8 can hold; half a surrogate pair, which only JSON can write, becomes its escape.
+
+    >>> _encodable("five \ud83d")
+    'five \\ud83d'
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text

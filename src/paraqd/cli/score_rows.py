@@ -1,0 +1,166 @@
+"""Rows judged by a scorer: which can be scored at all, what is written of each, how many of each sort there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from paraqd.corpus.tables import Columns, Row
+    from paraqd.scoring.verdict import Verdict
+
+# the columns that scoring adds, in this order
+ADDED: Mapping[str, type] = {"score": float, "valid": bool, "evidence": str, "error": str, "signature": str}
+CHUNK = 256  # rows scored and kept at a time
+_NAMED_ROWS = 1000  # rows that could not be scored and are named one by one
+_DECIMALS = 6
+
+
+class PairScorer(Protocol):
+    """What is needed of a scorer."""
+
+    signature: str
+    threshold: float
+
+    def score(self, question: str, paraphrase: str) -> Verdict:
+        """Judge one pair; a ValueError says why it cannot be."""
+
+    def score_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+        """Judge many."""
+
+
+class Judged(NamedTuple):
+    """What is found about one row: a verdict as plain data, or why there is none."""
+
+    score: float | None
+    valid: bool | None
+    evidence: list[dict[str, Any]]
+    error: str | None
+
+    @property
+    def message(self) -> str:
+        """The first thing to say of the row; nothing where all is well."""
+        if self.error is not None:
+            return self.error
+        return str(self.evidence[0]["message"]) if self.evidence else ""
+
+    def columns(self, signature: str) -> dict[str, Any]:
+        """Return the columns that are added to the row."""
+        return {**self._asdict(), "signature": signature}
+
+
+def flaw(role: str, text: object) -> str:
+    """Say why a text cannot be scored; a paraphrase may be blank, for then it has lost everything.
+
+    >>> flaw("question", "  "), flaw("paraphrase", ""), flaw("paraphrase", 5)
+    ('blank question', '', 'paraphrase is not text')
+    """
+    if text is None:
+        text = ""
+    if not isinstance(text, str):
+        return f"{role} is not text"
+    if role == "question" and not text.strip():
+        return "blank question"
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return f"{role} is not valid Unicode"
+    return ""
+
+
+def judge(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> list[Judged]:
+    """Score some rows at once; a row that cannot be scored gets an error and does not hold up the others."""
+    found: list[Judged | None] = []
+    pairs: list[tuple[str, str]] = []
+    for row in rows:
+        question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
+        why = flaw("question", question) or flaw("paraphrase", paraphrase)
+        found.append(_unscored(why) if why else None)
+        if not why:
+            pairs.append((str(question), paraphrase or ""))
+    made = iter(_score(pairs, scorer))
+    return [next(made) if judged is None else judged for judged in found]
+
+
+def _score(pairs: Sequence[tuple[str, str]], scorer: PairScorer) -> list[Judged]:
+    if not pairs:
+        return []
+    try:
+        verdicts = scorer.score_pairs(pairs)
+    except ValueError:  # one of them is refused: the others must not suffer for it
+        return [_score_one(pair, scorer) for pair in pairs]
+    return [_judged(verdict, scorer.threshold) for verdict in verdicts]
+
+
+def _score_one(pair: tuple[str, str], scorer: PairScorer) -> Judged:
+    try:
+        return _judged(scorer.score(*pair), scorer.threshold)
+    except ValueError as error:
+        why = str(error).removeprefix("pair 1: ")  # the place among the pairs given, which is not that in the file
+        return _unscored(" ".join(why.split()) or "cannot be scored")
+
+
+def _judged(verdict: Verdict, threshold: float) -> Judged:
+    score = float(verdict.score)
+    shown = round(score, _DECIMALS)
+    if (shown > threshold) != (score > threshold):  # the verdict must be told from the score as it is written
+        shown = score
+    return Judged(shown, bool(verdict.valid), [piece.to_dict() for piece in verdict.evidence], None)
+
+
+def _unscored(why: str) -> Judged:
+    return Judged(None, None, [], why)
+
+
+@dataclass
+class Counts:
+    """Counts rows by verdict, and the invalid ones by the kinds of fault; ``written`` are those that were kept."""
+
+    rows: int = 0
+    written: int = 0
+    valid: int = 0
+    invalid: int = 0
+    errors: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    error_rows: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, judged: Judged, *, written: bool) -> None:
+        """Count the next row."""
+        self.rows += 1
+        self.written += written
+        if judged.error is not None:
+            self.errors += 1
+            if len(self.error_rows) < _NAMED_ROWS:
+                self.error_rows.append((self.rows, judged.error))
+        elif judged.valid:
+            self.valid += 1
+        else:
+            self.invalid += 1
+            self.faults.update({piece["kind"] for piece in judged.evidence})
+
+    @property
+    def ordered_faults(self) -> list[tuple[str, int]]:
+        """The kinds of fault with the number of invalid rows that have each, the commonest first."""
+        return sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for a program."""
+        return {
+            "rows": self.rows,
+            "written": self.written,
+            "valid": self.valid,
+            "invalid": self.invalid,
+            "errors": self.errors,
+            "faults": dict(self.ordered_faults),
+        }
+
+
+def wanted(judged: Judged, only: str | None) -> bool:
+    """Whether a row is to be shown: every row, or those of one verdict.
+
+    >>> wanted(Judged(0.9, True, [], None), "invalid")
+    False
+    """
+    return only is None or (judged.error is None and judged.valid == (only == "valid"))
