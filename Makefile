@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: help setup demo test lint format bench clean
 
 help:
-	@echo "make demo   what augmentation does, on the samples (installs the small core only)"
+	@echo "make demo   verdicts on the sample pairs, and what augmentation does (installs the small core only)"
 	@echo "make test   all tests"
 	@echo "make lint   formatting, lint, types, import directions"
 	@echo "make bench  questions per second, for reading and for each operator"

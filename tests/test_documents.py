@@ -40,10 +40,13 @@ def folder(tmp_path_factory):
 def test_the_readme_shows_commands():
     assert {line.split()[1] for line in commands()} >= {
         "augment",
+        "checklist",
         "evaluate",
+        "explain",
         "pseudo-label",
         "purity",
         "read",
+        "score",
         "train",
     }
 
@@ -67,7 +70,7 @@ def test_the_readmes_python_example():
             checked += 1
         else:
             exec(line, names)
-    assert checked == 3
+    assert checked == 5
 
 
 def test_contributings_operator_keeps_the_contract():

@@ -265,8 +265,8 @@ def _scored(name: str, signature: str, pairs: Sequence[Pair], scores: Sequence[f
 
 def _signature(source: str, reading: Reading) -> str:
     """Return the signature of a file's scores: its own with this threshold, else one that names the file."""
-    from paraqd import __version__
     from paraqd.corpus.tables import open_table
+    from paraqd.version import __version__
 
     ending = f"|threshold:{reading.threshold:g}"
     if _is_file(source):

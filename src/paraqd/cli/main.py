@@ -12,6 +12,7 @@ import typer
 from paraqd.cli import (
     annotate,
     augment,
+    checklist,
     data,
     evaluate,
     experiment,
@@ -39,6 +40,7 @@ app = typer.Typer(
 
 # a new command is one file and one line here
 app.command("augment", epilog=augment.EXAMPLE)(augment.augment)
+app.command("checklist", epilog=checklist.EXAMPLE)(checklist.checklist)
 app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command("experiment", epilog=experiment.EXAMPLE)(experiment.experiment)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
@@ -60,7 +62,7 @@ _UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__na
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from paraqd import __version__
+        from paraqd.version import __version__
 
         typer.echo(f"paraqd {__version__}")
         raise typer.Exit

@@ -38,7 +38,8 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         message = f"{_quoted(a, question).capitalize()} became {_quoted(b, paraphrase)}."
         yield Finding("unit_changed", EvidenceKind.UNIT_CHANGED, a.spans, b.spans, message)
     for item in matching.lost:
-        message = f"The paraphrase lost the number {_quoted(item, question)} ({_context(item, question)})."
+        number = question.text[slice(*item.first.number_span)]
+        message = f"The paraphrase lost the number {number} ({_context(item, question)})."
         yield Finding("number_lost", EvidenceKind.NUMBER_LOST, item.spans, (), message)
     for item in matching.added:
         message = f"The paraphrase has a number that the question has not: {_quoted(item, paraphrase)}."
@@ -68,12 +69,13 @@ def _quoted(item: Item, problem: Problem) -> str:
 def _context(item: Item, problem: Problem) -> str:
     """Return the words around a quantity, whole words only."""
     text = problem.text
-    start, end = max(0, item.start - _CONTEXT), min(len(text), item.end + _CONTEXT)
+    sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
+    first, last = (sentence.start, max(sentence.end, item.end)) if sentence else (0, len(text))
+    start, end = max(first, item.start - _CONTEXT), min(last, item.end + _CONTEXT)
     before, after = text[start : item.start], text[item.end : end]
-    if start > 0:
+    if start > first:
         before = before.partition(" ")[2]
-    if end < len(text):
-        after = after.rpartition(" ")[0]
+    after = after.rpartition(" ")[0] if end < last else after.rstrip(".?!;, ")
     return "“" + " ".join(f"{before}{text[item.start : item.end]}{after}".split()) + "”"
 
 
