@@ -14,6 +14,7 @@ from paraqd.reading.unit_parsing import FoundUnit, simple_unit
 from paraqd.reading.units import SPELLINGS
 from paraqd.reading.worded import STARTERS, worded
 
+_FRACTIONS = frozenset({"frac", "dfrac", "tfrac"})
 _SUFFIXES = frozenset({"st", "nd", "rd", "th", "rds", "ths"})
 _GLUED_BEFORE = frozenset({"rs", "re", "inr", "usd", "no", "gbp", "eur", "rupees", "us"})
 _TIME_BEFORE = frozenset({"at", "by", "until", "till", "from", "before", "after", "since", "around", "between", "past"})
@@ -43,6 +44,8 @@ def find_quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...
             draft = worded(s, i, floor)
         elif first in VULGAR_VALUES:
             draft = complete(s, Draft(VULGAR_VALUES[first], Kind.FRACTION, i, i + 1), floor)
+        elif first == "\\":
+            draft = _latex_fraction(s, i, floor)
         elif first in SUPERSCRIPT:
             draft = _raised(s, i, floor)
         elif first in SUBSCRIPT:
@@ -55,6 +58,17 @@ def find_quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...
             drafts.append(draft)
             i = floor = draft.after
     return tuple(draft.freeze(s) for draft in share_units(s, drafts))
+
+
+def _latex_fraction(s: Stream, i: int, floor: int) -> Draft | None:
+    r"""Read ``\frac{1}{2}``; anything else in braces is left alone."""
+    inside = s.text[i + 2 : i + 8]
+    if s.low[i + 1] not in _FRACTIONS or inside[::3] != ["{", "{"] or inside[2::3] != ["}", "}"]:
+        return None
+    top, bottom = inside[1], inside[4]
+    if not (top.isdecimal() and bottom.isdecimal() and max(len(top), len(bottom)) <= MAX_DIGITS and int(bottom)):
+        return None
+    return complete(s, Draft(Fraction(int(top), int(bottom)), Kind.FRACTION, i, i + 8), floor)
 
 
 def _label(s: Stream, i: int, floor: int) -> Draft:

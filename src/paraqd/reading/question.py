@@ -36,11 +36,11 @@ _VERBS = re.compile(
 )
 _COUNTED_UNTIL = re.compile(_VERBS.pattern + r"|\b(?:he|she|it|they|we|you|i)\b", re.I)
 _COPULA = re.compile(r"(?:is|are|was|were|will be|would be|'s|’s)\b\s*", re.I)
-_TASK = re.compile(r"\b(?:asked|need|needs|want|wants|required|have|like|wish|trying) to$", re.I)
+_TASK = re.compile(r"\b(?:please|asked|need|needs|want|wants|required|have|like|wish|trying) to$", re.I)
 _PARTICLE = re.compile(r"^\s*(?:out|down|me|us|up)\b")
 _STOP_AFTER_FIND = re.compile(r"\b(?:if|when|given|so that|such that|after|correct|where)\b|[?.;:]", re.I)
 _BEFORE_IMPERATIVE = frozenset(
-    {"", "then", "and", "now", "please", "also", ",", ";", ":", "-", "–", ")", "must", "hence", "thus"}
+    {"", "then", "and", "now", "please", "kindly", "also", ",", ";", ":", "-", "–", ")", "must", "hence", "thus"}
 )
 _YES_NO = re.compile(r"^(?:is|are|was|were|do|does|did|can|could|will|would|has|have|should)\b", re.I)
 _RELATIVE_BEFORE = frozenset(

@@ -61,7 +61,7 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         message = f"The paraphrase asks nothing: “{_short(asked.text)}” is gone."
         yield Finding("question_lost", EvidenceKind.QUESTION_LOST, ((asked.start, asked.end),), (), message)
         return
-    if _cut_off(there) and not _cut_off(asked):
+    if _cut_off(there, paraphrase) and not _cut_off(asked, question):
         message = f"The question is cut off: “{_short(there.text)}”."
         spans = (((asked.start, asked.end),), ((there.start, there.end),))
         yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
@@ -99,8 +99,8 @@ def _grouped(asked: Question) -> dict[str, tuple[int, int, str]]:
     return found
 
 
-def _cut_off(asked: Question) -> bool:
-    """Tell whether a clause breaks off at a word that wants another, or asks and names nothing."""
+def _cut_off(asked: Question, problem: Problem) -> bool:
+    """Tell whether a clause breaks off at a word that wants another, or its sentence asks and names nothing."""
     words = [word.lower() for word in _TOKEN.findall(asked.text)]
     if not words:
         return True
@@ -109,7 +109,8 @@ def _cut_off(asked: Question) -> bool:
         return True
     if words[-1] in _DANGLING and end not in ("?", "？", ":", "=", "_", "…", "-", "–"):
         return True
-    return len(words) > 1 and all(word in _ASKING for word in words)
+    whole = next((s.text for s in problem.sentences if s.start <= asked.start < s.end), asked.text)
+    return len(words) > 1 and all(word.lower() in _ASKING for word in _TOKEN.findall(whole))
 
 
 def _short(text: str, limit: int = 80) -> str:

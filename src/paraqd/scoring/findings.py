@@ -38,12 +38,14 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         message = f"{_quoted(a, question).capitalize()} became {_quoted(b, paraphrase)}."
         yield Finding("unit_changed", EvidenceKind.UNIT_CHANGED, a.spans, b.spans, message)
     for item in matching.lost:
+        feature = "small_number_lost" if item.small else "number_lost"
         number = question.text[slice(*item.first.number_span)]
         message = f"The paraphrase lost the number {number} ({_context(item, question)})."
-        yield Finding("number_lost", EvidenceKind.NUMBER_LOST, item.spans, (), message)
+        yield Finding(feature, EvidenceKind.NUMBER_LOST, item.spans, (), message)
     for item in matching.added:
+        feature = "small_number_added" if item.small else "number_added"
         message = f"The paraphrase has a number that the question has not: {_quoted(item, paraphrase)}."
-        yield Finding("number_added", EvidenceKind.NUMBER_ADDED, (), item.spans, message)
+        yield Finding(feature, EvidenceKind.NUMBER_ADDED, (), item.spans, message)
     for item in matching.derived:
         message = f"The paraphrase tells a result that the question leaves to be found: {_quoted(item, paraphrase)}."
         yield Finding("number_derived", EvidenceKind.NUMBER_ADDED, (), item.spans, message)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations
 
 from paraqd.reading import Kind, Problem, Quantity
@@ -14,6 +13,7 @@ from paraqd.reading.units import dimension
 from paraqd.scoring.words import content_words
 
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
+_BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # say nothing of what stands beside them
 _POUNDS = frozenset({"pound", "pound sterling"})
 _SMALL = 3
 _MOST_SUMMED = 40
@@ -49,13 +49,10 @@ class Item:
         """Where it stands."""
         return ((self.start, self.end),)
 
-    @cached_property
-    def written(self) -> bool:
-        """Whether a digit or a number word stands there, rather than *a*, *each* or a word such as *half*."""
-        return any(
-            part.surface[:1].isdigit() or not part.worded or part.value not in (1, 2, Fraction(1, 2))
-            for part in self.parts
-        )
+    @property
+    def small(self) -> bool:
+        """Whether it is a small number in words, such as may be said or left unsaid: *twice*, *two days*."""
+        return len(self.parts) == 1 and self.first.worded and 0 < self.first.value <= _SMALL
 
     def surface(self, text: str) -> str:
         """Return the words themselves."""
@@ -178,21 +175,34 @@ def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -
     for here, there, turned in ((left, right, False), (right, left, True)):
         for item in list(here):
             one = _one(item)
-            if one is None or (one.kind not in (Kind.RATIO, Kind.FRACTION) and not one.terms):
+            if one is None or (one.kind not in (Kind.RATIO, Kind.FRACTION, Kind.PERCENT) and not one.terms):
                 continue
-            terms = one.terms or (Fraction(one.value.numerator), Fraction(one.value.denominator))
-            found = []
-            for term in terms:
-                other = next(
-                    (c for c in there if c not in found and c.first.value == term and c.first.unit is None), None
-                )
-                if other is not None:
-                    found.append(other)
-            if len(found) == len(terms) > 1:
+            found = _members(one, there)
+            if len(found) > 1:
                 here.remove(item)
                 for other in found:
                     there.remove(other)
                     yield (other, item) if turned else (item, other)
+
+
+def _members(whole: Quantity, items: Sequence[Item]) -> list[Item]:
+    """Find the members of a ratio, or two numbers whose quotient a fraction is: nine out of ten, 90 %."""
+    if len(whole.terms) > 2:
+        found: list[Item] = []
+        for term in whole.terms:
+            found += [c for c in items if c not in found and c.first.value == term and c.first.unit is None][:1]
+        return found if len(found) == len(whole.terms) else []
+    value = whole.value / 100 if whole.kind is Kind.PERCENT else whole.value
+    for a, b in combinations([item for item in items if _one(item) is not None and not item.first.terms], 2):
+        top, bottom = a.first.value, b.first.value
+        if (
+            top
+            and bottom
+            and value in (top / bottom, bottom / top)
+            and dimension(a.first.unit) == dimension(b.first.unit)
+        ):
+            return [a, b]
+    return []
 
 
 def _restated(item: Item, others: Sequence[Item]) -> bool:
@@ -205,8 +215,12 @@ def _negligible(item: Item) -> bool:
     one = _one(item)
     if one is None:
         return False
+    if one.kind is Kind.EXPONENT:
+        return one.value in (2, 3)  # x², the square of x
     if one.kind is Kind.ORDINAL:
         return one.value <= _SMALL
+    if one.value == 0:
+        return True  # x > 0, x is positive
     if one.unit is None and one.kind is Kind.COUNT:
         return one.value == 1 or (one.value <= _SMALL and one.worded)
     if one.kind is Kind.MULTIPLE:
@@ -299,7 +313,11 @@ def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> lis
     for (a, a_there), (b, b_there) in combinations(matching.same, 2):
         if a.signed == b.signed or dimension(a.first.unit)[0] != dimension(b.first.unit)[0]:
             continue
+        if not {a.first.kind, b.first.kind, a_there.first.kind, b_there.first.kind}.isdisjoint(_BOUND):
+            continue
         first, second, other, another = mine[a.start], mine[b.start], theirs[a_there.start], theirs[b_there.start]
+        if not (first and second and other and another):
+            continue
         straight = likeness(first, other) + likeness(second, another)
         crossed = likeness(first, another) + likeness(second, other)
         if crossed > straight:
