@@ -29,6 +29,8 @@ OPERATOR_KINDS: Mapping[str, str] = {
     "QuestionTruncation": "question_lost",
     "LastSentenceDeletion": "question_lost",
     "InconsistentRenaming": "entity_changed",
+    "ThingMixing": "entity_changed",
+    "RoleSwap": "entity_changed",
     "TfidfReplacement": "incoherent",
     "RandomDeletion": "content_lost",
     "ImportantPhraseDeletion": "content_lost",

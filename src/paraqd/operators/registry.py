@@ -46,6 +46,10 @@ BUILTIN: Mapping[str, str] = {
     "QuestionReplacement": "question_replacement",
     "QuestionTruncation": "question_truncation",
     "InconsistentRenaming": "inconsistent_renaming",
+    "RoleSwap": "role_swap",
+    "ThingMixing": "thing_mixing",
+    "ThingRenaming": "thing_renaming",
+    "ClumsyGrammar": "clumsy_grammar",
     "LowTfidfReplacement": "low_tfidf_replacement",
     "MaskedReconstruction": "masked_reconstruction",
 }
