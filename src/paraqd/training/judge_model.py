@@ -21,6 +21,7 @@ def make_judge(folder: str | Path) -> Any:
     from transformers import AutoModelForSequenceClassification
 
     classifier = AutoModelForSequenceClassification.from_pretrained(str(folder), num_labels=1, local_files_only=True)
+    classifier = classifier.float()  # weights may be stored in half precision
     width = int(classifier.config.hidden_size)
 
     class Judge(torch.nn.Module):  # type: ignore[misc]  # torch is not looked into
