@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from paraqd.reading import Problem, read
+from paraqd.scoring.cross_model import CrossModel, Judgement, Mark
 from paraqd.scoring.errors import ModelError
 from paraqd.scoring.findings import READER
 from paraqd.scoring.fusion import Fusion
+from paraqd.scoring.harmony import Harmonised, harmonise
+from paraqd.scoring.learned import learned_finding
+from paraqd.scoring.quantities import match_quantities
 from paraqd.scoring.signature import signature
 from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict
 
@@ -19,6 +24,7 @@ OnProgress = Callable[[int, int], None]
 FORMAT = 1
 _DEFAULT = Path(__file__).parents[1] / "models" / "default"
 _KEPT_READINGS = 4096
+_CHUNK = 256
 
 
 class Scorer:
@@ -45,7 +51,15 @@ class Scorer:
 
     """
 
-    def __init__(self, *, name: str, digest: str, fusion: Fusion, threshold: float = THRESHOLD) -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        digest: str,
+        fusion: Fusion,
+        model: CrossModel | None = None,
+        threshold: float = THRESHOLD,
+    ) -> None:
         if not -1 <= threshold <= 1:
             raise ValueError(f"the threshold must lie between -1 and 1, not at {threshold}")
         self.name = name
@@ -53,6 +67,7 @@ class Scorer:
         self.threshold = threshold
         self.signature = signature(name, digest, self.mode, threshold)
         self._fusion = fusion
+        self._model = model
         self._read = lru_cache(maxsize=_KEPT_READINGS)(read)
 
     @classmethod
@@ -80,7 +95,9 @@ class Scorer:
         facts, digest = _facts(folder)
         chosen = float(facts.get("threshold", THRESHOLD)) if threshold is None else threshold
         fusion = Fusion.from_dict(facts.get("fusion", {}))
-        return cls(name=str(facts.get("name", folder.name)), digest=digest, fusion=fusion, threshold=chosen)
+        learned = None if facts.get("kind") == "reading" else CrossModel(folder)
+        name = str(facts.get("name", folder.name))
+        return cls(name=name, digest=digest, fusion=fusion, model=learned, threshold=chosen)
 
     def score(self, question: str, paraphrase: str) -> Verdict:
         """Score one pair.
@@ -97,27 +114,63 @@ class Scorer:
         """Score pairs; a pair's score does not depend on the others."""
         for number, pair in enumerate(pairs, start=1):
             _check(number, *pair)
-        verdicts = []
-        for number, (question, paraphrase) in enumerate(pairs, start=1):
-            verdicts.append(self._verdict(question, paraphrase))
+        verdicts: list[Verdict] = []
+        for start in range(0, len(pairs), _CHUNK):
+            verdicts += self._chunk(pairs[start : start + _CHUNK])
             if on_progress is not None:
-                on_progress(number, len(pairs))
+                on_progress(len(verdicts), len(pairs))
         return verdicts
 
-    def _verdict(self, question: str, paraphrase: str) -> Verdict:
-        if not paraphrase.strip():
-            return self._made(-1.0, (_blank(question),))
-        if question.split() == paraphrase.split():
-            return self._made(1.0, ())
-        findings = READER.findings(self._problem(question), self._problem(paraphrase))
-        score = self._fusion.score(finding.feature for finding in findings)
-        return self._made(score, self._fusion.evidence(findings))
+    def _chunk(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+        found: dict[int, Verdict] = {}
+        open_: list[tuple[int, Problem, Problem]] = []
+        for number, (question, paraphrase) in enumerate(pairs):
+            if not paraphrase.strip():
+                found[number] = self._made(-1.0, (_blank(question),))
+            elif question.split() == paraphrase.split():
+                found[number] = self._made(1.0, ())
+            else:
+                open_.append((number, self._read(question), self._read(paraphrase)))
+        judgements = self._judged([(read_question, read_paraphrase) for _, read_question, read_paraphrase in open_])
+        for (number, read_question, read_paraphrase), judgement in zip(open_, judgements, strict=True):
+            found[number] = self._weighed(read_question, read_paraphrase, judgement)
+        return [found[number] for number in range(len(pairs))]
 
-    def _problem(self, text: str) -> Problem:
-        return self._read(text)
+    def _judged(self, pairs: Sequence[tuple[Problem, Problem]]) -> Sequence[Judgement | None]:
+        """Ask the learned model, which sees the paraphrase's numbers as the question writes them."""
+        if self._model is None:
+            return [None] * len(pairs)
+        made = [harmonise(q, p, match_quantities(q, p)) for q, p in pairs]
+        told = self._model.judge([(q.text, each.text) for (q, _), each in zip(pairs, made, strict=True)])
+        return [_placed_back(judgement, each) for judgement, each in zip(told, made, strict=True)]
+
+    def _weighed(self, question: Problem, paraphrase: Problem, judgement: Judgement | None) -> Verdict:
+        findings = READER.findings(question, paraphrase)
+        logit = 0.0 if judgement is None else judgement.valid
+        features = [finding.feature for finding in findings]
+        score = self._fusion.score(features, logit)
+        evidence = self._fusion.evidence(findings, logit)
+        if judgement is not None and (logit < 0 or (score <= self.threshold and not evidence)):
+            delta = min(0.0, score - self._fusion.score(features))
+            finding = learned_finding(question, paraphrase, judgement)
+            piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, finding.message, delta)
+            if not any(_overlap(piece, other) for other in evidence):
+                evidence = tuple(sorted((*evidence, piece), key=lambda each: each.delta))
+        return self._made(score, evidence)
 
     def _made(self, score: float, evidence: tuple[Evidence, ...]) -> Verdict:
         return Verdict(score, score > self.threshold, evidence, self.signature)
+
+
+def _placed_back(judgement: Judgement, made: Harmonised) -> Judgement:
+    """Give the marks of a rewritten paraphrase their places in the paraphrase as it was given."""
+    marks = tuple(Mark(*made.back(mark.start, mark.end), mark.fault) for mark in judgement.paraphrase)
+    return replace(judgement, paraphrase=marks)
+
+
+def _overlap(a: Evidence, b: Evidence) -> bool:
+    sides = ((a.question_spans, b.question_spans), (a.paraphrase_spans, b.paraphrase_spans))
+    return any(x < w and u < y for mine, theirs in sides for x, y in mine for u, w in theirs)
 
 
 def _check(number: int, question: object, paraphrase: object) -> None:

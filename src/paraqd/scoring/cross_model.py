@@ -1,0 +1,176 @@
+"""The learned judge at work: for each pair how likely it is valid, what kind of fault it has, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.scoring.errors import ModelError
+from paraqd.scoring.verdict import EvidenceKind
+
+KINDS = tuple(EvidenceKind)
+_LONGEST = 512  # tokens the model has positions for
+_SPECIAL = 3  # [CLS] question [SEP] paraphrase [SEP]
+_OVERLAP = 24
+_BATCH_TOKENS = 4096
+
+
+class Mark(NamedTuple):
+    """A token, by its place in its text, and how surely it is part of a fault (log-odds)."""
+
+    start: int
+    end: int
+    fault: float
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the model says of a pair."""
+
+    valid: float  # log-odds
+    kinds: tuple[float, ...]  # shares, in the order of the kinds
+    question: tuple[Mark, ...]
+    paraphrase: tuple[Mark, ...]
+
+
+class CrossModel:
+    """A judge in ``onnx/model.onnx`` with its ``tokenizer.json``; several threads may use it."""
+
+    def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
+        self._folder = Path(folder)
+        self._threads = threads
+        for name in ("onnx/model.onnx", "tokenizer.json"):
+            if not (self._folder / name).is_file():
+                raise ModelError(f"{self._folder} is not whole: it has no {name}; train or install the model again")
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        if self._threads:
+            options.intra_op_num_threads = self._threads
+        try:
+            return onnxruntime.InferenceSession(
+                str(self._folder / "onnx" / "model.onnx"), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # whatever the runtime raises on a broken file
+            raise ModelError(f"the model in {self._folder} cannot be loaded: {str(error).splitlines()[0]}") from None
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+        except Exception as error:
+            raise ModelError(f"the tokenizer in {self._folder} cannot be loaded: {error}") from None
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement]:
+        """Judge pairs; what is said of one does not depend on the others."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        encoded = dict(
+            zip(texts, self._tokenizer.encode_batch([_clean(t) for t in texts], add_special_tokens=False), strict=True)
+        )
+        windows = [
+            (number, *window) for number, (q, p) in enumerate(pairs) for window in _windows(encoded[q], encoded[p])
+        ]
+        order = sorted(range(len(windows)), key=lambda i: windows[i][1].size + windows[i][2].size)
+        found: list[Any] = [None] * len(windows)
+        start = 0
+        while start < len(order):
+            end = start + 1
+            while end < len(order) and (end + 1 - start) * _size(windows[order[end]]) <= _BATCH_TOKENS:
+                end += 1
+            batch = order[start:end]
+            for place, made in zip(batch, self._run([windows[i] for i in batch], encoded, pairs), strict=True):
+                found[place] = made
+            start = end
+        return [
+            _joined([found[i] for i, window in enumerate(windows) if window[0] == number])
+            if len(pairs) != len(windows)
+            else _joined([found[number]])
+            for number in range(len(pairs))
+        ]
+
+    def _run(self, windows: list[Any], encoded: Any, pairs: Sequence[tuple[str, str]]) -> list[Any]:
+        cls, sep = self._tokenizer.token_to_id("[CLS]"), self._tokenizer.token_to_id("[SEP]")
+        longest = max(_size(window) for window in windows)
+        ids = np.zeros((len(windows), longest), dtype=np.int64)
+        types, mask = np.zeros_like(ids), np.zeros_like(ids)
+        for row, (number, first, second) in enumerate(windows):
+            question, paraphrase = pairs[number]
+            one = np.asarray(encoded[question].ids, dtype=np.int64)[first]
+            two = np.asarray(encoded[paraphrase].ids, dtype=np.int64)[second]
+            sequence = np.concatenate([[cls], one, [sep], two, [sep]])
+            ids[row, : len(sequence)] = sequence
+            types[row, len(one) + 2 : len(sequence)] = 1
+            mask[row, : len(sequence)] = 1
+        valid, kinds, places = self._session.run(
+            ["valid", "kinds", "places"], {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
+        )
+        made = []
+        for row, (number, first, second) in enumerate(windows):
+            question, paraphrase = pairs[number]
+            marks = (
+                _marks(encoded[question].offsets, first, places[row, 1 : 1 + first.size]),
+                _marks(encoded[paraphrase].offsets, second, places[row, 2 + first.size : 2 + first.size + second.size]),
+            )
+            made.append((float(valid[row]), kinds[row], *marks))
+        return made
+
+
+def _size(window: Any) -> int:
+    return int(window[1].size + window[2].size + _SPECIAL)
+
+
+def _clean(text: str) -> str:
+    """Replace what no tokenizer takes, half of a surrogate pair, by a sign of the same length."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if not text.isascii() else text
+
+
+def _windows(question: Any, paraphrase: Any) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return the tokens of both texts, or of matching stretches of both where they are longer than the model reads."""
+    one, two = np.arange(len(question.ids)), np.arange(len(paraphrase.ids))
+    room = _LONGEST - _SPECIAL
+    if len(one) + len(two) <= room:
+        return [(one, two)]
+    count = -(-(len(one) + len(two)) // (room - 4 * _OVERLAP))
+    found = []
+    for number in range(count):
+        found.append(tuple(_stretch(each, number, count, room // 2) for each in (one, two)))
+    return found  # type: ignore[return-value]  # pairs, as the generator above makes two
+
+
+def _stretch(tokens: NDArray[np.int64], number: int, count: int, most: int) -> NDArray[np.int64]:
+    size = len(tokens)
+    start, end = size * number // count, size * (number + 1) // count
+    return tokens[max(0, start - _OVERLAP) : end + _OVERLAP][:most]
+
+
+def _marks(offsets: Any, tokens: NDArray[np.int64], faults: NDArray[np.float32]) -> tuple[Mark, ...]:
+    places = [(offsets[token], float(fault)) for token, fault in zip(tokens.tolist(), faults, strict=True)]
+    return tuple(Mark(start, end, fault) for (start, end), fault in places)
+
+
+def _joined(parts: Sequence[Any]) -> Judgement:
+    """Put the windows of a pair together: the mean of what they say, and the marks of all."""
+    valid = float(np.mean([part[0] for part in parts]))
+    logits = np.mean([part[1] for part in parts], axis=0)
+    shares = np.exp(logits - logits.max())
+    return Judgement(
+        valid,
+        tuple((shares / shares.sum()).tolist()),
+        tuple(mark for part in parts for mark in part[2]),
+        tuple(mark for part in parts for mark in part[3]),
+    )

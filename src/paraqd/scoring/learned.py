@@ -1,0 +1,78 @@
+"""What the learned judge finds, as findings: where it sees a fault, and of what kind it takes it to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paraqd.reading import Problem
+from paraqd.scoring.cross_model import KINDS, Judgement, Mark
+from paraqd.scoring.finding import Finding
+from paraqd.scoring.verdict import EvidenceKind, Span
+
+FEATURE = "learned"
+_MOST_SPANS = 3
+_NOWHERE = float("-inf")
+_JOIN = 2  # characters between two marked tokens that still make one span
+_MESSAGES = {
+    EvidenceKind.NUMBER_LOST: "A number of the question seems to be missing",
+    EvidenceKind.NUMBER_ADDED: "A number seems to be added",
+    EvidenceKind.NUMBER_CHANGED: "A number seems to be another, or to stand for something else",
+    EvidenceKind.UNIT_CHANGED: "A unit seems to be another",
+    EvidenceKind.ENTITY_CHANGED: "It seems to be another person or thing",
+    EvidenceKind.QUESTION_LOST: "The question seems to be gone or cut off",
+    EvidenceKind.QUESTION_CHANGED: "The question seems to ask for something else",
+    EvidenceKind.RELATION_CHANGED: "How things are related seems to be different",
+    EvidenceKind.CONTENT_LOST: "Something that matters seems to be missing",
+    EvidenceKind.CONTENT_ADDED: "Something that matters seems to be added",
+    EvidenceKind.INCOHERENT: "This does not seem to make sense",
+}
+
+
+def learned_finding(question: Problem, paraphrase: Problem, judgement: Judgement) -> Finding:
+    """Return where the judge sees a fault most clearly, and the kind it takes it to be."""
+    kind = KINDS[max(range(len(KINDS)), key=lambda i: judgement.kinds[i])]
+    spans = (_spans(question.text, judgement.question), _spans(paraphrase.text, judgement.paraphrase))
+    if not any(spans):
+        spans = _likeliest(question, paraphrase, judgement)
+    words = _quoted(paraphrase.text, spans[1]) or _quoted(question.text, spans[0])
+    return Finding(FEATURE, kind, *spans, f"{_MESSAGES[kind]}: {words}.")
+
+
+def _spans(text: str, marks: Sequence[Mark], least: float = 0.0) -> tuple[Span, ...]:
+    """Join marked tokens into spans over whole words, the surest few, in the order of the text."""
+    found: list[tuple[float, int, int]] = []
+    for mark in sorted(set(marks)):
+        if mark.fault <= least or mark.end <= mark.start:
+            continue
+        start, end = _whole(text, mark.start, mark.end)
+        if found and start - found[-1][2] <= _JOIN:
+            sure, first, last = found.pop()
+            found.append((max(sure, mark.fault), first, max(last, end)))
+        else:
+            found.append((mark.fault, start, end))
+    best = sorted(found, reverse=True)[:_MOST_SPANS]
+    return tuple(sorted((start, end) for _, start, end in best))
+
+
+def _likeliest(
+    question: Problem, paraphrase: Problem, judgement: Judgement
+) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    """Return the one place that looks worst, where none is beyond doubt."""
+    sides = ((question.text, judgement.question), (paraphrase.text, judgement.paraphrase))
+    best = [max((mark.fault for mark in marks if mark.end > mark.start), default=_NOWHERE) for _, marks in sides]
+    side = 1 if best[1] >= best[0] else 0
+    text, marks = sides[side]
+    spans = _spans(text, marks, best[side] - 1e-6) or ((0, len(text)),)
+    return ((), spans) if side else (spans, ())
+
+
+def _whole(text: str, start: int, end: int) -> Span:
+    while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+        end += 1
+    return start, end
+
+
+def _quoted(text: str, spans: Sequence[Span]) -> str:
+    return ", ".join(f"“{' '.join(text[start:end].split())}”" for start, end in spans)
