@@ -17,6 +17,7 @@ from paraqd.cli import (
     evaluate,
     experiment,
     explain,
+    export,
     generator,
     operators,
     pseudo_label,
@@ -44,6 +45,7 @@ app.command("checklist", epilog=checklist.EXAMPLE)(checklist.checklist)
 app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command("experiment", epilog=experiment.EXAMPLE)(experiment.experiment)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
+app.command("export", epilog=export.EXAMPLE)(export.export)
 app.command("operators", epilog=operators.EXAMPLE)(operators.operators)
 app.command("pseudo-label", epilog=pseudo_label.EXAMPLE)(pseudo_label.pseudo_label)
 app.command("purity", epilog=purity.EXAMPLE)(purity.purity)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.errors import ModelError
+from paraqd.scoring.onnx_session import OnnxFolder, printable
 from paraqd.scoring.verdict import EvidenceKind
 
 KINDS = tuple(EvidenceKind)
@@ -39,48 +37,16 @@ class Judgement:
     paraphrase: tuple[Mark, ...]
 
 
-class CrossModel:
-    """A judge in ``onnx/model.onnx`` with its ``tokenizer.json``; several threads may use it."""
-
-    def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
-        self._folder = Path(folder)
-        self._threads = threads
-        for name in ("onnx/model.onnx", "tokenizer.json"):
-            if not (self._folder / name).is_file():
-                raise ModelError(f"{self._folder} is not whole: it has no {name}; train or install the model again")
-
-    @cached_property
-    def _session(self) -> Any:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 3
-        if self._threads:
-            options.intra_op_num_threads = self._threads
-        try:
-            return onnxruntime.InferenceSession(
-                str(self._folder / "onnx" / "model.onnx"), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # whatever the runtime raises on a broken file
-            raise ModelError(f"the model in {self._folder} cannot be loaded: {str(error).splitlines()[0]}") from None
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
-
-        try:
-            tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
-        except Exception as error:
-            raise ModelError(f"the tokenizer in {self._folder} cannot be loaded: {error}") from None
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return tokenizer
+class CrossModel(OnnxFolder):
+    """A judge in a folder."""
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement]:
         """Judge pairs; what is said of one does not depend on the others."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         encoded = dict(
-            zip(texts, self._tokenizer.encode_batch([_clean(t) for t in texts], add_special_tokens=False), strict=True)
+            zip(
+                texts, self.tokenizer.encode_batch([printable(t) for t in texts], add_special_tokens=False), strict=True
+            )
         )
         windows = [
             (number, *window) for number, (q, p) in enumerate(pairs) for window in _windows(encoded[q], encoded[p])
@@ -104,7 +70,7 @@ class CrossModel:
         ]
 
     def _run(self, windows: list[Any], encoded: Any, pairs: Sequence[tuple[str, str]]) -> list[Any]:
-        cls, sep = self._tokenizer.token_to_id("[CLS]"), self._tokenizer.token_to_id("[SEP]")
+        cls, sep = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
         longest = max(_size(window) for window in windows)
         ids = np.zeros((len(windows), longest), dtype=np.int64)
         types, mask = np.zeros_like(ids), np.zeros_like(ids)
@@ -116,7 +82,7 @@ class CrossModel:
             ids[row, : len(sequence)] = sequence
             types[row, len(one) + 2 : len(sequence)] = 1
             mask[row, : len(sequence)] = 1
-        valid, kinds, places = self._session.run(
+        valid, kinds, places = self.session.run(
             ["valid", "kinds", "places"], {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
         )
         made = []
@@ -132,11 +98,6 @@ class CrossModel:
 
 def _size(window: Any) -> int:
     return int(window[1].size + window[2].size + _SPECIAL)
-
-
-def _clean(text: str) -> str:
-    """Replace what no tokenizer takes, half of a surrogate pair, by a sign of the same length."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if not text.isascii() else text
 
 
 def _windows(question: Any, paraphrase: Any) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from paraqd.reading import Problem, read
-from paraqd.scoring.cross_model import CrossModel, Judgement, Mark
+from paraqd.scoring.bi_encoder import BiEncoder
+from paraqd.scoring.cosine import cosine_scores
+from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
-from paraqd.scoring.findings import READER
+from paraqd.scoring.fused import FusedJudge
 from paraqd.scoring.fusion import Fusion
-from paraqd.scoring.harmony import Harmonised, harmonise
-from paraqd.scoring.learned import learned_finding
-from paraqd.scoring.quantities import match_quantities
 from paraqd.scoring.signature import signature
 from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict
 
+
+class Judge(Protocol):
+    """Scores pairs of texts that are neither blank nor the same."""
+
+    def judge(self, pairs: Sequence[tuple[str, str]], threshold: float) -> list[tuple[float, tuple[Evidence, ...]]]:
+        """Return each pair's score and evidence."""
+        ...
+
+
+MODES = ("fused", "encoder")
 OnProgress = Callable[[int, int], None]
 FORMAT = 1
 _DEFAULT = Path(__file__).parents[1] / "models" / "default"
-_KEPT_READINGS = 4096
 _CHUNK = 256
 
 
@@ -35,7 +40,7 @@ class Scorer:
     name : str
         The model's.
     mode : str
-        ``fused``.
+        ``fused`` or ``encoder``.
     threshold : float
         A pair is valid where its score is above.
     signature : str
@@ -56,19 +61,17 @@ class Scorer:
         *,
         name: str,
         digest: str,
-        fusion: Fusion,
-        model: CrossModel | None = None,
+        judge: Judge,
+        mode: str = "fused",
         threshold: float = THRESHOLD,
     ) -> None:
         if not -1 <= threshold <= 1:
             raise ValueError(f"the threshold must lie between -1 and 1, not at {threshold}")
         self.name = name
-        self.mode = "fused"
+        self.mode = mode
         self.threshold = threshold
         self.signature = signature(name, digest, self.mode, threshold)
-        self._fusion = fusion
-        self._model = model
-        self._read = lru_cache(maxsize=_KEPT_READINGS)(read)
+        self._judge = judge
 
     @classmethod
     def load(cls, model: str | Path | None = None, *, mode: str = "fused", threshold: float | None = None) -> Scorer:
@@ -79,7 +82,8 @@ class Scorer:
         model : str or Path, optional
             A model folder.
         mode : str
-            ``fused``: reading and model together.
+            ``fused``: reading and model together. ``encoder``: the paper's plain cosine, over the folder of a
+            bi-encoder.
         threshold : float, optional
             Another than the model's own.
 
@@ -89,15 +93,14 @@ class Scorer:
             Where the folder holds no model that this version can use.
 
         """
-        if mode != "fused":
-            raise ModelError(f"mode {mode!r} is not known: choose fused")
+        if mode not in MODES:
+            raise ModelError(f"mode {mode!r} is not known: choose {' or '.join(MODES)}")
         folder = _DEFAULT if model is None else Path(model).expanduser()
         facts, digest = _facts(folder)
         chosen = float(facts.get("threshold", THRESHOLD)) if threshold is None else threshold
-        fusion = Fusion.from_dict(facts.get("fusion", {}))
-        learned = None if facts.get("kind") == "reading" else CrossModel(folder)
         name = str(facts.get("name", folder.name))
-        return cls(name=name, digest=digest, fusion=fusion, model=learned, threshold=chosen)
+        judge = _encoder(folder, facts) if mode == "encoder" else _fused(folder, facts)
+        return cls(name=name, digest=digest, judge=judge, mode=mode, threshold=chosen)
 
     def score(self, question: str, paraphrase: str) -> Verdict:
         """Score one pair.
@@ -123,54 +126,45 @@ class Scorer:
 
     def _chunk(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
         found: dict[int, Verdict] = {}
-        open_: list[tuple[int, Problem, Problem]] = []
         for number, (question, paraphrase) in enumerate(pairs):
             if not paraphrase.strip():
                 found[number] = self._made(-1.0, (_blank(question),))
             elif question.split() == paraphrase.split():
                 found[number] = self._made(1.0, ())
-            else:
-                open_.append((number, self._read(question), self._read(paraphrase)))
-        judgements = self._judged([(read_question, read_paraphrase) for _, read_question, read_paraphrase in open_])
-        for (number, read_question, read_paraphrase), judgement in zip(open_, judgements, strict=True):
-            found[number] = self._weighed(read_question, read_paraphrase, judgement)
+        others = [number for number in range(len(pairs)) if number not in found]
+        told = self._judge.judge([pairs[number] for number in others], self.threshold) if others else []
+        for number, (score, evidence) in zip(others, told, strict=True):
+            found[number] = self._made(score, evidence)
         return [found[number] for number in range(len(pairs))]
-
-    def _judged(self, pairs: Sequence[tuple[Problem, Problem]]) -> Sequence[Judgement | None]:
-        """Ask the learned model, which sees the paraphrase's numbers as the question writes them."""
-        if self._model is None:
-            return [None] * len(pairs)
-        made = [harmonise(q, p, match_quantities(q, p)) for q, p in pairs]
-        told = self._model.judge([(q.text, each.text) for (q, _), each in zip(pairs, made, strict=True)])
-        return [_placed_back(judgement, each) for judgement, each in zip(told, made, strict=True)]
-
-    def _weighed(self, question: Problem, paraphrase: Problem, judgement: Judgement | None) -> Verdict:
-        findings = READER.findings(question, paraphrase)
-        logit = 0.0 if judgement is None else judgement.valid
-        features = [finding.feature for finding in findings]
-        score = self._fusion.score(features, logit)
-        evidence = self._fusion.evidence(findings, logit)
-        if judgement is not None and (logit < 0 or (score <= self.threshold and not evidence)):
-            delta = min(0.0, score - self._fusion.score(features))
-            finding = learned_finding(question, paraphrase, judgement)
-            piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, finding.message, delta)
-            if not any(_overlap(piece, other) for other in evidence):
-                evidence = tuple(sorted((*evidence, piece), key=lambda each: each.delta))
-        return self._made(score, evidence)
 
     def _made(self, score: float, evidence: tuple[Evidence, ...]) -> Verdict:
         return Verdict(score, score > self.threshold, evidence, self.signature)
 
 
-def _placed_back(judgement: Judgement, made: Harmonised) -> Judgement:
-    """Give the marks of a rewritten paraphrase their places in the paraphrase as it was given."""
-    marks = tuple(Mark(*made.back(mark.start, mark.end), mark.fault) for mark in judgement.paraphrase)
-    return replace(judgement, paraphrase=marks)
+class EncoderJudge:
+    """The paper's score: the cosine, without evidence."""
+
+    def __init__(self, encoder: BiEncoder) -> None:
+        self._encoder = encoder
+
+    def judge(self, pairs: Sequence[tuple[str, str]], threshold: float) -> list[tuple[float, tuple[Evidence, ...]]]:
+        """Return each pair's cosine."""
+        del threshold
+        return [(float(score), ()) for score in cosine_scores(self._encoder, pairs)]
 
 
-def _overlap(a: Evidence, b: Evidence) -> bool:
-    sides = ((a.question_spans, b.question_spans), (a.paraphrase_spans, b.paraphrase_spans))
-    return any(x < w and u < y for mine, theirs in sides for x, y in mine for u, w in theirs)
+def _fused(folder: Path, facts: dict[str, Any]) -> FusedJudge:
+    if "fusion" not in facts:
+        hint = " (for its cosine choose the mode encoder)" if facts.get("kind") == "bi-encoder" else ""
+        raise ModelError(f"{folder} holds no fused scorer: its paraqd.json has no weights for the evidence{hint}")
+    fusion = Fusion.from_dict(facts["fusion"])
+    return FusedJudge(fusion, None if facts.get("kind") == "reading" else CrossModel(folder))
+
+
+def _encoder(folder: Path, facts: dict[str, Any]) -> EncoderJudge:
+    if facts.get("kind") != "bi-encoder":
+        raise ModelError(f"{folder} holds no bi-encoder: the mode encoder wants the folder of one")
+    return EncoderJudge(BiEncoder(folder))
 
 
 def _check(number: int, question: object, paraphrase: object) -> None:
@@ -207,6 +201,4 @@ def _facts(folder: Path) -> tuple[dict[str, Any], str]:
             f"{folder} is of format {facts.get('format')}, and this version of paraqd reads format {FORMAT}: install "
             "the version it was made with, or train it again"
         )
-    if "fusion" not in facts:
-        raise ModelError(f"{folder} holds no fused scorer: its paraqd.json has no weights for the evidence")
     return facts, hashlib.sha256(raw).hexdigest()[:8]

@@ -45,10 +45,18 @@ class _Graph:
         self.held.append(numpy_helper.from_array(np.array(array, order="C"), name))
         return name
 
+    def full(self, weight: NDArray[np.float32], hint: str) -> str:
+        """Hold a matrix in 32 bits, or in 16 that are made 32 when the graph is loaded."""
+        from onnx import TensorProto
+
+        if self.bits == 16:
+            return self.add("Cast", self.hold(weight.astype(np.float16), hint), to=TensorProto.FLOAT)
+        return self.hold(weight.astype(np.float32), hint)
+
     def matrix(self, weight: NDArray[np.float32], hint: str) -> str:
         """Hold a matrix (in, out), rounded to eight bits with a scale for each column."""
         if self.bits != 8:
-            return self.hold(weight.astype(np.float32), hint)
+            return self.full(weight, hint)
         rounded, scale = rounded_columns(weight)
         zero = np.zeros(len(scale), dtype=np.int8)
         names = (self.hold(rounded, hint), self.hold(scale, f"{hint}_scale"), self.hold(zero, f"{hint}_zero"))
@@ -59,7 +67,7 @@ class _Graph:
         from onnx import TensorProto
 
         if self.bits != 8:
-            return self.add("Gather", self.hold(weight.astype(np.float32), hint), rows, hint=hint)
+            return self.add("Gather", self.full(weight, hint), rows, hint=hint)
         rounded, scale = rounded_columns(weight.T)
         picked = self.add("Gather", self.hold(rounded.T, hint), rows)
         scaled = self.add("Gather", self.hold(scale[:, None], f"{hint}_scale"), rows)
@@ -93,40 +101,63 @@ def judge_graph(weights: Weights, config: Mapping[str, Any], *, bits: int = 8) -
     Inputs: ``input_ids``, ``token_type_ids`` and ``attention_mask`` (batch, tokens). Outputs: ``valid`` (batch),
     ``kinds`` (batch, kinds), ``places`` (batch, tokens), all as log-odds.
     """
-    from onnx import TensorProto, checker, helper
-
     graph = _Graph(bits=bits)
     prefix = "classifier.bert"
-    states = _embedded(graph, weights, f"{prefix}.embeddings", float(config["layer_norm_eps"]))
-    mask = _mask(graph)
-    for number in range(int(config["num_hidden_layers"])):
-        states = _layer(graph, weights, f"{prefix}.encoder.layer.{number}", states, mask, config)
+    states = _states(graph, weights, f"{prefix}.", config)
     first = graph.add("Gather", states, graph.hold(np.array(0, dtype=np.int64), "first"), axis=1)
     pooled = graph.add("Tanh", graph.linear(first, weights, f"{prefix}.pooler.dense"))
     last = graph.hold(np.array([-1], dtype=np.int64), "last")
-    outputs = {
+    made = {
         "valid": graph.add("Squeeze", graph.linear(pooled, weights, "classifier.classifier"), last),
         "kinds": graph.linear(pooled, weights, "kinds"),
         "places": graph.add("Squeeze", graph.linear(states, weights, "places"), last),
     }
-    for name, made in outputs.items():
-        graph.nodes.append(helper.make_node("Identity", [made], [name]))
-    shape = ["batch", "tokens"]
-    kinds = len(weights["kinds.bias"])
-    made_graph = helper.make_graph(
-        graph.nodes,
-        "judge",
-        [
-            helper.make_tensor_value_info(name, TensorProto.INT64, shape)
-            for name in ("input_ids", "token_type_ids", "attention_mask")
-        ],
-        [
-            helper.make_tensor_value_info("valid", TensorProto.FLOAT, ["batch"]),
-            helper.make_tensor_value_info("kinds", TensorProto.FLOAT, ["batch", kinds]),
-            helper.make_tensor_value_info("places", TensorProto.FLOAT, shape),
-        ],
-        graph.held,
-    )
+    shapes: dict[str, list[Any]] = {
+        "valid": ["batch"],
+        "kinds": ["batch", len(weights["kinds.bias"])],
+        "places": ["batch", "tokens"],
+    }
+    return _finished(graph, "judge", made, shapes)
+
+
+def encoder_graph(weights: Weights, config: Mapping[str, Any], *, bits: int = 8) -> Any:
+    """Return the ONNX model of a bi-encoder whose embedding is the mean of its tokens.
+
+    The output ``sums`` (batch, width) adds up the vectors of each row's tokens: the direction of a sum is that of
+    the mean, and the sums of a long text's windows add up.
+    """
+    from onnx import TensorProto
+
+    graph = _Graph(bits=bits)
+    states = _states(graph, weights, "", config)
+    mask = graph.add("Cast", "attention_mask", to=TensorProto.FLOAT)
+    wide = graph.add("Unsqueeze", mask, graph.hold(np.array([2], dtype=np.int64), "axes"))
+    axis = graph.hold(np.array([1], dtype=np.int64), "axis")
+    sums = graph.add("ReduceSum", graph.add("Mul", states, wide), axis, keepdims=0)
+    return _finished(graph, "encoder", {"sums": sums}, {"sums": ["batch", int(config["hidden_size"])]})
+
+
+def _states(graph: _Graph, weights: Weights, prefix: str, config: Mapping[str, Any]) -> str:
+    """Return the vectors of all tokens behind the last layer."""
+    states = _embedded(graph, weights, f"{prefix}embeddings", float(config["layer_norm_eps"]))
+    mask = _mask(graph)
+    for number in range(int(config["num_hidden_layers"])):
+        states = _layer(graph, weights, f"{prefix}encoder.layer.{number}", states, mask, config)
+    return states
+
+
+def _finished(graph: _Graph, name: str, made: Mapping[str, str], shapes: Mapping[str, list[Any]]) -> Any:
+    """Name the outputs and put the model together."""
+    from onnx import TensorProto, checker, helper
+
+    for output, inner in made.items():
+        graph.nodes.append(helper.make_node("Identity", [inner], [output]))
+    inputs = [
+        helper.make_tensor_value_info(each, TensorProto.INT64, ["batch", "tokens"])
+        for each in ("input_ids", "token_type_ids", "attention_mask")
+    ]
+    outputs = [helper.make_tensor_value_info(each, TensorProto.FLOAT, shapes[each]) for each in made]
+    made_graph = helper.make_graph(graph.nodes, name, inputs, outputs, graph.held)
     model = helper.make_model(made_graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="paraqd")
     model.ir_version = _IR_VERSION
     checker.check_model(model)

@@ -1,0 +1,71 @@
+"""The default scorer: what the reading finds and what the learned judge says, weighed together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from paraqd.reading import Problem, read
+from paraqd.scoring.cross_model import CrossModel, Judgement, Mark
+from paraqd.scoring.findings import READER
+from paraqd.scoring.fusion import Fusion
+from paraqd.scoring.harmony import Harmonised, harmonise
+from paraqd.scoring.learned import learned_finding
+from paraqd.scoring.quantities import match_quantities
+from paraqd.scoring.verdict import Evidence
+
+_KEPT_READINGS = 4096
+
+
+class FusedJudge:
+    """Weighs evidence from two readings and, where there is one, a learned model."""
+
+    def __init__(self, fusion: Fusion, model: CrossModel | None = None) -> None:
+        self._fusion = fusion
+        self._model = model
+        self._read = lru_cache(maxsize=_KEPT_READINGS)(read)
+
+    def judge(self, pairs: Sequence[tuple[str, str]], threshold: float) -> list[tuple[float, tuple[Evidence, ...]]]:
+        """Return each pair's score and evidence; texts are neither blank nor the same."""
+        problems = [(self._read(question), self._read(paraphrase)) for question, paraphrase in pairs]
+        judgements = self._judged(problems)
+        return [
+            self._weighed(*both, judgement, threshold) for both, judgement in zip(problems, judgements, strict=True)
+        ]
+
+    def _judged(self, pairs: Sequence[tuple[Problem, Problem]]) -> Sequence[Judgement | None]:
+        """Ask the learned model, which sees the paraphrase's numbers as the question writes them."""
+        if self._model is None:
+            return [None] * len(pairs)
+        made = [harmonise(q, p, match_quantities(q, p)) for q, p in pairs]
+        told = self._model.judge([(q.text, each.text) for (q, _), each in zip(pairs, made, strict=True)])
+        return [_placed_back(judgement, each) for judgement, each in zip(told, made, strict=True)]
+
+    def _weighed(
+        self, question: Problem, paraphrase: Problem, judgement: Judgement | None, threshold: float
+    ) -> tuple[float, tuple[Evidence, ...]]:
+        """Weigh the findings and what the model says."""
+        findings = READER.findings(question, paraphrase)
+        logit = 0.0 if judgement is None else judgement.valid
+        features = [finding.feature for finding in findings]
+        score = self._fusion.score(features, logit)
+        evidence = self._fusion.evidence(findings, logit)
+        if judgement is not None and (logit < 0 or (score <= threshold and not evidence)):
+            delta = min(0.0, score - self._fusion.score(features))
+            finding = learned_finding(question, paraphrase, judgement)
+            piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, finding.message, delta)
+            if not any(_overlap(piece, other) for other in evidence):
+                evidence = tuple(sorted((*evidence, piece), key=lambda each: each.delta))
+        return score, evidence
+
+
+def _placed_back(judgement: Judgement, made: Harmonised) -> Judgement:
+    """Give the marks of a rewritten paraphrase their places in the paraphrase as it was given."""
+    marks = tuple(Mark(*made.back(mark.start, mark.end), mark.fault) for mark in judgement.paraphrase)
+    return replace(judgement, paraphrase=marks)
+
+
+def _overlap(a: Evidence, b: Evidence) -> bool:
+    sides = ((a.question_spans, b.question_spans), (a.paraphrase_spans, b.paraphrase_spans))
+    return any(x < w and u < y for mine, theirs in sides for x, y in mine for u, w in theirs)

@@ -1,0 +1,172 @@
+"""Trained folders in the form that scores without torch."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("onnx")
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertForSequenceClassification, BertModel, PreTrainedTokenizerFast
+
+from paraqd import Scorer
+from paraqd.cli.main import run
+from paraqd.corpus.encoder import load_encoder
+from paraqd.scoring.cosine import cosine_scores
+from paraqd.scoring.cross_model import CrossModel
+from paraqd.scoring.errors import ModelError
+from paraqd.training.export import export_model
+from paraqd.training.judge_model import load_judge, make_judge, save_judge
+
+WORDS = "tom ann has 5 7 9 pens boys how many much and the a of is ? . , more half hour 30 minutes it takes".split()
+PAIRS = [
+    ("Tom has 5 pens and Ann has 7. How many?", "Ann has 7 pens, Tom has 5. How many pens?"),
+    ("Tom has 5 pens.", "Tom has more pens and the boys?"),
+    ("It takes half an hour.", "It takes 30 minutes. " * 40),
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    vocabulary = {word: place for place, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])}
+    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer()
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]"
+    )
+
+
+@pytest.fixture(scope="module")
+def config():
+    torch.manual_seed(3)
+    return BertConfig(
+        vocab_size=len(WORDS) + 4,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        initializer_range=0.3,
+        num_labels=1,
+    )
+
+
+@pytest.fixture(scope="module")
+def bi_encoder(tmp_path_factory, tokenizer, config):
+    folder = tmp_path_factory.mktemp("bi")
+    BertModel(config).save_pretrained(str(folder))
+    tokenizer.save_pretrained(str(folder))
+    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 256}))
+    (folder / "paraqd.json").write_text(json.dumps({"format": 1, "name": "bi", "kind": "bi-encoder"}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory, tokenizer, config):
+    start, folder = tmp_path_factory.mktemp("start"), tmp_path_factory.mktemp("judge")
+    BertForSequenceClassification(config).save_pretrained(str(start))
+    save_judge(make_judge(start), tokenizer, folder)
+    fusion = {"bias": 0.0, "weights": {"number_lost": -1.0}, "model_weight": 1.0}
+    (folder / "paraqd.json").write_text(json.dumps({"format": 1, "kind": "fused", "fusion": fusion}))
+    return folder
+
+
+def test_the_cosine_is_that_of_torch_and_eight_bits_move_it_little(bi_encoder, tmp_path):
+    done = export_model(bi_encoder, tmp_path / "full", pairs=PAIRS, bits=32)
+    assert done.most == 0
+    mine = [verdict.score for verdict in Scorer.load(tmp_path / "full", mode="encoder").score_pairs(PAIRS)]
+    theirs = cosine_scores(load_encoder(str(bi_encoder), device="cpu"), PAIRS)
+    assert mine[:2] == pytest.approx(theirs[:2].tolist(), abs=1e-5)
+    assert mine[2] == pytest.approx(theirs[2], abs=0.05)  # its windows are cut elsewhere
+    small = export_model(bi_encoder, tmp_path / "small", pairs=PAIRS, most_moved=1.0)
+    assert 0 < small.most < 0.1
+    assert small.megabytes < done.megabytes
+
+
+def test_the_judge_is_that_of_torch(judge, tokenizer, tmp_path):
+    export_model(judge, tmp_path / "full", pairs=PAIRS[:2], bits=32)
+    (found, _) = CrossModel(tmp_path / "full").judge(PAIRS[:2])
+    inputs = tokenizer(*PAIRS[0], return_tensors="pt", return_token_type_ids=True)
+    inputs["token_type_ids"] = torch.tensor([[part or 0 for part in sequence_ids(tokenizer, *PAIRS[0])]])
+    with torch.inference_mode():
+        valid, kinds, places = load_judge(judge).eval()(**inputs)
+    assert found.valid == pytest.approx(float(valid[0]), abs=1e-4)
+    assert found.kinds == pytest.approx(torch.softmax(kinds[0], -1).tolist(), abs=1e-4)
+    marks = [mark.fault for mark in found.question]
+    assert np.allclose(marks, places[0, 1 : 1 + len(marks)].numpy(), atol=1e-4)
+
+
+def sequence_ids(tokenizer, question, paraphrase):
+    ids = tokenizer(question, paraphrase).encodings[0].sequence_ids
+    last = max(place for place, part in enumerate(ids) if part == 1)
+    return [*ids[:last], 1, 1]  # the mark behind the paraphrase belongs to it
+
+
+def test_scores_that_move_too_far_are_refused_and_nothing_is_written(bi_encoder, tmp_path):
+    with pytest.raises(ModelError, match="a score moved by"):
+        export_model(bi_encoder, tmp_path / "out", pairs=PAIRS, most_moved=1e-9)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("bits", [16, 32])
+def test_the_command_writes_a_folder_that_score_loads(bi_encoder, tmp_path, bits, capsys, monkeypatch):
+    check = tmp_path / "pairs.jsonl"
+    check.write_text("".join(json.dumps({"question": q, "paraphrase": p}) + "\n" for q, p in PAIRS))
+    monkeypatch.setattr(
+        "sys.argv",
+        [
+            "paraqd",
+            "export",
+            str(bi_encoder),
+            "-o",
+            str(tmp_path / "out"),
+            "--bits",
+            str(bits),
+            "--check",
+            str(check),
+            "--json",
+        ],
+    )
+    assert run() == 0
+    assert json.loads(capsys.readouterr().out)["pairs"] == 3
+    assert (
+        Scorer.load(tmp_path / "out", mode="encoder").score(*PAIRS[0]).signature.endswith("mode:encoder|threshold:0.5")
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("paraqd.json", None, "no model folder"),
+        ("config.json", None, "no weights"),
+        ("config.json", '{"model_type": "t5"}', "only bert"),
+        ("model.safetensors", None, "no weights"),
+    ],
+)
+def test_what_cannot_be_exported_is_one_line(bi_encoder, tmp_path, file, content, message):
+    import shutil
+
+    folder = tmp_path / "model"
+    shutil.copytree(bi_encoder, folder)
+    (folder / file).unlink()
+    if content is not None:
+        (folder / file).write_text(content)
+    with pytest.raises(ModelError, match=message):
+        export_model(folder, tmp_path / "out", pairs=PAIRS)
+
+
+def test_a_mode_wants_its_own_kind_of_folder(bi_encoder, judge, tmp_path):
+    export_model(bi_encoder, tmp_path / "bi", pairs=[], bits=32)
+    export_model(judge, tmp_path / "judge", pairs=[], bits=32)
+    with pytest.raises(ModelError, match="mode encoder"):
+        Scorer.load(tmp_path / "bi")
+    with pytest.raises(ModelError, match="no bi-encoder"):
+        Scorer.load(tmp_path / "judge", mode="encoder")
+    with pytest.raises(ModelError, match="choose fused or encoder"):
+        Scorer.load(tmp_path / "judge", mode="other")
