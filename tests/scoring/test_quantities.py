@@ -40,6 +40,12 @@ NOTHING = {"lost": [], "added": [], "unit": [], "value": [], "derived": []}
         ("For 2/3 as many juniors as seniors", "For every 3 seniors there are 2 juniors"),
         ("He walks for a week.", "He walks for one week."),
         ("It weighs 10 pounds and costs a lot.", "It costs a lot and weighs 10 lbs."),
+        ("The points (6, - 8) and (2, 4)", "The points (2, 4) and (6, -8)"),
+        ("x/4 is 20.", "A quarter of x is 20."),
+        ("The seventh part of 28 is sold.", "1/7 of 28 is sold."),
+        ("The digits 0, 1, 2, 3, 4, 5 and 6 are used.", "The digits 0 through 6 are used."),
+        ("Nine out of ten of the 250 seeds sprout.", "90 % of the 250 seeds sprout."),
+        ("Buses to cars are in the ratio of 1 to 10.", "For each bus there are 10 cars."),
     ],
 )
 def test_what_is_equal_is_no_finding(question, paraphrase):
@@ -53,6 +59,12 @@ def test_what_is_equal_is_no_finding(question, paraphrase):
         ("Ann has 15 pens.", "Ann has 50 pens.", {"value": [("15", "50")]}),
         ("Ann ran 200 km.", "Ann ran 200 cm.", {"unit": [("200 km", "200 cm")]}),
         ("A pen costs $5.", "A pen costs €5.", {"unit": [("$5", "€5")]}),
+        ("The sum is -5.", "The sum is 5.", {"value": [("-5", "5")]}),
+        (
+            "A third of the 90 boys swim.",
+            "Two thirds of the 90 boys do not swim.",
+            {"lost": ["A third"], "derived": ["Two thirds"]},
+        ),
         ("Ann has 12 red pens.", "Ann has 12 red pens and 9 caps.", {"added": ["9"]}),
         ("Ann has 12 red and 30 blue pens.", "Of Ann's 42 pens 12 are red and 30 blue.", {"derived": ["42"]}),
     ],

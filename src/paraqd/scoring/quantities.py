@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -14,8 +15,11 @@ from paraqd.scoring.words import content_words
 
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
 _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # say nothing of what stands beside them
+_PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE, Kind.EXPONENT})
+_MINUS_APART = re.compile(r"[-−–]\s+$")
 _POUNDS = frozenset({"pound", "pound sterling"})
-_SMALL = 3
+_SMALL, _COUNTED = 3, 6
+_LEAST_TURNED = 3
 _MOST_SUMMED = 40
 _WINDOW = 4
 _CUTS = frozenset(", ; . ? ! : and or but while whereas to from than".split())
@@ -52,7 +56,10 @@ class Item:
     @property
     def small(self) -> bool:
         """Whether it is a small number in words, such as may be said or left unsaid: *twice*, *two days*."""
-        return len(self.parts) == 1 and self.first.worded and 0 < self.first.value <= _SMALL
+        first = self.first
+        counted = first.unit is None and first.kind is Kind.COUNT
+        limit = _COUNTED if counted else _SMALL
+        return len(self.parts) == 1 and (first.value == 1 or (first.worded and 0 < first.value <= limit))
 
     def surface(self, text: str) -> str:
         """Return the words themselves."""
@@ -85,10 +92,11 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     same: list[tuple[Item, Item]] = []
     _take(left, right, _equal, same)
     left, right = _apart(left), _apart(right)  # a compound without its equal may have lost a part
-    for rule in (_equal, _equal_as_written, _equal_value):
+    for rule in (_equal, _equal_as_written, _equal_value, _sign_apart(question, paraphrase), _turned):
         _take(left, right, rule, same)
     same = list(_split(same, left, right))
-    innocent = _drop(left, lambda item: _restated(item, [b for a, b in same]))
+    runs = {part.value for item in _items(question) for part in item.parts if part.unit is None}
+    innocent = _drop(left, lambda item: _restated(item, [b for a, b in same]) or _in_run(item, runs))
     innocent += _drop(right, lambda item: _restated(item, [a for a, b in same]))
     other_unit: list[tuple[Item, Item]] = []
     _take(left, right, _unit_differs, other_unit)
@@ -151,7 +159,7 @@ def _equal_as_written(a: Item, b: Item) -> bool:
         return False
     if one.unit is None or other.unit is None:
         plain = one if one.unit is None else other
-        return plain.kind in (Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE)
+        return plain.kind in _PLAIN
     top, other_top = one.unit.partition("/")[0], other.unit.partition("/")[0]
     if {top, other_top} == _POUNDS and one.unit_span is not None and other.unit_span is not None:
         return True  # pounds of weight or of money: the text does not always tell
@@ -167,6 +175,38 @@ def _equal_value(a: Item, b: Item) -> bool:
     if ("/" in one.unit) == ("/" in other.unit):
         return False
     return top == other_top and one.value * factor == other.value * other_factor
+
+
+def _sign_apart(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
+    """Make a rule that takes a sign written apart for the number's own: (6, - 8), (6, -8)."""
+
+    def rule(a: Item, b: Item) -> bool:
+        if a.first.value != -b.first.value or a.first.unit != b.first.unit or not a.first.value:
+            return False
+        return any(
+            item.first.value > 0 and _MINUS_APART.search(problem.text[max(0, item.start - 4) : item.start])
+            for item, problem in ((a, question), (b, paraphrase))
+        )
+
+    return rule
+
+
+def _turned(a: Item, b: Item) -> bool:
+    """Tell whether one is the other turned over: x/4 and a quarter of x, the seventh part and 1/7, 1 : 10 and 10."""
+    one, other = _one(a), _one(b)
+    if one is None or other is None or not one.value or not other.value:
+        return False
+    for this, that in ((one, other), (other, one)):
+        if that.unit is not None or that.terms or that.kind not in _PLAIN or that.value.denominator != 1:
+            continue
+        if that.value < _LEAST_TURNED:
+            continue
+        share = this.value / 100 if this.kind is Kind.PERCENT else this.value
+        if this.kind in (Kind.FRACTION, Kind.PERCENT) and share == 1 / that.value:
+            return True
+        if len(this.terms) == 2 and sorted(this.terms) == [1, that.value]:
+            return True
+    return False
 
 
 def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -> Iterator[tuple[Item, Item]]:
@@ -208,6 +248,12 @@ def _members(whole: Quantity, items: Sequence[Item]) -> list[Item]:
 def _restated(item: Item, others: Sequence[Item]) -> bool:
     """Tell whether a number is the repetition of one that has its counterpart."""
     return any(item.signed == other.signed or _equal_as_written(item, other) for other in others)
+
+
+def _in_run(item: Item, values: Container[Fraction]) -> bool:
+    """Tell whether a number stands in the middle of a run, which may be told by its ends: 0, 1, 2, … 6."""
+    value = item.first.value
+    return item.first.unit is None and value - 1 in values and value + 1 in values
 
 
 def _negligible(item: Item) -> bool:
@@ -252,6 +298,8 @@ def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase:
     )
     pairs: list[tuple[Item, Item]] = []
     for likely, _, a, b in ranked:
+        if b.first.value == 1 - a.first.value and a.first.unit == b.first.unit:
+            continue  # a third do, two thirds do not
         if a in left and b in right and (likely > 0 or len(left) == len(right) == 1):
             left.remove(a)
             right.remove(b)
