@@ -91,6 +91,14 @@ def test_the_figures_in_a_table_are_those_of_the_scores(smoke):
     )
 
 
+def test_a_difference_is_paraqds_figure_less_the_others(smoke):
+    folder, *_ = smoke
+    whole, differences = tables(folder, "main")
+    found = {row["method"]: row["separation"]["value"] for row in whole["rows"]}
+    for row in differences["rows"]:
+        assert row["separation"]["value"] == pytest.approx(found["ParaQD"] - found[row["method"]])
+
+
 def test_stand_ins_are_named_under_every_table_they_had_a_part_in(smoke):
     folder, *_ = smoke
     notes = " ".join(tables(folder, "main")[0]["notes"])

@@ -27,7 +27,7 @@ def evaluate(
         None, "--compare", metavar="OTHER", help="A second file of scores over the same pairs, or a model."
     ),
     model: str | None = typer.Option(
-        None, "--model", help="A name or folder: score with it, whatever scores the file has."
+        None, "--model", help="Score with it: default (paraqd's own scorer), an encoder's name, or a folder."
     ),
     threshold: float = typer.Option(0.5, "--threshold", help="A pair is accepted where its score is greater."),
     intervals: bool = typer.Option(True, "--intervals/--no-intervals", help="Bootstrap intervals over questions."),
@@ -58,7 +58,8 @@ def evaluate(
     """Compare scores with labels: precision, recall, F1, separation, AUC, calibration, and how sure they are.
 
     The column score is used if there is one. Else the pairs are scored by the
-    cosine of an encoder: all-MiniLM-L6-v2 unless --model names another.
+    cosine of an encoder: all-MiniLM-L6-v2 unless --model names another; --model
+    default takes the scorer that comes with the package.
     """
     from paraqd.cli import evaluate_scores as scores
     from paraqd.cli.options import check_outputs

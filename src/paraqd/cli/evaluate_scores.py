@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from paraqd.corpus.encoder import Encoder
     from paraqd.corpus.pairs import Pair
     from paraqd.corpus.tables import Columns
     from paraqd.evaluation.report import Scored
@@ -59,7 +58,7 @@ class Model:
 
     name: str
     signature: str
-    encoder: Encoder
+    score: Callable[[list[tuple[str, str]], Callable[[int, int], None]], list[float]]
 
 
 def columns_of(source: str, question: str | None, paraphrase: str | None, label: str | None) -> Columns:
@@ -147,25 +146,39 @@ def _load(name_or_folder: str, option: str, device: str | None, threshold: float
     from paraqd.corpus.encoder import encoder_folder, load_encoder
     from paraqd.corpus.plan import AugmentError
     from paraqd.evaluation.errors import EvaluationError
+    from paraqd.scoring.cosine import cosine_scores
+    from paraqd.scoring.errors import ModelError
+    from paraqd.scoring.scorer import Scorer, holds_scorer
     from paraqd.scoring.signature import folder_hash, signature
 
+    if holds_scorer(name_or_folder):
+        try:
+            scorer = Scorer.load(name_or_folder, threshold=threshold)
+        except ModelError as error:
+            raise EvaluationError(f"{option} {name_or_folder}: {error}") from None
+        return Model(
+            scorer.name,
+            scorer.signature,
+            lambda pairs, told: [verdict.score for verdict in scorer.score_pairs(pairs, on_progress=told)],
+        )
     try:
         encoder = load_encoder(name_or_folder, device=device)
         digits = folder_hash(encoder_folder(name_or_folder))
     except (AugmentError, OSError) as error:
         raise EvaluationError(str(error).replace("--encoder", option)) from None
-    return Model(encoder.name, signature(encoder.name, digits, "encoder", threshold), encoder)
+    return Model(
+        encoder.name,
+        signature(encoder.name, digits, "encoder", threshold),
+        lambda pairs, told: cosine_scores(encoder, pairs, on_progress=told).tolist(),
+    )
 
 
 def _scored_by(model: Model, pairs: Sequence[Pair], on_progress: OnProgress) -> Scored:
-    from paraqd.scoring.cosine import cosine_scores
-
     def told(done: int, total: int) -> None:
         on_progress(f"scoring with {model.name}", done, total)
 
     texts = [(pair.question, pair.paraphrase) for pair in pairs]
-    scores = cosine_scores(model.encoder, texts, on_progress=told)
-    return _scored(model.name, model.signature, pairs, scores.tolist())
+    return _scored(model.name, model.signature, pairs, model.score(texts, told))
 
 
 def scored_in(source: str, pairs: Sequence[Pair], reading: Reading) -> Scored | None:

@@ -23,7 +23,7 @@ _BAR = 60  # cells, where the terminal is wide enough
 def explain(
     question: str = typer.Argument(..., help="The question."),
     paraphrase: str = typer.Argument(..., help="The paraphrase; texts that begin with - stand behind --."),
-    model: str | None = typer.Option(None, "--model", help="A model's name or folder; the shipped one unless given."),
+    model: str | None = typer.Option(None, "--model", help="A model folder; the shipped one (default) unless given."),
     mode: Mode = typer.Option(Mode.fused, "--mode", help="encoder is the paper's plain cosine."),
     threshold: float | None = typer.Option(
         None, "--threshold", min=-1, max=1, help="Valid is a score above it; the model's own, 0.5, unless given."

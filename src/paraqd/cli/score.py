@@ -39,7 +39,7 @@ def score(
     out: str | None = typer.Option(
         None, "--out", "-o", help="Where the rows go with their scores; the format by its name. Else they are shown."
     ),
-    model: str | None = typer.Option(None, "--model", help="A model's name or folder; the shipped one unless given."),
+    model: str | None = typer.Option(None, "--model", help="A model folder; the shipped one (default) unless given."),
     mode: Mode = typer.Option(Mode.fused, "--mode", help="encoder is the paper's plain cosine."),
     threshold: float | None = typer.Option(
         None, "--threshold", min=-1, max=1, help="Valid is a score above it; the model's own, 0.5, unless given."

@@ -202,7 +202,9 @@ def suggest(wanted: str, among: Sequence[str], aliases: Sequence[str] = ()) -> s
 
 def _missing(table: Table, role: str, name: str) -> str:
     shown = ", ".join(table.columns[:20]) + (", …" if len(table.columns) > 20 else "")
-    nearest = suggest(name, table.columns, _ALIASES[role] if name == role else ())
+    # the verdict of a file that was scored here is no label
+    among = [column for column in table.columns if column != "valid" or "signature" not in table.columns]
+    nearest = suggest(name, among, _ALIASES[role] if name == role else ())
     option = f"--{role}-column"
     remedy = f"did you mean {option} {_quoted(nearest)}?" if nearest else f"say which it is with {option} NAME"
     return f"{table.name} has no column {name!r} (it has: {shown}); {remedy}"

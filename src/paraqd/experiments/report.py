@@ -28,12 +28,25 @@ def write_report(folder: Path) -> Path:
         facts=_facts(facts),
         contents="".join(f'<a href="#{name}">{escape(title)}</a>' for name, title, _ in parts),
         key="Grey rows are the figures that the paper reports. " if any('class="paper"' in p[2] for p in parts) else "",
-        parts="".join(html for _, _, html in parts),
+        parts=_WORDS + "".join(html for _, _, html in parts),
     )
     path = folder / "report.html"
     with replacing(path) as temporary:
         temporary.write_text(done, encoding="utf-8")
     return path
+
+
+_WORDS = (
+    '<details class="card"><summary><b>Words</b></summary>'
+    "<p>A pair is accepted where its score, the cosine of two embeddings, is above 0.5. <b>F1 (paper)</b> is the harmonic "
+    "mean of the averaged precision and the averaged recall; <b>macro F1</b>, stricter, the mean of both classes' F1. "
+    "<b>μ+, μ-</b>: mean score of valid and of invalid pairs; <b>separation</b>: their difference. "
+    "<b>w pl</b>: with pseudo-labels. <b>Op+, Op-</b>: the valid and the invalid operators without which separation is "
+    "lowest. <b>search</b>: the seed that was best on validation.</p>"
+    "<p>Valid operators: f1 back-translation, f2 the same text, f3 numbers in words, f4 units in full. Invalid: f5 a key "
+    "phrase deleted, f6 the last sentence deleted, f7 names replaced, f8 numbers deleted, f9 a lossy paraphrase, f10 "
+    "units replaced.</p></details>"
+)
 
 
 def _part(folder: Path, name: str) -> tuple[str, str, str] | None:

@@ -80,7 +80,7 @@ class Scorer:
         Parameters
         ----------
         model : str or Path, optional
-            A model folder.
+            A model folder, or ``default``.
         mode : str
             ``fused``: reading and model together. ``encoder``: the paper's plain cosine, over the folder of a
             bi-encoder.
@@ -95,7 +95,7 @@ class Scorer:
         """
         if mode not in MODES:
             raise ModelError(f"mode {mode!r} is not known: choose {' or '.join(MODES)}")
-        folder = _DEFAULT if model is None else Path(model).expanduser()
+        folder = _DEFAULT if model is None else model_folder(model)
         facts, digest = _facts(folder)
         chosen = float(facts.get("threshold", THRESHOLD)) if threshold is None else threshold
         name = str(facts.get("name", folder.name))
@@ -139,6 +139,24 @@ class Scorer:
 
     def _made(self, score: float, evidence: tuple[Evidence, ...]) -> Verdict:
         return Verdict(score, score > self.threshold, evidence, self.signature)
+
+
+def model_folder(name_or_folder: str | Path) -> Path:
+    """Return the folder of a model: ``default`` is the one that comes with the package."""
+    given = Path(name_or_folder).expanduser()
+    return _DEFAULT if str(name_or_folder) == _DEFAULT.name and not given.exists() else given
+
+
+def holds_scorer(name_or_folder: str | Path) -> bool:
+    """Tell whether a name or folder holds a fused scorer.
+
+    >>> holds_scorer("default"), holds_scorer("all-MiniLM-L6-v2")
+    (True, False)
+    """
+    try:
+        return "fusion" in _facts(model_folder(name_or_folder))[0]
+    except ModelError:
+        return False
 
 
 class EncoderJudge:
@@ -188,7 +206,8 @@ def _facts(folder: Path) -> tuple[dict[str, Any], str]:
 
     path = folder / "paraqd.json"
     if not path.is_file():
-        raise ModelError(f"{folder} is no model folder: it has no paraqd.json")
+        what = "is no model folder: it has no paraqd.json" if folder.is_dir() else "is not here"
+        raise ModelError(f"{folder} {what}; give default or a folder that paraqd train or paraqd export made")
     try:
         raw = path.read_bytes()
         facts = json.loads(raw)
