@@ -93,8 +93,8 @@ def _plus_interval_note(notes: Sequence[str]) -> tuple[str, ...]:
     return (
         *notes,
         "in brackets: 95 % bootstrap intervals over questions; F1 (paper) is the harmonic mean of the averaged "
-        "precision and the averaged recall, macro F1 the mean of both classes' F1; where hardly a pair is rejected, the "
-        "precision of that class hangs on a few pairs and the interval is wide",
+        "precision and the averaged recall, macro F1 the mean of both classes' F1; where hardly a pair is rejected, "
+        "the precision of that class hangs on a few pairs and the interval is wide",
     )
 
 
