@@ -39,13 +39,13 @@ def write_report(folder: Path) -> Path:
 _WORDS = (
     '<details class="card"><summary><b>Words</b></summary>'
     "<p>A pair is accepted where its score, the cosine of two embeddings, is above 0.5. <b>F1 (paper)</b> is the "
-    "harmonic mean of the averaged precision and the averaged recall; <b>macro F1</b>, stricter, the mean of both classes' F1. "
-    "<b>μ+, μ-</b>: mean score of valid and of invalid pairs; <b>separation</b>: their difference. "
+    "harmonic mean of the averaged precision and the averaged recall; <b>macro F1</b>, stricter, the mean of both "
+    "classes' F1. <b>μ+, μ-</b>: mean score of valid and of invalid pairs; <b>separation</b>: their difference. "
     "<b>w pl</b>: with pseudo-labels. <b>Op+, Op-</b>: the valid and the invalid operators without which separation is "
     "lowest. <b>search</b>: the seed that was best on validation.</p>"
     "<p>Valid operators: f1 back-translation, f2 the same text, f3 numbers in words, f4 units in full. Invalid: f5 a "
-    "key phrase deleted, f6 the last sentence deleted, f7 names replaced, f8 numbers deleted, f9 a lossy paraphrase, f10 "
-    "units replaced.</p></details>"
+    "key phrase deleted, f6 the last sentence deleted, f7 names replaced, f8 numbers deleted, f9 a lossy paraphrase, "
+    "f10 units replaced.</p></details>"
 )
 
 
