@@ -1,0 +1,169 @@
+"""The corpus of the learned judge: written rewrites, operators composed on top of them, and rule-made pairs.
+
+A question of the written set's benchmark or validation part, or one that differs from it in numbers alone, is never
+trained on.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraqd.corpus.augment import augment
+from paraqd.corpus.datasets import find, load_questions, written_split
+from paraqd.corpus.faults import FaultyPair, operator_faults, write_faults, written_faults
+from paraqd.corpus.outputs import read_metadata
+from paraqd.corpus.tables import open_table
+from paraqd.corpus.writers import replacing
+
+# called with (stage, done, total or None)
+Progress = Callable[[str, int, int | None], None]
+_FORMS = ("heavy", "moderate")
+# applied to questions and to their written rewrites alike
+OPERATORS: tuple[str, ...] = (
+    "NumToWords",
+    "WordsToNumbers",
+    "UnitExpansion",
+    "UnitContraction",
+    "EqualQuantity",
+    "ConsistentRenaming",
+    "ThingRenaming",
+    "ClumsyGrammar",
+    "Rewrite",
+    "LastSentenceDeletion",
+    "NumberDeletion",
+    "UnitReplacement",
+    "NumberChange",
+    "NumberSwap",
+    "RelationFlip",
+    "ConditionDeletion",
+    "QuestionReplacement",
+    "QuestionTruncation",
+    "InconsistentRenaming",
+    "ThingMixing",
+    "RoleSwap",
+    "TfidfReplacement",
+    "RandomDeletion",
+    "ClumsyGrammar+NumberChange",
+    "ClumsyGrammar+TfidfReplacement",
+)
+
+
+@dataclass(frozen=True)
+class ExtendedCorpus:
+    """The files of the corpus by name; ``train`` and ``validation`` list them by what they are for."""
+
+    folder: Path
+    train: Mapping[str, Path]
+    validation: Mapping[str, Path]
+
+
+def extended_corpus(
+    folder: str | Path,
+    *,
+    data_dir: str | Path | None = None,
+    questions: int = 14_000,
+    seed: int = 3407,
+    workers: int = 1,
+    operators: Sequence[str] = OPERATORS,
+    progress: Progress | None = None,
+) -> ExtendedCorpus:
+    """Make the corpus in a folder from ``written_pairs`` and ``questions``; what is there already is kept.
+
+    Parameters
+    ----------
+    questions : int
+        How many questions beside the written ones rules are applied to.
+    operators : sequence of str
+        What is applied to each question and each valid rewrite.
+
+    """
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    written = [row for row in open_table(find("written_pairs", data_dir)).rows() if _part(row) != "benchmark"]
+    texts = place / "written.jsonl"
+    _write(texts, ((f"{row['id']}|{form}", row[f"{form}_valid"]) for row in written for form in _FORMS))
+    others = place / "questions.jsonl"
+    if not others.is_file():
+        rows = load_questions("questions", data_dir=data_dir)
+        names = {str(row["id"]) for row in open_table(find("written_pairs", data_dir)).rows()}
+        chosen = other_questions(rows, names, size=questions, seed=seed)
+        _write(others, ((row["id"], row["question"]) for row in chosen))
+    made = {}
+    for source in (texts, others):
+        out = source.with_name(f"{source.stem}_augmented.jsonl.gz")
+        if not read_metadata(out).get("complete"):
+            augment(
+                source,
+                out,
+                operators=operators,
+                seed=seed,
+                workers=workers,
+                overwrite=True,
+                progress=_named(source, progress),
+            )
+        made[source.stem] = out
+    asked = {f"{row['id']}|{form}": str(row["question"]) for row in written for form in _FORMS}
+    files: dict[str, dict[str, Path]] = {"train": {}, "validation": {}}
+    for part, found in files.items():
+        mine = [row for row in written if _part(row) == part]
+        ids = {str(row["id"]) for row in mine}
+        sets: dict[str, Iterator[FaultyPair]] = {
+            "written": written_faults(mine),
+            "composed": operator_faults(_of(made["written"], ids), asked),
+        }
+        if part == "train":
+            sets["rules"] = operator_faults(open_table(made["questions"]).rows(), {})
+        for name, pairs in sets.items():
+            path = place / f"{name}_{part}.jsonl.gz"
+            if not path.is_file():
+                write_faults(pairs, path)
+            found[name] = path
+    return ExtendedCorpus(place, files["train"], files["validation"])
+
+
+def other_questions(
+    rows: Sequence[Mapping[str, Any]], written: Collection[str], *, size: int, seed: int
+) -> list[Mapping[str, Any]]:
+    """Draw training questions that are neither among the written ones nor twins of those that are kept back.
+
+    >>> rows = [{"id": name, "split": "train", "skeleton": "s"} for name in ("a", "b")]
+    >>> [row["id"] for row in other_questions(rows, {"a"}, size=5, seed=1)]
+    ['b']
+    """
+    kept_back = {row.get("skeleton") for row in rows if str(row["id"]) in written and _part(row) != "train"}
+    free = [
+        row
+        for row in rows
+        if row.get("split", "train") == "train"
+        and str(row["id"]) not in written
+        and row.get("skeleton", row["id"]) not in kept_back
+    ]
+    random.Random(seed).shuffle(free)
+    return free[:size]
+
+
+def _part(row: Mapping[str, Any]) -> str:
+    return written_split(str(row["id"]))
+
+
+def _of(path: Path, names: Collection[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the augmented rewrites of some questions."""
+    return (row for row in open_table(path).rows() if str(row["id"]).rpartition("|")[0] in names)
+
+
+def _write(path: Path, rows: Iterable[tuple[Any, Any]]) -> None:
+    """Write texts as questions, whole or not at all."""
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        for name, text in rows:
+            file.write(json.dumps({"id": str(name), "question": str(text)}, ensure_ascii=False) + "\n")
+
+
+def _named(source: Path, progress: Progress | None) -> Callable[[str, int, int | None], None] | None:
+    if progress is None:
+        return None
+    return lambda stage, done, total: progress(f"{source.stem}: {stage}", done, total)
