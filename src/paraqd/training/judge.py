@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.training.judge_data import JudgeData, collate, epoch_batches
+from paraqd.training.rounding import finish_rounding, start_rounding
 
 Progress = Callable[[int, int, float], None]
 
@@ -27,6 +28,7 @@ class JudgeSettings:
     kind_share: float = 0.2
     place_share: float = 0.5
     smoothing: float = 0.02
+    rounded_share: float = 0.4  # of the steps at the end, with weights rounded to eight bits
     seed: int = 3407
 
 
@@ -68,8 +70,11 @@ def train_judge(
     if device.startswith("cuda"):
         torch.backends.cuda.enable_cudnn_sdp(False)  # planned anew for every shape
     done, shown = 0, time.monotonic()
+    exact = steps - int(settings.rounded_share * steps)
     for number, batches in enumerate(epochs, start=1):
         for rows in batches:
+            if done == exact:
+                start_rounding(judge)
             batch = {k: torch.from_numpy(v).to(device, non_blocking=True) for k, v in collate(data, rows).items()}
             told = None if teacher is None else torch.from_numpy(teacher[rows]).to(device)
             with torch.autocast(device.partition(":")[0], dtype=torch.bfloat16, enabled=device.startswith("cuda")):
@@ -87,6 +92,7 @@ def train_judge(
             judge.eval()
             on_epoch(number)
             judge.train()
+    finish_rounding(judge)
     return judge.eval()
 
 
