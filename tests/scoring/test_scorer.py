@@ -129,3 +129,14 @@ def test_a_verdict_can_be_written_as_json(scorer):
     assert again["evidence"][0]["kind"] == "number_lost"
     assert again["signature"].startswith("paraqd:")
     assert "|mode:fused|threshold:0.5" in again["signature"]
+
+
+def test_things_that_change_places_around_a_verb_are_no_fault_and_people_are(scorer):
+    rolls = "A baker made 48 rolls. The baker sold three quarters of the rolls. How many were left?"
+    turned = (
+        "Of the 48 rolls that a baker made, three quarters of the rolls were sold by the baker. How many were left?"
+    )
+    assert scorer.score(rolls, turned).valid
+    question = "Tomás has 25 stickers. Tomás gives Anneke 3 stickers. How many has Tomás now?"
+    exchanged = "Tomás has 25 stickers. Anneke gives Tomás 3 stickers. How many has Tomás now?"
+    assert EvidenceKind.ENTITY_CHANGED in {piece.kind for piece in scorer.score(question, exchanged).evidence}

@@ -137,6 +137,9 @@ def _mentions(text: str) -> dict[int, list[Mention]]:
             related = False
         left = _near(low, place, -1) if related else frozenset()
         right = _near(low, place, 1) if related else frozenset()
+        if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can change places here
+            names = {stem(low[i]) for i, match in enumerate(words) if match.group()[0].isupper()}
+            left, right = left & names, right & names
         found.setdefault(number, []).append(Mention(side, words[place].span(), left, right))
     return found
 
