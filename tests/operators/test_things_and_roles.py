@@ -18,21 +18,26 @@ def outputs(name, text, times=20):
 
 
 def test_a_thing_is_renamed_everywhere_and_nothing_else_changes():
-    for made in outputs("ThingRenaming", MARBLES):
+    found = outputs("ThingRenaming", MARBLES)
+    assert len(found) > 3
+    for made in found:
         assert "marble" not in made
         new = made.split()[3].rstrip(".")
         assert made == MARBLES.replace("marbles", new)
 
 
 def test_an_article_fits_the_new_name():
-    assert all(
-        "a orange" not in made and "an pen" not in made
-        for made in outputs("ThingRenaming", "A pen costs $2. Two pens?")
-    )
+    found = outputs("ThingRenaming", "A pen costs $2. What do 3 pens cost?", times=60)
+    assert any(made.startswith("An ") for made in found)
+    for made in found:
+        article, thing, *_ = made.split()
+        assert article == ("An" if thing[0] in "aeiou" else "A")
 
 
 def test_a_mixed_thing_keeps_its_name_somewhere():
-    for made in outputs("ThingMixing", MARBLES):
+    found = outputs("ThingMixing", MARBLES)
+    assert len(found) > 3
+    for made in found:
         assert "marbles" in made
         assert made.count("marbles") < MARBLES.count("marbles")
 
@@ -43,9 +48,6 @@ def test_things_that_the_text_says_more_of_are_left_alone(name):
 
 
 def test_two_people_are_exchanged_in_one_sentence():
-    assert outputs("RoleSwap", MARBLES) == {MARBLES.replace("Ann gives Tom", "Tom gives Ann")} or all(
-        made != MARBLES for made in outputs("RoleSwap", MARBLES)
-    )
     twice = "Rosa is twice as old as Miguel. Together Rosa and Miguel are 36. How old is Rosa?"
     assert outputs("RoleSwap", twice) == {
         twice.replace("Rosa is twice as old as Miguel", "Miguel is twice as old as Rosa")

@@ -7,8 +7,11 @@ import shutil
 import pytest
 
 from paraqd import Scorer
+from paraqd.reading import read
 from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
+from paraqd.scoring.harmony import harmonise
+from paraqd.scoring.quantities import match_quantities
 
 PAIRS = [
     ("Tom has 5 pens and Ann has 7. How many?", "Ann has 7 pens, Tom has 5. How many pens?"),
@@ -65,11 +68,17 @@ def test_every_invalid_verdict_has_evidence_with_spans(scorer):
             assert all(0 <= a < b <= len(paraphrase) for a, b in piece.paraphrase_spans)
 
 
-def test_spans_lie_in_the_paraphrase_as_it_was_given(scorer, judge_folder):
-    question, paraphrase = "It takes 30 minutes and he has 5 pens.", "Half an hour is what it takes, and he has 5 pens."
-    for _ in range(2):
-        verdict = scorer.score(question, paraphrase)
-        assert all(b <= len(paraphrase) for piece in verdict.evidence for _, b in piece.paraphrase_spans)
+def test_places_in_the_harmonised_text_lead_back_to_the_paraphrase_as_it_was_given():
+    question, paraphrase = (
+        read("It takes 30 minutes and he has 5 pens."),
+        read("Half an hour it takes, and he has 5 pens."),
+    )
+    made = harmonise(question, paraphrase, match_quantities(question, paraphrase))
+    assert made.text == "30 minutes it takes, and he has 5 pens."
+    for word in ("takes", "he", "pens"):
+        start = made.text.index(word)
+        assert paraphrase.text[slice(*made.back(start, start + len(word)))] == word
+    assert paraphrase.text[slice(*made.back(3, 10))] == "Half an hour"
 
 
 @pytest.mark.parametrize("gone", ["tokenizer.json", "onnx/model.onnx"])

@@ -77,3 +77,22 @@ def tiny_encoder(tmp_path_factory):
 def single_thread():
     """Small models gain nothing from more threads, and on a busy machine these wait long for each other."""
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def word_tokenizer():
+    """Return a maker of tokenizers that know so many words and frame texts as BERT does."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    def make(words):
+        known = dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])
+        made = Tokenizer(models.WordPiece({word: place for place, word in enumerate(known)}, unk_token="[UNK]"))
+        made.normalizer = normalizers.BertNormalizer()
+        made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+        return PreTrainedTokenizerFast(
+            tokenizer_object=made, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]"
+        )
+
+    return make

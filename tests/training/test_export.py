@@ -11,8 +11,7 @@ pytest.importorskip("onnx")
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertForSequenceClassification, BertModel, PreTrainedTokenizerFast
+from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from paraqd import Scorer
 from paraqd.cli.main import run
@@ -32,15 +31,8 @@ PAIRS = [
 
 
 @pytest.fixture(scope="module")
-def tokenizer():
-    vocabulary = {word: place for place, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])}
-    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]"
-    )
+def tokenizer(word_tokenizer):
+    return word_tokenizer(WORDS)
 
 
 @pytest.fixture(scope="module")

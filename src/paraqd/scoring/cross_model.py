@@ -62,12 +62,10 @@ class CrossModel(OnnxFolder):
             for place, made in zip(batch, self._run([windows[i] for i in batch], encoded, pairs), strict=True):
                 found[place] = made
             start = end
-        return [
-            _joined([found[i] for i, window in enumerate(windows) if window[0] == number])
-            if len(pairs) != len(windows)
-            else _joined([found[number]])
-            for number in range(len(pairs))
-        ]
+        parts: list[list[Any]] = [[] for _ in pairs]
+        for (number, *_), made in zip(windows, found, strict=True):
+            parts[number].append(made)
+        return [_joined(each) for each in parts]
 
     def _run(self, windows: list[Any], encoded: Any, pairs: Sequence[tuple[str, str]]) -> list[Any]:
         cls, sep = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
@@ -107,10 +105,9 @@ def _windows(question: Any, paraphrase: Any) -> list[tuple[NDArray[np.int64], ND
     if len(one) + len(two) <= room:
         return [(one, two)]
     count = -(-(len(one) + len(two)) // (room - 4 * _OVERLAP))
-    found = []
-    for number in range(count):
-        found.append(tuple(_stretch(each, number, count, room // 2) for each in (one, two)))
-    return found  # type: ignore[return-value]  # pairs, as the generator above makes two
+    return [
+        (_stretch(one, number, count, room // 2), _stretch(two, number, count, room // 2)) for number in range(count)
+    ]
 
 
 def _stretch(tokens: NDArray[np.int64], number: int, count: int, most: int) -> NDArray[np.int64]:

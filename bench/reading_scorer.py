@@ -1,0 +1,63 @@
+"""Fit the weights of the evidence that ships, and measure them.
+
+    PARAQD_DATA_DIR=data python bench/reading_scorer.py [--write]
+
+Fits to the training part of the written pairs, reports the validation part (which nothing is fitted to), and AquaRAT
+and SAWP where they are there; ``--write`` puts the weights into ``src/paraqd/models/default/paraqd.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from paraqd.corpus.datasets import DatasetError, find, load_pairs, written_split
+from paraqd.corpus.faults import FaultyPair, written_faults
+from paraqd.corpus.tables import open_table
+from paraqd.evaluation.metrics import evaluate
+from paraqd.reading import read
+from paraqd.scoring.findings import READER
+from paraqd.training.fusing import fit_fusion
+
+DEFAULT = Path(__file__).parents[1] / "src" / "paraqd" / "models" / "default" / "paraqd.json"
+
+
+def features(question: str, paraphrase: str) -> list[str]:
+    """Return what the reading finds."""
+    return [finding.feature for finding in READER.findings(read(question), read(paraphrase))]
+
+
+def rewrites(rows: Sequence[Mapping[str, Any]], part: str) -> list[FaultyPair]:
+    """Return the pairs of a question and one of its rewrites, of one part of the written set."""
+    mine = [row for row in rows if written_split(str(row["id"])) == part]
+    return [pair for pair in written_faults(mine) if pair.source.startswith("written")]
+
+
+def main() -> None:
+    """Fit, report, and write if asked."""
+    rows = list(open_table(find("written_pairs")).rows())
+    train = rewrites(rows, "train")
+    fusion = fit_fusion([features(p.question, p.paraphrase) for p in train], [p.label for p in train])
+    sets: dict[str, list[Any]] = {"validation": list(rewrites(rows, "validation"))}
+    for name in ("aquarat", "sawp"):
+        try:
+            sets[name] = list(load_pairs(name))
+        except DatasetError as error:
+            print(error)
+    for name, pairs in sets.items():
+        scores = [fusion.score(features(pair.question, pair.paraphrase)) for pair in pairs]
+        found = evaluate([int(pair.label) for pair in pairs], scores)
+        print(f"{name}: macro F1 {found.macro_f1:.3f}, AUC {found.auc:.3f}, separation {found.separation:.3f}")
+    weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}
+    facts = {"bias": round(fusion.bias, 4), "weights": weights, "model_weight": 0.0}
+    print(json.dumps(facts))
+    if "--write" in sys.argv[1:]:
+        whole = {"format": 1, "name": "default", "kind": "reading", "threshold": 0.5, "fusion": facts}
+        DEFAULT.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
