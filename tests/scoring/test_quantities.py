@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from paraqd.reading import read
-from paraqd.scoring.quantities import exchanged, match_quantities
+from paraqd.scoring.quantities import match_quantities
+from paraqd.scoring.roles import exchanged
 
 
 def matched(question, paraphrase):
@@ -46,6 +47,11 @@ NOTHING = {"lost": [], "added": [], "unit": [], "value": [], "derived": []}
         ("The digits 0, 1, 2, 3, 4, 5 and 6 are used.", "The digits 0 through 6 are used."),
         ("Nine out of ten of the 250 seeds sprout.", "90 % of the 250 seeds sprout."),
         ("Buses to cars are in the ratio of 1 to 10.", "For each bus there are 10 cars."),
+        ("Ann is twice as old as Bob.", "Bob is half as old as Ann."),
+        ("The ratio of boys to girls is 2 : 5.", "Girls and boys are in the ratio 5 : 2."),
+        ("On the plan 1 cm stands for 4 km.", "Each centimetre of the plan stands for 4 km."),
+        ("It has 1,250,000 people.", "It has 1 250 000 people."),
+        ("A cup costs $4.50.", "A cup costs $ 4,50."),
     ],
 )
 def test_what_is_equal_is_no_finding(question, paraphrase):
@@ -66,6 +72,8 @@ def test_what_is_equal_is_no_finding(question, paraphrase):
             {"lost": ["A third"], "derived": ["Two thirds"]},
         ),
         ("Ann has 12 red pens.", "Ann has 12 red pens and 9 caps.", {"added": ["9"]}),
+        ("Ann is twice as old as Bob.", "Ann is half as old as Bob.", {"value": [("twice", "half")]}),
+        ("The ratio of boys to girls is 2 : 5.", "Boys to girls are as 5 : 2.", {"value": [("2 : 5", "5 : 2")]}),
         ("Ann has 12 red and 30 blue pens.", "Of Ann's 42 pens 12 are red and 30 blue.", {"derived": ["42"]}),
     ],
 )

@@ -7,8 +7,10 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
 
+import numpy as np
 import torch
 
+from paraqd.corpus.faults import FaultyPair
 from paraqd.corpus.triplets import make_triplets
 
 NAMES = ("Asha", "Ben", "Chen", "Dora", "Emil", "Fay", "Gita", "Hugo", "Ines", "Jack", "Kim", "Lena")
@@ -96,3 +98,40 @@ def word_tokenizer():
         )
 
     return make
+
+
+JUDGE_NAMES = "tom ann bob eve".split()
+JUDGE_THINGS = "pens cups hats toys".split()
+JUDGE_WORDS = [
+    *JUDGE_NAMES,
+    *JUDGE_THINGS,
+    *map(str, range(2, 10)),
+    *"has how many ? . an hour takes it half 30 minutes does have".split(),
+]
+
+
+def faulty_pairs(count, seed=0):
+    rng = np.random.default_rng(seed)
+    made = []
+    for number in range(count):
+        name, thing, size = rng.choice(JUDGE_NAMES), rng.choice(JUDGE_THINGS), int(rng.integers(2, 9))
+        question = f"{name} has {size} {thing}. How many {thing} does {name} have?"
+        label = number % 2
+        shown = thing if label else "minutes"  # which makes no sense there
+        text = f"How many {thing} does {name} have? {name} has {size} {shown}."
+        start = text.rindex(shown)
+        spans = () if label else ((start, start + len(shown)),)
+        made.append(FaultyPair(str(number), question, text, label, "" if label else "incoherent", "", (), spans))
+    return made
+
+
+@pytest.fixture(scope="session")
+def judge_words():
+    """The words of `pairs`."""
+    return JUDGE_WORDS
+
+
+@pytest.fixture(scope="session")
+def pairs():
+    """Make pairs of which the invalid ones hold a word that makes no sense there: pairs(count, seed)."""
+    return faulty_pairs

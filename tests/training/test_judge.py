@@ -20,34 +20,10 @@ from paraqd.training.judge_data import collate, epoch_batches, tokenize_pairs
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
 from paraqd.training.rounding import round_rows
 
-NAMES = "tom ann bob eve".split()
-THINGS = "pens cups hats toys".split()
-WORDS = [
-    *NAMES,
-    *THINGS,
-    *map(str, range(2, 10)),
-    *"has how many ? . an hour takes it half 30 minutes does have".split(),
-]
-
-
-def pairs(count, seed=0):
-    rng = np.random.default_rng(seed)
-    made = []
-    for number in range(count):
-        name, thing, size = rng.choice(NAMES), rng.choice(THINGS), int(rng.integers(2, 9))
-        question = f"{name} has {size} {thing}. How many {thing} does {name} have?"
-        label = number % 2
-        shown = thing if label else "minutes"  # which makes no sense there
-        text = f"How many {thing} does {name} have? {name} has {size} {shown}."
-        start = text.rindex(shown)
-        spans = () if label else ((start, start + len(shown)),)
-        made.append(FaultyPair(str(number), question, text, label, "" if label else "incoherent", "", (), spans))
-    return made
-
 
 @pytest.fixture(scope="module")
-def tokenizer(word_tokenizer):
-    return word_tokenizer(WORDS)
+def tokenizer(word_tokenizer, judge_words):
+    return word_tokenizer(judge_words)
 
 
 @pytest.fixture
@@ -68,7 +44,7 @@ def judge(tmp_path, tokenizer):
     return make_judge(tmp_path / "start")
 
 
-def test_tokens_know_whether_they_are_at_fault(tokenizer):
+def test_tokens_know_whether_they_are_at_fault(tokenizer, pairs):
     data = tokenize_pairs(pairs(4), tokenizer)
     batch = collate(data, np.array([0, 1]))
     words = tokenizer.convert_ids_to_tokens(batch["input_ids"][0][batch["faults"][0] == 1])
@@ -91,7 +67,7 @@ def test_every_pair_is_in_one_batch_of_an_epoch():
     assert all(lengths[batch].max() * len(batch) <= 100 or len(batch) == 1 for batch in batches)
 
 
-def test_a_judge_learns_is_kept_and_loses_nothing_in_eight_bits(judge, tokenizer, tmp_path):
+def test_a_judge_learns_is_kept_and_loses_nothing_in_eight_bits(judge, tokenizer, pairs, tmp_path):
     data, other = tokenize_pairs(pairs(240), tokenizer), tokenize_pairs(pairs(80, seed=1), tokenizer)
     before = judge_scores(judge, data)
     train_judge(judge, data, settings=JudgeSettings(epochs=15, learning_rate=2e-3, batch_tokens=512, rounded_share=0.3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from paraqd.reading.stream import Stream
+from paraqd.reading.tokens import is_grouped
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -97,7 +98,11 @@ def digits_value(word: str) -> Fraction:
 
     >>> digits_value("1,20,000"), digits_value(".5")
     (Fraction(120000, 1), Fraction(1, 2))
+    >>> digits_value("4,50")
+    Fraction(9, 2)
     """
+    if "," in word and not is_grouped(word):
+        word = word.replace(",", ".")  # the comma of a price
     whole, _, decimals = word.replace(",", "").partition(".")
     if not decimals:
         return Fraction(int(whole))

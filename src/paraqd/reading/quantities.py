@@ -21,6 +21,7 @@ _TIME_BEFORE = frozenset({"at", "by", "until", "till", "from", "before", "after"
 _RATIO_WORDS = frozenset({"ratio", "ratios", "proportion", "proportions", "odds", "scale", "ratio's"})
 _FOOT_MARKS, _INCH_MARKS = frozenset("'’′"), frozenset('"”″')
 _PRIMES = _FOOT_MARKS | _INCH_MARKS
+_THIN = "\u00a0\u2009\u202f"  # spaces that hold a number together
 _SUPERSCRIPT_DIGITS = str.maketrans(SUPERSCRIPT + SUBSCRIPT, "0123456789" * 2)
 
 
@@ -130,7 +131,7 @@ def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
     value = digits_value(s.text[i])
     if value.denominator != 1 or "." in s.text[i]:
         return value, i + 1, Kind.COUNT
-    if s.text[i + 1] == "000" and s.start[i + 1] == s.end[i] + 1 and len(s.text[i]) < 4:
+    if _opens_groups(s, i):
         return _spaced_groups(s, i)
     plain = _fraction(s, i)
     if plain is not None:
@@ -157,10 +158,21 @@ def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
     return value, j, Kind.COUNT
 
 
+def _opens_groups(s: Stream, i: int) -> bool:
+    """Tell whether groups of three follow behind spaces: 5 000, 1 250 000, and 12 500 where the space is a thin one."""
+    if len(s.text[i]) > 3 or not _group(s, i + 1):
+        return False
+    return s.text[i + 1] == "000" or _group(s, i + 2) or s.source[s.end[i]] in _THIN
+
+
+def _group(s: Stream, i: int) -> bool:
+    return s.text[i].isdecimal() and len(s.text[i]) == 3 and s.start[i] == s.end[i - 1] + 1
+
+
 def _spaced_groups(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
-    """Read 5 000 and 1 000 000: groups of three behind a space, the first of them 000."""
+    """Read 5 000 and 1 250 000: groups of three behind a space."""
     digits, after = s.text[i], i + 1
-    while s.text[after].isdecimal() and len(s.text[after]) == 3 and s.start[after] == s.end[after - 1] + 1:
+    while _group(s, after):
         digits += s.text[after]
         after += 1
         if len(digits) > MAX_DIGITS:

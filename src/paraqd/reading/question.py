@@ -28,6 +28,12 @@ _ASKING_PHRASE = re.compile(
     r"find (?:the|its|his|her|their|out|x|y|n))\b",
     re.I,
 )
+# in a text without marks: the verb before its subject asks
+_INVERTED = re.compile(
+    r"\b(?:what|which|how (?:many|much|long|far|old|fast))(?: \w+){0,4}? "
+    r"(?:does|do|did|is|are|was|were|will|would|can|could|should|must) (?:he|she|it|they|we|you|i|the|each)\b",
+    re.I,
+)
 _AUXILIARY = re.compile(r"\s+(?:will|would|does|do|did|is|are|was|were|can|could|should|has|have|had)\b", re.I)
 _VERBS = re.compile(
     r"\b(?:did|does|do|is|are|was|were|will|would|can|could|should|shall|must|may|might|has|have|had|remain|remained|"
@@ -96,6 +102,9 @@ def _asks(sentence: Sentence) -> Question | None:
     phrase = _ASKING_PHRASE.search(text)
     if phrase is not None:
         return _clause(sentence, phrase.start(), _wh_target(text, phrase))
+    inverted = _INVERTED.search(text)
+    if inverted is not None:
+        return _clause(sentence, inverted.start(), _target(text[inverted.start() :], _STOP_AFTER_FIND))
     return None
 
 

@@ -33,18 +33,33 @@ def is_grouped(run: str) -> bool:
     return (western or indian) and first != "0"
 
 
+# 4,50 as a price: the comma of a decimal
+_PRICE = re.compile(r"\d{1,6},\d{2}")
+_MONEY_BEFORE = re.compile(r"[$€£₹¥]\s?$")
+_MONEY_AFTER = re.compile(r"\s?(?:€|euros?\b|EUR\b)")
+
+
+def _is_price(text: str, word: str, start: int, end: int) -> bool:
+    """Tell whether the comma of a run of digits stands for a decimal point."""
+    if _PRICE.fullmatch(word) is None:
+        return False
+    return bool(_MONEY_BEFORE.search(text[max(0, start - 2) : start]) or _MONEY_AFTER.match(text, end))
+
+
 def tokenize(text: str) -> tuple[Token, ...]:
     """Split a text into words, numbers and single punctuation marks.
 
     >>> [token.text for token in tokenize("Rs.40,000 at 5% for 1.5 years.")]
     ['Rs', '.', '40,000', 'at', '5', '%', 'for', '1.5', 'years', '.']
+    >>> [token.text for token in tokenize("$4,50, 3,50")]
+    ['$', '4,50', ',', '3', ',', '50']
     """
     tokens: list[Token] = []
     add, new = tokens.append, tuple.__new__  # a named tuple's own constructor is a slow detour
     for match in _TOKEN.finditer(text):
         word = match.group()
         start, end = match.span()
-        if "," in word and end - start > 1 and not is_grouped(word):
+        if "," in word and end - start > 1 and not is_grouped(word) and not _is_price(text, word, start, end):
             for i, part in enumerate(word.split(",")):
                 if i:
                     add(Token(",", start - 1, start))

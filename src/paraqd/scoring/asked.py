@@ -70,9 +70,9 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
 def _other_target(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:
     """Find a word of a group in one question whose place another word of the group has taken in the other."""
-    mine, theirs = _grouped(asked), _grouped(there)
-    all_here = {found for q in question.questions for found in _grouped(q)}
-    all_there = {found for q in paraphrase.questions for found in _grouped(q)}
+    mine, theirs = _grouped(asked, question), _grouped(there, paraphrase)
+    all_here = {found for q in question.questions for found in _grouped(q, question)}
+    all_there = {found for q in paraphrase.questions for found in _grouped(q, paraphrase)}
     for name, (start, end, word) in mine.items():
         if name in all_there:
             continue
@@ -85,8 +85,8 @@ def _other_target(question: Problem, paraphrase: Problem, asked: Question, there
             return
 
 
-def _grouped(asked: Question) -> dict[str, tuple[int, int, str]]:
-    """Return the words of the groups in what a question asks for, with their places."""
+def _grouped(asked: Question, problem: Problem) -> dict[str, tuple[int, int, str]]:
+    """Return the words of the groups in what a question asks for, with their places; a quantity's unit is none."""
     found: dict[str, tuple[int, int, str]] = {}
     first = asked.text.find(asked.target)
     if not asked.target or first < 0:
@@ -94,8 +94,9 @@ def _grouped(asked: Question) -> dict[str, tuple[int, int, str]]:
     for match in _WORD.finditer(asked.text, first, first + len(asked.target)):
         name = stem(match.group())
         name = _SAME_STEMS.get(name, name)
-        if name in _GROUPS:
-            found[name] = (asked.start + match.start(), asked.start + match.end(), match.group())
+        start, end = asked.start + match.start(), asked.start + match.end()
+        if name in _GROUPS and not any(q.start <= start < q.end for q in problem.quantities):
+            found[name] = (start, end, match.group())
     return found
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from paraqd.reading import Problem
 from paraqd.scoring.asked import question_findings
 from paraqd.scoring.finding import Finding
+from paraqd.scoring.items import Item, Matching
 from paraqd.scoring.named import name_findings
-from paraqd.scoring.quantities import Item, Matching, exchanged, match_quantities
+from paraqd.scoring.quantities import match_quantities
 from paraqd.scoring.relations import relation_findings
+from paraqd.scoring.roles import exchanged
 from paraqd.scoring.verdict import EvidenceKind
 
 _SURE_EXCHANGE = 0.7

@@ -12,6 +12,7 @@ from paraqd.scoring.findings import READER
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.harmony import Harmonised, harmonise
 from paraqd.scoring.learned import learned_finding
+from paraqd.scoring.plain import placed_back, plain
 from paraqd.scoring.quantities import match_quantities
 from paraqd.scoring.verdict import Evidence
 
@@ -28,11 +29,14 @@ class FusedJudge:
 
     def judge(self, pairs: Sequence[tuple[str, str]], threshold: float) -> list[tuple[float, tuple[Evidence, ...]]]:
         """Return each pair's score and evidence; texts are neither blank nor the same."""
-        problems = [(self._read(question), self._read(paraphrase)) for question, paraphrase in pairs]
+        seen = [(plain(question), plain(paraphrase)) for question, paraphrase in pairs]
+        problems = [(self._read(question.text), self._read(paraphrase.text)) for question, paraphrase in seen]
         judgements = self._judged(problems)
-        return [
-            self._weighed(*both, judgement, threshold) for both, judgement in zip(problems, judgements, strict=True)
-        ]
+        found = []
+        for both, texts, judgement in zip(problems, seen, judgements, strict=True):
+            score, evidence = self._weighed(*both, judgement, threshold)
+            found.append((score, placed_back(evidence, *texts)))
+        return found
 
     def _judged(self, pairs: Sequence[tuple[Problem, Problem]]) -> Sequence[Judgement | None]:
         """Ask the learned model, which sees the paraphrase's numbers as the question writes them."""

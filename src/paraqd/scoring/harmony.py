@@ -9,7 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from paraqd.reading import Problem
-from paraqd.scoring.quantities import Matching
+from paraqd.scoring.items import Matching
 from paraqd.scoring.verdict import Span
 
 

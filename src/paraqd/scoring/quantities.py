@@ -3,80 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from paraqd.reading import Kind, Problem, Quantity
-from paraqd.reading.equality import grouped, signature
-from paraqd.reading.units import dimension
-from paraqd.scoring.words import content_words
+from paraqd.reading.units import SPELLINGS, dimension
+from paraqd.scoring.items import Item, Matching, items_of, taken_apart
+from paraqd.scoring.roles import contexts, likeness, sides_turned
 
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
-_BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # say nothing of what stands beside them
 _PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE, Kind.EXPONENT})
 _MINUS_APART = re.compile(r"[-−–]\s+$")
 _POUNDS = frozenset({"pound", "pound sterling"})
-_SMALL, _COUNTED = 3, 6
+_EACH = frozenset({"each", "every", "per", "a", "an", "the", "one"})
+_SMALL = 3
 _LEAST_TURNED = 3
 _MOST_SUMMED = 40
-_WINDOW = 4
-_CUTS = frozenset(", ; . ? ! : and or but while whereas to from than".split())
-
-
-@dataclass(frozen=True)
-class Item:
-    """A quantity of a text, or the parts of a compound taken together."""
-
-    signed: Hashable
-    parts: tuple[Quantity, ...]
-    place: int
-
-    @property
-    def first(self) -> Quantity:
-        """The quantity, or the first part."""
-        return self.parts[0]
-
-    @property
-    def start(self) -> int:
-        """Where it begins."""
-        return self.parts[0].start
-
-    @property
-    def end(self) -> int:
-        """Where it ends."""
-        return self.parts[-1].end
-
-    @property
-    def spans(self) -> tuple[tuple[int, int], ...]:
-        """Where it stands."""
-        return ((self.start, self.end),)
-
-    @property
-    def small(self) -> bool:
-        """Whether it is a small number in words, such as may be said or left unsaid: *twice*, *two days*."""
-        first = self.first
-        counted = first.unit is None and first.kind is Kind.COUNT
-        limit = _COUNTED if counted else _SMALL
-        return len(self.parts) == 1 and (first.value == 1 or (first.worded and 0 < first.value <= limit))
-
-    def surface(self, text: str) -> str:
-        """Return the words themselves."""
-        return text[self.start : self.end]
-
-
-@dataclass(frozen=True)
-class Matching:
-    """How the quantities of a question and of a paraphrase belong together."""
-
-    same: tuple[tuple[Item, Item], ...]  # exactly equal, or equal as far as it is written
-    other_unit: tuple[tuple[Item, Item], ...]
-    other_value: tuple[tuple[Item, Item], ...]
-    lost: tuple[Item, ...]
-    added: tuple[Item, ...]
-    innocent: tuple[Item, ...]  # without a counterpart, and it need not have one
-    derived: tuple[Item, ...]  # in the paraphrase: what follows from the question's numbers
 
 
 def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
@@ -88,39 +31,28 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     >>> [item.surface(q.text) for item in found.lost]
     ['4 ounces']
     """
-    left, right = _items(question), _items(paraphrase)
+    left, right = items_of(question), items_of(paraphrase)
     same: list[tuple[Item, Item]] = []
     _take(left, right, _equal, same)
-    left, right = _apart(left), _apart(right)  # a compound without its equal may have lost a part
-    for rule in (_equal, _equal_as_written, _equal_value, _sign_apart(question, paraphrase), _turned):
+    left, right = taken_apart(left), taken_apart(right)  # a compound without its equal may have lost a part
+    sign_apart, turned_about = _sign_apart(question, paraphrase), _turned_about(question, paraphrase)
+    for rule in (_equal, _equal_as_written, _equal_value, sign_apart, _turned, turned_about):
         _take(left, right, rule, same)
     same = list(_split(same, left, right))
-    runs = {part.value for item in _items(question) for part in item.parts if part.unit is None}
+    runs = {part.value for item in items_of(question) for part in item.parts if part.unit is None}
     innocent = _drop(left, lambda item: _restated(item, [b for a, b in same]) or _in_run(item, runs))
     innocent += _drop(right, lambda item: _restated(item, [a for a, b in same]))
     other_unit: list[tuple[Item, Item]] = []
     _take(left, right, _unit_differs, other_unit)
     innocent += _drop(left, _negligible) + _drop(right, _negligible)
+    innocent += _drop(left, lambda item: _said_by_unit(item, paraphrase))
+    innocent += _drop(right, lambda item: _said_by_unit(item, question))
     other_value = _changed(left, right, question, paraphrase)
-    values = [part.value for item in _items(question) for part in item.parts]
+    values = [part.value for item in items_of(question) for part in item.parts]
     derived = _drop(right, lambda item: _follows(item, values))
     return Matching(
         tuple(same), tuple(other_unit), tuple(other_value), tuple(left), tuple(right), tuple(innocent), tuple(derived)
     )
-
-
-def _items(problem: Problem) -> list[Item]:
-    kept = [quantity for quantity in problem.quantities if quantity.kind is not Kind.LABEL]
-    return [Item(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))]
-
-
-def _apart(items: Sequence[Item]) -> list[Item]:
-    """Take compounds apart."""
-    return [
-        item if len(item.parts) == 1 else Item(signature(part), (part,), item.place)
-        for item in items
-        for part in item.parts
-    ]
 
 
 def _take(
@@ -209,6 +141,38 @@ def _turned(a: Item, b: Item) -> bool:
     return False
 
 
+def _turned_about(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
+    """Make a rule that takes a number for its inverse where what it relates is turned about, too.
+
+    *Ann is twice as old as Bob* and *Bob is half as old as Ann*; *boys to girls 2 : 3* and *girls to boys 3 : 2*.
+    """
+
+    def rule(a: Item, b: Item) -> bool:
+        one, other = _one(a), _one(b)
+        if one is None or other is None:
+            return False
+        if one.terms or other.terms:
+            inverse = len(one.terms) > 1 and one.terms == other.terms[::-1] and one.terms != other.terms
+        else:
+            shares = [q.value / 100 if q.kind is Kind.PERCENT else q.value for q in (one, other)]
+            plain = all(q.unit is None or q.kind is Kind.PERCENT for q in (one, other))
+            inverse = plain and shares[0] * shares[1] == 1 != shares[0]
+        return inverse and sides_turned(question, a, paraphrase, b)
+
+    return rule
+
+
+def _said_by_unit(item: Item, other: Problem) -> bool:
+    """Tell whether a one is said by its unit alone: 1 cm on the map, each centimetre."""
+    one = _one(item)
+    if one is None or one.value != 1 or one.unit is None or "/" in one.unit:
+        return False
+    return any(
+        token.text.lower() in _EACH and SPELLINGS.get(after.text, SPELLINGS.get(after.text.lower())) == one.unit
+        for token, after in pairwise(other.tokens)
+    )
+
+
 def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -> Iterator[tuple[Item, Item]]:
     """Also match a ratio with its members written apart: 2/3 as many, for every 3 … 2."""
     yield from same
@@ -286,7 +250,7 @@ def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase:
     """Pair what is left over: a number that stands where another stood."""
     if not left or not right:
         return []
-    here, there = contexts(question, _items(question)), contexts(paraphrase, _items(paraphrase))
+    here, there = contexts(question, items_of(question)), contexts(paraphrase, items_of(paraphrase))
 
     def alike(a: Item, b: Item) -> float:
         unit = a.first.unit is not None and dimension(a.first.unit)[0] == dimension(b.first.unit)[0]
@@ -307,37 +271,6 @@ def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase:
     return pairs
 
 
-def likeness(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    """Say how alike the words around two quantities are, from 0 to 1."""
-    shared = sum(min(weight, b[stem]) for stem, weight in a.items() if stem in b)
-    return shared / (min(sum(a.values()), sum(b.values())) or 1.0)
-
-
-def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
-    """Return, for each quantity, the content words that belong to it, the nearer the heavier.
-
-    What stands between two quantities belongs to the first up to a comma, an *and* or the like, to the second from
-    there on.
-    """
-    words = content_words(problem)
-    cuts = [token.start for token in problem.tokens if token.text.lower() in _CUTS]
-    found = []
-    for number, item in enumerate(items):
-        before = items[number - 1].end if number else 0
-        after = items[number + 1].start if number + 1 < len(items) else len(problem.text)
-        stop = next((cut for cut in cuts if item.end <= cut < after), after)
-        start = next((cut for cut in cuts if before <= cut < item.start), before if number == 0 else item.start)
-        mine: dict[str, float] = {}
-        for side, share in (
-            ([word for word in words if item.start <= word.start < stop], 1.0),
-            ([word for word in words if start <= word.start < item.start][::-1], 0.7),
-        ):
-            for distance, word in enumerate(side[:_WINDOW]):
-                mine[word.stem] = max(mine.get(word.stem, 0.0), share / (1 + distance))
-        found.append(mine)
-    return found
-
-
 def _follows(item: Item, values: Sequence[Fraction]) -> bool:
     """Tell whether a number is a sum, difference, product or complement of two of the question's."""
     one = _one(item)
@@ -346,32 +279,3 @@ def _follows(item: Item, values: Sequence[Fraction]) -> bool:
     if one.kind in (Kind.PERCENT, Kind.FRACTION) and any(1 - value == one.value for value in values):
         return True
     return any(one.value in (a + b, a - b, b - a, a * b) for a, b in combinations(values, 2))
-
-
-def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> list[tuple[float, Item, Item, Item, Item]]:
-    """Find pairs of numbers that changed places: what stands around each is what stood around the other.
-
-    Returns (how sure, a, b, a's counterpart, b's counterpart), the surest first.
-    """
-    here = contexts(question, sorted((a for a, _ in matching.same), key=_start))
-    there = contexts(paraphrase, sorted((b for _, b in matching.same), key=_start))
-    mine = dict(zip(sorted((a.start for a, _ in matching.same)), here, strict=True))
-    theirs = dict(zip(sorted((b.start for _, b in matching.same)), there, strict=True))
-    found = []
-    for (a, a_there), (b, b_there) in combinations(matching.same, 2):
-        if a.signed == b.signed or dimension(a.first.unit)[0] != dimension(b.first.unit)[0]:
-            continue
-        if not {a.first.kind, b.first.kind, a_there.first.kind, b_there.first.kind}.isdisjoint(_BOUND):
-            continue
-        first, second, other, another = mine[a.start], mine[b.start], theirs[a_there.start], theirs[b_there.start]
-        if not (first and second and other and another):
-            continue
-        straight = likeness(first, other) + likeness(second, another)
-        crossed = likeness(first, another) + likeness(second, other)
-        if crossed > straight:
-            found.append((crossed - straight, a, b, a_there, b_there))
-    return sorted(found, key=lambda each: -each[0])
-
-
-def _start(item: Item) -> int:
-    return item.start

@@ -151,11 +151,14 @@ def _near(low: list[str], place: int, step: int) -> frozenset[str]:
     at = place + step
     while 0 <= at < len(low) and len(found) < _REACH:
         word = low[at]
+        if word == "," and step < 0 and not found:
+            at += step  # the bucket, which is heavier
+            continue
         if word in _STOPS:
             break
         if word in _JOINTS and step > 0:
             joined = True
-        elif joined and not word[0].isdigit() and word not in STOP_WORDS and word not in _SIDE:
+        elif joined and not word.isdecimal() and word not in STOP_WORDS and word not in _SIDE:
             found.append(stem(word))
         at += step
     return frozenset(found)

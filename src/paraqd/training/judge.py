@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from paraqd.training.judge_data import JudgeData, collate, epoch_batches
 from paraqd.training.rounding import finish_rounding, start_rounding
 
+CHECKPOINT = "judge.pt"
 Progress = Callable[[int, int, float], None]
 
 
@@ -20,8 +22,8 @@ Progress = Callable[[int, int, float], None]
 class JudgeSettings:
     """How a judge is trained."""
 
-    epochs: int = 3
-    learning_rate: float = 1e-4
+    epochs: int = 5
+    learning_rate: float = 3e-4
     weight_decay: float = 0.01
     warmup_share: float = 0.06
     batch_tokens: int = 16384
@@ -39,6 +41,8 @@ def train_judge(
     settings: JudgeSettings | None = None,
     device: str = "cpu",
     teacher: NDArray[np.float32] | None = None,
+    checkpoints: Path | None = None,
+    checkpoint_seconds: float = 60.0,
     progress: Progress | None = None,
     on_epoch: Callable[[int], None] | None = None,
 ) -> Any:
@@ -48,6 +52,8 @@ def train_judge(
     ----------
     teacher : array, optional
         For each row the log-odds of another judge: half of the target is then what it says.
+    checkpoints : Path, optional
+        A folder: training goes on from the checkpoint in it, and leaves one there every ``checkpoint_seconds``.
 
     """
     import torch
@@ -69,10 +75,14 @@ def train_judge(
     )
     if device.startswith("cuda"):
         torch.backends.cuda.enable_cudnn_sdp(False)  # planned anew for every shape
-    done, shown = 0, time.monotonic()
+    done, shown, kept = 0, time.monotonic(), time.monotonic()
     exact = steps - int(settings.rounded_share * steps)
+    begun = _resume(checkpoints, judge, optimizer, schedule, exact)
     for number, batches in enumerate(epochs, start=1):
         for rows in batches:
+            if done < begun:
+                done += 1
+                continue
             if done == exact:
                 start_rounding(judge)
             batch = {k: torch.from_numpy(v).to(device, non_blocking=True) for k, v in collate(data, rows).items()}
@@ -88,12 +98,52 @@ def train_judge(
             if progress is not None and (time.monotonic() - shown > 0.5 or done == steps):
                 shown = time.monotonic()
                 progress(done, steps, float(loss.detach()))
-        if on_epoch is not None:
+            if checkpoints is not None and time.monotonic() - kept > checkpoint_seconds:
+                _keep(checkpoints, judge, optimizer, schedule, done)
+                kept = time.monotonic()
+        if on_epoch is not None and done > begun:
             judge.eval()
             on_epoch(number)
             judge.train()
     finish_rounding(judge)
     return judge.eval()
+
+
+def _keep(folder: Path, judge: Any, optimizer: Any, schedule: Any, done: int) -> None:
+    """Leave a checkpoint, whole or not at all."""
+    import torch
+
+    from paraqd.corpus.writers import replacing
+
+    folder.mkdir(parents=True, exist_ok=True)
+    state = {
+        "done": done,
+        "judge": judge.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "schedule": schedule.state_dict(),
+        "random": torch.get_rng_state(),
+        "random_cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+    }
+    with replacing(folder / CHECKPOINT) as temporary:
+        torch.save(state, temporary)
+
+
+def _resume(folder: Path | None, judge: Any, optimizer: Any, schedule: Any, exact: int) -> int:
+    """Take up the checkpoint, if there is one; return how many steps were done."""
+    import torch
+
+    if folder is None or not (folder / CHECKPOINT).is_file():
+        return 0
+    state = torch.load(folder / CHECKPOINT, weights_only=True, map_location="cpu")
+    if state["done"] > exact:
+        start_rounding(judge)
+    judge.load_state_dict(state["judge"])
+    optimizer.load_state_dict(state["optimizer"])
+    schedule.load_state_dict(state["schedule"])
+    torch.set_rng_state(state["random"])
+    if state["random_cuda"]:
+        torch.cuda.set_rng_state_all(state["random_cuda"])
+    return int(state["done"])
 
 
 def judge_loss(judge: Any, batch: dict[str, Any], settings: JudgeSettings, teacher: Any = None) -> Any:

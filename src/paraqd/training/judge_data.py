@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paraqd.corpus.writers import replacing
 from paraqd.reading import read
 from paraqd.scoring.harmony import harmonise
 from paraqd.scoring.quantities import match_quantities
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 320
 _UNKNOWN = -1
+_COLUMNS = ("ids", "types", "faults", "labels", "kinds", "weights")
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,28 @@ def tokenize_pairs(
         np.array(kinds, dtype=np.int64),
         np.ones(len(pairs), dtype=np.float32) if weights is None else np.asarray(weights, dtype=np.float32),
     )
+
+
+def join_data(parts: Sequence[JudgeData]) -> JudgeData:
+    """Put sets one after the other."""
+    offsets, base = [np.zeros(1, dtype=np.int64)], 0
+    for part in parts:
+        offsets.append(part.offsets[1:] + base)
+        base += int(part.offsets[-1])
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
+    return JudgeData(offsets=np.concatenate(offsets), **columns)
+
+
+def write_data(data: JudgeData, path: Path) -> None:
+    """Keep tokenised pairs in a file, whole or not at all."""
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        np.savez_compressed(file, offsets=data.offsets, **{name: getattr(data, name) for name in _COLUMNS})
+
+
+def read_data(path: Path) -> JudgeData:
+    """Read what `write_data` wrote."""
+    with np.load(path, allow_pickle=False) as held:
+        return JudgeData(offsets=held["offsets"], **{name: held[name] for name in _COLUMNS})
 
 
 def _harmonised(pair: FaultyPair) -> Any:

@@ -1,0 +1,103 @@
+"""What belongs to a number: the words around it, and numbers or things that changed places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from paraqd.reading import Kind, Problem
+from paraqd.reading.units import dimension
+from paraqd.scoring.items import Item, Matching
+from paraqd.scoring.words import content_words
+
+_BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # say nothing of what stands beside them
+_POINTING = frozenset({"former", "latter", "respectively"})
+_RATIO = frozenset({"ratio", "proportion"})
+_WINDOW = 4
+_CUTS = frozenset(", ; . ? ! : and or but while whereas to from than".split())
+
+
+def likeness(a: Mapping[str, float], b: Mapping[str, float]) -> float:
+    """Say how alike the words around two quantities are, from 0 to 1."""
+    shared = sum(min(weight, b[stem]) for stem, weight in a.items() if stem in b)
+    return shared / (min(sum(a.values()), sum(b.values())) or 1.0)
+
+
+def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
+    """Return, for each quantity, the content words that belong to it, the nearer the heavier.
+
+    What stands between two quantities belongs to the first up to a comma, an *and* or the like, to the second from
+    there on.
+    """
+    words = content_words(problem)
+    cuts = [token.start for token in problem.tokens if token.text.lower() in _CUTS]
+    found = []
+    for number, item in enumerate(items):
+        before = items[number - 1].end if number else 0
+        after = items[number + 1].start if number + 1 < len(items) else len(problem.text)
+        stop = next((cut for cut in cuts if item.end <= cut < after), after)
+        start = next((cut for cut in cuts if before <= cut < item.start), before if number == 0 else item.start)
+        mine: dict[str, float] = {}
+        for side, share in (
+            ([word for word in words if item.start <= word.start < stop], 1.0),
+            ([word for word in words if start <= word.start < item.start][::-1], 0.7),
+        ):
+            for distance, word in enumerate(side[:_WINDOW]):
+                mine[word.stem] = max(mine.get(word.stem, 0.0), share / (1 + distance))
+        found.append(mine)
+    return found
+
+
+def sides_turned(question: Problem, a: Item, paraphrase: Problem, b: Item) -> bool:
+    """Tell whether what both sentences speak of stands in the other order in the second."""
+    here, there = _order(question, a), _order(paraphrase, b)
+    shared = [word for word in here if word in there]
+    turned = [there[x] > there[y] for x, y in combinations(shared, 2)]
+    return sum(turned) > len(turned) / 2
+
+
+def _order(problem: Problem, item: Item) -> dict[str, int]:
+    """Return the places of the names of a sentence; of all its words where it has fewer than two names."""
+    sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
+    first, last = (sentence.start, sentence.end) if sentence else (0, len(problem.text))
+    words = [word for word in content_words(problem) if first <= word.start < last]
+    named = [w for w in words if any(e.start <= w.start < e.end for e in problem.entities)]
+    found: dict[str, int] = {}
+    for word in named if len({w.stem for w in named}) > 1 else words:
+        if not item.start <= word.start < item.end and word.stem not in _RATIO:
+            found.setdefault(word.stem, word.start)
+    return found
+
+
+def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> list[tuple[float, Item, Item, Item, Item]]:
+    """Find pairs of numbers that changed places: what stands around each is what stood around the other.
+
+    Where a text points back to its things (*the former*, *respectively*) nothing is said: the words beside a number
+    are not those that it belongs to.
+
+    Returns (how sure, a, b, a's counterpart, b's counterpart), the surest first.
+    """
+    if any(token.text.lower() in _POINTING for token in (*question.tokens, *paraphrase.tokens)):
+        return []
+    here = contexts(question, sorted((a for a, _ in matching.same), key=_start))
+    there = contexts(paraphrase, sorted((b for _, b in matching.same), key=_start))
+    mine = dict(zip(sorted((a.start for a, _ in matching.same)), here, strict=True))
+    theirs = dict(zip(sorted((b.start for _, b in matching.same)), there, strict=True))
+    found = []
+    for (a, a_there), (b, b_there) in combinations(matching.same, 2):
+        if a.signed == b.signed or dimension(a.first.unit)[0] != dimension(b.first.unit)[0]:
+            continue
+        if not {a.first.kind, b.first.kind, a_there.first.kind, b_there.first.kind}.isdisjoint(_BOUND):
+            continue
+        first, second, other, another = mine[a.start], mine[b.start], theirs[a_there.start], theirs[b_there.start]
+        if not (first and second and other and another):
+            continue
+        straight = likeness(first, other) + likeness(second, another)
+        crossed = likeness(first, another) + likeness(second, other)
+        if crossed > straight:
+            found.append((crossed - straight, a, b, a_there, b_there))
+    return sorted(found, key=lambda each: -each[0])
+
+
+def _start(item: Item) -> int:
+    return item.start

@@ -1,0 +1,255 @@
+"""Train the fused scorer: the learned judge on the extended recipe, then the weights of the evidence, calibrated.
+
+Called again after a kill it goes on where it was: pairs, tokens and checkpoints are kept beside the model folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.corpus.encoder import DEFAULT_ENCODER, encoder_folder
+from paraqd.corpus.faults import FaultyPair, read_faults
+from paraqd.corpus.writers import replace_json
+from paraqd.evaluation.calibration import calibrate
+from paraqd.evaluation.metrics import evaluate
+from paraqd.generators.runtime import quiet
+from paraqd.reading import read
+from paraqd.scoring.findings import READER
+from paraqd.scoring.scorer import FORMAT
+from paraqd.scoring.verdict import THRESHOLD
+from paraqd.training.fusing import fit_fusion
+from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
+from paraqd.training.judge_card import judge_card
+from paraqd.training.judge_corpus import WEIGHTS, JudgeSets, judge_sets, pair_weights
+from paraqd.training.judge_data import JudgeData, join_data, read_data, tokenize_pairs, write_data
+from paraqd.training.judge_model import make_judge, save_judge
+from paraqd.training.model_folder import check_out
+from paraqd.training.settings import EncoderTrainingError, require_training
+
+# called with (stage, done, total or None, what else there is to say)
+Progress = Callable[[str, int, int | None, str], None]
+_FOLDS = 5
+_RECIPE = "extended"
+
+
+@dataclass(frozen=True)
+class TrainedJudge:
+    """A finished training: its folder and what is written in it."""
+
+    folder: Path
+    facts: dict[str, Any]
+
+
+def train_extended(
+    out: str | Path,
+    *,
+    settings: JudgeSettings | None = None,
+    encoder: str = DEFAULT_ENCODER,
+    data_dir: str | Path | None = None,
+    questions: int = 14_000,
+    data_seed: int = 3407,
+    generators: Mapping[str, str] | None = None,
+    without: Sequence[str] = (),
+    device: str | None = None,
+    workers: int = 1,
+    overwrite: bool = False,
+    restart: bool = False,
+    progress: Progress | None = None,
+) -> TrainedJudge:
+    """Train the judge of the extended recipe and write its model folder.
+
+    Parameters
+    ----------
+    out : str or Path
+        The model folder. Pairs, tokens and checkpoints stand beside it, in ``OUT.work``.
+    questions : int
+        How many questions beside the written ones rules are applied to.
+    generators : mapping, optional
+        A model for ``f9`` adds its fluent but wrong rewrites.
+    without : sequence of str
+        Sets of pairs to leave out: written, composed, hand, rules, natural, fluent.
+    restart : bool
+        Throw away an unfinished training with other settings.
+
+    """
+    require_training()
+    settings = settings or JudgeSettings()
+    tell: Progress = progress or (lambda stage, done, total, remark: None)
+    folder = Path(out)
+    check_out(folder, overwrite=overwrite)
+    if (folder / "paraqd.json").is_file() and not overwrite:
+        raise EncoderTrainingError(f"{folder} holds a model already: choose another --out, or --overwrite")
+    unknown = sorted(set(without) - set(WEIGHTS))
+    if unknown:
+        raise EncoderTrainingError(f"--without {unknown[0]}: the sets are {', '.join(WEIGHTS)}")
+    work = folder.with_name(f"{folder.name}.work")
+    sets = judge_sets(
+        work / "pairs",
+        data_dir=data_dir,
+        questions=questions,
+        seed=data_seed,
+        workers=workers,
+        generators=generators,
+        device=device,
+        progress=lambda stage, done, total: tell(stage, done, total, ""),
+    )
+    sets = JudgeSets({k: v for k, v in sets.train.items() if k not in without}, sets.validation)
+    return train_on_sets(
+        sets, folder, work=work, settings=settings, encoder=encoder, device=device, restart=restart, progress=tell
+    )
+
+
+def train_on_sets(
+    sets: JudgeSets,
+    folder: Path,
+    *,
+    work: Path,
+    settings: JudgeSettings,
+    encoder: str = DEFAULT_ENCODER,
+    device: str | None = None,
+    restart: bool = False,
+    progress: Progress | None = None,
+) -> TrainedJudge:
+    """Train on files of pairs that are there, fit the fusion, and write the model folder."""
+    import torch
+    from transformers import AutoTokenizer
+
+    tell: Progress = progress or (lambda stage, done, total, remark: None)
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    source = encoder_folder(encoder)
+    with quiet():
+        tokenizer = AutoTokenizer.from_pretrained(str(source))
+        data = {
+            name: tokenized(path, tokenizer, work / "tokens", WEIGHTS[name], progress=tell)
+            for name, path in sets.train.items()
+        }
+        asked = {
+            "recipe": _RECIPE,
+            "encoder": encoder,
+            "settings": asdict(settings),
+            "data": {name: {"pairs": len(found), "sha256": _digest(found)} for name, found in data.items()},
+        }
+        _begin(work, asked, restart=restart)
+        judge = make_judge(source)
+        train_judge(
+            judge,
+            join_data(list(data.values())),
+            settings=settings,
+            device=device,
+            checkpoints=work / "checkpoints",
+            progress=lambda done, steps, loss: tell("training", done, steps, f"loss {loss:.3f}"),
+        )
+        checked = {
+            name: (list(read_faults(path)), tokenized(path, tokenizer, work / "tokens", 1.0, progress=tell))
+            for name, path in sets.validation.items()
+            if name != "composed"
+        }
+        tell("weighing the evidence", 0, None, "")
+        facts = {"format": FORMAT, "name": folder.name, "kind": "fused", "threshold": THRESHOLD, **asked}
+        facts |= weigh({n: (p, judge_scores(judge, d, device=device)) for n, (p, d) in checked.items()})
+        facts["versions"] = {"torch": torch.__version__.partition("+")[0]}
+        _save(judge.cpu(), tokenizer, folder, facts)
+    shutil.rmtree(work / "checkpoints", ignore_errors=True)
+    return TrainedJudge(folder, facts)
+
+
+def tokenized(path: Path, tokenizer: Any, folder: Path, weight: float, *, progress: Progress) -> JudgeData:
+    """Return a set as tokens, which are kept for the next time."""
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
+    kept = folder / f"{path.name.partition('.')[0]}-{digest}-{weight:g}.npz"
+    if not kept.is_file():
+        pairs = list(read_faults(path))
+        progress(f"tokenising {path.name}", 0, len(pairs), "")
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_data(tokenize_pairs(pairs, tokenizer, weights=pair_weights(pairs, weight)), kept)
+    return read_data(kept)
+
+
+def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]]) -> dict[str, Any]:
+    """Fit the fusion to validation pairs, and measure it on folds that it was not fitted to.
+
+    Only pairs of a question and its rewrite take part, not those of two rewrites.
+    """
+    pairs, odds, names = [], [], []
+    for name, (rows, told) in checked.items():
+        for pair, score in zip(rows, told, strict=True):
+            if not pair.source.startswith("across") and not pair.source.endswith("across"):
+                pairs.append(pair)
+                odds.append(float(score))
+                names.append(name)
+    labels = [pair.label for pair in pairs]
+    features = [
+        [finding.feature for finding in READER.findings(read(pair.question), read(pair.paraphrase))] for pair in pairs
+    ]
+    groups = [int(hashlib.sha256(pair.id.encode()).hexdigest(), 16) % _FOLDS for pair in pairs]
+    scores = np.zeros(len(pairs))
+    for fold in range(_FOLDS):
+        mine = [i for i, group in enumerate(groups) if group != fold]
+        fitted = fit_fusion([features[i] for i in mine], [labels[i] for i in mine], model=[odds[i] for i in mine])
+        for i, group in enumerate(groups):
+            if group == fold:
+                scores[i] = fitted.score(features[i], odds[i])
+    fusion = fit_fusion(features, labels, model=odds)
+    measured: dict[str, Any] = {}
+    for name in checked:
+        mine = [i for i, each in enumerate(names) if each == name]
+        found = evaluate([labels[i] for i in mine], scores[mine])
+        fits = calibrate([labels[i] for i in mine], scores[mine])
+        measured[name] = {
+            "pairs": len(mine),
+            "macro_f1": round(found.macro_f1, 4),
+            "auc": round(float(found.auc), 4),
+            "separation": round(found.separation, 4),
+            "brier": round(fits.brier, 4),
+            "ece": round(fits.ece_width, 4),
+        }
+    weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}
+    return {
+        "fusion": {"bias": round(fusion.bias, 4), "weights": weights, "model_weight": round(fusion.model_weight, 4)},
+        "validation": measured,
+    }
+
+
+def _digest(data: JudgeData) -> str:
+    digest = hashlib.sha256(data.ids.tobytes())
+    digest.update(data.labels.tobytes())
+    return digest.hexdigest()
+
+
+def _begin(work: Path, asked: Mapping[str, Any], *, restart: bool) -> None:
+    """Keep the checkpoints of this very training; those of another are thrown away only if asked."""
+    manifest, checkpoints = work / "training.json", work / "checkpoints"
+    wanted = json.loads(json.dumps(asked))
+    if manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted:
+        return
+    if checkpoints.is_dir() and any(checkpoints.iterdir()) and not restart:
+        raise EncoderTrainingError(
+            f"{work} holds an unfinished training with other settings: finish it with those, or give --restart"
+        )
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    replace_json(manifest, wanted)
+
+
+def _save(judge: Any, tokenizer: Any, folder: Path, facts: Mapping[str, Any]) -> None:
+    """Write the folder beside its place and move it there whole."""
+    temporary = folder.with_name(f".{folder.name}.writing")
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        save_judge(judge, tokenizer, temporary)
+        (temporary / "paraqd.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        (temporary / "README.md").write_text(judge_card(facts), encoding="utf-8")
+        if folder.exists():
+            shutil.rmtree(folder)
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

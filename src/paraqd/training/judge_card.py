@@ -1,0 +1,67 @@
+"""The model card of a fused scorer, from what its training wrote down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_SETS = {
+    "written": "rewrites of 4,200 questions written by language models and read by people: heavy and moderate ones, "
+    "valid and with one fault (the parts for training; validation and benchmark kept out, with their twins)",
+    "composed": "rule operators applied on top of those valid rewrites",
+    "hand": "pairs written for this project, in the repository (`src/paraqd/corpus/data/hand`)",
+    "rules": "rule operators applied to other questions of the corpus",
+    "natural": "questions of the corpus with the same numbers and the same computed answer",
+    "fluent": "fluent but wrong rewrites by the stand-in of f9, a fine-tuned SmolLM2-135M",
+}
+
+
+def judge_card(facts: Mapping[str, Any]) -> str:
+    """Return the card: what it is, what it was trained on, how, what it measured on validation, and its limits."""
+    settings, fusion = facts["settings"], facts["fusion"]
+    lines = [
+        "---",
+        "library_name: sentence-transformers",
+        "pipeline_tag: text-classification",
+        "language: en",
+        "license: apache-2.0",
+        f"base_model: {facts['encoder']}",
+        "tags: [paraqd, paraphrase, word-problems]",
+        "---",
+        f"# {facts['name']}",
+        "",
+        "Says whether a paraphrase of a word problem is still the same problem with the same answer: a score from -1 to"
+        " 1, above 0.5 valid, with evidence. A cross-encoder (valid or not, the kind of fault, which words) whose"
+        " log-odds are weighed together with what a symbolic reading finds. Trained with paraqd.",
+        "",
+        "## Trained on",
+        "| set | pairs | what |",
+        "| --- | --- | --- |",
+        *(f"| {name} | {found['pairs']:,} | {_SETS.get(name, '')} |" for name, found in facts["data"].items()),
+        "",
+        "The paraphrase is shown to the model with its equal numbers written as the question writes them.",
+        "",
+        "## How",
+        f"{settings['epochs']} epochs, learning rate {settings['learning_rate']:g}, {settings['batch_tokens']:,} tokens"
+        f" a batch, seed {settings['seed']}; in the last {settings['rounded_share']:.0%} of the steps with weights"
+        " rounded to eight bits. Then a logistic regression of the model's log-odds and the findings, in which no"
+        f" finding can help a paraphrase; the model weighs {fusion['model_weight']:.2f}.",
+        "",
+        "## Validation",
+        "Other questions than those trained on; the fusion measured on folds that it was not fitted to.",
+        "",
+        "| set | pairs | macro F1 | AUC | separation | Brier | ECE |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *(
+            f"| {name} | {found['pairs']:,} | {found['macro_f1']:.3f} | {found['auc']:.3f} | {found['separation']:.3f}"
+            f" | {found['brier']:.3f} | {found['ece']:.3f} |"
+            for name, found in facts["validation"].items()
+        ),
+        "",
+        "## Limits",
+        "English word problems. It judges the text, and does not solve the problem: a fault that only solving would"
+        " show can pass. Texts longer than 320 tokens together are judged in windows. The kind of a fault is named with"
+        " less certainty than its presence.",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,158 @@
+"""What the learned judge is trained on: sets of pairs with faults, made once, tokenised once, and weighed."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraqd.corpus.augment import augment
+from paraqd.corpus.datasets import find, load_questions, written_split
+from paraqd.corpus.extended_corpus import extended_corpus, other_questions
+from paraqd.corpus.faults import FaultyPair, read_faults, write_faults
+from paraqd.corpus.hand_pairs import block_pairs, hand_blocks
+from paraqd.corpus.natural import natural_pairs
+from paraqd.corpus.outputs import read_metadata
+from paraqd.corpus.tables import open_table
+from paraqd.reading import read
+from paraqd.scoring.quantities import match_quantities
+
+# called with (stage, done, total or None)
+Progress = Callable[[str, int, int | None], None]
+
+# what a pair of each set counts; chosen on the validation parts
+WEIGHTS: Mapping[str, float] = {
+    "written": 1.0,
+    "hand": 1.0,
+    "composed": 0.7,
+    "rules": 0.5,
+    "natural": 1.0,
+    "fluent": 0.5,
+}
+_MOST_OF_AN_OPERATOR = 4000  # of the set of rules: more of one sort teaches nothing new
+_MOST_FLUENT = 8000
+
+
+@dataclass(frozen=True)
+class JudgeSets:
+    """Files of pairs by name: to train on, and of other questions to validate on."""
+
+    train: Mapping[str, Path]
+    validation: Mapping[str, Path]
+
+
+def judge_sets(
+    folder: str | Path,
+    *,
+    data_dir: str | Path | None = None,
+    questions: int = 14_000,
+    seed: int = 3407,
+    workers: int = 1,
+    generators: Mapping[str, str] | None = None,
+    device: str | None = None,
+    progress: Progress | None = None,
+) -> JudgeSets:
+    """Make the sets in a folder; what is there already is kept.
+
+    Parameters
+    ----------
+    generators : mapping, optional
+        With a model for ``f9`` the fluent but wrong rewrites that it makes are a set of their own.
+
+    """
+    place = Path(folder)
+    made = extended_corpus(place, data_dir=data_dir, questions=questions, seed=seed, workers=workers, progress=progress)
+    train, validation = dict(made.train), dict(made.validation)
+    rules = place / "rules_drawn_train.jsonl.gz"
+    if not rules.is_file():
+        write_faults(draw(read_faults(train["rules"]), most=_MOST_OF_AN_OPERATOR, seed=seed), rules)
+    train["rules"] = rules
+    for part, files in (("train", train), ("validation", validation)):
+        path = place / f"hand_{part}.jsonl.gz"
+        if not path.is_file():
+            write_faults(block_pairs(b for b in hand_blocks() if hand_part(b.id) == part), path)
+        files["hand"] = path
+    train["natural"] = place / "natural_train.jsonl.gz"
+    if not train["natural"].is_file():
+        rows = load_questions("questions", data_dir=data_dir)
+        written = {str(row["id"]) for row in open_table(find("written_pairs", data_dir)).rows()}
+        chosen = other_questions(rows, written, size=len(rows), seed=seed)
+        write_faults(natural_pairs(chosen), train["natural"])
+    if generators and "f9" in generators:
+        out = place / "fluent_augmented.jsonl.gz"
+        if not read_metadata(out).get("complete"):
+            augment(
+                place / "questions.jsonl",
+                out,
+                operators=("f9",),
+                seed=seed,
+                generators=generators,
+                device=device,
+                overwrite=True,
+                progress=progress,
+            )
+        train["fluent"] = place / "fluent_train.jsonl.gz"
+        if not train["fluent"].is_file():
+            found = list(fluent_faults(open_table(out).rows()))
+            random.Random(seed).shuffle(found)
+            write_faults(found[:_MOST_FLUENT], train["fluent"])
+    return JudgeSets(train, validation)
+
+
+def hand_part(block: str) -> str:
+    """Return which part a block written by hand belongs to: a tenth is kept for validation.
+
+    >>> sorted({hand_part(f"order-{n}") for n in range(40)})
+    ['train', 'validation']
+    """
+    return "validation" if hashlib.sha256(block.encode()).digest()[0] % 10 == 1 else "train"
+
+
+def draw(pairs: Iterable[FaultyPair], *, most: int, seed: int) -> Iterator[FaultyPair]:
+    """Yield at most so many pairs of each source and label, drawn at random, in their order."""
+    held = list(pairs)
+    groups: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for number, pair in enumerate(held):
+        groups[pair.source, pair.label].append(number)
+    kept: set[int] = set()
+    for (source, label), numbers in sorted(groups.items()):
+        random.Random(f"{seed}|{source}|{label}").shuffle(numbers)
+        kept.update(numbers[:most])
+    return (held[number] for number in sorted(kept))
+
+
+def fluent_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
+    """Yield those rewrites of a generator in which the reading sees a number or a unit gone or changed.
+
+    The others may be valid or not: nobody knows, and they are left out.
+    """
+    for row in rows:
+        question, text = str(row["question"]), str(row["paraphrase"])
+        found = match_quantities(read(question), read(text))
+        kind = (
+            "number_lost"
+            if found.lost
+            else "number_changed"
+            if found.other_value
+            else "unit_changed"
+            if found.other_unit
+            else ""
+        )
+        if kind and written_split(str(row["id"])) == "train":
+            yield FaultyPair(str(row["id"]), question, text, 0, kind, "fluent", placed=False)
+
+
+def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:
+    """Return what each pair of a set counts: both labels count alike, a rare one at most three times.
+
+    >>> rows = [FaultyPair("a", "q", "p", label) for label in (1, 0, 0, 0)]
+    >>> pair_weights(rows, 1.0)
+    [2.0, 0.6666666666666666, 0.6666666666666666, 0.6666666666666666]
+    """
+    counts = [sum(pair.label == label for pair in pairs) for label in (0, 1)]
+    shares = [weight * min(3.0, len(pairs) / 2 / count) if count else 0.0 for count in counts]
+    return [shares[pair.label] for pair in pairs]

@@ -1,0 +1,41 @@
+"""Texts out of web pages are judged as a reader sees them, and evidence is placed in the texts as they came."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraqd import Scorer
+from paraqd.scoring.plain import plain
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("no references & none", "no references & none"),
+        ("a &lt; b", "a < b"),
+        ("3 < 5 and 7 > 2", "3 < 5 and 7 > 2"),
+        ("x<sup>2</sup> = 9", "x^2 = 9"),
+        ("It&#39;s 5&nbsp;kg", "It's 5\u00a0kg"),
+        ("AT&T; sells", "AT&T; sells"),
+        ("<p class='x'>Tom</p>", " Tom "),
+    ],
+)
+def test_what_a_reader_sees(text, seen):
+    assert plain(text).text == seen
+
+
+def test_references_do_not_change_the_verdict():
+    scorer = Scorer.load()
+    question = "A rug's area is 48 m² and its length is 8 m. Find its width."
+    written = "A rug&#39;s area is 48&nbsp;m&sup2; and its length is 8&nbsp;m. Find its width."
+    assert scorer.score(question, written).score > 0.5
+
+
+def test_evidence_is_placed_in_the_text_as_it_came():
+    scorer = Scorer.load()
+    question = "Ann&#39;s rope is 48&nbsp;m long. How long are 3 ropes?"
+    paraphrase = "<b>Ann&#39;s</b> rope is 52&nbsp;m long. How long are 3 ropes?"
+    verdict = scorer.score(question, paraphrase)
+    piece = next(each for each in verdict.evidence if each.kind == "number_changed")
+    assert [question[a:b] for a, b in piece.question_spans] == ["48&nbsp;m"]
+    assert [paraphrase[a:b] for a, b in piece.paraphrase_spans] == ["52&nbsp;m"]
