@@ -51,15 +51,15 @@ def evaluate(
     encoding: str | None = typer.Option(
         None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
     ),
-    device: str | None = typer.Option(None, "--device", help="For the model: cpu, cuda.", rich_help_panel=_FILES),
+    device: str | None = typer.Option(None, "--device", help="For an encoder: cpu, cuda.", rich_help_panel=_FILES),
     as_json: bool = typer.Option(False, "--json", help="Write JSON for a program.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no table.", rich_help_panel=_SHOWN),
 ) -> None:
     """Compare scores with labels: precision, recall, F1, separation, AUC, calibration, and how sure they are.
 
-    The column score is used if there is one. Else the pairs are scored by the
-    cosine of an encoder: all-MiniLM-L6-v2 unless --model names another; --model
-    default takes the scorer that comes with the package.
+    The column score is used if there is one. Else the pairs are scored: by the
+    scorer that comes with the package unless --model names another, or an
+    encoder such as all-MiniLM-L6-v2, whose cosine is the score.
     """
     from paraqd.cli import evaluate_scores as scores
     from paraqd.cli.options import check_outputs

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 OnProgress = Callable[[str, int, int], None]
 
 SCORE = "score"
+DEFAULT_SCORER = "default"
 _FIRST, _SECOND = "--model", "--compare"
 # what a file of scores holds, in this order
 SCHEMA: Mapping[str, type] = {
@@ -79,13 +80,13 @@ def names_a_model(text: str) -> bool:
     from paraqd.corpus.formats import is_known
     from paraqd.evaluation.errors import EvaluationError
 
-    if text == DEFAULT_ENCODER or Path(text).expanduser().is_dir():
+    if text in (DEFAULT_ENCODER, DEFAULT_SCORER) or Path(text).expanduser().is_dir():
         return True
     if is_known(text) or Path(text).exists():
         return False
     raise EvaluationError(
         f"--compare {text}: there is neither a file nor a model of that name here; give a file of scores, "
-        f"{DEFAULT_ENCODER} or a model folder"
+        f"{DEFAULT_SCORER}, {DEFAULT_ENCODER} or a model folder"
     )
 
 
@@ -103,14 +104,12 @@ def find_scores(
     source: str, pairs: Sequence[Pair], reading: Reading, *, model: str | None, compare: str | None
 ) -> Found:
     """Read the scores that files hold, and say which models must make the others."""
-    from paraqd.corpus.encoder import DEFAULT_ENCODER
-
     by_model = compare is not None and names_a_model(compare)
     scored = scored_in(source, pairs, reading)
     other = scored_elsewhere(compare, source, pairs, reading) if compare is not None and not by_model else None
     models: dict[str, str] = {}
     if scored is None:
-        models[_FIRST] = model or DEFAULT_ENCODER
+        models[_FIRST] = model or DEFAULT_SCORER
     if compare is not None and by_model:
         models[_SECOND] = compare
     return Found(
@@ -118,7 +117,7 @@ def find_scores(
         other=other,
         models=models,
         given=(model or source, compare or ""),
-        unasked=DEFAULT_ENCODER if scored is None and model is None else "",
+        unasked=DEFAULT_SCORER if scored is None and model is None else "",
     )
 
 

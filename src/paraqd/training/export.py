@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import tempfile
@@ -91,6 +92,7 @@ def export_model(
                     shutil.copyfile(source / name, made / name)
             build = encoder_graph if kind == "bi-encoder" else judge_graph
             write_graph(build(weights, config, bits=precision), made / MODEL)
+            _sign(made, facts)
             mode = "encoder" if kind == "bi-encoder" else "fused"
             verdicts = Scorer.load(made, mode=mode).score_pairs(list(pairs))
             scored[precision] = np.array([verdict.score for verdict in verdicts])
@@ -104,6 +106,14 @@ def export_model(
         shutil.copytree(Path(work) / str(bits), target, dirs_exist_ok=True)
     size = sum(path.stat().st_size for path in ((target / MODEL), (target / TOKENIZER))) / 1e6
     return Exported(target, kind, size, len(pairs), float(moved.max()), float(moved.mean()))
+
+
+def _sign(folder: Path, facts: dict[str, Any]) -> None:
+    """Write what the weights are into ``paraqd.json``, so that other weights are another signature."""
+    with open(folder / MODEL, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    text = json.dumps({**facts, "onnx_sha256": digest}, indent=2)
+    (folder / "paraqd.json").write_text(text + "\n", encoding="utf-8")
 
 
 def _facts(folder: Path) -> dict[str, Any]:
