@@ -14,7 +14,7 @@ from paraqd.scoring.plain import plain
         ("no references & none", "no references & none"),
         ("a &lt; b", "a < b"),
         ("3 < 5 and 7 > 2", "3 < 5 and 7 > 2"),
-        ("x<sup>2</sup> = 9", "x^2 = 9"),
+        ("x<sup>2</sup> = 9", "x² = 9"),
         ("It&#39;s 5&nbsp;kg", "It's 5\u00a0kg"),
         ("AT&T; sells", "AT&T; sells"),
         ("<p class='x'>Tom</p>", " Tom "),
@@ -39,3 +39,26 @@ def test_evidence_is_placed_in_the_text_as_it_came():
     piece = next(each for each in verdict.evidence if each.kind == "number_changed")
     assert [question[a:b] for a, b in piece.question_spans] == ["48&nbsp;m"]
     assert [paraphrase[a:b] for a, b in piece.paraphrase_spans] == ["52&nbsp;m"]
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase"),
+    [
+        ('"I have 3 times as many," said Moana.', "“I have 3 times as many,” said Moana."),
+        ("Work out 2/5 of 150 plus 10% of 90.", "Work out 40% of 150 plus 1/10 of 90."),
+        (
+            "It boils 1 litre in 3 minutes. How many minutes for 5 litres?",
+            "It boils 1 liter in 3 min. How many min for 5 l?",
+        ),
+        (r"Simplify $\sqrt{50} + 3$.", "Simplify √50 + 3."),
+    ],
+)
+def test_the_same_but_for_the_way_it_is_written(question, paraphrase):
+    verdict = Scorer.load().score(question, paraphrase)
+    assert verdict.score == 1
+    assert not verdict.evidence
+
+
+def test_another_number_is_not_the_same():
+    verdict = Scorer.load().score("Work out 2/5 of 150 plus 10% of 90.", "Work out 40% of 150 plus 1/10 of 80.")
+    assert not verdict.valid

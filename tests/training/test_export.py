@@ -164,7 +164,7 @@ def test_a_mode_wants_its_own_kind_of_folder(bi_encoder, judge, tmp_path):
         Scorer.load(tmp_path / "judge", mode="other")
 
 
-def test_other_weights_are_another_signature(judge_folder, tmp_path):
-    export_model(judge_folder, tmp_path / "eight", pairs=PAIRS)
-    export_model(judge_folder, tmp_path / "full", pairs=PAIRS, bits=32)
+def test_other_weights_are_another_signature(judge, tmp_path):
+    export_model(judge, tmp_path / "eight", pairs=PAIRS)
+    export_model(judge, tmp_path / "full", pairs=PAIRS, bits=32)
     assert Scorer.load(tmp_path / "eight").signature != Scorer.load(tmp_path / "full").signature

@@ -11,7 +11,10 @@ _WEIGHT_WORDS = frozenset(
     {"weigh", "weighs", "weighed", "weight", "heavy", "heavier", "lighter", "ounce", "ounces", "lb", "kg"}
 )
 _OTHER_MONEY = frozenset({"$", "₹", "€", "rs", "rupees", "rupee", "dollars", "dollar", "cents", "euros", "euro"})
-_SIZE_WORDS = frozenset({"by", "x", "×", "long", "wide", "tall", "high", "deep", "thick", "apart", "in", "broad"})
+_SIZE_WORDS = frozenset(
+    "by x × long wide tall high deep thick apart in broad longer wider taller higher deeper thicker shorter narrower "
+    "lower".split()
+)
 _SIZES = frozenset({"area", "areas", "volume", "surface", "capacity", "tank", "cistern"})
 _AFTER_POWER = frozenset(
     "and is are was if then find what how the with of whose must has that to at in per on for".split()
@@ -19,6 +22,7 @@ _AFTER_POWER = frozenset(
 _SECOND_THINGS = frozenset("year grade grader graders class floor half place prize shift innings".split())
 _RUPEES = frozenset({"rs", "₹", "rupee", "rupees", "paise", "paisa"})
 _BEFORE_DECADES = frozenset({"the", "her", "his", "their", "my", "mid", "early", "late", "-"})
+_TELLS_WHEN = frozenset({"later", "ago", "earlier", "after", "before", "afterwards"})  # 2 oz a month later
 _MONEY_LETTERS = {"p": "penny", "c": "cent"}
 
 
@@ -202,7 +206,7 @@ def denominator(s: Stream, i: int) -> FoundUnit | None:
     if word in {"a", "an", "each", "every"}:
         found = simple_unit(s, i + 1)
         if found and s.low[i + 1] not in {"in", "re"} and len(s.low[i + 1]) > 1 and category(found.name) != "currency":
-            if s.text[found.after] == "-" or s.text[i + 1].endswith("s"):
+            if s.text[found.after] == "-" or s.text[i + 1].endswith("s") or s.low[found.after] in _TELLS_WHEN:
                 return None
             return FoundUnit(found.name, i, found.after)
     if word == "p" and s.low[i + 1 : i + 4] == [".", "a", "."]:

@@ -31,18 +31,23 @@ class FusedJudge:
         """Return each pair's score and evidence; texts are neither blank nor the same."""
         seen = [(plain(question), plain(paraphrase)) for question, paraphrase in pairs]
         problems = [(self._read(question.text), self._read(paraphrase.text)) for question, paraphrase in seen]
-        judgements = self._judged(problems)
-        found = []
-        for both, texts, judgement in zip(problems, seen, judgements, strict=True):
+        made = [harmonise(q, p, match_quantities(q, p)) for q, p in problems]
+        judgements = self._judged(problems, made)
+        found: list[tuple[float, tuple[Evidence, ...]]] = []
+        for both, texts, shown, judgement in zip(problems, seen, made, judgements, strict=True):
+            if shown.text.lower().split() == both[0].text.lower().split():
+                found.append((1.0, ()))  # the same but for the way in which it is written
+                continue
             score, evidence = self._weighed(*both, judgement, threshold)
             found.append((score, placed_back(evidence, *texts)))
         return found
 
-    def _judged(self, pairs: Sequence[tuple[Problem, Problem]]) -> Sequence[Judgement | None]:
+    def _judged(
+        self, pairs: Sequence[tuple[Problem, Problem]], made: Sequence[Harmonised]
+    ) -> Sequence[Judgement | None]:
         """Ask the learned model, which sees the paraphrase's numbers as the question writes them."""
         if self._model is None:
             return [None] * len(pairs)
-        made = [harmonise(q, p, match_quantities(q, p)) for q, p in pairs]
         told = self._model.judge([(q.text, each.text) for (q, _), each in zip(pairs, made, strict=True)])
         return [_placed_back(judgement, each) for judgement, each in zip(told, made, strict=True)]
 

@@ -6,11 +6,16 @@ A learned model sees tokens, not values: to it *half an hour* and *30 minutes* d
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from paraqd.reading import Problem
-from paraqd.scoring.items import Matching
+from paraqd.reading import Kind, Problem
+from paraqd.reading.unit_mentions import find_unit_mentions
+from paraqd.scoring.items import Item, Matching
 from paraqd.scoring.verdict import Span
+
+Edit = tuple[int, int, str]
+_APART = 30  # signs that the members of a ratio may stand apart and still be one expression: nine out of every ten
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class Harmonised:
 
 
 def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Harmonised:
-    """Rewrite the quantities of a paraphrase that equal one of the question's.
+    """Rewrite the quantities and units of a paraphrase that equal one of the question's.
 
     >>> from paraqd.reading import read
     >>> from paraqd.scoring.quantities import match_quantities
@@ -39,16 +44,20 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
     >>> made = harmonise(q, p, match_quantities(q, p))
     >>> made.text, made.back(0, 2), made.back(11, 13)
     ('30 minutes is what it takes.', (0, 12), (13, 15))
+    >>> q, p = read("Nine out of ten of us run. In how many km?"), read("90 % of us run. In how many kilometres?")
+    >>> harmonise(q, p, match_quantities(q, p)).text
+    'Nine out of ten of us run. In how many km?'
     """
+    edits = [*_quantities(question, paraphrase, matching)]
+    edits += _units(question, paraphrase, edits)
     pieces: list[tuple[str, Span, bool]] = []
     done = 0
-    for theirs, mine in sorted(((b, a) for a, b in matching.same), key=lambda pair: pair[0].start):
-        wanted = mine.surface(question.text)
-        if theirs.start < done or wanted == theirs.surface(paraphrase.text) or theirs.signed != mine.signed:
+    for start, end, wanted in sorted(edits):
+        if start < done or wanted == paraphrase.text[start:end]:
             continue
-        pieces.append((paraphrase.text[done : theirs.start], (done, theirs.start), True))
-        pieces.append((wanted, (theirs.start, theirs.end), False))
-        done = theirs.end
+        pieces.append((paraphrase.text[done:start], (done, start), True))
+        pieces.append((wanted, (start, end), False))
+        done = end
     pieces.append((paraphrase.text[done:], (done, len(paraphrase.text)), True))
     pieces = [piece for piece in pieces if piece[0]] or [("", (0, 0), True)]
     starts, place = [], 0
@@ -61,3 +70,44 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
         tuple(origin for _, origin, _ in pieces),
         tuple(kept for _, _, kept in pieces),
     )
+
+
+def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
+    """Yield how the question writes the quantities of the paraphrase."""
+    mine: dict[int, list[Item]] = {}
+    theirs: dict[int, list[Item]] = {}
+    for a, b in matching.same:
+        mine.setdefault(b.start, []).append(a)
+        theirs.setdefault(a.start, []).append(b)
+    for a, b in matching.same:
+        members, others = mine[b.start], theirs[a.start]
+        if len(members) > 1 or len(others) > 1:  # a ratio, and its members written apart
+            here, there = _stretch(members), _stretch(others)
+            if a is members[0] and b is others[0] and max(here[1] - here[0], there[1] - there[0]) <= _APART:
+                yield (*there, question.text[slice(*here)])
+        elif a.first.kind is Kind.EXPONENT or b.first.kind is Kind.EXPONENT:
+            continue  # ^2 and ² stand with what they raise
+        elif a.signed == b.signed:
+            yield b.start, b.end, a.surface(question.text)
+        elif len(a.parts) == len(b.parts) == 1 and a.first.value == b.first.value and not a.first.terms:
+            yield (*b.first.number_span, question.text[slice(*a.first.number_span)])
+
+
+def _stretch(items: Sequence[Item]) -> Span:
+    return min(item.start for item in items), max(item.end for item in items)
+
+
+def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Iterator[Edit]:
+    """Yield how the question writes the units that the paraphrase writes otherwise, beside no quantity of its own."""
+    written: dict[str, str] = {}
+    mentions = find_unit_mentions(paraphrase)
+    if not mentions:
+        return
+    for mention in sorted(find_unit_mentions(question), key=lambda each: each.quantity is not None):
+        written.setdefault(mention.unit, question.text[mention.start : mention.end])
+    for mention in mentions:
+        wanted = written.get(mention.unit)
+        if wanted is None or any(start < mention.end and mention.start < end for start, end, _ in edits):
+            continue
+        if wanted.isalpha() or mention.quantity is None:  # a sign stands before its number
+            yield mention.start, mention.end, wanted

@@ -1,13 +1,14 @@
-"""Texts that come out of a web page: character references and tags read as what they stand for.
+r"""Texts as a reader sees them: web pages' references and tags, formulas' markup and typographic signs made plain.
 
-A question with ``&nbsp;`` in it is judged as a person sees it; places are given in the text as it came.
+A question with ``&nbsp;`` or ``$\sqrt{50}$`` in it is judged as a person sees it; places are given in the text as it
+came.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from paraqd.scoring.verdict import Evidence, Span
@@ -18,7 +19,42 @@ _TAG = re.compile(
     r"(?:\s[^<>]*)?/?>",
     re.I,
 )
-_RAISED = re.compile(r"<sup>\s*([0-9]{1,3}|[a-z])\s*</sup>", re.I)
+_RAISED_TAG = re.compile(r"<sup>\s*([0-9]{1,3}|[a-z])\s*</sup>", re.I)
+_SIGNS = str.maketrans("“”„‘’‚−–—", "\"\"\"'''---")  # one for one, so that places stay
+_COMMANDS = {
+    "times": "×",
+    "cdot": "·",
+    "div": "÷",
+    "le": "≤",
+    "leq": "≤",
+    "ge": "≥",
+    "geq": "≥",
+    "neq": "≠",
+    "ne": "≠",
+    "pm": "±",
+    "pi": "π",
+    "degree": "°",
+    "circ": "°",
+    "left": "",
+    "right": "",
+    "quad": " ",
+    "ldots": "…",
+    "dots": "…",
+    "text": "",
+    "mathrm": "",
+}
+_POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]{1,40})\}\s*\{([^{}]{1,40})\}")
+_ROOT = re.compile(r"\\sqrt\s*\{([^{}]{1,40})\}")
+_COMMAND = re.compile(rf"\\({'|'.join(sorted(_COMMANDS, key=len, reverse=True))})(?![a-zA-Z])\s?")
+_ESCAPED = re.compile(r"\\([%$#&_{},; ])")
+_POWER = re.compile(r"\^(?:\{([0-9])\}|([0-9])(?![0-9.]))")
+# between two prices stand words, in a formula letters and commands
+_FORMULA = re.compile(
+    r"\$\$?((?:\\[a-zA-Z]+|\\.|(?<![a-zA-Z\\])[a-zA-Z]{1,2}(?![a-zA-Z])|[^$a-zA-Z\\]){1,80})\$\$?|\\\((.{1,120}?)\\\)|\\\[(.{1,120}?)\\\]"
+)
+_WORD = re.compile(r"\\?[A-Za-z]+")
+_WEB, _MARKUP = ("&", "<"), ("\\", "$", "^")
 
 
 @dataclass(frozen=True)
@@ -37,42 +73,86 @@ class Plain:
 
 
 def plain(text: str) -> Plain:
-    r"""Read character references and the commonest tags.
+    r"""Read character references, the commonest tags, the commonest markup of formulas, and curly quotes.
 
     >>> made = plain("48&nbsp;m&sup2; <b>wide</b>")
     >>> made.text, made.back([(0, 2), (7, 11)])
     ('48\xa0m²  wide ', ((0, 2), (19, 23)))
+    >>> plain(r"$\sqrt{50}$ is more than $7, and $x^2 \le \frac{1}{2}$").text
+    '√50 is more than $7, and x² ≤ 1/2'
     """
-    if "&" not in text and "<" not in text:
-        return Plain(text)
+    made = Plain(text)
+    if any(sign in text for sign in _WEB):
+        made = _replaced(made, (_TAG, lambda m: " "), (_RAISED_TAG, lambda m: f"^{m[1]}"), (_REFERENCE, _referred))
+    if any(sign in made.text for sign in _MARKUP):
+        made = _replaced(made, (_FORMULA, _without_dollars))
+        made = _replaced(made, (_FRACTION, lambda m: f"{_bound(m[1])}/{_bound(m[2])}"))
+        made = _replaced(made, (_ROOT, lambda m: f"√{_bound(m[1])}"))
+        made = _replaced(
+            made,
+            (_COMMAND, lambda m: _COMMANDS[m[1]] + (" " if _COMMANDS[m[1]] in "≤≥≠" and m[0][-1] == " " else "")),
+            (_ESCAPED, lambda m: m[1]),
+            (_POWER, lambda m: (m[1] or m[2]).translate(_POWERS)),
+        )
+    return Plain(made.text.translate(_SIGNS), made.places)
+
+
+def _replaced(made: Plain, *rules: tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]) -> Plain:
+    """Put in what each match stands for, left to right, and remember where it stood."""
+    text = made.text
+    found = sorted(
+        (
+            (match.start(), match.end(), seen)
+            for pattern, rule in rules
+            for match in pattern.finditer(text)
+            if (seen := rule(match)) is not None and seen != match[0]
+        ),
+        key=lambda each: each[:2],
+    )
+    if not found:
+        return made
     pieces: list[str] = []
     places: list[int] = []
     done = 0
-    found = sorted(
-        (match.start(), match.end(), _stands_for(match))
-        for pattern in (_REFERENCE, _TAG, _RAISED)
-        for match in pattern.finditer(text)
-    )
     for start, end, seen in found:
-        if start < done or seen is None:
+        if start < done:
             continue
         pieces += [text[done:start], seen]
-        places += [*range(done, start), *([start] * len(seen))]
+        places += [*range(done, start), *_spread(text, start, end, seen)]
         done = end
-    if not done:
-        return Plain(text)
     pieces.append(text[done:])
     places += range(done, len(text) + 1)
-    return Plain("".join(pieces), tuple(places))
+    old = made.places
+    return Plain("".join(pieces), tuple(places) if old is None else tuple(old[place] for place in places))
 
 
-def _stands_for(match: re.Match[str]) -> str | None:
-    if match.re is _TAG:
-        return " "
-    if match.re is _RAISED:
-        return f"^{match.group(1)}"
-    seen = html.unescape(match.group())
-    return None if seen == match.group() else seen
+def _spread(text: str, start: int, end: int, seen: str) -> list[int]:
+    """Place what is seen: where it stands in the text as a whole it keeps its places."""
+    inside = text.find(seen, start, end) if seen.strip() else -1
+    if inside >= 0:
+        return list(range(inside, inside + len(seen)))
+    return [start] * len(seen)
+
+
+def _referred(match: re.Match[str]) -> str | None:
+    seen = html.unescape(match[0])
+    return None if seen == match[0] else seen
+
+
+def _without_dollars(match: re.Match[str]) -> str | None:
+    """Take the signs around a formula away."""
+    inside = match[1] or match[2] or match[3]
+    if match[1] is not None:
+        words = [word for word in _WORD.findall(inside) if not word.startswith("\\")]
+        told = bool(words) or "\\" in inside or any(sign in inside for sign in "=<>^")
+        if not told or inside != inside.strip(" "):
+            return None
+    return inside
+
+
+def _bound(text: str) -> str:
+    text = text.strip()
+    return text if text.replace(".", "").isalnum() else f"({text})"
 
 
 def placed_back(evidence: Sequence[Evidence], question: Plain, paraphrase: Plain) -> tuple[Evidence, ...]:

@@ -35,10 +35,11 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     same: list[tuple[Item, Item]] = []
     _take(left, right, _equal, same)
     left, right = taken_apart(left), taken_apart(right)  # a compound without its equal may have lost a part
-    sign_apart, turned_about = _sign_apart(question, paraphrase), _turned_about(question, paraphrase)
-    for rule in (_equal, _equal_as_written, _equal_value, sign_apart, _turned, turned_about):
+    for rule in (_equal, _equal_as_written, _equal_value, _sign_apart(question, paraphrase)):
         _take(left, right, rule, same)
     same = list(_split(same, left, right))
+    for rule in (_turned, _turned_about(question, paraphrase)):
+        _take(left, right, rule, same)
     runs = {part.value for item in items_of(question) for part in item.parts if part.unit is None}
     innocent = _drop(left, lambda item: _restated(item, [b for a, b in same]) or _in_run(item, runs))
     innocent += _drop(right, lambda item: _restated(item, [a for a, b in same]))

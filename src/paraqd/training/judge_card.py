@@ -12,6 +12,7 @@ _SETS = {
     "hand": "pairs written for this project, in the repository (`src/paraqd/corpus/data/hand`)",
     "rules": "rule operators applied to other questions of the corpus",
     "natural": "questions of the corpus with the same numbers and the same computed answer",
+    "strangers": "questions beside other questions",
     "fluent": "fluent but wrong rewrites by the stand-in of f9, a fine-tuned SmolLM2-135M",
 }
 

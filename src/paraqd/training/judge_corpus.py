@@ -32,9 +32,14 @@ WEIGHTS: Mapping[str, float] = {
     "rules": 0.5,
     "natural": 1.0,
     "fluent": 0.5,
+    "strangers": 0.5,
 }
 _MOST_OF_AN_OPERATOR = 4000  # of the set of rules: more of one sort teaches nothing new
 _MOST_FLUENT = 8000
+_MOST_VALIDATED = 40
+_STRANGERS = 6000
+_LOOKED_AT = 60
+_TOO_LIKE = 75  # of 100: such a one may ask the same
 
 
 @dataclass(frozen=True)
@@ -71,11 +76,20 @@ def judge_sets(
     if not rules.is_file():
         write_faults(draw(read_faults(train["rules"]), most=_MOST_OF_AN_OPERATOR, seed=seed), rules)
     train["rules"] = rules
+    # of the validation pairs a few of each operator are enough to weigh the evidence by
+    drawn = place / "composed_drawn_validation.jsonl.gz"
+    if not drawn.is_file():
+        write_faults(draw(read_faults(validation["composed"]), most=_MOST_VALIDATED, seed=seed), drawn)
+    validation["composed"] = drawn
     for part, files in (("train", train), ("validation", validation)):
         path = place / f"hand_{part}.jsonl.gz"
         if not path.is_file():
             write_faults(block_pairs(b for b in hand_blocks() if hand_part(b.id) == part), path)
         files["hand"] = path
+    train["strangers"] = place / "strangers_train.jsonl.gz"
+    if not train["strangers"].is_file():
+        texts = [str(row["question"]) for row in open_table(place / "questions.jsonl").rows()]
+        write_faults(strangers(texts, count=_STRANGERS, seed=seed), train["strangers"])
     train["natural"] = place / "natural_train.jsonl.gz"
     if not train["natural"].is_file():
         rows = load_questions("questions", data_dir=data_dir)
@@ -144,6 +158,24 @@ def fluent_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
         )
         if kind and written_split(str(row["id"])) == "train":
             yield FaultyPair(str(row["id"]), question, text, 0, kind, "fluent", placed=False)
+
+
+def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[FaultyPair]:
+    """Yield questions each beside another one: any other, or the likest of a few.
+
+    >>> [(p.question, p.paraphrase) for p in strangers(["a cat", "two dogs"], count=1, seed=1)]
+    [('a cat', 'two dogs')]
+    """
+    from rapidfuzz import fuzz
+
+    rng = random.Random(seed)
+    for number in range(count if len(set(texts)) > 1 else 0):
+        one = rng.choice(texts)
+        others = [text for text in rng.sample(texts, min(len(texts), _LOOKED_AT)) if fuzz.ratio(text, one) < _TOO_LIKE]
+        if others:
+            other = max(others, key=lambda text: fuzz.token_set_ratio(text, one)) if number % 2 else others[0]
+            spans = ((0, len(one)),), ((0, len(other)),)
+            yield FaultyPair(f"stranger-{number}", one, other, 0, "content_lost", "strangers", *spans)
 
 
 def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from paraqd.corpus.writers import replacing
 from paraqd.reading import read
-from paraqd.scoring.harmony import harmonise
+from paraqd.scoring.harmony import Harmonised, harmonise
+from paraqd.scoring.plain import Plain, plain
 from paraqd.scoring.quantities import match_quantities
 from paraqd.training.judge_model import KINDS
 
@@ -55,11 +56,10 @@ def tokenize_pairs(
     offsets = [0]
     for start in range(0, len(pairs), 2048):
         some = pairs[start : start + 2048]
-        made = [_harmonised(pair) if harmony else None for pair in some]
-        texts = [m.text if m is not None else pair.paraphrase for m, pair in zip(made, some, strict=True)]
+        shown = [_Shown.of(pair, harmony=harmony) for pair in some]
         encoded = tokenizer(
-            [pair.question for pair in some],
-            texts,
+            [each.question.text for each in shown],
+            [each.paraphrase.text if each.harmonised is None else each.harmonised.text for each in shown],
             truncation="longest_first",
             max_length=MAX_LENGTH,
             return_offsets_mapping=True,
@@ -69,14 +69,13 @@ def tokenize_pairs(
             sequence = encoded.encodings[row]
             ids += sequence.ids
             types += sequence.type_ids
-            harmonised = made[row]
             spans = (pair.question_spans, pair.paraphrase_spans)
             for part, (first, last) in zip(sequence.sequence_ids, sequence.offsets, strict=True):
                 if part is None or not pair.placed:
                     faults.append(_UNKNOWN)
                     continue
-                place = harmonised.back(first, last) if part == 1 and harmonised is not None else (first, last)
-                faults.append(int(any(a < place[1] and place[0] < b for a, b in spans[part])))
+                start, end = shown[row].back(part, first, last)
+                faults.append(int(any(a < end and start < b for a, b in spans[part])))
             offsets.append(len(ids))
     kinds = [KINDS.index(pair.kind) if pair.kind else _UNKNOWN for pair in pairs]
     return JudgeData(
@@ -112,9 +111,29 @@ def read_data(path: Path) -> JudgeData:
         return JudgeData(offsets=held["offsets"], **{name: held[name] for name in _COLUMNS})
 
 
-def _harmonised(pair: FaultyPair) -> Any:
-    question, paraphrase = read(pair.question), read(pair.paraphrase)
-    return harmonise(question, paraphrase, match_quantities(question, paraphrase))
+@dataclass(frozen=True)
+class _Shown:
+    """A pair as the judge sees it: plain, and the paraphrase's equal quantities written as the question's."""
+
+    question: Plain
+    paraphrase: Plain
+    harmonised: Harmonised | None
+
+    @classmethod
+    def of(cls, pair: FaultyPair, *, harmony: bool) -> _Shown:
+        question, paraphrase = plain(pair.question), plain(pair.paraphrase)
+        if not harmony:
+            return cls(question, paraphrase, None)
+        here, there = read(question.text), read(paraphrase.text)
+        return cls(question, paraphrase, harmonise(here, there, match_quantities(here, there)))
+
+    def back(self, part: int, start: int, end: int) -> tuple[int, int]:
+        """Return where a stretch of what is shown stands in the text as it came."""
+        if part == 0:
+            return self.question.back([(start, end)])[0]
+        if self.harmonised is not None:
+            start, end = self.harmonised.back(start, end)
+        return self.paraphrase.back([(start, end)])[0]
 
 
 def epoch_batches(lengths: NDArray[np.int64], *, tokens: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
