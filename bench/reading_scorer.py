@@ -1,9 +1,9 @@
-"""Fit the weights of the evidence that ships, and measure them.
+"""Fit the weights of the scorer that only reads, and measure them.
 
     PARAQD_DATA_DIR=data python bench/reading_scorer.py [--write]
 
 Fits to the training part of the written pairs, reports the validation part (which nothing is fitted to), and AquaRAT
-and SAWP where they are there; ``--write`` puts the weights into ``src/paraqd/models/default/paraqd.json``.
+and SAWP where they are there; ``--write`` puts the weights into ``src/paraqd/models/reading/paraqd.json``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from paraqd.reading import read
 from paraqd.scoring.findings import READER
 from paraqd.training.fusing import fit_fusion
 
-DEFAULT = Path(__file__).parents[1] / "src" / "paraqd" / "models" / "default" / "paraqd.json"
+READING = Path(__file__).parents[1] / "src" / "paraqd" / "models" / "reading" / "paraqd.json"
 
 
 def features(question: str, paraphrase: str) -> list[str]:
@@ -55,8 +55,8 @@ def main() -> None:
     facts = {"bias": round(fusion.bias, 4), "weights": weights, "model_weight": 0.0}
     print(json.dumps(facts))
     if "--write" in sys.argv[1:]:
-        whole = {"format": 1, "name": "default", "kind": "reading", "threshold": 0.5, "fusion": facts}
-        DEFAULT.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+        whole = {"format": 1, "name": "reading", "kind": "reading", "threshold": 0.5, "fusion": facts}
+        READING.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

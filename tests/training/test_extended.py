@@ -28,6 +28,9 @@ SETTINGS = JudgeSettings(epochs=8, learning_rate=2e-3, batch_tokens=512)
 @pytest.fixture(scope="module")
 def start(tmp_path_factory, word_tokenizer, judge_words):
     """An untrained encoder of a few words."""
+    import torch
+
+    torch.manual_seed(3)
     folder = tmp_path_factory.mktemp("start")
     tokenizer = word_tokenizer(judge_words)
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
@@ -86,7 +89,7 @@ class Stopped(Exception):
 @pytest.mark.parametrize("stop", [6, 14])  # before and after the weights are rounded
 def test_a_broken_training_goes_on_to_the_same_weights(start, pairs, tmp_path, word_tokenizer, judge_words, stop):
     data = tokenize_pairs(pairs(60), word_tokenizer(judge_words))
-    settings = JudgeSettings(epochs=3, learning_rate=2e-3, batch_tokens=256)
+    settings = JudgeSettings(epochs=3, learning_rate=2e-3, batch_tokens=320)
 
     def fresh():
         import torch

@@ -13,7 +13,7 @@ from paraqd.scoring.onnx_session import OnnxFolder, printable
 from paraqd.scoring.verdict import EvidenceKind
 
 KINDS = tuple(EvidenceKind)
-_LONGEST = 512  # tokens the model has positions for
+_LONGEST = 320  # tokens of both texts: so many it was trained on
 _SPECIAL = 3  # [CLS] question [SEP] paraphrase [SEP]
 _OVERLAP = 24
 _BATCH_TOKENS = 4096
@@ -49,7 +49,9 @@ class CrossModel(OnnxFolder):
             )
         )
         windows = [
-            (number, *window) for number, (q, p) in enumerate(pairs) for window in _windows(encoded[q], encoded[p])
+            (number, *window)
+            for number, (q, p) in enumerate(pairs)
+            for window in _differing(_windows(encoded[q], encoded[p]), encoded[q], encoded[p])
         ]
         order = sorted(range(len(windows)), key=lambda i: windows[i][1].size + windows[i][2].size)
         found: list[Any] = [None] * len(windows)
@@ -108,6 +110,14 @@ def _windows(question: Any, paraphrase: Any) -> list[tuple[NDArray[np.int64], ND
     return [
         (_stretch(one, number, count, room // 2), _stretch(two, number, count, room // 2)) for number in range(count)
     ]
+
+
+def _differing(windows: list[Any], question: Any, paraphrase: Any) -> list[Any]:
+    """Leave out stretches of long texts in which both say the same."""
+    if len(windows) == 1:
+        return windows
+    one, two = np.asarray(question.ids), np.asarray(paraphrase.ids)
+    return [window for window in windows if not np.array_equal(one[window[0]], two[window[1]])] or windows[:1]
 
 
 def _stretch(tokens: NDArray[np.int64], number: int, count: int, most: int) -> NDArray[np.int64]:

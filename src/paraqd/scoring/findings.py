@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from paraqd.reading import Problem
 from paraqd.scoring.asked import question_findings
 from paraqd.scoring.finding import Finding
+from paraqd.scoring.gaps import gap_findings
 from paraqd.scoring.items import Item, Matching
-from paraqd.scoring.named import name_findings
+from paraqd.scoring.named import name_findings, pronoun_findings
 from paraqd.scoring.quantities import match_quantities
 from paraqd.scoring.relations import relation_findings
 from paraqd.scoring.roles import exchanged
@@ -83,4 +84,6 @@ def _context(item: Item, problem: Problem) -> str:
     return "“" + " ".join(f"{before}{text[item.start : item.end]}{after}".split()) + "”"
 
 
-READER = Reader((quantity_findings, question_findings, relation_findings, name_findings))
+READER = Reader(
+    (quantity_findings, question_findings, relation_findings, name_findings, pronoun_findings, gap_findings)
+)

@@ -1,14 +1,20 @@
-"""Names: renamed everywhere is fine, renamed in some places is not."""
+"""Names: renamed everywhere is fine, renamed in some places is not, nor is a pronoun that no longer goes with it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from paraqd.reading import Problem
+from paraqd.reading.name_lists import people
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _ROOT = 5  # letters: Waldos, American
+_PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
+_RELATED = {
+    "f": frozenset("mother mom mum sister aunt daughter wife girl woman lady grandmother grandma niece mrs ms".split()),
+    "m": frozenset("father dad brother uncle son husband boy man grandfather grandpa nephew mr".split()),
+}
 
 
 def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
@@ -28,6 +34,30 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         spans = tuple(after[name])
         written = paraphrase.text[slice(*spans[0])]
         message = f"The name {written} is new, and no name of the question made way for it."
+        yield Finding("name_mixed", EvidenceKind.ENTITY_CHANGED, (), spans, message)
+
+
+def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a person who is called by a name of the other sex and kept her pronoun: Sarah … him.
+
+    Only where nobody else is about whom the pronoun could mean.
+    """
+    known = people()
+    mine = {entity.text for entity in question.entities}
+    named = [entity for entity in paraphrase.entities if entity.text in known]
+    sexes = {known[entity.text] for entity in named}
+    new = next((entity for entity in named if entity.text not in mine), None)
+    if new is None or len(sexes) != 1 or sexes == {"u"}:
+        return
+    other = "m" if sexes == {"f"} else "f"
+    words = [(token.text.lower(), token.start, token.end) for token in paraphrase.tokens]
+    if any(word in _PRONOUNS[sex] | _RELATED[sex] for word, _, _ in words for sex in sexes):
+        return
+    if any(word in _RELATED[other] for word, _, _ in words):
+        return
+    spans = tuple((start, end) for word, start, end in words if word in _PRONOUNS[other])
+    if spans:
+        message = f"“{paraphrase.text[slice(*spans[0])]}” does not go with {new.text}, the only one who is named."
         yield Finding("name_mixed", EvidenceKind.ENTITY_CHANGED, (), spans, message)
 
 

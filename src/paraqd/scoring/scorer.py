@@ -80,7 +80,7 @@ class Scorer:
         Parameters
         ----------
         model : str or Path, optional
-            A model folder, or ``default``.
+            A model folder, ``default``, or ``reading``, which has no learned part and is as fast as reading is.
         mode : str
             ``fused``: reading and model together. ``encoder``: the paper's plain cosine, over the folder of a
             bi-encoder.
@@ -142,9 +142,11 @@ class Scorer:
 
 
 def model_folder(name_or_folder: str | Path) -> Path:
-    """Return the folder of a model: ``default`` is the one that comes with the package."""
+    """Return the folder of a model: ``default`` and ``reading`` come with the package."""
     given = Path(name_or_folder).expanduser()
-    return _DEFAULT if str(name_or_folder) == _DEFAULT.name and not given.exists() else given
+    packaged = _DEFAULT.parent / given
+    named = given.name == str(name_or_folder) and (packaged / "paraqd.json").is_file()
+    return packaged if named and not given.exists() else given
 
 
 def holds_scorer(name_or_folder: str | Path) -> bool:

@@ -24,6 +24,7 @@ from paraqd.evaluation.metrics import evaluate
 from paraqd.generators.runtime import quiet
 from paraqd.reading import read
 from paraqd.scoring.findings import READER
+from paraqd.scoring.plain import plain
 from paraqd.scoring.scorer import FORMAT
 from paraqd.scoring.verdict import THRESHOLD
 from paraqd.training.fusing import fit_fusion
@@ -34,6 +35,7 @@ from paraqd.training.judge_data import JudgeData, join_data, read_data, tokenize
 from paraqd.training.judge_model import make_judge, save_judge
 from paraqd.training.model_folder import check_out
 from paraqd.training.settings import EncoderTrainingError, require_training
+from paraqd.training.train import reproducible
 
 # called with (stage, done, total or None, what else there is to say)
 Progress = Callable[[str, int, int | None, str], None]
@@ -85,9 +87,13 @@ def train_extended(
     settings = settings or JudgeSettings()
     tell: Progress = progress or (lambda stage, done, total, remark: None)
     folder = Path(out)
-    check_out(folder, overwrite=overwrite)
     if (folder / "paraqd.json").is_file() and not overwrite:
         raise EncoderTrainingError(f"{folder} holds a model already: choose another --out, or --overwrite")
+    check_out(folder, overwrite=True)
+    if not (encoder_folder(encoder) / "config.json").is_file():
+        raise EncoderTrainingError(
+            f"--encoder {encoder}: there is no model of that name here; give {DEFAULT_ENCODER} or a model folder"
+        )
     unknown = sorted(set(without) - set(WEIGHTS))
     if unknown:
         raise EncoderTrainingError(f"--without {unknown[0]}: the sets are {', '.join(WEIGHTS)}")
@@ -99,10 +105,10 @@ def train_extended(
         seed=data_seed,
         workers=workers,
         generators=generators,
+        without=without,
         device=device,
         progress=lambda stage, done, total: tell(stage, done, total, ""),
     )
-    sets = JudgeSets({k: v for k, v in sets.train.items() if k not in without}, sets.validation)
     return train_on_sets(
         sets, folder, work=work, settings=settings, encoder=encoder, device=device, restart=restart, progress=tell
     )
@@ -139,15 +145,16 @@ def train_on_sets(
             "data": {name: {"pairs": len(found), "sha256": _digest(found)} for name, found in data.items()},
         }
         _begin(work, asked, restart=restart)
-        judge = make_judge(source)
-        train_judge(
-            judge,
-            join_data(list(data.values())),
-            settings=settings,
-            device=device,
-            checkpoints=work / "checkpoints",
-            progress=lambda done, steps, loss: tell("training", done, steps, f"loss {loss:.3f}"),
-        )
+        with reproducible(settings.seed):
+            judge = make_judge(source)
+            train_judge(
+                judge,
+                join_data(list(data.values())),
+                settings=settings,
+                device=device,
+                checkpoints=work / "checkpoints",
+                progress=lambda done, steps, loss: tell("training", done, steps, f"loss {loss:.3f}"),
+            )
         checked = {
             name: (list(read_faults(path)), tokenized(path, tokenizer, work / "tokens", 1.0, progress=tell))
             for name, path in sets.validation.items()
@@ -188,7 +195,8 @@ def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]
                 names.append(name)
     labels = [pair.label for pair in pairs]
     features = [
-        [finding.feature for finding in READER.findings(read(pair.question), read(pair.paraphrase))] for pair in pairs
+        [finding.feature for finding in READER.findings(*(read(plain(text).text) for text in both))]
+        for both in ((pair.question, pair.paraphrase) for pair in pairs)
     ]
     # another hash than that of the parts, in which all validation questions agree
     groups = [hashlib.sha256(f"fold|{pair.id}".encode()).digest()[0] % _FOLDS for pair in pairs]

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.training.judge_data import JudgeData, collate, epoch_batches
+from paraqd.training.judge_data import MAX_LENGTH, JudgeData, collate, epoch_batches
 from paraqd.training.rounding import finish_rounding, start_rounding
+from paraqd.training.settings import EncoderTrainingError
 
 CHECKPOINT = "judge.pt"
 Progress = Callable[[int, int, float], None]
@@ -27,11 +28,23 @@ class JudgeSettings:
     weight_decay: float = 0.01
     warmup_share: float = 0.06
     batch_tokens: int = 16384
-    kind_share: float = 0.2
-    place_share: float = 0.5
+    kind_share: float = 0.3
+    place_share: float = 1.0
     smoothing: float = 0.02
     rounded_share: float = 0.4  # of the steps at the end, with weights rounded to eight bits
     seed: int = 3407
+
+    def __post_init__(self) -> None:
+        for name, good, what in (
+            ("epochs", self.epochs >= 1, "at least 1"),
+            ("batch_tokens", self.batch_tokens >= MAX_LENGTH, f"at least {MAX_LENGTH}, the longest pair"),
+            ("learning_rate", 0 < self.learning_rate < 1, "between 0 and 1"),
+            ("weight_decay", 0 <= self.weight_decay < 1, "from 0 to below 1"),
+            ("warmup_share", 0 <= self.warmup_share < 1, "a share of the steps, from 0 to below 1"),
+            ("seed", 0 <= self.seed < 2**32, "from 0 to below 2**32"),
+        ):
+            if not good:
+                raise EncoderTrainingError(f"{name} must be {what}, not {getattr(self, name)}")
 
 
 def train_judge(

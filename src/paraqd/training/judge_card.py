@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 _SETS = {
-    "written": "rewrites of 4,200 questions written by language models and read by people: heavy and moderate ones, "
-    "valid and with one fault (the parts for training; validation and benchmark kept out, with their twins)",
+    "written": "rewrites of 4,200 questions by a language model, heavy and moderate, valid and with one fault (the "
+    "part for training; validation and benchmark are kept out, with their twins)",
     "composed": "rule operators applied on top of those valid rewrites",
-    "hand": "pairs written for this project, in the repository (`src/paraqd/corpus/data/hand`)",
+    "hand": "problems with valid and invalid paraphrases, written one by one for this project by language models; of "
+    "3,000 lines that another reader checked 4 had a wrong label (`src/paraqd/corpus/data/hand`)",
+    "hand_composed": "rule operators applied on top of their valid paraphrases",
     "rules": "rule operators applied to other questions of the corpus",
     "natural": "questions of the corpus with the same numbers and the same computed answer",
     "strangers": "questions beside other questions",

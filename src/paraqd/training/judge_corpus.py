@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import random
 from collections import defaultdict
@@ -12,14 +13,14 @@ from typing import Any
 
 from paraqd.corpus.augment import augment
 from paraqd.corpus.datasets import find, load_questions, written_split
-from paraqd.corpus.extended_corpus import extended_corpus, other_questions
-from paraqd.corpus.faults import FaultyPair, read_faults, write_faults
-from paraqd.corpus.hand_pairs import block_pairs, hand_blocks
+from paraqd.corpus.extended_corpus import OPERATORS, extended_corpus, other_questions
+from paraqd.corpus.faults import FaultyPair, operator_faults, read_faults, write_faults
+from paraqd.corpus.hand_pairs import Block, block_pairs, hand_blocks
 from paraqd.corpus.natural import natural_pairs
-from paraqd.corpus.outputs import read_metadata
 from paraqd.corpus.tables import open_table
 from paraqd.reading import read
 from paraqd.scoring.quantities import match_quantities
+from paraqd.training.prepare import write_questions
 
 # called with (stage, done, total or None)
 Progress = Callable[[str, int, int | None], None]
@@ -27,14 +28,15 @@ Progress = Callable[[str, int, int | None], None]
 # what a pair of each set counts; chosen on the validation parts
 WEIGHTS: Mapping[str, float] = {
     "written": 1.0,
-    "hand": 1.0,
+    "hand": 1.5,
     "composed": 0.7,
+    "hand_composed": 0.7,
     "rules": 0.5,
     "natural": 1.0,
     "fluent": 0.5,
     "strangers": 0.5,
 }
-_MOST_OF_AN_OPERATOR = 4000  # of the set of rules: more of one sort teaches nothing new
+_MOST_COMPOSED, _MOST_RULES, _MOST_HAND = 3000, 2000, 1200  # of an operator: more of one sort teaches nothing new
 _MOST_FLUENT = 8000
 _MOST_VALIDATED = 40
 _STRANGERS = 6000
@@ -58,6 +60,7 @@ def judge_sets(
     seed: int = 3407,
     workers: int = 1,
     generators: Mapping[str, str] | None = None,
+    without: Sequence[str] = (),
     device: str | None = None,
     progress: Progress | None = None,
 ) -> JudgeSets:
@@ -67,54 +70,77 @@ def judge_sets(
     ----------
     generators : mapping, optional
         With a model for ``f9`` the fluent but wrong rewrites that it makes are a set of their own.
+    without : sequence of str
+        Sets that are not made.
 
     """
     place = Path(folder)
     made = extended_corpus(place, data_dir=data_dir, questions=questions, seed=seed, workers=workers, progress=progress)
-    train, validation = dict(made.train), dict(made.validation)
-    rules = place / "rules_drawn_train.jsonl.gz"
-    if not rules.is_file():
-        write_faults(draw(read_faults(train["rules"]), most=_MOST_OF_AN_OPERATOR, seed=seed), rules)
-    train["rules"] = rules
-    # of the validation pairs a few of each operator are enough to weigh the evidence by
-    drawn = place / "composed_drawn_validation.jsonl.gz"
-    if not drawn.is_file():
-        write_faults(draw(read_faults(validation["composed"]), most=_MOST_VALIDATED, seed=seed), drawn)
-    validation["composed"] = drawn
-    for part, files in (("train", train), ("validation", validation)):
-        path = place / f"hand_{part}.jsonl.gz"
-        if not path.is_file():
-            write_faults(block_pairs(b for b in hand_blocks() if hand_part(b.id) == part), path)
-        files["hand"] = path
-    train["strangers"] = place / "strangers_train.jsonl.gz"
-    if not train["strangers"].is_file():
-        texts = [str(row["question"]) for row in open_table(place / "questions.jsonl").rows()]
-        write_faults(strangers(texts, count=_STRANGERS, seed=seed), train["strangers"])
-    train["natural"] = place / "natural_train.jsonl.gz"
-    if not train["natural"].is_file():
-        rows = load_questions("questions", data_dir=data_dir)
-        written = {str(row["id"]) for row in open_table(find("written_pairs", data_dir)).rows()}
-        chosen = other_questions(rows, written, size=len(rows), seed=seed)
-        write_faults(natural_pairs(chosen), train["natural"])
+    options: dict[str, Any] = {"seed": seed, "workers": workers, "progress": progress}
+    train: dict[str, Callable[[], Iterable[FaultyPair]]] = {
+        "written": lambda: read_faults(made.train["written"]),
+        "composed": lambda: draw(read_faults(made.train["composed"]), most=_MOST_COMPOSED, seed=seed),
+        "rules": lambda: draw(read_faults(made.train["rules"]), most=_MOST_RULES, seed=seed),
+        "hand": lambda: block_pairs(hand_blocks_of("train")),
+        "hand_composed": lambda: draw(_on_hand_pairs(place, **options), most=_MOST_HAND, seed=seed),
+        "strangers": lambda: strangers(_texts(place / "questions.jsonl"), count=_STRANGERS, seed=seed),
+        "natural": lambda: natural_pairs(_free_questions(data_dir, seed)),
+    }
     if generators and "f9" in generators:
-        out = place / "fluent_augmented.jsonl.gz"
-        if not read_metadata(out).get("complete"):
-            augment(
-                place / "questions.jsonl",
-                out,
-                operators=("f9",),
-                seed=seed,
-                generators=generators,
-                device=device,
-                overwrite=True,
-                progress=progress,
-            )
-        train["fluent"] = place / "fluent_train.jsonl.gz"
-        if not train["fluent"].is_file():
-            found = list(fluent_faults(open_table(out).rows()))
-            random.Random(seed).shuffle(found)
-            write_faults(found[:_MOST_FLUENT], train["fluent"])
-    return JudgeSets(train, validation)
+        train["fluent"] = lambda: _fluent(place, generators=generators, device=device, **options)
+    validation: dict[str, Callable[[], Iterable[FaultyPair]]] = {
+        "written": lambda: read_faults(made.validation["written"]),
+        # a few of each operator are enough to weigh the evidence by
+        "composed": lambda: draw(read_faults(made.validation["composed"]), most=_MOST_VALIDATED, seed=seed),
+        "hand": lambda: block_pairs(hand_blocks_of("validation")),
+    }
+    return JudgeSets(
+        _made(place, "train", {name: make for name, make in train.items() if name not in without}),
+        _made(place, "validation", {name: make for name, make in validation.items() if name not in without}),
+    )
+
+
+def _made(place: Path, part: str, sets: Mapping[str, Callable[[], Iterable[FaultyPair]]]) -> dict[str, Path]:
+    """Write the sets that are not there yet; return the files of those that are not empty."""
+    found = {name: place / f"{name}_pairs_{part}.jsonl.gz" for name in sets}
+    for name, path in found.items():
+        if not path.is_file():
+            write_faults(sets[name](), path)
+    return {name: path for name, path in found.items() if gzip.open(path).read(1)}
+
+
+def hand_blocks_of(part: str) -> list[Block]:
+    """Return the blocks written for the project that belong to a part."""
+    return [block for block in hand_blocks() if hand_part(block.id) == part]
+
+
+def _on_hand_pairs(place: Path, *, seed: int, **options: Any) -> Iterator[FaultyPair]:
+    """Apply the operators to the valid paraphrases of the blocks."""
+    source, out = place / "hand.jsonl", place / "hand_augmented.jsonl.gz"
+    texts = {f"{b.id}|{n}": (b.question, text) for b in hand_blocks_of("train") for n, text in enumerate(b.valid)}
+    write_questions([{"id": key, "question": text} for key, (_, text) in texts.items()], source)
+    augment(source, out, operators=OPERATORS, seed=seed, overwrite=True, **options)
+    return operator_faults(open_table(out).rows(), {key: question for key, (question, _) in texts.items()})
+
+
+def _fluent(place: Path, *, seed: int, **options: Any) -> list[FaultyPair]:
+    """Let the stand-in of f9 rewrite the questions, and keep what is wrong for sure."""
+    out = place / "fluent_augmented.jsonl.gz"
+    augment(place / "questions.jsonl", out, operators=("f9",), seed=seed, overwrite=True, **options)
+    found = list(fluent_faults(open_table(out).rows()))
+    random.Random(seed).shuffle(found)
+    return found[:_MOST_FLUENT]
+
+
+def _texts(path: Path) -> list[str]:
+    return [str(row["question"]) for row in open_table(path).rows()]
+
+
+def _free_questions(data_dir: str | Path | None, seed: int) -> list[Mapping[str, Any]]:
+    """Return all training questions that are neither written ones nor twins of those that are kept back."""
+    rows = load_questions("questions", data_dir=data_dir)
+    written = {str(row["id"]) for row in open_table(find("written_pairs", data_dir)).rows()}
+    return other_questions(rows, written, size=len(rows), seed=seed)
 
 
 def hand_part(block: str) -> str:

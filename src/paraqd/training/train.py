@@ -134,7 +134,7 @@ def train(
     finished = _finished(folder, facts, overwrite=overwrite)
     if finished is not None:
         return Trained(folder, finished, reused=True)
-    with _held(work_dir), _reproducible(settings.seed), quiet():
+    with _held(work_dir), reproducible(settings.seed), quiet():
         model = load_trainable(encoder, layers=layers, device=device)
         _begin(work_dir, facts, restart=restart)
         tell("tokenising", 0, len(triplets.texts), "")
@@ -266,7 +266,7 @@ def _begin(work_dir: Path, facts: dict[str, Any], *, restart: bool) -> None:
 
 
 @contextmanager
-def _reproducible(seed: int) -> Iterator[None]:
+def reproducible(seed: int) -> Iterator[None]:
     """Put the global generators, which the trainer seeds, back as they were."""
     import random
 

@@ -1,0 +1,148 @@
+"""A harmless phrase more, or fewer: the weather, the place, what somebody likes, a word to the reader."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.text import delete
+from paraqd.reading import Problem, read, same_quantities
+from paraqd.reading.name_lists import people
+
+_WHEN = (
+    "On a rainy afternoon, |On a sunny morning, |On a cold winter evening, |Not long ago, |Some time ago, |"
+    "Once upon a time, |While the birds were singing, |Early in spring, |On a quiet summer evening, |Late in autumn, |"
+    "On a windy day, |After a good night's sleep, |On a foggy morning, |Just for fun, |As it happened, "
+).split("|")
+_WHERE = (
+    "In a small town near the sea, |In a quiet village, |Somewhere far away, |In a busy part of town, |"
+    "In a peaceful valley, |Not far from the river, |Up in the hills, |In a pleasant little place, |"
+    "In a faraway land, |Near the old bridge, |Somewhere in the countryside, |Close to the harbour, "
+).split("|")
+_WHO = (
+    "who likes music|who loves the sea|who is always cheerful|who enjoys long walks|who sings well|"
+    "who is fond of animals|who has a kind heart|who likes to read|who is known for being friendly|"
+    "who speaks softly|who loves to cook|a cheerful person|a very polite person|who never complains|"
+    "who dreams of becoming famous|who is rather shy|who has curly hair|who grew up by the sea|"
+    "who loves bright colours|who laughs a lot|who is in a good mood|who likes to keep busy|who has a warm smile"
+).split("|")
+_SCENE = (
+    "The weather was fine that day.|It was a lovely day.|The sky was clear and blue.|A gentle wind was blowing.|"
+    "The sun was shining.|Everybody was in a good mood.|Spring had just begun.|It had been raining since dawn.|"
+    "The air smelled of flowers.|Everything was calm and quiet.|There was music in the air.|It was rather cold outside."
+).split("|")
+_TO_READER = (
+    "Read carefully.|Please read the following with care.|Take your time.|Here is a little puzzle for you.|"
+    "Think carefully before you answer.|This is not as hard as it looks.|Be careful with your work.|"
+    "Pay attention to the details.|Grab a pencil and some paper.|Let us look at the following problem.|"
+    "Try this without a calculator.|Do not rush.|Here is something to think about.|"
+    "This may come up in your exam.|Do your best.|Try to solve this on your own.|Good luck with this problem.|"
+    "Consider the situation below.|Stay calm and think clearly."
+).split("|")
+_HINTS = (
+    "Think carefully.|Take your time.|Now think.|Do not rush.|Be careful here.|Let us see.|Now comes the question.|"
+    "This is the interesting part.|Think before you answer.|Here is the question.|Now for the hard part.|"
+    "Try to answer without help.|This should not be too difficult.|Stay focused."
+).split("|")
+PHRASES = (*_WHEN, *_WHERE, *_WHO, *_SCENE, *_TO_READER, *_HINTS)
+
+_PEOPLE = "man|woman|boys?|girls?|shopkeeper|farmers?|baker|teacher|children|family|friends?|trader|mother|father"
+_STORY = re.compile(rf"\b(?:{_PEOPLE})\b", re.I)
+_STORY_OPENING = re.compile(rf"(?:an?|there (?:is|are) an?|two|some|my|the) (?:\w+ )?(?:{_PEOPLE})\b", re.I)
+# a phrase of time or place beside these could contradict them or be taken to limit them
+_TIMED = re.compile(
+    r"\b(?:days?|daily|weeks?|weekly|weekends?|months?|monthly|years?|yearly|annual\w*|hours?|hourly|minutes?|seconds?|"
+    r"mornings?|evenings?|nights?|afternoons?|noon|today|tomorrow|yesterday|ago|old|older|age|ages|aged|every|"
+    r"always|usually|[ap]\.?m|\w+day|season|spring|summer|autumn|fall|winter|rain\w*|snow\w*|weather|birds?|"
+    r"temperature|probability|daytime|now|currently|last|next|when|while)\b",
+    re.I,
+)
+_PLACED = re.compile(
+    r"\b(?:town|city|village|valley|river|sea|hill|land|country|state|countryside|island|boat|ship|stream|bridge|"
+    r"school|college|university|camp|hotel|beach|mountain|ocean|forest|planet|station)s?\b",
+    re.I,
+)
+_POINTING = re.compile(r"\b(?:it|its|they|them|their|these|those|this)\b", re.I)
+_VERB = re.compile(r" (?:is|can|went|bought|sold|made|gave|got|ran|took|paid|spent|[a-z]{2,}(?:s|ed)|had|wants) ")
+_STARTS = "|".join(phrase.rstrip() for phrase in (*_WHEN, *_WHERE))
+_IDLE = re.compile(
+    rf"(?:{_STARTS}|(?:On|It was) an? (?:rainy|sunny|cold|hot|warm|nice|beautiful|lovely|windy) (?:\w+ )?"
+    r"(?:day|morning|afternoon|evening)[,.]|Luckily,|Fortunately,|Unfortunately,|As usual,|Interestingly,|"
+    r"As you know,|Of course,|By the way,|Please|Kindly) (?=\w)",
+    re.I,
+)
+
+
+class Decoration(Operator):
+    """Adds a phrase that does not matter (Tom, who likes music, …; Read carefully.), or leaves such a phrase out."""
+
+    name = "Decoration"
+    polarity = "valid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Add a phrase or leave one out; None where there is no place for any."""
+        del resources
+        kinds = [_leave_out, *rng.sample(_STORY_KINDS, len(_STORY_KINDS))]
+        kinds.insert(0 if rng.random() < 0.2 else len(kinds), _to_reader)  # it fits nearly everywhere: else the last
+        for kind in kinds:
+            made = kind(problem, rng)
+            typed = made if made is None or problem.cased else made.lower()
+            if typed is not None and same_quantities(problem.quantities, read(typed).quantities):
+                return typed
+        return None
+
+
+def _at_start(problem: Problem, rng: random.Random) -> str | None:
+    named = any(entity.start == 0 for entity in problem.entities)
+    if not _is_story(problem) or not (named or _STORY_OPENING.match(problem.text)):
+        return None
+    placed = _PLACED.search(problem.text) or any(entity.category == "PLACE" for entity in problem.entities)
+    phrases = [*([] if _TIMED.search(problem.text) else _WHEN), *([] if placed else _WHERE)]
+    rest = problem.text if named else problem.text[0].lower() + problem.text[1:]
+    return rng.choice(phrases) + rest if phrases else None
+
+
+def _after_name(problem: Problem, rng: random.Random) -> str | None:
+    for entity in problem.entities:
+        known = entity.category == "PERSON" and entity.text.title() in people()
+        if known and entity.start in problem.sentence_starts and _VERB.match(problem.text, entity.end):
+            return f"{problem.text[: entity.end]}, {rng.choice(_WHO)},{problem.text[entity.end :]}"
+    return None
+
+
+def _scene(problem: Problem, rng: random.Random) -> str | None:
+    if not _is_story(problem) or _TIMED.search(problem.text):
+        return None
+    before = rng.random() < 0.5 and problem.question is not None and not _POINTING.search(problem.question.text)
+    return _put(rng.choice(_SCENE), problem, before_question=before)
+
+
+def _to_reader(problem: Problem, rng: random.Random) -> str | None:
+    before = rng.random() < 0.5
+    return _put(rng.choice(_HINTS if before else _TO_READER), problem, before_question=before)
+
+
+def _leave_out(problem: Problem, rng: random.Random) -> str | None:
+    del rng
+    idle = [match.span() for match in _IDLE.finditer(problem.text) if match.start() in problem.sentence_starts]
+    return delete(problem, idle) if idle else None
+
+
+def _put(phrase: str, problem: Problem, *, before_question: bool) -> str | None:
+    """Put a sentence before the text, or before the question where that is a sentence of its own."""
+    text, asked = problem.text, problem.question
+    at = asked.start if asked is not None and before_question else 0
+    ended = re.search(r"(?:\w{2}|[)%])[.?!]\s+$", text[:at])  # behind H.C.F. no sentence ends
+    if not text[at : at + 1].isalpha() or (before_question and not (ended and at in problem.sentence_starts)):
+        return None
+    return f"{text[:at]}{phrase} {text[at:]}"
+
+
+def _is_story(problem: Problem) -> bool:
+    """Tell whether the text tells of people, in more than a question."""
+    named = any(entity.text.title() in people() for entity in problem.entities)
+    return len(problem.sentences) > 1 and (named or _STORY.search(problem.text) is not None)
+
+
+_STORY_KINDS = (_at_start, _after_name, _scene)

@@ -1,0 +1,40 @@
+"""A place or another name left out behind its preposition: the sentence breaks there."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.text import splice
+from paraqd.reading import Problem
+
+_BEFORE = re.compile(r"\b(?:from|to|in|at|between|near|with|for|of|by|and)\s+$", re.I)
+_ALONE_BEFORE = re.compile(r"(?:^|[.?!]\s+)$")
+
+
+class EntityDeletion(Operator):
+    """Leaves out a name and keeps what led up to it: from Rome at 20 km/h → from at 20 km/h."""
+
+    name = "EntityDeletion"
+    polarity = "invalid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Leave out one name; None where none stands behind a preposition or opens a sentence."""
+        del resources
+        text = problem.text
+        found = [
+            (entity.start, entity.end)
+            for entity in problem.entities
+            if entity.end < len(text)
+            and text[entity.end] == " "
+            and (_BEFORE.search(text, max(0, entity.start - 12), entity.start) or self._opens(text, entity.start))
+        ]
+        if not found:
+            return None
+        start, end = rng.choice(found)
+        return splice(text, [(start, end + 1, "")])
+
+    @staticmethod
+    def _opens(text: str, start: int) -> bool:
+        return _ALONE_BEFORE.search(text[max(0, start - 3) : start]) is not None

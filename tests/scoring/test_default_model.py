@@ -1,0 +1,113 @@
+"""The model that comes with the package: what it must do on pairs that nobody trained on."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import paraqd
+from paraqd import EvidenceKind, Scorer
+from paraqd.evaluation.checklist import load_cases
+from paraqd.scoring.plain import plain
+
+FOLDER = Path(paraqd.__file__).parent / "models" / "default"
+BUS = "A bus drove 150 km from Lyon at a steady speed of 50 km/h. How many hours did the ride take in all?"
+PEARS = "A crate of 30 pears is shared out among 6 children. How many pears does each child get?"
+PLACES = "harbour market station library river castle museum bakery school park".split()
+THINGS = "boats birds trees books clouds".split()
+FAULTS = [
+    (BUS, "A bus drove some km from Lyon at a steady speed. How many hours did the ride take in all?", "number_lost"),
+    (
+        BUS,
+        "A bus drove 150 m from Lyon at a steady speed of 50 km/h. How many hours did the ride take?",
+        "unit_changed",
+    ),
+    (BUS, "A bus drove 150 km from Lyon at a steady speed of 50 km/h.", "question_lost"),
+    (BUS, "A bus drove 150 km from at a steady speed of 50 km/h. How many hours did the ride take?", "incoherent"),
+    (BUS, "A bus drove 510 km from Lyon at a steady speed of 50 km/h. How many hours did it take?", "number_changed"),
+    (
+        PEARS,
+        "30 caps in a crate are shared out among 6 children. How many pears does each child get?",
+        "entity_changed",
+    ),
+]
+GOOD = [
+    (BUS, "At a constant 50 kmph, a bus went 150 kilometres from Lyon. How long, in hours, was the ride?"),
+    (
+        BUS,
+        "A bus drove one hundred and fifty km from Lyon at a steady speed of fifty km/h. "
+        "How many hours, in all, did the ride take?",
+    ),
+    (PEARS, "A crate of 30 caps is shared out among 6 children. How many caps does each child get?"),
+    (PEARS, "Six children share a crate of thirty pears. How many pears are there for each of them?"),
+]
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    return Scorer.load()
+
+
+@pytest.fixture(scope="module")
+def judged(scorer):
+    cases = load_cases()
+    return cases, scorer.score_pairs([(case.question, case.paraphrase) for case in cases])
+
+
+@pytest.mark.parametrize(("question", "paraphrase", "kind"), FAULTS)
+def test_a_fault_is_seen_and_named(scorer, question, paraphrase, kind):
+    verdict = scorer.score(question, paraphrase)
+    assert not verdict.valid
+    assert EvidenceKind(kind) in {piece.kind for piece in verdict.evidence}
+
+
+@pytest.mark.parametrize(("question", "paraphrase"), GOOD)
+def test_another_wording_passes(scorer, question, paraphrase):
+    assert scorer.score(question, paraphrase).valid
+
+
+def test_every_invalid_verdict_has_evidence_that_shows_where(judged):
+    cases, verdicts = judged
+    for case, verdict in zip(cases, verdicts, strict=True):
+        assert verdict.valid or verdict.evidence, case.paraphrase
+        for piece in verdict.evidence:
+            sides = ((case.question, piece.question_spans), (case.paraphrase, piece.paraphrase_spans))
+            assert any(spans for _, spans in sides), piece
+            assert all(0 <= start < end <= len(text) for text, spans in sides for start, end in spans), piece
+
+
+def test_the_words_of_a_sentence_that_quotes_stand_in_its_texts(judged):
+    cases, verdicts = judged
+    for case, verdict in zip(cases, verdicts, strict=True):
+        texts = " ".join(f"{plain(case.question).text} {plain(case.paraphrase).text}".split())
+        for piece in verdict.evidence:
+            for quoted in re.findall(r"“([^”…]+)”", piece.message):
+                assert quoted in texts, piece
+
+
+def test_scores_do_not_depend_on_the_company(scorer, judged):
+    cases, verdicts = judged
+    some = range(0, len(cases), 16)
+    alone = [scorer.score(cases[i].question, cases[i].paraphrase + " \n").score for i in some]
+    assert alone == pytest.approx([verdicts[i].score for i in some], abs=1e-3)
+    backwards = scorer.score_pairs([(case.question, case.paraphrase) for case in cases[:120][::-1]])
+    assert [v.score for v in backwards] == pytest.approx([v.score for v in verdicts[:120][::-1]], abs=1e-3)
+
+
+def test_the_folder_is_whole_and_small():
+    facts = json.loads((FOLDER / "paraqd.json").read_text("utf-8"))
+    assert facts["kind"] == "fused"
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 30e6
+    card = (FOLDER / "README.md").read_text("utf-8")
+    assert "license:" in card and "Limits" in card
+
+
+def test_long_texts_are_judged_in_windows(scorer):
+    story = " ".join(f"Ann walks to the {place} and looks at the {thing}." for place in PLACES for thing in THINGS)
+    question = f"{story} Ann has 7 red pens and 9 blue pens. How many pens has she?"
+    lost = scorer.score(question, question.replace("7 red", "some red"))
+    assert EvidenceKind.NUMBER_LOST in {piece.kind for piece in lost.evidence}
+    assert not lost.valid
