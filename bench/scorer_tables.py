@@ -46,12 +46,13 @@ def rule(pairs: Sequence[Pair], cosines: Sequence[float]) -> list[float]:
 def scorers(encoder: str | None, others: Sequence[str]) -> dict[str, Callable[[Sequence[Pair]], list[float]]]:
     """Return what is measured, by name."""
     pretrained = load_encoder(DEFAULT_ENCODER)
-    kept: dict[int, list[float]] = {}
+    kept: dict[str, list[float]] = {}
 
     def cosine(pairs: Sequence[Pair]) -> list[float]:
-        if id(pairs) not in kept:
-            kept[id(pairs)] = cosine_scores(pretrained, [(p.question, p.paraphrase) for p in pairs]).tolist()
-        return kept[id(pairs)]
+        key = f"{len(pairs)} {pairs[0].question}"
+        if key not in kept:
+            kept[key] = cosine_scores(pretrained, [(p.question, p.paraphrase) for p in pairs]).tolist()
+        return kept[key]
 
     def by(scorer: Scorer) -> Callable[[Sequence[Pair]], list[float]]:
         return lambda pairs: [v.score for v in scorer.score_pairs([(p.question, p.paraphrase) for p in pairs])]
@@ -69,7 +70,7 @@ def scorers(encoder: str | None, others: Sequence[str]) -> dict[str, Callable[[S
             Scorer.load(encoder, mode="encoder")
         )
     found["reading only"] = by(Scorer.load("reading"))
-    found["learned judge only"] = by(model_only)
+    found["learned judge, no evidence of the reading"] = by(model_only)
     for other in others:
         name, _, folder = other.partition("=")
         found[name] = by(Scorer.load(folder))
@@ -93,7 +94,7 @@ def estimated(found: Estimate | float) -> str:
     return f"{found:.3f}"
 
 
-def passing(name: str, pairs: Sequence[Pair], scores: Sequence[float], *, seed: int = 1) -> list[str]:
+def passing(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> list[str]:
     """Return how many pairs of each fault pass, where the set names faults."""
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()

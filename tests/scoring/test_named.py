@@ -34,3 +34,8 @@ def test_a_name_for_which_none_made_way():
     assert [finding.message for finding in found] == [
         "The name Bob is new, and no name of the question made way for it."
     ]
+
+
+def test_the_question_may_speak_of_another_without_a_name():
+    question, text = "Tina paid the plumber $50 for his work.", "Sarah paid the plumber $50 for his work."
+    assert not list(pronoun_findings(read(question), read(text)))

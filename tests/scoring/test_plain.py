@@ -17,6 +17,8 @@ from paraqd.scoring.plain import plain
         ("x<sup>2</sup> = 9", "x² = 9"),
         ("It&#39;s 5&nbsp;kg", "It's 5\u00a0kg"),
         ("AT&T; sells", "AT&T; sells"),
+        ("x <b + 3 and y> 2", "x <b + 3 and y> 2"),
+        (r"5\text{ cm} and \frac{\sqrt{2}}{2}", "5 cm and (√2)/2"),
         ("<p class='x'>Tom</p>", " Tom "),
     ],
 )
@@ -28,7 +30,7 @@ def test_references_do_not_change_the_verdict():
     scorer = Scorer.load()
     question = "A rug's area is 48 m² and its length is 8 m. Find its width."
     written = "A rug&#39;s area is 48&nbsp;m&sup2; and its length is 8&nbsp;m. Find its width."
-    assert scorer.score(question, written).score > 0.5
+    assert scorer.score(question, written).score == 1
 
 
 def test_evidence_is_placed_in_the_text_as_it_came():
@@ -62,3 +64,26 @@ def test_the_same_but_for_the_way_it_is_written(question, paraphrase):
 def test_another_number_is_not_the_same():
     verdict = Scorer.load().score("Work out 2/5 of 150 plus 10% of 90.", "Work out 40% of 150 plus 1/10 of 80.")
     assert not verdict.valid
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase"),
+    [
+        ("20% of the 50 pupils are ill. How many?", "5 teachers and 1 of the 50 pupils are ill. How many?"),
+        ("90% of us run. How many of 50?", "Ten out of nine of us run. How many of 50?"),
+        ("Find the value of X if X = 2x and x = 4.", "Find the value of x if x = 2X and X = 4."),
+        ("Given that x <b + 3 and y> 2, find x + y.", "Given that x <b + 30 and y> 2, find x + y."),
+    ],
+)
+def test_what_differs_is_not_held_for_the_same(question, paraphrase):
+    assert Scorer.load().score(question, paraphrase).score < 1
+
+
+def test_marks_that_look_like_a_formula_take_no_time():
+    assert plain("It costs $" + r"\n" * 60 + " in all").text
+
+
+def test_a_formula_at_fault_has_a_span():
+    question = r"Solve $\frac{x+13}{4} = 9$ for x."
+    verdict = Scorer.load().score(question, "Solve (x+15)/4 = 9 for x.")
+    assert all(a < b for piece in verdict.evidence for a, b in (*piece.question_spans, *piece.paraphrase_spans))

@@ -79,8 +79,9 @@ def names_a_model(text: str) -> bool:
     from paraqd.corpus.encoder import DEFAULT_ENCODER
     from paraqd.corpus.formats import is_known
     from paraqd.evaluation.errors import EvaluationError
+    from paraqd.scoring.scorer import holds_scorer
 
-    if text in (DEFAULT_ENCODER, DEFAULT_SCORER) or Path(text).expanduser().is_dir():
+    if text == DEFAULT_ENCODER or holds_scorer(text) or Path(text).expanduser().is_dir():
         return True
     if is_known(text) or Path(text).exists():
         return False

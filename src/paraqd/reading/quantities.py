@@ -162,7 +162,10 @@ def _opens_groups(s: Stream, i: int) -> bool:
     """Tell whether groups of three follow behind spaces: 5 000, 1 250 000, and 12 500 where the space is a thin one."""
     if len(s.text[i]) > 3 or not _group(s, i + 1):
         return False
-    return s.text[i + 1] == "000" or _group(s, i + 2) or s.source[s.end[i]] in _THIN
+    if s.text[i + 1] == "000" or s.source[s.end[i]] in _THIN:
+        return True
+    # 1 250 000 people, and not the list 100 200 300
+    return _group(s, i + 2) and not _group(s, i + 3) and len(s.text[i]) < 3 and s.text[i + 3][:1].isalpha()
 
 
 def _group(s: Stream, i: int) -> bool:

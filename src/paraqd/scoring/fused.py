@@ -17,6 +17,7 @@ from paraqd.scoring.quantities import match_quantities
 from paraqd.scoring.verdict import Evidence
 
 _KEPT_READINGS = 4096
+_SHORT = 3
 
 
 class FusedJudge:
@@ -35,7 +36,7 @@ class FusedJudge:
         judgements = self._judged(problems, made)
         found: list[tuple[float, tuple[Evidence, ...]]] = []
         for both, texts, shown, judgement in zip(problems, seen, made, judgements, strict=True):
-            if shown.text.lower().split() == both[0].text.lower().split():
+            if _words(shown.text) == _words(both[0].text):
                 found.append((1.0, ()))  # the same but for the way in which it is written
                 continue
             score, evidence = self._weighed(*both, judgement, threshold)
@@ -64,9 +65,25 @@ class FusedJudge:
             delta = min(0.0, score - self._fusion.score(features))
             finding = learned_finding(question, paraphrase, judgement)
             piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, finding.message, delta)
-            if not any(_overlap(piece, other) for other in evidence):
-                evidence = tuple(sorted((*evidence, piece), key=lambda each: each.delta))
+            evidence = _with_learned(evidence, piece)
         return score, evidence
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text; capitals tell short ones apart (x and X, mg and Mg), long ones not."""
+    return [word.lower() if len(word) > _SHORT and word.isalpha() else word for word in text.split()]
+
+
+def _with_learned(evidence: tuple[Evidence, ...], piece: Evidence) -> tuple[Evidence, ...]:
+    """Add what the model sees; where the reading names the same place, that piece speaks for both."""
+    for place, other in enumerate(evidence):
+        if _overlap(piece, other):
+            both = replace(other, delta=max(-2.0, other.delta + piece.delta))
+            evidence = (*evidence[:place], both, *evidence[place + 1 :])
+            break
+    else:
+        evidence = (*evidence, piece)
+    return tuple(sorted(evidence, key=lambda each: each.delta))
 
 
 def _placed_back(judgement: Judgement, made: Harmonised) -> Judgement:

@@ -9,13 +9,13 @@ from paraqd.reading import Problem
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind
 
-# of 68,000 valid pairs five hold one of these that their question has not, of 94,000 invalid ones more than 500
+# of 68,000 valid pairs five hold one of these that their question has not, of 94,000 invalid ones some hundreds; a verb
+# behind a preposition is none (the town she comes from is far), nor is AND
 _GAP = re.compile(
-    r"\b(?:(?:the|an) (?:of|and|is|are|was|were|in|to|at|on|or|than|has|have|had)"
-    r"|(?:of|between|into) (?:and|is|are|was|were|in|to|at|on|or|has|have|had)"
-    r"|(?:from|with) (?:and|is|are|was|were|to|at|of|has|have|had))\b"
-    r"(?! (?:least|most|all|once|first|every|half|a time))",
-    re.I,
+    r"\b(?:(?:[Tt]he|[Aa]n) (?:of|and|is|are|was|were|in|to|at|on|or|than|has|have|had)"
+    r"|(?:of|between|into) (?:and|in|to|at|on|or)"
+    r"|(?:from|with) (?:and|at|of))\b"
+    r"(?! (?:least|most|all|once|first|every|half|a time))"
 )
 
 

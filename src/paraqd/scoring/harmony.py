@@ -5,6 +5,7 @@ A learned model sees tokens, not values: to it *half an hour* and *30 minutes* d
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from paraqd.scoring.items import Item, Matching
 from paraqd.scoring.verdict import Span
 
 Edit = tuple[int, int, str]
-_APART = 30  # signs that the members of a ratio may stand apart and still be one expression: nine out of every ten
+_OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,8 @@ def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> I
     for a, b in matching.same:
         members, others = mine[b.start], theirs[a.start]
         if len(members) > 1 or len(others) > 1:  # a ratio, and its members written apart
-            here, there = _stretch(members), _stretch(others)
-            if a is members[0] and b is others[0] and max(here[1] - here[0], there[1] - there[0]) <= _APART:
+            here, there = _expression(question.text, members), _expression(paraphrase.text, others)
+            if a is members[0] and b is others[0] and here is not None and there is not None:
                 yield (*there, question.text[slice(*here)])
         elif a.first.kind is Kind.EXPONENT or b.first.kind is Kind.EXPONENT:
             continue  # ^2 and ² stand with what they raise
@@ -93,8 +94,14 @@ def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> I
             yield (*b.first.number_span, question.text[slice(*a.first.number_span)])
 
 
-def _stretch(items: Sequence[Item]) -> Span:
-    return min(item.start for item in items), max(item.end for item in items)
+def _expression(text: str, items: Sequence[Item]) -> Span | None:
+    """Return where one number stands, or two that are one expression, the smaller first: nine out of every ten."""
+    if len(items) == 1:
+        return items[0].start, items[0].end
+    first, last = min(items, key=lambda item: item.start), max(items, key=lambda item: item.start)
+    if len(items) > 2 or first.first.value > last.first.value:
+        return None
+    return (first.start, last.end) if _OUT_OF.fullmatch(text[first.end : last.start]) else None
 
 
 def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Iterator[Edit]:

@@ -47,7 +47,7 @@ def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
     named = [entity for entity in paraphrase.entities if entity.text in known]
     sexes = {known[entity.text] for entity in named}
     new = next((entity for entity in named if entity.text not in mine), None)
-    if new is None or len(sexes) != 1 or sexes == {"u"}:
+    if new is None or len(sexes) != 1 or sexes == {"u"} or sexes & {known.get(name) for name in mine}:
         return
     other = "m" if sexes == {"f"} else "f"
     words = [(token.text.lower(), token.start, token.end) for token in paraphrase.tokens]

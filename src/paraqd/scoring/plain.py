@@ -16,7 +16,7 @@ from paraqd.scoring.verdict import Evidence, Span
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _TAG = re.compile(
     r"</?(?:p|br|b|i|u|em|strong|span|div|ul|ol|li|table|tbody|tr|td|th|h[1-6]|a|font|small|big|sub|img)"
-    r"(?:\s[^<>]*)?/?>",
+    r"(?:\s+[\w-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s<>\"']+))*\s*/?>",
     re.I,
 )
 _RAISED_TAG = re.compile(r"<sup>\s*([0-9]{1,3}|[a-z])\s*</sup>", re.I)
@@ -40,9 +40,9 @@ _COMMANDS = {
     "quad": " ",
     "ldots": "…",
     "dots": "…",
-    "text": "",
-    "mathrm": "",
 }
+_COMPARING = frozenset("≤≥≠")
+_TEXT = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]{1,40})\}")
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]{1,40})\}\s*\{([^{}]{1,40})\}")
 _ROOT = re.compile(r"\\sqrt\s*\{([^{}]{1,40})\}")
@@ -51,7 +51,7 @@ _ESCAPED = re.compile(r"\\([%$#&_{},; ])")
 _POWER = re.compile(r"\^(?:\{([0-9])\}|([0-9])(?![0-9.]))")
 # between two prices stand words, in a formula letters and commands
 _FORMULA = re.compile(
-    r"\$\$?((?:\\[a-zA-Z]+|\\.|(?<![a-zA-Z\\])[a-zA-Z]{1,2}(?![a-zA-Z])|[^$a-zA-Z\\]){1,80})\$\$?|\\\((.{1,120}?)\\\)|\\\[(.{1,120}?)\\\]"
+    r"\$\$?((?:\\[a-zA-Z]+|\\[^a-zA-Z]|(?<![a-zA-Z\\])[a-zA-Z]{1,2}(?![a-zA-Z])|[^$a-zA-Z\\]){1,80})\$\$?|\\\((.{1,120}?)\\\)|\\\[(.{1,120}?)\\\]"
 )
 _WORD = re.compile(r"\\?[A-Za-z]+")
 _WEB, _MARKUP = ("&", "<"), ("\\", "$", "^")
@@ -69,7 +69,7 @@ class Plain:
         places = self.places
         if places is None:
             return tuple(spans)
-        return tuple((places[start], places[end] if end > start else places[start]) for start, end in spans)
+        return tuple((places[start], max(places[start] + 1, places[end])) for start, end in spans if end > start)
 
 
 def plain(text: str) -> Plain:
@@ -86,11 +86,12 @@ def plain(text: str) -> Plain:
         made = _replaced(made, (_TAG, lambda m: " "), (_RAISED_TAG, lambda m: f"^{m[1]}"), (_REFERENCE, _referred))
     if any(sign in made.text for sign in _MARKUP):
         made = _replaced(made, (_FORMULA, _without_dollars))
-        made = _replaced(made, (_FRACTION, lambda m: f"{_bound(m[1])}/{_bound(m[2])}"))
+        made = _replaced(made, (_TEXT, lambda m: m[1]))
         made = _replaced(made, (_ROOT, lambda m: f"√{_bound(m[1])}"))
+        made = _replaced(made, (_FRACTION, lambda m: f"{_bound(m[1])}/{_bound(m[2])}"))
         made = _replaced(
             made,
-            (_COMMAND, lambda m: _COMMANDS[m[1]] + (" " if _COMMANDS[m[1]] in "≤≥≠" and m[0][-1] == " " else "")),
+            (_COMMAND, lambda m: _COMMANDS[m[1]] + (" " if _COMMANDS[m[1]] in _COMPARING and m[0][-1] == " " else "")),
             (_ESCAPED, lambda m: m[1]),
             (_POWER, lambda m: (m[1] or m[2]).translate(_POWERS)),
         )

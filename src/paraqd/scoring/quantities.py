@@ -45,10 +45,12 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     innocent += _drop(right, lambda item: _restated(item, [a for a, b in same]))
     other_unit: list[tuple[Item, Item]] = []
     _take(left, right, _unit_differs, other_unit)
+    other_value: list[tuple[Item, Item]] = []
+    _take(left, right, _other_exponent, other_value)
     innocent += _drop(left, _negligible) + _drop(right, _negligible)
     innocent += _drop(left, lambda item: _said_by_unit(item, paraphrase))
     innocent += _drop(right, lambda item: _said_by_unit(item, question))
-    other_value = _changed(left, right, question, paraphrase)
+    other_value += _changed(left, right, question, paraphrase)
     values = [part.value for item in items_of(question) for part in item.parts]
     derived = _drop(right, lambda item: _follows(item, values))
     return Matching(
@@ -198,7 +200,8 @@ def _members(whole: Quantity, items: Sequence[Item]) -> list[Item]:
             found += [c for c in items if c not in found and c.first.value == term and c.first.unit is None][:1]
         return found if len(found) == len(whole.terms) else []
     value = whole.value / 100 if whole.kind is Kind.PERCENT else whole.value
-    for a, b in combinations([item for item in items if _one(item) is not None and not item.first.terms], 2):
+    plain = [item for item in items if _one(item) is not None and not item.first.terms][:_MOST_SUMMED]
+    for a, b in combinations(plain, 2):
         top, bottom = a.first.value, b.first.value
         if (
             top
@@ -237,6 +240,11 @@ def _negligible(item: Item) -> bool:
     if one.kind is Kind.MULTIPLE:
         return False
     return one.value == 1 and one.unit in _CALENDAR_ONE
+
+
+def _other_exponent(a: Item, b: Item) -> bool:
+    """Tell whether both are exponents: with nothing left that they equal, they differ."""
+    return a.first.kind is b.first.kind is Kind.EXPONENT
 
 
 def _unit_differs(a: Item, b: Item) -> bool:

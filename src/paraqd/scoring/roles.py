@@ -14,6 +14,8 @@ _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # say nothi
 _POINTING = frozenset({"former", "latter", "respectively"})
 _RATIO = frozenset({"ratio", "proportion"})
 _WINDOW = 4
+_LEAST_CROSSED = 0.8
+_MOST_COMPARED = 60  # every one is compared with every other
 _CUTS = frozenset(", ; . ? ! : and or but while whereas to from than".split())
 
 
@@ -77,7 +79,9 @@ def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> lis
 
     Returns (how sure, a, b, a's counterpart, b's counterpart), the surest first.
     """
-    if any(token.text.lower() in _POINTING for token in (*question.tokens, *paraphrase.tokens)):
+    if len(matching.same) > _MOST_COMPARED or any(
+        token.text.lower() in _POINTING for token in (*question.tokens, *paraphrase.tokens)
+    ):
         return []
     here = contexts(question, sorted((a for a, _ in matching.same), key=_start))
     there = contexts(paraphrase, sorted((b for _, b in matching.same), key=_start))
@@ -90,12 +94,16 @@ def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> lis
         if not {a.first.kind, b.first.kind, a_there.first.kind, b_there.first.kind}.isdisjoint(_BOUND):
             continue
         first, second, other, another = mine[a.start], mine[b.start], theirs[a_there.start], theirs[b_there.start]
-        if not (first and second and other and another):
-            continue
+        # what both numbers have beside them tells nothing of either
+        told = (first.keys() & second.keys()) | (other.keys() & another.keys())
+        first, second, other, another = (
+            {stem: weight for stem, weight in words.items() if stem not in told}
+            for words in (first, second, other, another)
+        )
         straight = likeness(first, other) + likeness(second, another)
-        crossed = likeness(first, another) + likeness(second, other)
-        if crossed > straight:
-            found.append((crossed - straight, a, b, a_there, b_there))
+        crossed = (likeness(first, another), likeness(second, other))
+        if sum(crossed) - straight >= _LEAST_CROSSED and min(crossed) > 0:
+            found.append((sum(crossed) - straight, a, b, a_there, b_there))
     return sorted(found, key=lambda each: -each[0])
 
 

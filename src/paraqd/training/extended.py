@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -40,6 +41,8 @@ from paraqd.training.train import reproducible
 # called with (stage, done, total or None, what else there is to say)
 Progress = Callable[[str, int, int | None, str], None]
 _FOLDS = 5
+# what a set counts when the evidence is weighed; the pairs written to mislead are harder than what a user has
+_COUNTS = {"written": 1.0, "composed": 1.0, "hand": 0.25}
 _RECIPE = "extended"
 
 
@@ -94,6 +97,8 @@ def train_extended(
         raise EncoderTrainingError(
             f"--encoder {encoder}: there is no model of that name here; give {DEFAULT_ENCODER} or a model folder"
         )
+    if {"written", "composed"} <= set(without) and "hand" in without:
+        raise EncoderTrainingError("--without written,composed,hand leaves nothing to weigh the evidence by")
     unknown = sorted(set(without) - set(WEIGHTS))
     if unknown:
         raise EncoderTrainingError(f"--without {unknown[0]}: the sets are {', '.join(WEIGHTS)}")
@@ -199,15 +204,22 @@ def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]
         for both in ((pair.question, pair.paraphrase) for pair in pairs)
     ]
     # another hash than that of the parts, in which all validation questions agree
-    groups = [hashlib.sha256(f"fold|{pair.id}".encode()).digest()[0] % _FOLDS for pair in pairs]
+    groups = [hashlib.sha256(f"fold|{pair.id.partition('|')[0]}".encode()).digest()[0] % _FOLDS for pair in pairs]
+    sizes = Counter(names)
+    shares = [_COUNTS.get(name, 1.0) / sizes[name] for name in names]
     scores = np.zeros(len(pairs))
     for fold in range(_FOLDS):
         mine = [i for i, group in enumerate(groups) if group != fold]
-        fitted = fit_fusion([features[i] for i in mine], [labels[i] for i in mine], model=[odds[i] for i in mine])
+        fitted = fit_fusion(
+            [features[i] for i in mine],
+            [labels[i] for i in mine],
+            model=[odds[i] for i in mine],
+            weights=[shares[i] for i in mine],
+        )
         for i, group in enumerate(groups):
             if group == fold:
                 scores[i] = fitted.score(features[i], odds[i])
-    fusion = fit_fusion(features, labels, model=odds)
+    fusion = fit_fusion(features, labels, model=odds, weights=shares)
     measured: dict[str, Any] = {}
     for name in checked:
         mine = [i for i, each in enumerate(names) if each == name]

@@ -24,7 +24,7 @@ def judge_card(facts: Mapping[str, Any]) -> str:
     settings, fusion = facts["settings"], facts["fusion"]
     lines = [
         "---",
-        "library_name: sentence-transformers",
+        "library_name: paraqd",
         "pipeline_tag: text-classification",
         "language: en",
         "license: apache-2.0",

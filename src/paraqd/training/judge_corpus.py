@@ -111,7 +111,7 @@ def _made(place: Path, part: str, sets: Mapping[str, Callable[[], Iterable[Fault
 
 def hand_blocks_of(part: str) -> list[Block]:
     """Return the blocks written for the project that belong to a part."""
-    return [block for block in hand_blocks() if hand_part(block.id) == part]
+    return [block for block in hand_blocks() if hand_part(block) == part]
 
 
 def _on_hand_pairs(place: Path, *, seed: int, **options: Any) -> Iterator[FaultyPair]:
@@ -143,13 +143,13 @@ def _free_questions(data_dir: str | Path | None, seed: int) -> list[Mapping[str,
     return other_questions(rows, written, size=len(rows), seed=seed)
 
 
-def hand_part(block: str) -> str:
-    """Return which part a block written by hand belongs to: a tenth is kept for validation.
+def hand_part(block: Block) -> str:
+    """Return which part a block belongs to: by its question, a tenth is kept for validation.
 
-    >>> sorted({hand_part(f"order-{n}") for n in range(40)})
+    >>> sorted({hand_part(Block("order-1", f"Has Ann {n} pens?", (), ())) for n in range(40)})
     ['train', 'validation']
     """
-    return "validation" if hashlib.sha256(block.encode()).digest()[0] % 10 == 1 else "train"
+    return "validation" if hashlib.sha256(block.question.encode()).digest()[0] % 10 == 1 else "train"
 
 
 def draw(pairs: Iterable[FaultyPair], *, most: int, seed: int) -> Iterator[FaultyPair]:
