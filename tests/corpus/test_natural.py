@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from paraqd.corpus.natural import natural_pairs
+from paraqd.reading import read
+from paraqd.reading.equality import multiset
 
 ONE = "A train 120 m long passes a pole in 6 seconds. What is its speed?"
 OTHER = "What is the speed of a train 120 m long that passes a pole in 6 seconds?"
-STRANGER = "Six friends who each walk 120 m a day rest for 6 seconds: find the number of cats."
+STRANGER = "After a rest of 6 seconds some snail climbs 120 m up that old hill behind our mill, says Olga. Why?"
+
+
+def test_the_stranger_has_the_same_numbers():
+    assert multiset(read(ONE).quantities) == multiset(read(STRANGER).quantities)
 
 
 def row(name, question, answer):

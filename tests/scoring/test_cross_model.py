@@ -91,3 +91,15 @@ def test_a_folder_that_is_not_whole_is_one_line(judge_folder, tmp_path, gone):
     (folder / gone).write_text("broken")
     with pytest.raises(ModelError, match="cannot be loaded"):
         Scorer.load(folder).score("Tom has 5.", "Tom has 6.")
+
+
+@pytest.mark.parametrize(("one", "two"), [(300, 20), (1000, 10), (2000, 400), (160, 160), (5, 900)])
+def test_every_token_of_a_long_pair_is_in_a_window_and_none_is_too_long(one, two):
+    from types import SimpleNamespace
+
+    from paraqd.scoring.cross_model import LONGEST, _size, _windows
+
+    windows = _windows(SimpleNamespace(ids=[0] * one), SimpleNamespace(ids=[0] * two))
+    assert {int(t) for first, _ in windows for t in first} == set(range(one))
+    assert {int(t) for _, second in windows for t in second} == set(range(two))
+    assert all(_size((0, *window)) <= LONGEST for window in windows)

@@ -111,3 +111,6 @@ def test_long_texts_are_judged_in_windows(scorer):
     lost = scorer.score(question, question.replace("7 red", "some red"))
     assert EvidenceKind.NUMBER_LOST in {piece.kind for piece in lost.evidence}
     assert not lost.valid
+    # what the reading cannot see, at the very end: the learned judge must have read so far
+    broken = scorer.score(question, question.replace("How many pens has she?", "How many pens sleeps blue?"))
+    assert any(start > len(story) for piece in broken.evidence for start, _ in piece.paraphrase_spans)

@@ -13,7 +13,7 @@ from paraqd.scoring.onnx_session import OnnxFolder, printable
 from paraqd.scoring.verdict import EvidenceKind
 
 KINDS = tuple(EvidenceKind)
-_LONGEST = 320  # tokens of both texts: so many it was trained on
+LONGEST = 320  # tokens of both texts: so many it is trained on
 _SPECIAL = 3  # [CLS] question [SEP] paraphrase [SEP]
 _OVERLAP = 24
 _BATCH_TOKENS = 4096
@@ -103,13 +103,11 @@ def _size(window: Any) -> int:
 def _windows(question: Any, paraphrase: Any) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return the tokens of both texts, or of matching stretches of both where they are longer than the model reads."""
     one, two = np.arange(len(question.ids)), np.arange(len(paraphrase.ids))
-    room = _LONGEST - _SPECIAL
+    room = LONGEST - _SPECIAL
     if len(one) + len(two) <= room:
         return [(one, two)]
-    count = -(-(len(one) + len(two)) // (room - 4 * _OVERLAP))
-    return [
-        (_stretch(one, number, count, room // 2), _stretch(two, number, count, room // 2)) for number in range(count)
-    ]
+    count = -(-(len(one) + len(two)) // (room - 4 * _OVERLAP - 2))
+    return [(_stretch(one, number, count), _stretch(two, number, count)) for number in range(count)]
 
 
 def _differing(windows: list[Any], question: Any, paraphrase: Any) -> list[Any]:
@@ -120,10 +118,10 @@ def _differing(windows: list[Any], question: Any, paraphrase: Any) -> list[Any]:
     return [window for window in windows if not np.array_equal(one[window[0]], two[window[1]])] or windows[:1]
 
 
-def _stretch(tokens: NDArray[np.int64], number: int, count: int, most: int) -> NDArray[np.int64]:
+def _stretch(tokens: NDArray[np.int64], number: int, count: int) -> NDArray[np.int64]:
     size = len(tokens)
     start, end = size * number // count, size * (number + 1) // count
-    return tokens[max(0, start - _OVERLAP) : end + _OVERLAP][:most]
+    return tokens[max(0, start - _OVERLAP) : end + _OVERLAP]
 
 
 def _marks(offsets: Any, tokens: NDArray[np.int64], faults: NDArray[np.float32]) -> tuple[Mark, ...]:

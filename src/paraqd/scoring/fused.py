@@ -33,21 +33,20 @@ class FusedJudge:
         seen = [(plain(question), plain(paraphrase)) for question, paraphrase in pairs]
         problems = [(self._read(question.text), self._read(paraphrase.text)) for question, paraphrase in seen]
         made = [harmonise(q, p, match_quantities(q, p)) for q, p in problems]
-        judgements = self._judged(problems, made)
-        found: list[tuple[float, tuple[Evidence, ...]]] = []
-        for both, texts, shown, judgement in zip(problems, seen, made, judgements, strict=True):
-            if _words(shown.text) == _words(both[0].text):
-                found.append((1.0, ()))  # the same but for the way in which it is written
-                continue
-            score, evidence = self._weighed(*both, judgement, threshold)
-            found.append((score, placed_back(evidence, *texts)))
+        # the same but for the way in which it is written: nothing to ask, nothing to weigh
+        found: list[tuple[float, tuple[Evidence, ...]]] = [(1.0, ())] * len(pairs)
+        others = [i for i, (q, _) in enumerate(problems) if _words(made[i].text) != _words(q.text)]
+        judgements = self._judged([problems[i] for i in others], [made[i] for i in others])
+        for i, judgement in zip(others, judgements, strict=True):
+            score, evidence = self._weighed(*problems[i], judgement, threshold)
+            found[i] = (score, placed_back(evidence, *seen[i]))
         return found
 
     def _judged(
         self, pairs: Sequence[tuple[Problem, Problem]], made: Sequence[Harmonised]
     ) -> Sequence[Judgement | None]:
         """Ask the learned model, which sees the paraphrase's numbers as the question writes them."""
-        if self._model is None:
+        if self._model is None or not pairs:
             return [None] * len(pairs)
         told = self._model.judge([(q.text, each.text) for (q, _), each in zip(pairs, made, strict=True)])
         return [_placed_back(judgement, each) for judgement, each in zip(told, made, strict=True)]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from paraqd.corpus.writers import replacing
 from paraqd.reading import read
+from paraqd.scoring.cross_model import LONGEST
 from paraqd.scoring.harmony import Harmonised, harmonise
 from paraqd.scoring.plain import Plain, plain
 from paraqd.scoring.quantities import match_quantities
@@ -20,7 +21,7 @@ from paraqd.training.judge_model import KINDS
 if TYPE_CHECKING:
     from paraqd.corpus.faults import FaultyPair
 
-MAX_LENGTH = 320
+MAX_LENGTH = LONGEST
 _UNKNOWN = -1
 _COLUMNS = ("ids", "types", "faults", "labels", "kinds", "weights")
 
