@@ -41,8 +41,6 @@ from paraqd.training.train import reproducible
 # called with (stage, done, total or None, what else there is to say)
 Progress = Callable[[str, int, int | None, str], None]
 _FOLDS = 5
-# what a set counts when the evidence is weighed; the pairs written to mislead are harder than what a user has
-_COUNTS = {"written": 1.0, "composed": 1.0, "hand": 0.25}
 _RECIPE = "extended"
 
 
@@ -206,7 +204,7 @@ def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]
     # another hash than that of the parts, in which all validation questions agree
     groups = [hashlib.sha256(f"fold|{pair.id.partition('|')[0]}".encode()).digest()[0] % _FOLDS for pair in pairs]
     sizes = Counter(names)
-    shares = [_COUNTS.get(name, 1.0) / sizes[name] for name in names]
+    shares = [1 / sizes[name] for name in names]  # every set counts alike
     scores = np.zeros(len(pairs))
     for fold in range(_FOLDS):
         mine = [i for i, group in enumerate(groups) if group != fold]
