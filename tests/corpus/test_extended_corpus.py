@@ -7,23 +7,25 @@ import json
 
 import pytest
 
-from paraqd.corpus.datasets import written_split
+from paraqd.corpus.datasets import DatasetError, written_split
 from paraqd.corpus.extended_corpus import extended_corpus
 from paraqd.corpus.faults import FaultyPair, changed_spans, found_again, operator_faults, read_faults, written_faults
 
 OPERATORS = ("NumToWords", "NumberChange", "LastSentenceDeletion", "ClumsyGrammar")
+TWIN = next(number for number in range(40) if written_split(f"mathqa-{number:05d}") == "train")
 
 
-def written(number):
+def written(number, things=None):
     name = f"mathqa-{number:05d}"
+    thing = things or ("marbles" if written_split(name) == "train" else "pens")
     return {
         "id": name,
-        "question": f"Tom has {number + 4} red pens and 3 blue pens. How many pens does he have?",
-        "heavy_valid": f"How many pens are Tom's if {number + 4} of them are red and 3 are blue?",
-        "moderate_valid": f"Tom owns {number + 4} red pens and 3 blue pens. How many pens does he own?",
-        "heavy_invalid": f"How many pens are Tom's if {number + 5} of them are red and 3 are blue?",
+        "question": f"Tom has {number + 4} red {thing} and 3 blue {thing}. How many {thing} does he have?",
+        "heavy_valid": f"How many {thing} are Tom's if {number + 4} of them are red and 3 are blue?",
+        "moderate_valid": f"Tom owns {number + 4} red {thing} and 3 blue {thing}. How many {thing} does he own?",
+        "heavy_invalid": f"How many {thing} are Tom's if {number + 5} of them are red and 3 are blue?",
         "heavy_fault": "number_changed",
-        "moderate_invalid": f"Tom owns {number + 4} red pens. How many pens does he own?",
+        "moderate_invalid": f"Tom owns {number + 4} red {thing}. How many {thing} does he own?",
         "moderate_fault": "condition_lost",
     }
 
@@ -32,6 +34,7 @@ def written(number):
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     rows = [written(number) for number in range(40)]
+    rows[TWIN] = written(TWIN, "pens")  # but for its numbers a question that is kept back
     with gzip.open(folder / "written_pairs.jsonl.gz", "wt") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
     others = [
@@ -78,6 +81,16 @@ def test_no_question_is_trained_on_that_is_kept_back(corpus):
             found = {written_split(pair.id.partition("|")[0]) for pair in read_faults(files[name])}
             assert found == {part}
     assert {pair.id for pair in read_faults(corpus.train["rules"])} == {f"gsm8k-{n}" for n in range(6)}
+
+
+def test_a_near_twin_of_a_question_kept_back_is_not_trained_on(corpus):
+    for name in ("written", "composed"):
+        assert not any(pair.id.startswith(f"mathqa-{TWIN:05d}") for pair in read_faults(corpus.train[name]))
+
+
+def test_a_folder_made_with_other_settings_is_refused(corpus, data):
+    with pytest.raises(DatasetError, match="other operators and seed"):
+        extended_corpus(corpus.folder, data_dir=data, operators=OPERATORS[:2], seed=8)
 
 
 def test_operators_are_composed_on_rewrites_and_stand_beside_the_question(corpus):

@@ -11,7 +11,7 @@ from paraqd.scoring.plain import plain
 @pytest.mark.parametrize(
     ("text", "seen"),
     [
-        ("no references & none", "no references & none"),
+        ("no references & none; R&D", "no references and none; R&D"),
         ("a &lt; b", "a < b"),
         ("3 < 5 and 7 > 2", "3 < 5 and 7 > 2"),
         ("x<sup>2</sup> = 9", "x² = 9"),

@@ -1,7 +1,7 @@
 """The corpus of the learned judge: written rewrites, operators composed on top of them, and rule-made pairs.
 
-A question of the written set's benchmark or validation part, or one that differs from it in numbers alone, is never
-trained on.
+A question of the written set's benchmark or validation part or of a test set, or one that differs from it in numbers
+and a word or two alone, is never trained on.
 """
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.corpus.augment import augment
-from paraqd.corpus.datasets import find, load_questions, written_split
+from paraqd.corpus.datasets import DatasetError, find, load_pairs, load_questions, written_split
 from paraqd.corpus.faults import FaultyPair, operator_faults, write_faults, written_faults
 from paraqd.corpus.outputs import read_metadata
 from paraqd.corpus.tables import open_table
+from paraqd.corpus.twins import near_twins
 from paraqd.corpus.writers import replacing
 
 # called with (stage, done, total or None)
 Progress = Callable[[str, int, int | None], None]
 _FORMS = ("heavy", "moderate")
+_TESTS = ("aquarat", "sawp")
+_SETTINGS = "made-with.json"
 # applied to questions and to their written rewrites alike
 OPERATORS: tuple[str, ...] = (
     "NumToWords",
@@ -67,6 +70,8 @@ OPERATORS: tuple[str, ...] = (
     "BrokenConverse",
     "WrongReference",
     "SmallWordChange",
+    "InventedWord",
+    "LightSynonyms+InventedWord",
     "LightSynonyms+SmallWordChange",
     "LightSynonyms+NumberSwap",
     "Shortening+NumberChange",
@@ -112,14 +117,20 @@ def extended_corpus(
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    written = [row for row in open_table(find("written_pairs", data_dir)).rows() if _part(row) != "benchmark"]
+    check_settings(place, {"questions": questions, "seed": seed, "operators": list(operators)})
+    every = list(open_table(find("written_pairs", data_dir)).rows())
+    back = kept_back(every, data_dir)
+    written = [row for row in every if _part(row) == "validation"] + without_twins(
+        [row for row in every if _part(row) == "train"], back
+    )
     texts = place / "written.jsonl"
     _write(texts, ((f"{row['id']}|{form}", row[f"{form}_valid"]) for row in written for form in _FORMS))
     others = place / "questions.jsonl"
     if not others.is_file():
         rows = load_questions("questions", data_dir=data_dir)
-        names = {str(row["id"]) for row in open_table(find("written_pairs", data_dir)).rows()}
-        chosen = other_questions(rows, names, size=questions, seed=seed)
+        names = {str(row["id"]) for row in every}
+        free = other_questions(rows, names, size=questions + questions // 8, seed=seed)  # about one of 18 is a twin
+        chosen = without_twins(free, back)[:questions]
         _write(others, ((row["id"], row["question"]) for row in chosen))
     made = {}
     for source in (texts, others):
@@ -173,6 +184,39 @@ def other_questions(
     ]
     random.Random(seed).shuffle(free)
     return free[:size]
+
+
+def kept_back(written: Iterable[Mapping[str, Any]], data_dir: str | Path | None = None) -> list[str]:
+    """Return the questions nothing like which is trained on: written ones that are kept back, and the test sets'."""
+    found = [str(row["question"]) for row in written if _part(row) != "train"]
+    for name in _TESTS:
+        try:
+            found += sorted({pair.question for pair in load_pairs(name, data_dir=data_dir)})
+        except DatasetError:
+            continue  # who has no test sets cannot look at them either
+    return found
+
+
+def without_twins(rows: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Return the rows whose question is no near twin of a text."""
+    twins = near_twins([str(row["question"]) for row in rows], texts)
+    return [row for row, twin in zip(rows, twins, strict=True) if not twin]
+
+
+def check_settings(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Remember what a folder's files are made with; refuse to go on with those of other settings."""
+    path = folder / _SETTINGS
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        with replacing(path) as temporary:
+            Path(temporary).write_text(json.dumps(dict(settings), indent=2) + "\n", encoding="utf-8")
+        return
+    other = sorted(name for name in {*held, *settings} if held.get(name) != settings.get(name))
+    if other:
+        raise DatasetError(
+            f"{folder} was made with other {' and '.join(other)}: delete it to make it anew, or name another folder"
+        )
 
 
 def _part(row: Mapping[str, Any]) -> str:

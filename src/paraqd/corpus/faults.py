@@ -38,6 +38,7 @@ OPERATOR_KINDS: Mapping[str, str] = {
     "BrokenConverse": "relation_changed",
     "SmallWordChange": "relation_changed",
     "TfidfReplacement": "incoherent",
+    "InventedWord": "incoherent",
     "RandomDeletion": "content_lost",
     "ImportantPhraseDeletion": "content_lost",
 }

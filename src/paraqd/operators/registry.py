@@ -64,6 +64,7 @@ BUILTIN: Mapping[str, str] = {
     "Shortening": "shortening",
     "LightSynonyms": "light_synonyms",
     "SmallWordChange": "small_word_change",
+    "InventedWord": "invented_word",
     "LowTfidfReplacement": "low_tfidf_replacement",
     "MaskedReconstruction": "masked_reconstruction",
 }

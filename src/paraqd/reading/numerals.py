@@ -88,6 +88,18 @@ MULTIPLES = {
     "ninefold": 9,
     "tenfold": 10,
 }
+# counted by sevens, in twelves
+PLURALS = {
+    **{word + ("es" if word == "six" else "s"): value for word, value in ONES.items() if value > 1},
+    **{word.removesuffix("y") + "ies": value for word, value in TENS.items()},
+}
+_AT = frozenset({"at", "until", "till", "since", "by", "around"})
+_PARTS_OF_DAY = (
+    ("a", ["in", "the", "morning"]),
+    ("p", ["in", "the", "afternoon"]),
+    ("p", ["in", "the", "evening"]),
+    ("p", ["at", "night"]),
+)
 CARDINAL_START = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
 # a number of more digits than this names something: nobody computes with it, and converting it is not linear
 MAX_DIGITS = 400
@@ -214,11 +226,17 @@ def _ordinal_below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
     return TENS[word] + ORDINAL_ONES[last], i + (3 if hyphen else 2)
 
 
-def meridiem(s: Stream, i: int) -> tuple[str, int] | None:
-    """Read am, a.m., pm, p.m. at i: ('a' or 'p', next token)."""
+def meridiem(s: Stream, i: int, first: int | None = None) -> tuple[str, int] | None:
+    """Read am, a.m., pm, p.m. at i: ('a' or 'p', next token); behind *at* and a number also *in the morning*."""
     word = s.low[i]
+    if first and s.low[first - 1] in _AT:
+        for part, words in _PARTS_OF_DAY:
+            if s.low[i : i + len(words)] == words:
+                return part, i + len(words)
     if word in {"am", "pm"}:
         return word[0], i + 1
+    if word in {"a", "p"} and s.text[i + 1] == "." and s.low[i + 2] == "m" and s.text[i + 3] == "." and i:
+        return word, i + 4  # a . m . in texts with a space before each mark
     if word in {"a", "p"} and s.text[i + 1] == "." and s.low[i + 2] == "m" and s.glued(i + 1):
         return word, i + 4 if s.text[i + 3] == "." and s.glued(i + 3) else i + 3
     return None

@@ -254,7 +254,7 @@ def _clock(s: Stream, i: int) -> Draft | None:
     if with_minutes:
         hours += Fraction(int(s.text[i + 2]), 60)
         after = i + 3
-    half_day = meridiem(s, after)
+    half_day = meridiem(s, after, i)
     if half_day is not None and hours < 13:
         which, after = half_day
         hours = hours % 12 + (12 if which == "p" else 0)

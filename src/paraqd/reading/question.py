@@ -8,7 +8,7 @@ from paraqd.reading.types import Question, Sentence
 
 _IMPERATIVES = (
     "find calculate determine compute evaluate solve simplify express estimate state work convert write identify "
-    "prove show give name choose select list tell"
+    "prove show give name choose select list tell search seek"
 )
 # cue words that open an asking clause, strongest first
 _HOW = re.compile(
@@ -32,6 +32,10 @@ _ASKING_PHRASE = re.compile(
 _INVERTED = re.compile(
     r"\b(?:what|which|how (?:many|much|long|far|old|fast))(?: \w+){0,4}? "
     r"(?:does|do|did|is|are|was|were|will|would|can|could|should|must) (?:he|she|it|they|we|you|i|the|each)\b",
+    re.I,
+)
+_WANTED = re.compile(
+    r"\s(?:is|are) (?:to be (?:found|calculated|determined|computed|worked out)|asked|wanted|sought)(?: for)?\s*\W*$",
     re.I,
 )
 _AUXILIARY = re.compile(r"\s+(?:will|would|does|do|did|is|are|was|were|can|could|should|has|have|had)\b", re.I)
@@ -102,6 +106,9 @@ def _asks(sentence: Sentence) -> Question | None:
     phrase = _ASKING_PHRASE.search(text)
     if phrase is not None:
         return _clause(sentence, phrase.start(), _wh_target(text, phrase))
+    wanted = _WANTED.search(text)
+    if wanted is not None:
+        return _clause(sentence, 0, _target(text[: wanted.start()], _STOP_AFTER_FIND))
     inverted = _INVERTED.search(text)
     if inverted is not None:
         return _clause(sentence, inverted.start(), _target(text[inverted.start() :], _STOP_AFTER_FIND))

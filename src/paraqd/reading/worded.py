@@ -11,6 +11,7 @@ from paraqd.reading.numerals import (
     MULTIPLES,
     ONES,
     ORDINALS,
+    PLURALS,
     SCALES,
     TENS,
     cardinal,
@@ -24,7 +25,8 @@ from paraqd.reading.units import category
 
 STARTERS = (
     CARDINAL_START | frozenset(ORDINALS) | frozenset(MULTIPLES)
-    | {"a", "an", "half", "quarter", "quarters", "dozen", "couple", "noon", "midnight", "midday"}
+    | frozenset(PLURALS)
+    | {"time", "a", "an", "half", "quarter", "quarters", "dozen", "couple", "noon", "midnight", "midday"}
 )  # fmt: skip
 
 _COINS = frozenset(["dime", "dimes", "nickel", "nickels", "penny", "pennies", "coin", "coins"])
@@ -84,6 +86,12 @@ def worded(s: Stream, i: int, floor: int) -> Draft | None:
         return None if s.low[i - 1 : i] in _VAGUE else _dozen(s, i, i + 1, floor)
     if word == "couple":
         return None
+    if word in PLURALS:
+        counted = s.low[i - 1 : i] in (["in"], ["by"])
+        return Draft(Fraction(PLURALS[word]), Kind.COUNT, i, i + 1, worded=True) if counted else None
+    if word == "time":
+        extra = s.low[i + 1 : i + 4] == ["and", "a", "half"]
+        return Draft(Fraction(3, 2), Kind.MULTIPLE, i, i + 4, worded=True) if extra else None
     found = ordinal_value(s, i)
     if found is not None:
         return _ordinal(s, i, *found)
@@ -229,7 +237,7 @@ def _cardinal(s: Stream, i: int, first: int, floor: int) -> Draft | None:
         return None
     if s.low[after] in {"o'clock", "o’clock"} and value <= 12:
         return Draft(Fraction(value), Kind.TIME_OF_DAY, first, after + 1, worded=True)
-    half_day = meridiem(s, after) if value <= 12 else None
+    half_day = meridiem(s, after, first) if value <= 12 else None
     if half_day is not None:
         hours = Fraction(value % 12 + (12 if half_day[0] == "p" else 0))
         return Draft(hours, Kind.TIME_OF_DAY, first, half_day[1], worded=True)

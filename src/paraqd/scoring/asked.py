@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from paraqd.reading import Problem
 from paraqd.reading.types import Question
+from paraqd.reading.unit_mentions import find_unit_mentions
+from paraqd.reading.units import category, dimension
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind
 from paraqd.scoring.words import stem
@@ -37,6 +39,8 @@ _ASKING = frozenset("how many much what which is are was were will does did do t
 _DANGLING = frozenset(
     "an the of and or if that will would does did how many much what which his their its every per than".split()
 )
+_WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"])
+_HANGING = frozenset("a not is are was were be been to with from at by in on for has have had when where".split())
 _SAME = {
     "width": "breadth",
     "average": "mean",
@@ -66,6 +70,27 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         spans = (((asked.start, asked.end),), ((there.start, there.end),))
         yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
     yield from _other_target(question, paraphrase, asked, there)
+    yield from _other_unit(question, paraphrase, there)
+
+
+def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iterator[Finding]:
+    """Find a unit that the answer is asked in and that the question never names."""
+    known = {part for mention in find_unit_mentions(question) for part in mention.unit.split("/")}
+    low = question.text.lower()
+    for mention in find_unit_mentions(paraphrase):
+        unit = mention.unit.partition("/")[0]
+        inside = there.start <= mention.start < there.end and mention.quantity is None
+        if (
+            not inside
+            or unit in known
+            or unit[:4] in low
+            or paraphrase.text[mention.start : mention.end].lower() in low
+        ):
+            continue
+        if dimension(unit)[0] in {dimension(each)[0] for each in known} or category(unit) == "currency":
+            word = paraphrase.text[mention.start : mention.end]
+            message = f"The answer is asked in “{word}”, a unit that the question does not name."
+            yield Finding("unit_changed", EvidenceKind.UNIT_CHANGED, (), ((mention.start, mention.end),), message)
 
 
 def _other_target(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:
@@ -106,6 +131,10 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
     if not words:
         return True
     end = asked.text.rstrip()[-1:]
+    if words[-2:] in _WHOLE:
+        return False
+    if words[-1] in _HANGING and end.isalpha():
+        return True
     if words[-1] in _WANTS_MORE and end not in (":", "=", "_", "…"):
         return True
     if words[-1] in _DANGLING and end not in ("?", "？", ":", "=", "_", "…", "-", "–"):

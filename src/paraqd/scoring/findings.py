@@ -10,8 +10,10 @@ from paraqd.scoring.asked import question_findings
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.gaps import gap_findings
 from paraqd.scoring.items import Item, Matching
+from paraqd.scoring.labels import label_findings
 from paraqd.scoring.named import name_findings, pronoun_findings
 from paraqd.scoring.ordered import ordered_findings
+from paraqd.scoring.owners import owner_findings
 from paraqd.scoring.quantities import match_quantities
 from paraqd.scoring.relations import relation_findings
 from paraqd.scoring.roles import exchanged
@@ -39,6 +41,8 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
     for a, b in matching.other_value:
         message = f"The number {_quoted(a, question)} became {_quoted(b, paraphrase)}."
         feature = "algebra_changed" if {a.first.kind, b.first.kind} & _ALGEBRA else "number_changed"
+        if a.first.value * b.first.value == 1 and a.first.unit is b.first.unit is None:
+            feature = "multiple_turned"  # twice as many, half as many: the other way round it is the same
         yield Finding(feature, EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
     for a, b in matching.other_unit:
         message = f"{_quoted(a, question).capitalize()} became {_quoted(b, paraphrase)}."
@@ -58,6 +62,7 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         message = f"The paraphrase tells a result that the question leaves to be found: {_quoted(item, paraphrase)}."
         yield Finding("number_derived", EvidenceKind.NUMBER_ADDED, (), item.spans, message)
     yield from _exchanges(matching, question, paraphrase)
+    yield from owner_findings(question, paraphrase, matching)
 
 
 def _exchanges(matching: Matching, question: Problem, paraphrase: Problem) -> Iterator[Finding]:
@@ -94,6 +99,7 @@ READER = Reader(
         question_findings,
         relation_findings,
         name_findings,
+        label_findings,
         pronoun_findings,
         gap_findings,
         ordered_findings,

@@ -16,6 +16,13 @@ from paraqd.scoring.items import Item, Matching
 from paraqd.scoring.verdict import Span
 
 Edit = tuple[int, int, str]
+_UNORDERED = re.compile(
+    r"\b(?:median|mean|average|mode|range|sum|total|product|add|lcm|hcf|gcd|least common|greatest common|"
+    r"highest common|lowest common|standard deviation|variance)\b",
+    re.I,
+)
+_LISTED = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+)", re.I)
+_LEAST_LISTED = 3
 _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
@@ -49,7 +56,12 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
     >>> harmonise(q, p, match_quantities(q, p)).text
     'Nine out of ten of us run. In how many km?'
     """
-    edits = [*_quantities(question, paraphrase, matching)]
+    lists = [*_lists(question, paraphrase, matching)]
+    edits = lists + [
+        edit
+        for edit in _quantities(question, paraphrase, matching)
+        if not any(start <= edit[0] < end for start, end, _ in lists)
+    ]
     edits += _units(question, paraphrase, edits)
     pieces: list[tuple[str, Span, bool]] = []
     done = 0
@@ -71,6 +83,37 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
         tuple(origin for _, origin, _ in pieces),
         tuple(kept for _, _, kept in pieces),
     )
+
+
+def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
+    """Yield a list of numbers in the question's order where the order does not matter: the median of 7, 3 and 5."""
+    if not (_UNORDERED.search(question.text) and _UNORDERED.search(paraphrase.text)):
+        return
+    here, there = (
+        _runs(problem.text, sorted(items, key=lambda item: item.start))
+        for problem, items in (
+            (question, [a for a, _ in matching.same]),
+            (paraphrase, [b for _, b in matching.same]),
+        )
+    )
+    partner = {b.start: a.start for a, b in matching.same}
+    for run in there:
+        mine = {partner[item.start] for item in run}
+        same = next((other for other in here if {item.start for item in other} == mine), None)
+        if same is not None:
+            yield run[0].start, run[-1].end, question.text[same[0].start : same[-1].end]
+
+
+def _runs(text: str, items: Sequence[Item]) -> list[list[Item]]:
+    """Return the lists of plain numbers, three at least."""
+    runs: list[list[Item]] = [[]]
+    for item in items:
+        plain = item.first.unit is None and len(item.parts) == 1
+        if not plain or (runs[-1] and not _LISTED.fullmatch(text[runs[-1][-1].end : item.start])):
+            runs.append([])
+        if plain:
+            runs[-1].append(item)
+    return [run for run in runs if len(run) >= _LEAST_LISTED]
 
 
 def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:

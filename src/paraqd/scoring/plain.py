@@ -54,6 +54,8 @@ _FORMULA = re.compile(
     r"\$\$?((?:\\[a-zA-Z]+|\\[^a-zA-Z]|(?<![a-zA-Z\\])[a-zA-Z]{1,2}(?![a-zA-Z])|[^$a-zA-Z\\]){1,80})\$\$?|\\\((.{1,120}?)\\\)|\\\[(.{1,120}?)\\\]"
 )
 _WORD = re.compile(r"\\?[A-Za-z]+")
+_AND = re.compile(r"(?<=\s)&(?=\s)")
+_SHOUTED = 12
 _WEB, _MARKUP = ("&", "<"), ("\\", "$", "^")
 
 
@@ -80,6 +82,8 @@ def plain(text: str) -> Plain:
     ('48\xa0m²  wide ', ((0, 2), (19, 23)))
     >>> plain(r"$\sqrt{50}$ is more than $7, and $x^2 \le \frac{1}{2}$").text
     '√50 is more than $7, and x² ≤ 1/2'
+    >>> plain("TOM & ANN HAVE 5 KM TO GO.").text
+    'tom and ann have 5 km to go.'
     """
     made = Plain(text)
     if any(sign in text for sign in _WEB):
@@ -95,7 +99,11 @@ def plain(text: str) -> Plain:
             (_ESCAPED, lambda m: m[1]),
             (_POWER, lambda m: (m[1] or m[2]).translate(_POWERS)),
         )
-    return Plain(made.text.translate(_SIGNS), made.places)
+    seen = made.text.translate(_SIGNS)
+    low = seen.lower()
+    if len(low) == len(seen) and sum(map(str.isalpha, seen)) >= _SHOUTED and seen == seen.upper():
+        seen = low  # all in capitals: they tell nothing
+    return _replaced(Plain(seen, made.places), (_AND, lambda m: "and")) if "&" in seen else Plain(seen, made.places)
 
 
 def _replaced(made: Plain, *rules: tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]) -> Plain:

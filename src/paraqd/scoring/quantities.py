@@ -166,14 +166,17 @@ def _turned_about(question: Problem, paraphrase: Problem) -> Callable[[Item, Ite
 
 
 def _said_by_unit(item: Item, other: Problem) -> bool:
-    """Tell whether a one is said by its unit alone: 1 cm on the map, each centimetre."""
+    """Tell whether it is one of a unit that is named alone: 1 cm, each centimetre; 60 seconds, every minute."""
     one = _one(item)
-    if one is None or one.value != 1 or one.unit is None or "/" in one.unit:
+    if one is None or one.unit is None or "/" in one.unit:
         return False
-    return any(
-        token.text.lower() in _EACH and SPELLINGS.get(after.text, SPELLINGS.get(after.text.lower())) == one.unit
+    kind, factor = dimension(one.unit)
+    said = (
+        SPELLINGS.get(after.text, SPELLINGS.get(after.text.lower()))
         for token, after in pairwise(other.tokens)
+        if token.text.lower() in _EACH
     )
+    return any(unit and "/" not in unit and dimension(unit) == (kind, one.value * factor) for unit in said)
 
 
 def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -> Iterator[tuple[Item, Item]]:
@@ -215,7 +218,12 @@ def _members(whole: Quantity, items: Sequence[Item]) -> list[Item]:
 
 def _restated(item: Item, others: Sequence[Item]) -> bool:
     """Tell whether a number is the repetition of one that has its counterpart."""
-    return any(item.signed == other.signed or _equal_as_written(item, other) for other in others)
+    exponent = item.first.kind is Kind.EXPONENT
+    return any(
+        (item.signed == other.signed or _equal_as_written(item, other))
+        and (other.first.kind is Kind.EXPONENT or not exponent)
+        for other in others
+    )
 
 
 def _in_run(item: Item, values: Container[Fraction]) -> bool:
@@ -233,8 +241,8 @@ def _negligible(item: Item) -> bool:
         return one.value in (2, 3)  # x², the square of x
     if one.kind is Kind.ORDINAL:
         return one.value <= _SMALL
-    if one.value == 0:
-        return True  # x > 0, x is positive
+    if one.value == 0 or (one.kind is Kind.TIME_OF_DAY and one.worded):
+        return True  # x > 0, x is positive; before noon, in the morning
     if one.unit is None and one.kind is Kind.COUNT:
         return one.value == 1 or (one.value <= _SMALL and one.worded)
     if one.kind is Kind.MULTIPLE:

@@ -3,51 +3,55 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from paraqd.reading import Problem
+from paraqd.reading.equality import signature
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
 from paraqd.scoring.words import STOP_WORDS, stem
 
 _OPPOSITES = (
-    ("more", "fewer less"),
+    (
+        "more older elder taller longer heavier greater larger bigger higher dearer costlier",
+        "fewer less younger shorter lighter smaller lower cheaper",
+    ),
+    ("before earlier", "after later"),
+    ("faster", "slower"),
+    ("ahead", "behind"),
+    ("twice double doubled doubles", "half halved halves"),
+    ("times", ""),
+    ("exceeds exceed exceeded outweighs", ""),
+    ("gives gave give", ""),
+    ("lends lent", "borrows borrowed"),
+    ("owes owed", ""),
+    ("beats beat defeats defeated", ""),
+    ("overtakes overtook", ""),
     (
         "increased increase increases increasing rise rises rose raised",
         "decreased decrease decreases decreasing reduced reduces reduce fell falls fall dropped drops lowered",
     ),
-    ("before", "after"),
-    ("earlier", "later"),
     ("profit gain gained gains", "loss lost loses"),
-    ("older elder", "younger"),
-    ("taller longer", "shorter"),
-    ("heavier", "lighter"),
-    ("faster", "slower"),
-    ("greater larger bigger higher", "smaller lower"),
     ("least minimum", "most maximum"),
-    ("upstream", "downstream"),
     ("with", "without"),
-    ("inside", "outside"),
     ("above", "below"),
-    ("odd", "even"),
-    ("cheaper", "dearer costlier"),
-    ("twice double doubled doubles", "half halved halves"),
     ("added adds add", "subtracted subtracts subtract removed removes"),
-    ("deposited deposits", "withdrew withdraws withdrawn"),
     ("filled fills fill filling", "emptied empties empty emptying drains drained"),
     ("entered enters entering joined", "left leaving exited"),
+    ("sells sold", "bought buys"),
+    ("upstream", "downstream"),
+    ("inside", "outside"),
+    ("odd", "even"),
+    ("deposited deposits", "withdrew withdraws withdrawn"),
     ("discount", "surcharge markup"),
     ("simple", "compound"),
     ("inclusive including", "exclusive excluding"),
     ("multiplied multiply multiplies", "divided divide divides"),
-    ("gives gave give", ""),
-    ("lends lent", "borrows borrowed"),
-    ("sells sold", "bought buys"),
-    ("owes owed", ""),
-    ("beats beat defeats defeated", ""),
-    ("overtakes overtook", ""),
-    ("times", ""),
+    ("north", "south"),
+    ("east", "west"),
+    ("clockwise", "anticlockwise counterclockwise"),
 )
 _SIDE: dict[str, tuple[int, int]] = {
     word: (number, side)
@@ -55,9 +59,15 @@ _SIDE: dict[str, tuple[int, int]] = {
     for side, words in enumerate(sides)
     for word in words.split()
 }
-_COMPARED = frozenset(
-    "more fewer less older elder younger taller longer shorter heavier lighter faster slower greater larger bigger "
-    "higher smaller lower cheaper dearer costlier earlier later before after twice double half times".split()
+_COMPARED = frozenset(word for sides in _OPPOSITES[:7] for side in sides for word in side.split()) - {
+    "doubled",
+    "doubles",
+}
+# with nothing beside them that could be turned, too
+_ALONE = frozenset(
+    number
+    for number, sides in enumerate(_OPPOSITES)
+    if sides[0].split()[0] in "upstream inside odd deposited discount simple multiplied north east clockwise".split()
 )
 _GIVING = frozenset(
     "gives gave give sells sold lends lent pays paid sends sent owes owed hands handed beats beat defeats defeated "
@@ -65,17 +75,22 @@ _GIVING = frozenset(
 )
 _PASSIVE = frozenset({"is", "are", "was", "were", "be", "been", "being", "by"})
 _JOINTS = frozenset({"than", "as", "before", "after", "that", "of"})
+_MULTIPLES = frozenset({"twice", "double", "half", "times"})
+_AT_ONCE = _GIVING | _JOINTS | {"ahead", "behind", "exceeds", "exceed", "exceeded", "outweighs"}
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[.?!;,]")
 _REACH = 5
+_APART = 2
+_MEASURED = frozenset("many much old tall long heavy big large high fast great wide deep far expensive".split())
 
 
 class Mention(NamedTuple):
-    """A word of a relation, and the words that it relates."""
+    """A word of a relation, the words that it relates, and the number that it goes with."""
 
     side: int
     span: Span
     left: frozenset[str]
     right: frozenset[str]
+    number: Hashable = None
 
 
 def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
@@ -83,30 +98,68 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
     *Ann has 3 more than Bob* and *Bob has 3 fewer than Ann* are the same: both turns together are none.
     """
-    here, there = _mentions(question.text), _mentions(paraphrase.text)
-    for number in sorted(here):
-        mine, theirs = here[number], there.get(number, [])
-        if len(mine) == len(theirs) == 1:
-            crossed = _crossed(mine[0], theirs[0])
-            if crossed and mine[0].side == theirs[0].side:
-                yield _exchanged(question, paraphrase, mine[0], theirs[0])
-                continue
-            if crossed:
-                continue
-        yield from _opposites(question, paraphrase, mine, theirs)
+    here, there = _mentions(question), _mentions(paraphrase)
+    for family in sorted(here):
+        mine, theirs = here[family], there.get(family, [])
+        for one, other in _paired(mine, theirs):
+            mine = [mention for mention in mine if mention is not one]
+            theirs = [mention for mention in theirs if mention is not other]
+            yield from _compared(question, paraphrase, one, other)
+        sure = family in _ALONE and len(mine) == len(theirs) == 1
+        yield from _opposites(question, paraphrase, mine, theirs, sure=sure)
 
 
-def _opposites(question: Problem, paraphrase: Problem, mine: list[Mention], theirs: list[Mention]) -> Iterator[Finding]:
+def _paired(mine: list[Mention], theirs: list[Mention]) -> list[tuple[Mention, Mention]]:
+    """Return the mentions that go with the same number; the only one on either side goes with the only other."""
+    found = []
+    for one in mine:
+        same = [other for other in theirs if other.number == one.number is not None]
+        if len(same) == 1 and sum(each.number == one.number for each in mine) == 1:
+            found.append((one, same[0]))
+    used, taken = ([id(pair[side]) for pair in found] for side in (0, 1))
+    left = [one for one in mine if id(one) not in used]
+    right = [other for other in theirs if id(other) not in taken]
+    if len(left) == len(right) == 1 and (left[0].left or left[0].right):
+        found.append((left[0], right[0]))
+    return found
+
+
+def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Iterator[Finding]:
+    """Judge a relation and its counterpart by their words and by what stands on either side."""
+    there = (mine.left & theirs.right) - mine.right - theirs.left
+    back = (mine.right & theirs.left) - mine.left - theirs.right
+    stays = (mine.left & theirs.left) - mine.right - theirs.right
+    too = (mine.right & theirs.right) - mine.left - theirs.left
+    if mine.side == theirs.side:
+        if there and back:
+            yield _exchanged(question, paraphrase, mine, theirs)
+        return
+    if there and back:
+        return
+    sure = (stays or too) and not there and not back
+    yield _turned(question, paraphrase, (mine.span,), (theirs.span,), sure=bool(sure))
+
+
+def _opposites(
+    question: Problem, paraphrase: Problem, mine: list[Mention], theirs: list[Mention], *, sure: bool
+) -> Iterator[Finding]:
     """Find a word of a relation whose opposite stands in the paraphrase in its stead."""
     for side in (0, 1):
-        gone = [mention.span for mention in mine if mention.side == side]
-        come = [mention.span for mention in theirs if mention.side != side]
+        gone = tuple(mention.span for mention in mine if mention.side == side)
+        come = tuple(mention.span for mention in theirs if mention.side != side)
         kept = sum(mention.side == side for mention in theirs)
         before = sum(mention.side != side for mention in mine)
         if len(gone) > kept and len(come) > before:
-            word, other = question.text[slice(*gone[0])], paraphrase.text[slice(*come[0])]
-            message = f"“{word}” became “{other}”: the relation is turned round."
-            yield Finding("relation_turned", EvidenceKind.RELATION_CHANGED, tuple(gone), tuple(come), message)
+            yield _turned(question, paraphrase, gone, come, sure=sure)
+
+
+def _turned(
+    question: Problem, paraphrase: Problem, gone: tuple[Span, ...], come: tuple[Span, ...], *, sure: bool
+) -> Finding:
+    word, other = question.text[slice(*gone[0])], paraphrase.text[slice(*come[0])]
+    message = f"“{word}” became “{other}”: the relation is turned round."
+    feature = "relation_opposed" if sure else "relation_turned"
+    return Finding(feature, EvidenceKind.RELATION_CHANGED, gone, come, message)
 
 
 def _exchanged(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Finding:
@@ -116,38 +169,60 @@ def _exchanged(question: Problem, paraphrase: Problem, mine: Mention, theirs: Me
     return Finding("things_exchanged", EvidenceKind.ENTITY_CHANGED, *spans, message)
 
 
-def _crossed(mine: Mention, theirs: Mention) -> bool:
-    """Tell whether what stood on the left of a relation stands on its right, and the other way round."""
-    there = (mine.left & theirs.right) - mine.right - theirs.left
-    back = (mine.right & theirs.left) - mine.left - theirs.right
-    return bool(there and back)
-
-
-def _mentions(text: str) -> dict[int, list[Mention]]:
+def _mentions(problem: Problem) -> dict[int, list[Mention]]:
     """Find the words of relations, by the number of the relation."""
-    words = list(_WORD.finditer(text))
+    words = list(_WORD.finditer(problem.text))
     low = [match.group().lower().replace("’", "'").removesuffix("'s") for match in words]
+    for quantity in problem.quantities:  # a unit relates nothing
+        inside = range(
+            bisect_left(words, quantity.start, key=re.Match.start), bisect_left(words, quantity.end, key=re.Match.start)
+        )
+        low[inside.start : inside.stop] = [
+            word if word in _SIDE or word in _JOINTS else "" for word in low[inside.start : inside.stop]
+        ]
     found: dict[int, list[Mention]] = {}
     for place, word in enumerate(low):
-        number, side = _SIDE.get(word, (None, 0))
-        if number is None:
+        family, side = _SIDE.get(word, (None, 0))
+        if family is None:
             continue
         related = word in _COMPARED or word in _GIVING
         if word in _GIVING and not _PASSIVE.isdisjoint(low[max(0, place - 2) : place + 4]):
             related = False
-        left = _near(low, place, -1) if related else frozenset()
+        left = _near(low, place, -1) | _between(low, place) if related else frozenset()
         right = _near(low, place, 1) if related else frozenset()
         if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can change places here
             names = {stem(low[i]) for i, match in enumerate(words) if match.group()[0].isupper()}
             left, right = left & names, right & names
-        found.setdefault(number, []).append(Mention(side, words[place].span(), left, right))
+        number = _number(problem, words[place].start()) if word in _COMPARED else None
+        found.setdefault(family, []).append(Mention(side, words[place].span(), left, right, number))
     return found
+
+
+def _number(problem: Problem, start: int) -> Hashable:
+    """Return the quantity right before a word, with at most two words between: 5 cm taller, 9 red pens fewer."""
+    before = [quantity for quantity in problem.quantities if quantity.end <= start]
+    if not before or len(_WORD.findall(problem.text[before[-1].end : start])) > _APART:
+        return None
+    return signature(before[-1])
+
+
+def _between(low: list[str], place: int) -> frozenset[str]:
+    """Return what is compared where it stands behind the word: more *boys* than girls."""
+    found: list[str] = []
+    for word in low[place + 1 : place + 1 + _REACH]:
+        if word in _STOPS or word == "than" or (word == "as" and found):
+            return frozenset(found)
+        if word and word not in STOP_WORDS and word not in _SIDE and word not in _MEASURED and not word.isdecimal():
+            found.append(stem(word))
+    return frozenset()
 
 
 def _near(low: list[str], place: int, step: int) -> frozenset[str]:
     """Return the content words on one side, up to the end of the clause; behind a comparison those behind *than*."""
     found: list[str] = []
-    joined = step < 0 or low[place] in _GIVING or low[place] in _JOINTS
+    joints = 0 if step < 0 or low[place] in _AT_ONCE else 1
+    if step > 0 and low[place] in _MULTIPLES:
+        joints = 2 if "as" in low[place + 1 : place + 3] else 0  # twice as old *as Ann*, twice *her age*
     at = place + step
     while 0 <= at < len(low) and len(found) < _REACH:
         word = low[at]
@@ -157,8 +232,8 @@ def _near(low: list[str], place: int, step: int) -> frozenset[str]:
         if word in _STOPS:
             break
         if word in _JOINTS and step > 0:
-            joined = True
-        elif joined and not word.isdecimal() and word not in STOP_WORDS and word not in _SIDE:
+            joints -= 1
+        elif joints <= 0 and word and not word.isdecimal() and word not in STOP_WORDS and word not in _SIDE:
             found.append(stem(word))
         at += step
     return frozenset(found)

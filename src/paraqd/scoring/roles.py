@@ -16,7 +16,7 @@ _RATIO = frozenset({"ratio", "proportion"})
 _WINDOW = 4
 _LEAST_CROSSED = 0.8
 _MOST_COMPARED = 60  # every one is compared with every other
-_CUTS = frozenset(", ; . ? ! : and or but while whereas to from than".split())
+_CUTS = frozenset(", ; . ? ! : and or but while whereas to from than if when".split())
 
 
 def likeness(a: Mapping[str, float], b: Mapping[str, float]) -> float:

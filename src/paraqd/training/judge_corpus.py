@@ -13,11 +13,12 @@ from typing import Any
 
 from paraqd.corpus.augment import augment
 from paraqd.corpus.datasets import find, load_questions, written_split
-from paraqd.corpus.extended_corpus import OPERATORS, extended_corpus, other_questions
+from paraqd.corpus.extended_corpus import OPERATORS, extended_corpus, kept_back, other_questions
 from paraqd.corpus.faults import FaultyPair, operator_faults, read_faults, write_faults
 from paraqd.corpus.hand_pairs import Block, block_pairs, hand_blocks
 from paraqd.corpus.natural import natural_pairs
 from paraqd.corpus.tables import open_table
+from paraqd.corpus.twins import likeness, near_twins
 from paraqd.reading import read
 from paraqd.scoring.quantities import match_quantities
 from paraqd.training.prepare import write_questions
@@ -41,7 +42,7 @@ _MOST_FLUENT = 8000
 _MOST_VALIDATED = 40
 _STRANGERS = 6000
 _LOOKED_AT = 60
-_TOO_LIKE = 75  # of 100: such a one may ask the same
+_TOO_LIKE = 70  # of 100: such a one may ask the same
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def judge_sets(
         "hand": lambda: block_pairs(hand_blocks_of("train")),
         "hand_composed": lambda: draw(_on_hand_pairs(place, **options), most=_MOST_HAND, seed=seed),
         "strangers": lambda: strangers(_texts(place / "questions.jsonl"), count=_STRANGERS, seed=seed),
-        "natural": lambda: natural_pairs(_free_questions(data_dir, seed)),
+        "natural": lambda: _natural(data_dir, seed),
     }
     if generators and "f9" in generators:
         train["fluent"] = lambda: _fluent(place, generators=generators, device=device, **options)
@@ -136,11 +137,14 @@ def _texts(path: Path) -> list[str]:
     return [str(row["question"]) for row in open_table(path).rows()]
 
 
-def _free_questions(data_dir: str | Path | None, seed: int) -> list[Mapping[str, Any]]:
-    """Return all training questions that are neither written ones nor twins of those that are kept back."""
+def _natural(data_dir: str | Path | None, seed: int) -> list[FaultyPair]:
+    """Return the pairs that the training questions hold by themselves, without twins of what is kept back."""
     rows = load_questions("questions", data_dir=data_dir)
-    written = {str(row["id"]) for row in open_table(find("written_pairs", data_dir)).rows()}
-    return other_questions(rows, written, size=len(rows), seed=seed)
+    written = list(open_table(find("written_pairs", data_dir)).rows())
+    free = other_questions(rows, {str(row["id"]) for row in written}, size=len(rows), seed=seed)
+    pairs, back = list(natural_pairs(free)), kept_back(written, data_dir)
+    twins = (near_twins([getattr(pair, side) for pair in pairs], back) for side in ("question", "paraphrase"))
+    return [pair for pair, *told in zip(pairs, *twins, strict=True) if not any(told)]
 
 
 def hand_part(block: Block) -> str:
@@ -197,7 +201,7 @@ def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[Faulty
     rng = random.Random(seed)
     for number in range(count if len(set(texts)) > 1 else 0):
         one = rng.choice(texts)
-        others = [text for text in rng.sample(texts, min(len(texts), _LOOKED_AT)) if fuzz.ratio(text, one) < _TOO_LIKE]
+        others = [text for text in rng.sample(texts, min(len(texts), _LOOKED_AT)) if likeness(text, one) < _TOO_LIKE]
         if others:
             other = max(others, key=lambda text: fuzz.token_set_ratio(text, one)) if number % 2 else others[0]
             spans = ((0, len(one)),), ((0, len(other)),)

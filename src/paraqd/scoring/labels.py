@@ -1,0 +1,46 @@
+"""Points of a figure that no longer belong to it: rectangle KLMN … diagonal AC."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from paraqd.reading import Problem
+from paraqd.scoring.finding import Finding
+from paraqd.scoring.verdict import EvidenceKind, Span
+
+_FIGURE = re.compile(
+    r"\b(?:triangles?|rectangles?|squares?|quadrilaterals?|parallelograms?|trapezi(?:um|a|ums)|trapezoids?|rhombus|"
+    r"kites?|pentagons?|hexagons?|polygons?|pyramids?|prisms?|tetrahedrons?|cubes?|circles?|cuboids?)\b",
+    re.I,
+)
+_LABEL = re.compile(r"(?<![\w'’$])(?:[A-Z]{2,8})(?![\w'’])")
+_POINT = re.compile(r"(?<![\w'’$])[A-Z](?![\w'’])")
+_LEAST = 3
+
+
+def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a side or an angle named by a letter that is neither a corner of the figure nor a point named apart."""
+    if not (question.cased and paraphrase.cased) or _stray(question.text):
+        return
+    for span in _stray(paraphrase.text):
+        label = paraphrase.text[slice(*span)]
+        message = f"{label} is no part of the figure: one of its letters stands for nothing else in the paraphrase."
+        yield Finding("name_mixed", EvidenceKind.ENTITY_CHANGED, (), (span,), message)
+
+
+def _stray(text: str) -> list[Span]:
+    """Return the labels with a letter that is met nowhere else; none where there is no figure with letters."""
+    if not _FIGURE.search(text):
+        return []
+    labels = list(_LABEL.finditer(text))
+    if not any(len(label.group()) >= _LEAST for label in labels):
+        return []
+    points = set(_POINT.findall(text)) - {"A", "I"}
+    found = []
+    for label in labels:
+        others = set("".join(other.group() for other in labels if other.start() != label.start())) | points
+        figure = len(label.group()) >= _LEAST and set(label.group()) - others
+        if not figure and not set(label.group()) <= others:
+            found.append(label.span())
+    return found
