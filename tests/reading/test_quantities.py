@@ -506,3 +506,17 @@ def test_very_long_numbers_do_not_crash(shape: str, digits: int):
     text = shape.format("9" * digits, "8" * digits)
     covered = sum(q.end - q.start for q in read(text).quantities)
     assert covered >= digits
+
+
+@examples(
+    ("They line up in twelves or by sixes.", [("12", None, "count"), ("6", None, "count")]),
+    ("The fives were on the table.", []),
+    ("At 6 in the morning it rained.", [("6", None, "time_of_day")]),
+    ("It rained until eight in the evening.", [("20", None, "time_of_day")]),
+    ("She sold 3 in the morning.", [("3", None, "count")]),
+    ("a train starts at 7 a . m . sharp", [("7", None, "time_of_day")]),
+    ("Sunday hours pay time and a half.", [("3/2", None, "multiple")]),
+    ("What time and a day?", []),
+)
+def test_groups_parts_of_the_day_and_time_and_a_half(text: str, expected: Expected) -> None:
+    assert quantities(text) == expected

@@ -27,6 +27,9 @@ ASKED = [
     ("If 3x = 12, |what is the value of x?", "the value of x"),
     ("|What would be the total bill?", "the total bill"),
     ("|What are the two numbers?", "the two numbers"),
+    ("Tom saves 30 % of it. |The income is to be calculated.", "The income"),
+    ("A tank leaks. |The capacity in litres is asked .", "The capacity in litres"),
+    ("It is divisible by 7. |Search the number.", "the number"),
     # imperatives
     ("The legs are 3 cm and 4 cm. |Find the hypotenuse.", "the hypotenuse"),
     ("The legs are 3 cm and 4 cm. |Find the length of the hypotenuse.", "the length of the hypotenuse"),

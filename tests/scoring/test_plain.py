@@ -11,6 +11,8 @@ from paraqd.scoring.plain import plain
 @pytest.mark.parametrize(
     ("text", "seen"),
     [
+        ("TOM & ANN WALK 5 KM.", "tom and ann walk 5 km."),
+        ("KLMN", "KLMN"),
         ("no references & none; R&D", "no references and none; R&D"),
         ("a &lt; b", "a < b"),
         ("3 < 5 and 7 > 2", "3 < 5 and 7 > 2"),

@@ -42,7 +42,7 @@ def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -
         if (mine := _owner(question, a, here)) and (theirs := _owner(paraphrase, b, there))
     ]
     for (a, b, mine, theirs), (c, d, other, others) in combinations(owned, 2):
-        if a.signed == c.signed or dimension(a.first.unit)[0] != dimension(c.first.unit)[0]:
+        if a.signed == c.signed or _sort(a) != _sort(c):
             continue
         if mine.text == others.text != other.text == theirs.text:
             numbers = f"{b.surface(paraphrase.text)} is said of {theirs.text}, not of {mine.text}"
@@ -55,6 +55,11 @@ def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -
                 f"Who has what is exchanged: {numbers}, and {others_too}.",
             )
             return
+
+
+def _sort(item: Item) -> str:
+    """Return what is measured: $15 an hour and $18 are both money."""
+    return dimension((item.first.unit or "").partition("/")[0] or None)[0]
 
 
 def _names(problem: Problem) -> list[Name]:

@@ -209,8 +209,12 @@ def _number(problem: Problem, start: int) -> Hashable:
 def _between(low: list[str], place: int) -> frozenset[str]:
     """Return what is compared where it stands behind the word: more *boys* than girls."""
     found: list[str] = []
-    for word in low[place + 1 : place + 1 + _REACH]:
-        if word in _STOPS or word == "than" or (word == "as" and found):
+    joints = 1
+    for word in low[place + 1 : place + 1 + _REACH] if low[place] not in _AT_ONCE else ():
+        if word == "as" and low[place] in _MULTIPLES and joints:
+            joints -= 1  # times *as* many boys as girls
+            continue
+        if word in _STOPS or word in {"than", "as"}:
             return frozenset(found)
         if word and word not in STOP_WORDS and word not in _SIDE and word not in _MEASURED and not word.isdecimal():
             found.append(stem(word))
