@@ -21,6 +21,7 @@ from paraqd.scoring.verdict import EvidenceKind
 
 _SURE_EXCHANGE = 1.3  # of 2: of valid pairs one in 500 is held for exchanged, of those with a changed number one in 12
 _CONTEXT = 18
+_MOST_TOLD = 40  # of a sort: nobody reads more
 _ALGEBRA = frozenset({Kind.EXPONENT, Kind.COEFFICIENT})
 
 
@@ -38,27 +39,27 @@ class Reader:
 def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     """Find numbers that are lost, added, changed or exchanged, and units that are others."""
     matching = match_quantities(question, paraphrase)
-    for a, b in matching.other_value:
+    for a, b in matching.other_value[:_MOST_TOLD]:
         message = f"The number {_quoted(a, question)} became {_quoted(b, paraphrase)}."
         feature = "algebra_changed" if {a.first.kind, b.first.kind} & _ALGEBRA else "number_changed"
         if a.first.value * b.first.value == 1 and a.first.unit is b.first.unit is None:
             feature = "multiple_turned"  # twice as many, half as many: the other way round it is the same
         yield Finding(feature, EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
-    for a, b in matching.other_unit:
+    for a, b in matching.other_unit[:_MOST_TOLD]:
         message = f"{_quoted(a, question).capitalize()} became {_quoted(b, paraphrase)}."
         yield Finding("unit_changed", EvidenceKind.UNIT_CHANGED, a.spans, b.spans, message)
-    for item in matching.lost:
+    for item in matching.lost[:_MOST_TOLD]:
         feature = "small_number_lost" if item.small else "number_lost"
         number = question.text[slice(*item.first.number_span)]
         message = f"The paraphrase lost the number {number} ({_context(item, question)})."
         yield Finding(feature, EvidenceKind.NUMBER_LOST, item.spans, (), message)
-    for item in matching.added:
+    for item in matching.added[:_MOST_TOLD]:
         feature = "small_number_added" if item.small else "number_added"
         if item.first.kind in _ALGEBRA:
             feature = "algebra_changed"
         message = f"The paraphrase has a number that the question has not: {_quoted(item, paraphrase)}."
         yield Finding(feature, EvidenceKind.NUMBER_ADDED, (), item.spans, message)
-    for item in matching.derived:
+    for item in matching.derived[:_MOST_TOLD]:
         message = f"The paraphrase tells a result that the question leaves to be found: {_quoted(item, paraphrase)}."
         yield Finding("number_derived", EvidenceKind.NUMBER_ADDED, (), item.spans, message)
     yield from _exchanges(matching, question, paraphrase)

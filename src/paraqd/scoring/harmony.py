@@ -6,6 +6,7 @@ A learned model sees tokens, not values: to it *half an hour* and *30 minutes* d
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -155,9 +156,11 @@ def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Ite
         return
     for mention in sorted(find_unit_mentions(question), key=lambda each: each.quantity is not None):
         written.setdefault(mention.unit, question.text[mention.start : mention.end])
+    edited = sorted((start, end) for start, end, _ in edits)
     for mention in mentions:
         wanted = written.get(mention.unit)
-        if wanted is None or any(start < mention.end and mention.start < end for start, end, _ in edits):
+        before = bisect_right(edited, (mention.end - 1, sys.maxsize)) - 1
+        if wanted is None or (before >= 0 and edited[before][1] > mention.start):
             continue
         if wanted.isalpha() or mention.quantity is None:  # a sign stands before its number
             yield mention.start, mention.end, wanted

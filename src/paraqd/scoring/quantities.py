@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise
 
@@ -20,6 +21,8 @@ _EACH = frozenset({"each", "every", "per", "a", "an", "the", "one"})
 _SMALL = 3
 _LEAST_TURNED = 3
 _MOST_SUMMED = 40
+_MOST_COMPARED = 10_000
+_MOST_RESTATED = 200
 
 
 def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
@@ -32,17 +35,18 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     ['4 ounces']
     """
     left, right = items_of(question), items_of(paraphrase)
-    same: list[tuple[Item, Item]] = []
-    _take(left, right, _equal, same)
+    same = _take_equal(left, right)
     left, right = taken_apart(left), taken_apart(right)  # a compound without its equal may have lost a part
-    for rule in (_equal, _equal_as_written, _equal_value, _sign_apart(question, paraphrase)):
+    same += _take_equal(left, right)
+    for rule in (_equal_as_written, _equal_value, _sign_apart(question, paraphrase)):
         _take(left, right, rule, same)
     same = list(_split(same, left, right))
     for rule in (_turned, _turned_about(question, paraphrase)):
         _take(left, right, rule, same)
     runs = {part.value for item in items_of(question) for part in item.parts if part.unit is None}
-    innocent = _drop(left, lambda item: _restated(item, [b for a, b in same]) or _in_run(item, runs))
-    innocent += _drop(right, lambda item: _restated(item, [a for a, b in same]))
+    mine, theirs = _Told([a for a, _ in same]), _Told([b for _, b in same])
+    innocent = _drop(left, lambda item: theirs.has(item) or _in_run(item, runs))
+    innocent += _drop(right, mine.has)
     other_unit: list[tuple[Item, Item]] = []
     _take(left, right, _unit_differs, other_unit)
     other_value: list[tuple[Item, Item]] = []
@@ -61,8 +65,11 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
 def _take(
     left: list[Item], right: list[Item], rule: Callable[[Item, Item], bool], pairs: list[tuple[Item, Item]]
 ) -> None:
-    """Move pairs that fulfil a rule out of both lists, in the order of the texts."""
-    for item in list(left):
+    """Move pairs that fulfil a rule out of both lists, in the order of the texts.
+
+    Where hundreds are left over on both sides the texts have little to do with each other, and nothing is compared.
+    """
+    for item in list(left) if len(left) * len(right) <= _MOST_COMPARED else ():
         other = next((candidate for candidate in right if rule(item, candidate)), None)
         if other is not None:
             left.remove(item)
@@ -70,15 +77,25 @@ def _take(
             pairs.append((item, other))
 
 
+def _take_equal(left: list[Item], right: list[Item]) -> list[tuple[Item, Item]]:
+    """Move equal quantities out of both lists, in the order of the texts."""
+    held: dict[Hashable, deque[Item]] = {}
+    for item in right:
+        held.setdefault(item.signed, deque()).append(item)
+    pairs = [(item, held[item.signed].popleft()) for item in left if held.get(item.signed)]
+    for items, side in ((left, 0), (right, 1)):
+        gone = {id(pair[side]) for pair in pairs}
+        items[:] = [item for item in items if id(item) not in gone]
+    return pairs
+
+
 def _drop(items: list[Item], rule: Callable[[Item], bool]) -> list[Item]:
-    gone = [item for item in items if rule(item)]
-    for item in gone:
-        items.remove(item)
+    gone: list[Item] = []
+    kept: list[Item] = []
+    for item in items:
+        (gone if rule(item) else kept).append(item)
+    items[:] = kept
     return gone
-
-
-def _equal(a: Item, b: Item) -> bool:
-    return a.signed == b.signed
 
 
 def _one(item: Item) -> Quantity | None:
@@ -216,14 +233,21 @@ def _members(whole: Quantity, items: Sequence[Item]) -> list[Item]:
     return []
 
 
-def _restated(item: Item, others: Sequence[Item]) -> bool:
-    """Tell whether a number is the repetition of one that has its counterpart."""
-    exponent = item.first.kind is Kind.EXPONENT
-    return any(
-        (item.signed == other.signed or _equal_as_written(item, other))
-        and (other.first.kind is Kind.EXPONENT or not exponent)
-        for other in others
-    )
+class _Told:
+    """Numbers that have their counterpart: another like them is a repetition."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items = items if len(items) <= _MOST_RESTATED else ()
+        self._signed = {item.signed for item in items if item.first.kind is not Kind.EXPONENT}
+        self._exponents = {item.signed for item in items if item.first.kind is Kind.EXPONENT}
+
+    def has(self, item: Item) -> bool:
+        """Tell whether a number repeats one of these; an exponent repeats exponents alone."""
+        if item.first.kind is Kind.EXPONENT:
+            return item.signed in self._exponents
+        if item.signed in self._signed or item.signed in self._exponents:
+            return True
+        return any(_equal_as_written(item, other) for other in self._items)
 
 
 def _in_run(item: Item, values: Container[Fraction]) -> bool:
@@ -265,7 +289,7 @@ def _unit_differs(a: Item, b: Item) -> bool:
 
 def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase: Problem) -> list[tuple[Item, Item]]:
     """Pair what is left over: a number that stands where another stood."""
-    if not left or not right:
+    if not left or not right or len(left) * len(right) > _MOST_COMPARED:
         return []
     here, there = contexts(question, items_of(question)), contexts(paraphrase, items_of(paraphrase))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -32,19 +33,24 @@ def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
     there on.
     """
     words = content_words(problem)
+    starts = [word.start for word in words]
     cuts = [token.start for token in problem.tokens if token.text.lower() in _CUTS]
     found = []
     for number, item in enumerate(items):
         before = items[number - 1].end if number else 0
         after = items[number + 1].start if number + 1 < len(items) else len(problem.text)
-        stop = next((cut for cut in cuts if item.end <= cut < after), after)
-        start = next((cut for cut in cuts if before <= cut < item.start), before if number == 0 else item.start)
+        behind, ahead = bisect_left(cuts, item.end), bisect_left(cuts, before)
+        stop = cuts[behind] if behind < len(cuts) and cuts[behind] < after else after
+        start = before if number == 0 else item.start
+        if ahead < len(cuts) and cuts[ahead] < item.start:
+            start = cuts[ahead]
+        first, here, last = (bisect_left(starts, place) for place in (start, item.start, stop))
         mine: dict[str, float] = {}
         for side, share in (
-            ([word for word in words if item.start <= word.start < stop], 1.0),
-            ([word for word in words if start <= word.start < item.start][::-1], 0.7),
+            (words[here : min(last, here + _WINDOW)], 1.0),
+            (words[max(first, here - _WINDOW) : here][::-1], 0.7),
         ):
-            for distance, word in enumerate(side[:_WINDOW]):
+            for distance, word in enumerate(side):
                 mine[word.stem] = max(mine.get(word.stem, 0.0), share / (1 + distance))
         found.append(mine)
     return found
