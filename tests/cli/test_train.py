@@ -188,3 +188,13 @@ def test_the_recipes_corpus_is_made_once_and_kept(tmp_path, capsys, monkeypatch)
     before = made.stat().st_mtime_ns
     assert run([*arguments, "--out", str(tmp_path / "m2")]) == 0
     assert made.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [(["--recipe", "extended", "--layers", "2"], "--layers"), (["--batch-tokens", "999"], "--batch-tokens")],
+)
+def test_an_option_that_would_not_be_heeded_is_refused(options, named, tmp_path, capsys):
+    assert run(["train", "--out", str(tmp_path / "m"), *options]) == 2
+    assert f"{named} does not go with" in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()

@@ -142,3 +142,12 @@ def test_things_that_change_places_around_a_verb_are_no_fault_and_people_are(sco
     question = "Tomás has 25 stickers. Tomás gives Anneke 3 stickers. How many has Tomás now?"
     exchanged = "Tomás has 25 stickers. Anneke gives Tomás 3 stickers. How many has Tomás now?"
     assert EvidenceKind.ENTITY_CHANGED in {piece.kind for piece in scorer.score(question, exchanged).evidence}
+
+
+def test_thousands_of_numbers_are_no_burden():
+    def text(step):
+        return " ".join(f"Box {i} holds {i * step + 7} pens." for i in range(3000)) + " How many pens are there?"
+
+    verdict = Scorer.load("reading").score(text(3), text(11))
+    assert not verdict.valid
+    assert 0 < len(verdict.evidence) < 200

@@ -10,7 +10,7 @@ import typer
 from paraqd.cli.console import say, stderr, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from paraqd.cli.progress import Bar
     from paraqd.training.recipe_corpus import TrainingPairs
@@ -19,10 +19,28 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd train pairs.parquet --validation other.parquet --out models/paraqd --epochs 9"
 
+_PAPER_ONLY = (
+    "validation",
+    "in_batch",
+    "question_column",
+    "paraphrase_column",
+    "label_column",
+    "id_column",
+    "encoding",
+    "loss",
+    "distance",
+    "margin",
+    "batch_size",
+    "search_seeds",
+    "max_length",
+    "precision",
+    "layers",
+)
 _DATA, _TRAINING, _SHOWN = "Data", "Training", "What is shown"
 
 
 def train(
+    ctx: typer.Context,
     pairs: list[str] = typer.Argument(
         None, metavar="[AUGMENTED]...", help="What paraqd augment wrote; without, the recipe's corpus is made first."
     ),
@@ -135,6 +153,7 @@ def train(
     from paraqd.training.settings import TrainSettings
 
     if recipe == "extended" and not pairs:
+        _refuse(ctx, _PAPER_ONLY, "--recipe extended")
         given = {"epochs": epochs, "learning_rate": learning_rate, "warmup_share": warmup}
         _extended(
             Path(out),
@@ -156,6 +175,7 @@ def train(
             quiet=quiet,
         )
         return
+    _refuse(ctx, ("batch_tokens",), "the paper's training")
     settings = TrainSettings(
         loss=loss,  # type: ignore[arg-type]  # checked there
         distance=distance,  # type: ignore[arg-type]
@@ -226,6 +246,14 @@ def _extended(out: Path, settings: dict[str, Any], options: dict[str, Any], *, a
         for name, found in done.facts["validation"].items():
             say(f"validation, {name}: macro F1 {found['macro_f1']:.3f}, AUC {found['auc']:.3f}")
         say(f"{done.folder} is trained; write it in the form that scores: paraqd export {done.folder} -o DIR")
+
+
+def _refuse(ctx: typer.Context, names: Sequence[str], what: str) -> None:
+    """Say so where an option is given that would not be heeded."""
+    for parameter in ctx.command.params:
+        source = ctx.get_parameter_source(parameter.name or "")
+        if parameter.name in names and source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"{parameter.opts[0]} does not go with {what}", ctx=ctx)
 
 
 def _seeds(text: str | None) -> list[int]:

@@ -17,6 +17,7 @@ LONGEST = 320  # tokens of both texts: so many it is trained on
 _SPECIAL = 3  # [CLS] question [SEP] paraphrase [SEP]
 _OVERLAP = 24
 _BATCH_TOKENS = 4096
+_MOST_WINDOWS = 64
 
 
 class Mark(NamedTuple):
@@ -37,17 +38,25 @@ class Judgement:
     paraphrase: tuple[Mark, ...]
 
 
+class _Encoded(NamedTuple):
+    """The tokens of a text, taken out of the tokenizer once."""
+
+    ids: NDArray[np.int64]
+    offsets: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, encoding: Any) -> _Encoded:
+        return cls(np.asarray(encoding.ids, dtype=np.int64), encoding.offsets)
+
+
 class CrossModel(OnnxFolder):
     """A judge in a folder."""
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement]:
         """Judge pairs; what is said of one does not depend on the others."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        encoded = dict(
-            zip(
-                texts, self.tokenizer.encode_batch([printable(t) for t in texts], add_special_tokens=False), strict=True
-            )
-        )
+        batch_encoded = self.tokenizer.encode_batch([printable(text) for text in texts], add_special_tokens=False)
+        encoded = {text: _Encoded.of(each) for text, each in zip(texts, batch_encoded, strict=True)}
         windows = [
             (number, *window)
             for number, (q, p) in enumerate(pairs)
@@ -76,8 +85,7 @@ class CrossModel(OnnxFolder):
         types, mask = np.zeros_like(ids), np.zeros_like(ids)
         for row, (number, first, second) in enumerate(windows):
             question, paraphrase = pairs[number]
-            one = np.asarray(encoded[question].ids, dtype=np.int64)[first]
-            two = np.asarray(encoded[paraphrase].ids, dtype=np.int64)[second]
+            one, two = encoded[question].ids[first], encoded[paraphrase].ids[second]
             sequence = np.concatenate([[cls], one, [sep], two, [sep]])
             ids[row, : len(sequence)] = sequence
             types[row, len(one) + 2 : len(sequence)] = 1
@@ -111,11 +119,12 @@ def _windows(question: Any, paraphrase: Any) -> list[tuple[NDArray[np.int64], ND
 
 
 def _differing(windows: list[Any], question: Any, paraphrase: Any) -> list[Any]:
-    """Leave out stretches of long texts in which both say the same."""
+    """Leave out stretches of long texts in which both say the same; of a book the first that differ are enough."""
     if len(windows) == 1:
         return windows
-    one, two = np.asarray(question.ids), np.asarray(paraphrase.ids)
-    return [window for window in windows if not np.array_equal(one[window[0]], two[window[1]])] or windows[:1]
+    return [
+        window for window in windows if not np.array_equal(question.ids[window[0]], paraphrase.ids[window[1]])
+    ][:_MOST_WINDOWS] or windows[:1]
 
 
 def _stretch(tokens: NDArray[np.int64], number: int, count: int) -> NDArray[np.int64]:
