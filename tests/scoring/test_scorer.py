@@ -151,3 +151,17 @@ def test_thousands_of_numbers_are_no_burden():
     verdict = Scorer.load("reading").score(text(3), text(11))
     assert not verdict.valid
     assert 0 < len(verdict.evidence) < 200
+
+
+@pytest.mark.parametrize(
+    ("paraphrase", "same"),
+    [
+        ("A roll costs $3. A bun costs $2. Ines buys 3 rolls and 2 buns. How much does she pay?", True),
+        ("A bun costs $2. Ines buys 3 rolls and 2 buns. A roll costs $3. How much does she pay?", True),
+        ("How much does she pay? A bun costs $2. A roll costs $3. Ines buys 3 rolls and 2 buns.", False),
+        ("A bun costs $3. A roll costs $2. Ines buys 3 rolls and 2 buns. How much does she pay?", False),
+    ],
+)
+def test_sentences_in_another_order_are_the_same_where_none_points_back(paraphrase, same):
+    question = "A bun costs $2. A roll costs $3. Ines buys 3 rolls and 2 buns. How much does she pay?"
+    assert (Scorer.load("reading").score(question, paraphrase).score == 1.0) is same

@@ -122,9 +122,9 @@ def _differing(windows: list[Any], question: Any, paraphrase: Any) -> list[Any]:
     """Leave out stretches of long texts in which both say the same; of a book the first that differ are enough."""
     if len(windows) == 1:
         return windows
-    return [
-        window for window in windows if not np.array_equal(question.ids[window[0]], paraphrase.ids[window[1]])
-    ][:_MOST_WINDOWS] or windows[:1]
+    return [window for window in windows if not np.array_equal(question.ids[window[0]], paraphrase.ids[window[1]])][
+        :_MOST_WINDOWS
+    ] or windows[:1]
 
 
 def _stretch(tokens: NDArray[np.int64], number: int, count: int) -> NDArray[np.int64]:

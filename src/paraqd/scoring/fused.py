@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from paraqd.reading import Problem, read
+from paraqd.reading.sentences import split_sentences
 from paraqd.scoring.cross_model import CrossModel, Judgement, Mark
 from paraqd.scoring.findings import READER
 from paraqd.scoring.fusion import Fusion
@@ -18,6 +20,13 @@ from paraqd.scoring.verdict import Evidence
 
 _KEPT_READINGS = 4096
 _SHORT = 3
+# what these mean depends on what was said before
+_POINTING = re.compile(
+    r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|this|that|these|those|then|now|there|here|next|rest|"
+    r"remaining|remainder|remains?|left|other|others|another|same|such|former|latter|again|later|after|afterwards|before|"
+    r"more|fewer|less|also|too|first|second|third|last|finally|so|both|each|respectively|previous|following|how|what)\b",
+    re.I,
+)
 
 
 class FusedJudge:
@@ -35,7 +44,7 @@ class FusedJudge:
         made = [harmonise(q, p, match_quantities(q, p)) for q, p in problems]
         # the same but for the way in which it is written: nothing to ask, nothing to weigh
         found: list[tuple[float, tuple[Evidence, ...]]] = [(1.0, ())] * len(pairs)
-        others = [i for i, (q, _) in enumerate(problems) if _words(made[i].text) != _words(q.text)]
+        others = [i for i, (q, _) in enumerate(problems) if not _same(q, made[i].text)]
         judgements = self._judged([problems[i] for i in others], [made[i] for i in others])
         for i, judgement in zip(others, judgements, strict=True):
             score, evidence = self._weighed(*problems[i], judgement, threshold)
@@ -66,6 +75,18 @@ class FusedJudge:
             piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, finding.message, delta)
             evidence = _with_learned(evidence, piece)
         return score, evidence
+
+
+def _same(question: Problem, paraphrase: str) -> bool:
+    """Tell whether two texts have the same words, or the same sentences in an order that does not matter."""
+    mine, theirs = _words(question.text), _words(paraphrase)
+    if mine == theirs or sorted(mine) != sorted(theirs):
+        return mine == theirs
+    here, there = ([" ".join(_words(s.text)) for s in split_sentences(text)] for text in (question.text, paraphrase))
+    if sorted(here) != sorted(there):
+        return False
+    moved = [one for one, other in zip(here, there, strict=True) if one != other]
+    return not any(_POINTING.search(sentence) for sentence in moved)
 
 
 def _words(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from paraqd.scoring.errors import ModelError
 
 MODEL, TOKENIZER = "onnx/model.onnx", "tokenizer.json"
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class OnnxFolder:
@@ -55,5 +58,9 @@ class OnnxFolder:
 
 
 def printable(text: str) -> str:
-    """Replace what no tokenizer takes, half of a surrogate pair, by a sign of the same length."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    r"""Replace what no tokenizer takes, halves of surrogate pairs, one sign for one: places stay.
+
+    >>> len(printable("\ud83d\ude00 5 km"))
+    7
+    """
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
