@@ -517,6 +517,11 @@ def test_very_long_numbers_do_not_crash(shape: str, digits: int):
     ("a train starts at 7 a . m . sharp", [("7", None, "time_of_day")]),
     ("Sunday hours pay time and a half.", [("3/2", None, "multiple")]),
     ("What time and a day?", []),
+    ("He came at ten to seven in the evening.", [("113/6", None, "time_of_day")]),
+    ("It is five past nine.", [("109/12", None, "time_of_day")]),
+    ("They sell at five to nine dollars.", [("5", "dollar", "money"), ("9", "dollar", "money")]),
+    ("He is three score and ten years old.", [("70", "year", "measure")]),
+    ("All three score a goal.", [("3", None, "count")]),
 )
 def test_groups_parts_of_the_day_and_time_and_a_half(text: str, expected: Expected) -> None:
     assert quantities(text) == expected

@@ -13,6 +13,8 @@ from paraqd.scoring.plain import plain
     [
         ("TOM & ANN WALK 5 KM.", "tom and ann walk 5 km."),
         ("KLMN", "KLMN"),
+        ("It costs Rs. 1, 50,000, or 2, 30,500 now.", "It costs Rs. 1,50,000, or 2,30,500 now."),
+        ("Rows 1, 45, 90.", "Rows 1, 45, 90."),
         ("no references & none; R&D", "no references and none; R&D"),
         ("a &lt; b", "a < b"),
         ("3 < 5 and 7 > 2", "3 < 5 and 7 > 2"),

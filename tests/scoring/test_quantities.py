@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from paraqd.reading import read
-from paraqd.scoring.quantities import match_quantities
+from paraqd.scoring.items import items_of
+from paraqd.scoring.quantities import follows, match_quantities
 from paraqd.scoring.roles import exchanged
 
 
@@ -88,3 +89,38 @@ def test_numbers_that_change_places_are_found_and_a_change_of_order_is_not():
     assert {a.surface(question.text), b.surface(question.text)} == {"7", "9"}
     turned = read("In the room there are 9 girls and 7 boys.")
     assert not exchanged(match_quantities(question, turned), question, turned)
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase"),
+    [
+        ("What is 35% of 80?", "What is 0.35 × 80?"),
+        ("It rings at 1 p.m.", "It rings at one o'clock."),
+        ("It beats 72 times in 24 hours.", "It beats 72 times in one full day."),
+        ("It beats every 60 seconds.", "It beats every minute."),
+        ("Two boys run.", "A pair of boys runs."),
+    ],
+)
+def test_more_ways_to_say_the_same(question, paraphrase):
+    found = match_quantities(read(question), read(paraphrase))
+    assert not (found.lost or found.added or found.other_value or found.other_unit)
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase"),
+    [
+        ("What is 35% of 80?", "What is 0.53 × 80?"),
+        ("It rings at 1 a.m.", "It rings at 1 p.m."),
+        ("It beats 72 times in 23 hours.", "It beats 72 times in one full day."),
+    ],
+)
+def test_ways_to_say_something_else(question, paraphrase):
+    found = match_quantities(read(question), read(paraphrase))
+    assert found.lost or found.added or found.other_value or found.other_unit or found.derived
+
+
+def test_a_number_that_follows_is_told_apart_from_one_that_does_not():
+    question = read("A pond has a radius of 7 m, and 40% more frogs than fish.")
+    for text, step in (("14 m", True), ("1.4 times", True), ("60 fish", True), ("15 m", False), ("0.5 m", False)):
+        (item,) = items_of(read(f"It has {text}."))
+        assert follows(item, question) is step, text

@@ -165,3 +165,20 @@ def test_thousands_of_numbers_are_no_burden():
 def test_sentences_in_another_order_are_the_same_where_none_points_back(paraphrase, same):
     question = "A bun costs $2. A roll costs $3. Ines buys 3 rolls and 2 buns. How much does she pay?"
     assert (Scorer.load("reading").score(question, paraphrase).score == 1.0) is same
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase", "apart"),
+    [
+        ("A cart goes 60 km in 5 hours.", "एक दर्जन केले 60 रुपये के हैं। 5 केलों का दाम?", True),
+        ("एक गाड़ी 5 घंटे में 60 किमी चलती है।", "A cart goes 60 km in 5 hours.", True),
+        ("Zoë går 60 km på 5 timer.", "På 5 timer går Zoë 60 km.", False),
+        ("Find π if x² ≤ 4 and α + β = 5.", "α + β = 5; x² ≤ 4; π = ?", False),
+    ],
+)
+def test_texts_in_different_scripts_are_not_compared(question, paraphrase, apart):
+    verdict = Scorer.load("reading").score(question, paraphrase)
+    assert (verdict.score == -1.0) is apart
+    if apart:
+        (piece,) = verdict.evidence
+        assert piece.paraphrase_spans == ((0, len(paraphrase)),)

@@ -36,7 +36,7 @@ _AFTER_PART = frozenset(
     (
         "of as more less the that full empty larger smaller greater longer shorter faster slower bigger older "
         "younger is was are were and or in on to by from off if when then than away done gone which who for with "
-        "at but again cheaper dearer heavier lighter taller remained remains left"
+        "at but again cheaper dearer heavier lighter taller remained remains left fewer had have has were went"
     ).split()
 )
 _ONE_BEFORE = frozenset(
@@ -65,6 +65,12 @@ _DURATION_BEFORE = frozenset(
 )
 _SPANS_OF_TIME = (["period"], ["duration"], ["interval"], ["gap"], ["time"], ["total"], ["space"])
 _VAGUE = (["few"], ["several"], ["many"], ["some"])
+# a pair of these is one thing, or is counted in pairs
+_ONE_PAIR = frozenset(
+    "shoes socks gloves trousers jeans pants scissors glasses boots sandals shorts earrings slippers skates mittens "
+    "sneakers trainers tights goggles spectacles pliers tweezers binoculars headphones dice cards numbers".split()
+)
+_CLOCK_MINUTES = frozenset({5, 10, 20, 25})
 _PRONOUNS = frozenset("he she it they we you i who and then".split())
 _LONG_PERIODS = frozenset({"decade", "fortnight", "century"})
 
@@ -119,10 +125,9 @@ def _behind_article(s: Stream, i: int, floor: int) -> Draft | None:
         return _cardinal(s, i + 1, i, floor)
     if word == "dozen":
         return _dozen(s, i, i + 2, floor)
-    if word == "couple":
-        if s.low[i + 2] in {"of", "more"}:
-            return Draft(Fraction(2), Kind.COUNT, i, i + 2, worded=True)
-        return None
+    if word in {"couple", "pair"}:
+        two = s.low[i + 2] in {"of", "more"} and (word == "couple" or s.low[i + 3] not in _ONE_PAIR)
+        return Draft(Fraction(2), Kind.COUNT, i, i + 2, worded=True) if two else None
     if word in {"half", "quarter"}:
         return _half_or_quarter(s, i + 1, i, floor)
     if word in DENOMINATORS and not word.endswith("s"):
@@ -189,9 +194,9 @@ def _is_part(s: Stream, i: int, first: int) -> bool:
     return after in _AFTER_PART or not after[:1].isalpha()
 
 
-def _past_or_to(s: Stream, i: int, first: int, part: Fraction) -> Draft | None:
+def _past_or_to(s: Stream, i: int, first: int, part: Fraction, *, timed: bool = False) -> Draft | None:
     direction = s.low[i + 1]
-    if direction not in {"past", "to"} or (direction == "to" and part != Fraction(1, 4)):
+    if direction not in {"past", "to"} or (direction == "to" and part != Fraction(1, 4) and not timed):
         return None
     if s.number_at(i + 2) and s.text[i + 2].isdecimal() and len(s.text[i + 2]) < 3:
         hour, after = int(s.text[i + 2]), i + 3
@@ -204,6 +209,23 @@ def _past_or_to(s: Stream, i: int, first: int, part: Fraction) -> Draft | None:
         return None
     value = hour + part if direction == "past" else hour - part
     return Draft(value, Kind.TIME_OF_DAY, first, after, worded=True)
+
+
+def _minutes_past(s: Stream, first: int, minutes: int, after: int) -> Draft | None:
+    """Read *five past nine*, and behind *at* also *ten to seven*."""
+    direction = after + (s.low[after] in {"minutes", "minute"})
+    known = minutes in _CLOCK_MINUTES or direction > after
+    if not known or s.low[direction] not in {"past", "to"} or not 0 < minutes < 60:
+        return None
+    if s.low[direction] == "to" and (first == 0 or s.low[first - 1] not in {"at", "until", "till", "by"}):
+        return None
+    clock = _past_or_to(s, direction - 1, first, Fraction(minutes, 60), timed=True)
+    if clock is not None and (simple_unit(s, clock.after) is not None or s.low[clock.after] in {"%", "percent"}):
+        return None  # at five to nine dollars
+    half_day = meridiem(s, clock.after, first) if clock is not None else None
+    if clock is not None and half_day is not None:
+        clock.value, clock.after = clock.value % 12 + (12 if half_day[0] == "p" else 0), half_day[1]
+    return clock
 
 
 def _ordinal(s: Stream, i: int, value: int, after: int) -> Draft | None:
@@ -235,6 +257,12 @@ def _cardinal(s: Stream, i: int, first: int, floor: int) -> Draft | None:
         return None  # "lakhs of people", "a few hundred"
     if value == 1 and first == i and s.low[i] == "one" and after == i + 1 and not _counts(s, i):
         return None
+    clock = _minutes_past(s, first, value, after)
+    if clock is not None:
+        return clock
+    if s.low[after] == "score" and s.low[after + 1] in {"and", "years"}:  # three score and ten
+        more = cardinal(s, after + 2) if s.low[after + 1] == "and" else None
+        value, after = value * 20 + (more[0] if more else 0), more[1] if more else after + 1
     if s.low[after] in {"o'clock", "o’clock"} and value <= 12:
         return Draft(Fraction(value), Kind.TIME_OF_DAY, first, after + 1, worded=True)
     half_day = meridiem(s, after, first) if value <= 12 else None

@@ -14,7 +14,7 @@ from paraqd.scoring.labels import label_findings
 from paraqd.scoring.named import name_findings, pronoun_findings
 from paraqd.scoring.ordered import ordered_findings
 from paraqd.scoring.owners import owner_findings
-from paraqd.scoring.quantities import match_quantities
+from paraqd.scoring.quantities import follows, match_quantities
 from paraqd.scoring.relations import relation_findings
 from paraqd.scoring.roles import exchanged
 from paraqd.scoring.verdict import EvidenceKind
@@ -44,6 +44,8 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         feature = "algebra_changed" if {a.first.kind, b.first.kind} & _ALGEBRA else "number_changed"
         if a.first.value * b.first.value == 1 and a.first.unit is b.first.unit is None:
             feature = "multiple_turned"  # twice as many, half as many: the other way round it is the same
+        elif feature == "number_changed" and follows(b, question):
+            feature = "number_restated"  # a radius of 7, a diameter of 14: it may be the same, said otherwise
         yield Finding(feature, EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
     for a, b in matching.other_unit[:_MOST_TOLD]:
         message = f"{_quoted(a, question).capitalize()} became {_quoted(b, paraphrase)}."

@@ -55,6 +55,7 @@ _FORMULA = re.compile(
 )
 _WORD = re.compile(r"\\?[A-Za-z]+")
 _AND = re.compile(r"(?<=\s)&(?=\s)")
+_INDIAN = re.compile(r"(?<=[\s.]\d), (?=\d{2},\d{3}(?!\d|,\d))|(?<=[\s.]\d{2}), (?=\d{2},\d{3}(?!\d|,\d))")  # 1, 45,000
 _SHOUTED = 12
 _WEB, _MARKUP = ("&", "<"), ("\\", "$", "^")
 
@@ -99,6 +100,8 @@ def plain(text: str) -> Plain:
             (_ESCAPED, lambda m: m[1]),
             (_POWER, lambda m: (m[1] or m[2]).translate(_POWERS)),
         )
+    if ", " in made.text and any(sign.isdecimal() for sign in made.text):
+        made = _replaced(made, (_INDIAN, lambda m: ","))
     seen = made.text.translate(_SIGNS)
     low = seen.lower()
     if len(low) == len(seen) and sum(map(str.isalpha, seen)) >= _SHOUTED and seen == seen.upper():

@@ -16,8 +16,12 @@ from paraqd.scoring.roles import contexts, likeness, sides_turned
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
 _PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE, Kind.EXPONENT})
 _MINUS_APART = re.compile(r"[-−–]\s+$")
+_PARTS = frozenset({Kind.PERCENT, Kind.FRACTION, Kind.MULTIPLE})
+_PART_OF_DAY = re.compile(r"[ap]\s?\.?\s?m\b|morning|afternoon|evening|night|noon", re.I)
+_HALF_DAY = 12
 _POUNDS = frozenset({"pound", "pound sterling"})
 _EACH = frozenset({"each", "every", "per", "a", "an", "the", "one"})
+_WHOLE = frozenset({"full", "whole", "single", "entire"})
 _SMALL = 3
 _LEAST_TURNED = 3
 _MOST_SUMMED = 40
@@ -38,7 +42,8 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     same = _take_equal(left, right)
     left, right = taken_apart(left), taken_apart(right)  # a compound without its equal may have lost a part
     same += _take_equal(left, right)
-    for rule in (_equal_as_written, _equal_value, _sign_apart(question, paraphrase)):
+    rules = (_equal_as_written, _equal_value, _share, _sign_apart(question, paraphrase))
+    for rule in (*rules, _equal_clock(question, paraphrase)):
         _take(left, right, rule, same)
     same = list(_split(same, left, right))
     for rule in (_turned, _turned_about(question, paraphrase)):
@@ -55,8 +60,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     innocent += _drop(left, lambda item: _said_by_unit(item, paraphrase))
     innocent += _drop(right, lambda item: _said_by_unit(item, question))
     other_value += _changed(left, right, question, paraphrase)
-    values = [part.value for item in items_of(question) for part in item.parts]
-    derived = _drop(right, lambda item: _follows(item, values))
+    derived = _drop(right, lambda item: follows(item, question))
     return Matching(
         tuple(same), tuple(other_unit), tuple(other_value), tuple(left), tuple(right), tuple(innocent), tuple(derived)
     )
@@ -116,6 +120,27 @@ def _equal_as_written(a: Item, b: Item) -> bool:
     if {top, other_top} == _POUNDS and one.unit_span is not None and other.unit_span is not None:
         return True  # pounds of weight or of money: the text does not always tell
     return top == other_top and ("/" in one.unit) != ("/" in other.unit)
+
+
+def _equal_clock(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
+    """Make a rule that takes one o'clock for 1 p.m., where only one of them says which half of the day is meant."""
+
+    def rule(a: Item, b: Item) -> bool:
+        if not (a.first.kind is b.first.kind is Kind.TIME_OF_DAY) or abs(a.first.value - b.first.value) != _HALF_DAY:
+            return False
+        told = [_PART_OF_DAY.search(item.surface(problem.text)) for item, problem in ((a, question), (b, paraphrase))]
+        return (told[0] is None) != (told[1] is None)
+
+    return rule
+
+
+def _share(a: Item, b: Item) -> bool:
+    """Tell whether one is a percentage and the other the same part in decimals: 35 % of 80, 0.35 × 80."""
+    one, other = _one(a), _one(b)
+    if one is None or other is None or {one.kind, other.kind} != {Kind.PERCENT, Kind.COUNT}:
+        return False
+    percent, plain = (one, other) if one.kind is Kind.PERCENT else (other, one)
+    return plain.unit is None and plain.value.denominator != 1 and percent.value / 100 == plain.value
 
 
 def _equal_value(a: Item, b: Item) -> bool:
@@ -188,9 +213,10 @@ def _said_by_unit(item: Item, other: Problem) -> bool:
     if one is None or one.unit is None or "/" in one.unit:
         return False
     kind, factor = dimension(one.unit)
+    tokens = [token for token in other.tokens if token.text.lower() not in _WHOLE]
     said = (
         SPELLINGS.get(after.text, SPELLINGS.get(after.text.lower()))
-        for token, after in pairwise(other.tokens)
+        for token, after in pairwise(tokens)
         if token.text.lower() in _EACH
     )
     return any(unit and "/" not in unit and dimension(unit) == (kind, one.value * factor) for unit in said)
@@ -242,8 +268,8 @@ class _Told:
         self._exponents = {item.signed for item in items if item.first.kind is Kind.EXPONENT}
 
     def has(self, item: Item) -> bool:
-        """Tell whether a number repeats one of these; an exponent repeats exponents alone."""
-        if item.first.kind is Kind.EXPONENT:
+        """Tell whether a number repeats one of these; a small exponent repeats exponents alone."""
+        if item.first.kind is Kind.EXPONENT and item.first.value <= _SMALL:
             return item.signed in self._exponents
         if item.signed in self._signed or item.signed in self._exponents:
             return True
@@ -312,11 +338,25 @@ def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase:
     return pairs
 
 
-def _follows(item: Item, values: Sequence[Fraction]) -> bool:
-    """Tell whether a number is a sum, difference, product or complement of two of the question's."""
+def follows(item: Item, question: Problem) -> bool:
+    """Tell whether a number can be had from the question's by one step.
+
+    A sum of some, a difference, product or quotient of two, a double or a half, the next one, a complement to a whole.
+    """
     one = _one(item)
+    values = [quantity.value for quantity in question.quantities]
     if one is None or one.value in (0, 1) or len(values) > _MOST_SUMMED:
         return False
-    if one.kind in (Kind.PERCENT, Kind.FRACTION) and any(1 - value == one.value for value in values):
+    near = (one.value - 1, one.value + 1, one.value * 2, one.value / 2, 1 - one.value, 100 - one.value)
+    if any(value in near for value in values):
         return True
-    return any(one.value in (a + b, a - b, b - a, a * b) for a, b in combinations(values, 2))
+    mine = one.value / 100 if one.kind is Kind.PERCENT else one.value
+    parts = [q.value / 100 if q.kind is Kind.PERCENT else q.value for q in question.quantities if q.kind in _PARTS]
+    if any(mine in (1 + part, 1 - part, part - 1) for part in parts):
+        return True  # 40 % more, 1.4 times as many
+    if any(one.value == sum(values[i : i + size]) for size in (3, 4, 5) for i in range(len(values) - size + 1)):
+        return True
+    return any(
+        one.value in (a + b, a - b, b - a, a * b) or (a and b and one.value in (a / b, b / a))
+        for a, b in combinations(values, 2)
+    )

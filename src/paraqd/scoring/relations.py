@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
@@ -175,7 +175,7 @@ def _mentions(problem: Problem) -> dict[int, list[Mention]]:
     low = [match.group().lower().replace("’", "'").removesuffix("'s") for match in words]
     for quantity in problem.quantities:  # a unit relates nothing
         inside = range(
-            bisect_left(words, quantity.start, key=re.Match.start), bisect_left(words, quantity.end, key=re.Match.start)
+            bisect_left(words, quantity.start, key=re.Match.start), bisect_right(words, quantity.end, key=re.Match.end)
         )
         low[inside.start : inside.stop] = [
             word if word in _SIDE or word in _JOINTS else "" for word in low[inside.start : inside.stop]

@@ -9,11 +9,17 @@ from itertools import combinations
 from paraqd.reading import Kind, Problem
 from paraqd.reading.units import dimension
 from paraqd.scoring.items import Item, Matching
-from paraqd.scoring.words import content_words
+from paraqd.scoring.words import content_words, stem
 
 _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # say nothing of what stands beside them
 _POINTING = frozenset({"former", "latter", "respectively"})
 _RATIO = frozenset({"ratio", "proportion"})
+# from the other side it is the opposite word: it says nothing of whose a number is
+_COMPARING = frozenset(
+    stem(word)
+    for word in "more fewer less older younger taller longer shorter heavier lighter greater larger bigger higher "
+    "smaller lower faster slower earlier later cheaper ahead behind times twice half double".split()
+)
 _WINDOW = 4
 _LEAST_CROSSED = 0.8
 _MOST_COMPARED = 60  # every one is compared with every other
@@ -32,7 +38,7 @@ def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
     What stands between two quantities belongs to the first up to a comma, an *and* or the like, to the second from
     there on.
     """
-    words = content_words(problem)
+    words = [word for word in content_words(problem) if word.stem not in _COMPARING]
     starts = [word.start for word in words]
     cuts = [token.start for token in problem.tokens if token.text.lower() in _CUTS]
     found = []

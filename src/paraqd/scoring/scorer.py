@@ -29,6 +29,7 @@ MODES = ("fused", "encoder")
 OnProgress = Callable[[int, int], None]
 FORMAT = 1
 _DEFAULT = Path(__file__).parents[1] / "models" / "default"
+_MOSTLY, _HARDLY, _FEW_LETTERS = 0.8, 0.2, 8
 _CHUNK = 256
 
 
@@ -131,6 +132,8 @@ class Scorer:
                 found[number] = self._made(-1.0, (_blank(question),))
             elif question.split() == paraphrase.split():
                 found[number] = self._made(1.0, ())
+            elif _other_script(question, paraphrase):
+                found[number] = self._made(-1.0, (_unreadable(question, paraphrase),))
         others = [number for number in range(len(pairs)) if number not in found]
         told = self._judge.judge([pairs[number] for number in others], self.threshold) if others else []
         for number, (score, evidence) in zip(others, told, strict=True):
@@ -200,6 +203,28 @@ def _blank(question: str) -> Evidence:
     start = len(question) - len(question.lstrip())
     spans = ((start, len(question.rstrip())),)
     return Evidence(EvidenceKind.CONTENT_LOST, spans, (), "The paraphrase is blank.", -2.0)
+
+
+def _other_script(question: str, paraphrase: str) -> bool:
+    """Tell whether one text is written in Latin letters and the other is not: nobody here can compare them."""
+    if question.isascii() and paraphrase.isascii():
+        return False
+    shares = [_latin(text) for text in (question, paraphrase)]
+    return max(shares) >= _MOSTLY and min(shares) <= _HARDLY
+
+
+def _latin(text: str) -> float:
+    """Return the share of Latin letters among the letters of a text; of a text with hardly any letters 0.5."""
+    letters = [sign for sign in text if sign.isalpha()]
+    if len(letters) < _FEW_LETTERS:
+        return 0.5
+    return sum(sign < "\u0250" or "\u1e00" <= sign < "\u1f00" for sign in letters) / len(letters)
+
+
+def _unreadable(question: str, paraphrase: str) -> Evidence:
+    spans = [((len(text) - len(text.lstrip()), len(text.rstrip())),) for text in (question, paraphrase)]
+    message = "The two texts are written in different scripts: what they say cannot be compared."
+    return Evidence(EvidenceKind.INCOHERENT, spans[0], spans[1], message, -2.0)
 
 
 def _facts(folder: Path) -> tuple[dict[str, Any], str]:

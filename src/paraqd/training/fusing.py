@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from paraqd.scoring.fusion import Fusion
 
-_PENALTY = 0.05  # on the square of each weight, a pair: keeps the weights of rare findings finite
+# what a finding weighs before any pair has told, and how many pairs that belief counts as much as: a finding too rare
+# to be measured still speaks against a paraphrase
+_BELIEF, _BELIEVED = -1.5, 0.5
+_PENALTY = 0.05  # likewise of the model's weight, which is believed to be nothing
 
 
 def fit_fusion(
@@ -67,13 +70,16 @@ def _solve(inputs: NDArray[np.float64], target: NDArray[np.float64], share: NDAr
     from scipy.optimize import minimize
 
     columns = inputs.shape[1]
-    penalty = _PENALTY / max(len(target), 1)
+    belief = np.full(columns, _BELIEF)
+    penalty = np.full(columns, _BELIEVED / max(len(target), 1))
+    belief[-1], penalty[-1] = 0.0, _PENALTY / max(len(target), 1)
 
     def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         odds = inputs @ parameters[:-1] + parameters[-1]
-        value = share @ (np.logaddexp(0, odds) - target * odds) + penalty * parameters[:-1] @ parameters[:-1]
+        away = parameters[:-1] - belief
+        value = share @ (np.logaddexp(0, odds) - target * odds) + penalty @ away**2
         slope = share * (1 / (1 + np.exp(-odds)) - target)
-        gradient = np.append(inputs.T @ slope + 2 * penalty * parameters[:-1], slope.sum())
+        gradient = np.append(inputs.T @ slope + 2 * penalty * away, slope.sum())
         return float(value), gradient
 
     bounds = [(None, 0.0)] * (columns - 1) + [(0.0, None), (None, None)]
