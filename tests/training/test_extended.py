@@ -14,6 +14,7 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from paraqd import Scorer
 from paraqd.corpus.faults import FaultyPair, write_faults
+from paraqd.training import teachers
 from paraqd.training.export import export_model
 from paraqd.training.extended import train_on_sets
 from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
@@ -137,3 +138,53 @@ def test_of_a_generators_rewrites_those_with_a_lost_number_are_faulty():
     ]
     found = list(fluent_faults(rows))
     assert [pair.kind for pair in found] == ["number_lost"]
+
+
+@pytest.fixture(scope="module")
+def language_model(tmp_path_factory, word_tokenizer, judge_words):
+    """A language model of a few words, and its tokenizer, in place of the packaged one."""
+    import torch
+    from tokenizers.processors import TemplateProcessing
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(5)
+    tokenizer = word_tokenizer(judge_words)
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="$A", pair="$A:0 [SEP]:0 $B:1 [SEP]:1", special_tokens=[("[SEP]", tokenizer.sep_token_id)]
+    )
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    model = LlamaForCausalLM(LlamaConfig(vocab_size=len(tokenizer), initializer_range=0.15, **sizes))
+    return model, tokenizer
+
+
+def test_a_language_model_that_reads_the_question_twice_can_be_taught(language_model, pairs):
+    model, tokenizer = language_model
+    data = teachers._again(tokenize_pairs(pairs(120, seed=0), tokenizer))
+    plain = tokenize_pairs(pairs(120, seed=0), tokenizer)
+    first = slice(plain.offsets[0], plain.offsets[1])
+    asked = int((plain.types[first] == 0).sum())
+    assert data.lengths[0] == plain.lengths[0] + asked
+    assert data.ids[plain.lengths[0] : data.lengths[0]].tolist() == plain.ids[:asked].tolist()
+    assert set(data.faults[:asked].tolist()) == {-1}
+    judge = teachers.causal_judge(model.model)
+    settings = JudgeSettings(epochs=12, learning_rate=3e-3, batch_tokens=512, rounded_share=0.0)
+    train_judge(judge, data, settings=settings)
+    odds = judge_scores(judge, data)
+    assert odds[data.labels == 1].mean() > odds[data.labels == 0].mean() + 1
+
+
+def test_teachers_are_trained_first_and_taken_up(start, pairs, tmp_path):
+    options = {"work": tmp_path / "w", "encoder": str(start), "device": "cpu", "settings": SETTINGS}
+    held = sets(tmp_path / "p", pairs)
+    done = train_on_sets(held, tmp_path / "m", teachers=[str(start), str(start)], **options)
+    assert done.facts["teachers"] == [start.name, start.name]
+    assert "what teachers say" in (tmp_path / "m" / "README.md").read_text("utf-8")
+    files = sorted((tmp_path / "w" / "teachers").rglob("odds-*.npy"))
+    odds = [np.load(path) for path in files]
+    assert len(odds) == 2
+    assert not np.array_equal(*odds)  # each has a seed of its own
+    before = [path.stat().st_mtime_ns for path in files]
+    again = train_on_sets(held, tmp_path / "m2", teachers=[str(start), str(start)], **options)
+    assert [path.stat().st_mtime_ns for path in files] == before
+    alone = train_on_sets(held, tmp_path / "m3", **options | {"work": tmp_path / "w3"})
+    assert again.facts["fusion"] == done.facts["fusion"] != alone.facts["fusion"]

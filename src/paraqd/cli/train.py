@@ -95,6 +95,13 @@ def train(
     generator: list[str] = typer.Option(
         [], "--generator", metavar="ID=MODEL", help="For the recipe's operators: f9=DIR.", rich_help_panel=_DATA
     ),
+    teacher: list[str] = typer.Option(
+        [],
+        "--teacher",
+        metavar="NAME",
+        help="Of the recipe extended, several times: judges to learn from: an encoder, SmolLM2-135M-Instruct.",
+        rich_help_panel=_TRAINING,
+    ),
     loss: str = typer.Option("triplet", "--loss", help="triplet or mnrl.", rich_help_panel=_TRAINING),
     distance: str = typer.Option(
         "cosine",
@@ -166,6 +173,7 @@ def train(
                 "data_seed": data_seed,
                 "generators": models_in(generator),
                 "without": names_in(without) or (),
+                "teachers": teacher,
                 "device": device,
                 "workers": max(1, workers),
                 "overwrite": overwrite,
@@ -175,7 +183,7 @@ def train(
             quiet=quiet,
         )
         return
-    _refuse(ctx, ("batch_tokens",), "the paper's training")
+    _refuse(ctx, ("batch_tokens", "teacher"), "the paper's training")
     settings = TrainSettings(
         loss=loss,  # type: ignore[arg-type]  # checked there
         distance=distance,  # type: ignore[arg-type]

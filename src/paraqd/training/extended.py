@@ -10,7 +10,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +36,13 @@ from paraqd.training.judge_data import JudgeData, join_data, read_data, tokenize
 from paraqd.training.judge_model import make_judge, save_judge
 from paraqd.training.model_folder import check_out
 from paraqd.training.settings import EncoderTrainingError, require_training
+from paraqd.training.teachers import mean_odds, teacher_odds
 from paraqd.training.train import reproducible
 
 # called with (stage, done, total or None, what else there is to say)
 Progress = Callable[[str, int, int | None, str], None]
 _FOLDS = 5
+_TEACHER_EPOCHS = 5
 _RECIPE = "extended"
 
 
@@ -62,6 +64,7 @@ def train_extended(
     data_seed: int = 3407,
     generators: Mapping[str, str] | None = None,
     without: Sequence[str] = (),
+    teachers: Sequence[str] = (),
     device: str | None = None,
     workers: int = 1,
     overwrite: bool = False,
@@ -80,6 +83,8 @@ def train_extended(
         A model for ``f9`` adds its fluent but wrong rewrites.
     without : sequence of str
         Sets of pairs to leave out: written, composed, hand, rules, natural, fluent.
+    teachers : sequence of str
+        Judges that are trained first; half of what the judge is trained towards is then what they say together.
     restart : bool
         Throw away an unfinished training with other settings.
 
@@ -113,7 +118,15 @@ def train_extended(
         progress=lambda stage, done, total: tell(stage, done, total, ""),
     )
     return train_on_sets(
-        sets, folder, work=work, settings=settings, encoder=encoder, device=device, restart=restart, progress=tell
+        sets,
+        folder,
+        work=work,
+        settings=settings,
+        encoder=encoder,
+        teachers=teachers,
+        device=device,
+        restart=restart,
+        progress=tell,
     )
 
 
@@ -124,6 +137,7 @@ def train_on_sets(
     work: Path,
     settings: JudgeSettings,
     encoder: str = DEFAULT_ENCODER,
+    teachers: Sequence[str] = (),
     device: str | None = None,
     restart: bool = False,
     progress: Progress | None = None,
@@ -144,10 +158,24 @@ def train_on_sets(
         asked = {
             "recipe": _RECIPE,
             "encoder": encoder,
+            "teachers": [Path(name).name for name in teachers],
             "settings": asdict(settings),
             "data": {name: {"pairs": len(found), "sha256": _digest(found)} for name, found in data.items()},
         }
         _begin(work, asked, restart=restart)
+        odds = [
+            teacher_odds(
+                name,
+                list(sets.train),
+                lambda which, tokens, place: tokenized(sets.train[which], tokens, place, WEIGHTS[which], progress=tell),
+                work=work,
+                settings=replace(settings, epochs=min(settings.epochs, _TEACHER_EPOCHS)),
+                number=number,
+                device=device,
+                progress=tell,
+            )
+            for number, name in enumerate(teachers)
+        ]
         with reproducible(settings.seed):
             judge = make_judge(source)
             train_judge(
@@ -155,6 +183,7 @@ def train_on_sets(
                 join_data(list(data.values())),
                 settings=settings,
                 device=device,
+                teacher=mean_odds(odds) if odds else None,
                 checkpoints=work / "checkpoints",
                 progress=lambda done, steps, loss: tell("training", done, steps, f"loss {loss:.3f}"),
             )
