@@ -14,7 +14,12 @@ def found(text):
 
 @pytest.mark.parametrize(
     ("text", "gap"),
-    [("He sails from at 9.", "from at"), ("The of them is 5.", "The of"), ("the sum of and 5", "of and")],
+    [
+        ("He sails from at 9.", "from at"),
+        ("The of them is 5.", "The of"),
+        ("the sum of and 5", "of and"),
+        ("How many does she in 4 weeks?", "does she in 4"),
+    ],
 )
 def test_a_missing_word(text, gap):
     assert found(text) == [gap]
@@ -27,6 +32,9 @@ def test_a_missing_word(text, gap):
         "What bread is made of is flour.",
         "It is the output of the AND gate.",
         "It consists of at least 5 parts.",
+        "They got rid of from 5 to 7 boxes.",
+        "How many painters could do it in 4 days?",
+        "How much did Ann in total pay?",
     ],
 )
 def test_what_is_whole(text):

@@ -99,6 +99,8 @@ def test_numbers_that_change_places_are_found_and_a_change_of_order_is_not():
         ("It beats 72 times in 24 hours.", "It beats 72 times in one full day."),
         ("It beats every 60 seconds.", "It beats every minute."),
         ("Two boys run.", "A pair of boys runs."),
+        ("It costs €12.50.", "It costs 12 euros and 50 cents."),
+        ("It costs 1.80 euros per litre.", "It costs one euro and eighty cents per litre."),
     ],
 )
 def test_more_ways_to_say_the_same(question, paraphrase):

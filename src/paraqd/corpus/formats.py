@@ -64,7 +64,9 @@ def kind_of(path: str | Path) -> Kind:
             raise TableError(f"{path}: Parquet is compressed inside already; name it .parquet without .gz")
         return kind
     if ending in (".xlsx", ".xls", ".ods"):
-        raise TableError(f"{path} is a spreadsheet; save it as CSV (UTF-8) and give that file")
+        raise TableError(
+            f"{path} is a spreadsheet, which is neither read nor written: use CSV (UTF-8), which spreadsheets open and save"
+        )
     shown = ending or "no ending"
     raise TableError(f"{path}: cannot tell the format by its name ({shown}); {_KNOWN}")
 

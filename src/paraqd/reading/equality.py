@@ -10,6 +10,7 @@ from itertools import pairwise
 from paraqd.reading.types import Kind, Quantity
 from paraqd.reading.units import category, dimension
 
+_CENTS = frozenset({"currency:euro"})
 _APART = frozenset({Kind.ORDINAL, Kind.TIME_OF_DAY, Kind.LABEL})
 
 
@@ -61,9 +62,10 @@ def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quanti
             carried += this.value * dimension(this.unit)[1]
             continue
         if carried:
-            top, _, bottom = (this.unit or "").partition("/")
-            total = (carried + this.value * dimension(top)[1]) / (dimension(bottom)[1] if bottom else 1)
-            found.append(((dimension(this.unit)[0], total), parts))
+            top, slash, bottom = (this.unit or "").partition("/")
+            name, factor = _part(top, parts[0])
+            total = (carried + this.value * factor) / (dimension(bottom)[1] if bottom else 1)
+            found.append(((name + slash + (dimension(bottom)[0] if bottom else ""), total), parts))
             carried = Fraction(0)
         else:
             found.append((signature(this), parts[-1:]))
@@ -81,8 +83,16 @@ def _compound(this: Quantity, following: Quantity) -> bool:
     if following.start - this.end not in {1, 2, 5} or this.value.denominator != 1:
         return False
     # one dollar and thirty cents an hour: the rate belongs to the sum
-    top, bottom = dimension(this.unit), dimension(following.unit.partition("/")[0])
+    top, bottom = dimension(this.unit), _part(following.unit.partition("/")[0], this)
     return top[0] == bottom[0] and top[1] > following.value * bottom[1] and category(this.unit) != "temperature"
+
+
+def _part(unit: str, whole: Quantity) -> tuple[str, Fraction]:
+    """Return the dimension and factor of the smaller part of a sum: cents behind euros are a euro's."""
+    name, factor = dimension(whole.unit)
+    if unit == "cent" and name in _CENTS and factor == 1:
+        return name, Fraction(1, 100)
+    return dimension(unit)
 
 
 def multiset(quantities: Iterable[Quantity]) -> Counter[Hashable]:

@@ -14,8 +14,14 @@ from paraqd.scoring.verdict import EvidenceKind
 _GAP = re.compile(
     r"\b(?:(?:[Tt]he|[Aa]n) (?:of|and|is|are|was|were|in|to|at|on|or|than|has|have|had)"
     r"|(?:of|between|into) (?:and|in|to|at|on|or)"
+    r"|(?<!\brid )of from"
     r"|(?:from|with) (?:and|at|of))\b"
     r"(?! (?:least|most|all|once|first|every|half|a time))"
+)
+# how many does she in 4 weeks: none of 130,000 valid pairs has one, of 188,000 invalid ones thirteen
+_NO_VERB = re.compile(
+    r"\b(?:does|did) (?:he|she|it|they|[A-Z]\w+) (?:in|at|for|on|per|from|to|by|after|during|with) "
+    r"(?:\d|(?:the|an?|each|every|his|her|their|one|two|three|four|five)\b)"
 )
 
 
@@ -27,8 +33,8 @@ def gap_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     >>> [finding.message for finding in gap_findings(q, p)]
     ['A word seems to be missing in “from at”.']
     """
-    there = {match.group().lower() for match in _GAP.finditer(question.text)}
-    for match in _GAP.finditer(paraphrase.text):
+    there = {match.group().lower() for gap in (_GAP, _NO_VERB) for match in gap.finditer(question.text)}
+    for match in (match for gap in (_GAP, _NO_VERB) for match in gap.finditer(paraphrase.text)):
         if match.group().lower() not in there:
             message = f"A word seems to be missing in “{match.group()}”."
             yield Finding("word_missing", EvidenceKind.INCOHERENT, (), (match.span(),), message)

@@ -164,7 +164,7 @@ def _turned(
 
 def _exchanged(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Finding:
     word = question.text[slice(*mine.span)]
-    message = f"What stands before and after “{word}” changed places: it is not clear that the same one is meant."
+    message = f"The two that “{word}” relates changed places: it is said of the other one now."
     spans = ((mine.span,), (theirs.span,))
     return Finding("things_exchanged", EvidenceKind.ENTITY_CHANGED, *spans, message)
 
