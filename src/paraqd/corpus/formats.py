@@ -65,7 +65,7 @@ def kind_of(path: str | Path) -> Kind:
         return kind
     if ending in (".xlsx", ".xls", ".ods"):
         raise TableError(
-            f"{path} is a spreadsheet, which is neither read nor written: use CSV (UTF-8), which spreadsheets open and save"
+            f"{path} is a spreadsheet, neither read nor written here: use CSV (UTF-8), which Excel opens and saves"
         )
     shown = ending or "no ending"
     raise TableError(f"{path}: cannot tell the format by its name ({shown}); {_KNOWN}")
