@@ -21,9 +21,11 @@ QUICK = ("--questions", "4", "--without", "hand,hand_composed,strangers", "--epo
 
 def written(number):
     shop = ("baker", "grocer", "florist", "printer")[number % 4]
+    # what is trained on may not be like what is kept back
+    deal = "sells" if written_split(f"mathqa-{number:05d}") == "train" else "has lost on the way to the market"
     return {
         "id": f"mathqa-{number:05d}",
-        "question": f"A {shop} sells {number + 4} red boxes and 3 blue boxes. How many boxes does the {shop} sell?",
+        "question": f"A {shop} {deal} {number + 4} red boxes and 3 blue boxes. How many boxes is that?",
         "heavy_valid": f"How many boxes leave a {shop}'s shop if {number + 4} of them are red and 3 are blue?",
         "moderate_valid": f"A {shop} sells {number + 4} red boxes and 3 blue ones. How many boxes is that?",
         "heavy_invalid": f"How many boxes leave a {shop}'s shop if {number + 5} of them are red and 3 are blue?",

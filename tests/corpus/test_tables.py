@@ -206,7 +206,7 @@ def test_files_that_are_something_else(tmp_path):
     assert "x.csv.gz" in read_error(tmp_path / "x.csv", gzip.compress(b"question\nx\n"))
     assert "a Parquet file, not CSV" in read_error(tmp_path / "x.csv", b"PAR1....")
     assert "spreadsheet" in read_error(tmp_path / "x.csv", b"PK\x03\x04....")
-    assert "save it as CSV" in error_of(open_table, tmp_path / "x.xlsx")
+    assert "use CSV (UTF-8)" in error_of(open_table, tmp_path / "x.xlsx")
     assert ".csv, .tsv, .jsonl and .parquet" in error_of(open_table, tmp_path / "x.txt")
     assert "no ending" in error_of(open_table, tmp_path / "x")
     assert "without .gz" in error_of(open_table, tmp_path / "x.parquet.gz")

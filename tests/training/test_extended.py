@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,13 +11,14 @@ pytest.importorskip("sentence_transformers")
 pytest.importorskip("onnx")
 
 import numpy as np
-from transformers import BertConfig, BertForSequenceClassification
+from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
 from paraqd import Scorer
 from paraqd.corpus.faults import FaultyPair, write_faults
-from paraqd.training import teachers
+from paraqd.corpus.hand_pairs import Block
+from paraqd.training import judge_corpus, teachers
 from paraqd.training.export import export_model
-from paraqd.training.extended import train_on_sets
+from paraqd.training.extended import train_extended, train_on_sets
 from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
 from paraqd.training.judge_corpus import JudgeSets, draw, fluent_faults
 from paraqd.training.judge_data import join_data, read_data, tokenize_pairs, write_data
@@ -188,3 +190,36 @@ def test_teachers_are_trained_first_and_taken_up(start, pairs, tmp_path):
     assert [path.stat().st_mtime_ns for path in files] == before
     alone = train_on_sets(held, tmp_path / "m3", **options | {"work": tmp_path / "w3"})
     assert again.facts["fusion"] == done.facts["fusion"] != alone.facts["fusion"]
+
+
+def test_near_twins_of_hand_written_validation_questions_are_not_trained_on(monkeypatch, tmp_path):
+    blocks = [
+        Block(f"b-{n}", f"Mia has {n} green pears and eats two of them. How many are left?", (), ()) for n in range(60)
+    ]
+    other = next(
+        block
+        for n in range(60)
+        if judge_corpus.hand_part(block := Block(f"o-{n}", f"A bus carries {n} people to the lake.", (), ())) == "train"
+    )
+    monkeypatch.setattr(judge_corpus, "hand_blocks", lambda: [*blocks, other])
+    assert {judge_corpus.hand_part(block) for block in blocks} == {"train", "validation"}
+    assert judge_corpus._free_blocks(tmp_path) == [other]
+
+
+def test_a_teacher_of_other_labels_is_another(start, pairs, tmp_path):
+    calls = []
+    for turned in (False, True):
+        data = tokenize_pairs(pairs(40, seed=0), PreTrainedTokenizerFast.from_pretrained(str(start)))
+        data = replace(data, labels=1 - data.labels) if turned else data
+        made = teachers.teacher_odds(
+            str(start), ["hand"], lambda *_, data=data: data, work=tmp_path, settings=replace(SETTINGS, epochs=1)
+        )
+        calls.append(made)
+    assert not np.array_equal(*calls)
+    assert len(list(tmp_path.rglob("odds-*.npy"))) == 2
+
+
+def test_a_teacher_that_is_not_there_is_refused_first(tmp_path):
+    with pytest.raises(EncoderTrainingError, match="--teacher nobody"):
+        train_extended(tmp_path / "m", teachers=["nobody"])
+    assert not (tmp_path / "m.work").exists()

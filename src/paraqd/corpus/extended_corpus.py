@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.corpus.augment import augment
-from paraqd.corpus.datasets import DatasetError, find, load_pairs, load_questions, written_split
+from paraqd.corpus.datasets import DatasetError, find, load_pairs, load_questions, state, written_split
 from paraqd.corpus.faults import FaultyPair, operator_faults, write_faults, written_faults
 from paraqd.corpus.outputs import read_metadata
 from paraqd.corpus.tables import open_table
@@ -190,10 +190,8 @@ def kept_back(written: Iterable[Mapping[str, Any]], data_dir: str | Path | None 
     """Return the questions nothing like which is trained on: written ones that are kept back, and the test sets'."""
     found = [str(row["question"]) for row in written if _part(row) != "train"]
     for name in _TESTS:
-        try:
+        if state(name, data_dir, check=False).where != "missing":  # who has no test sets cannot look at them either
             found += sorted({pair.question for pair in load_pairs(name, data_dir=data_dir)})
-        except DatasetError:
-            continue  # who has no test sets cannot look at them either
     return found
 
 
@@ -205,10 +203,15 @@ def without_twins(rows: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> li
 
 def check_settings(folder: Path, settings: Mapping[str, Any]) -> None:
     """Remember what a folder's files are made with; refuse to go on with those of other settings."""
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / _SETTINGS
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
+        if any(folder.glob("*.jsonl*")):
+            raise DatasetError(
+                f"{folder} holds files of which nobody knows how they were made: delete it, or name another folder"
+            ) from None
         with replacing(path) as temporary:
             Path(temporary).write_text(json.dumps(dict(settings), indent=2) + "\n", encoding="utf-8")
         return

@@ -93,12 +93,11 @@ PLURALS = {
     **{word + ("es" if word == "six" else "s"): value for word, value in ONES.items() if value > 1},
     **{word.removesuffix("y") + "ies": value for word, value in TENS.items()},
 }
-_AT = frozenset({"at", "until", "till", "since", "by", "around"})
+_AT = frozenset({"at", "until", "till", "since"})
 _PARTS_OF_DAY = (
     ("a", ["in", "the", "morning"]),
     ("p", ["in", "the", "afternoon"]),
     ("p", ["in", "the", "evening"]),
-    ("p", ["at", "night"]),
 )
 CARDINAL_START = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
 # a number of more digits than this names something: nobody computes with it, and converting it is not linear

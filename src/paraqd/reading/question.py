@@ -8,7 +8,7 @@ from paraqd.reading.types import Question, Sentence
 
 _IMPERATIVES = (
     "find calculate determine compute evaluate solve simplify express estimate state work convert write identify "
-    "prove show give name choose select list tell search seek"
+    "prove show give name choose select list tell"
 )
 # cue words that open an asking clause, strongest first
 _HOW = re.compile(
@@ -16,7 +16,8 @@ _HOW = re.compile(
     re.I,
 )
 _WH = re.compile(r"\b(?:what|which|who|whose|whom|when|where|why|how)\b", re.I)
-_IMPERATIVE = re.compile(rf"\b(?:{'|'.join(_IMPERATIVES.split())})\b", re.I)
+_SOUGHT = r"(?:search|seek)(?= (?:for )?(?:the|its|his|her|least|greatest|price|value)\b)"
+_IMPERATIVE = re.compile(rf"\b(?:{'|'.join(_IMPERATIVES.split())}|{_SOUGHT})\b", re.I)
 _TAIL = re.compile(
     r"\b(?:is|are|was|were|will be|would be|equals|be|becomes|by|of|then|has|have|had|required|taken|needed|"
     r"contains?|in|to|as|at|between|from|for|ratio|receives?|gets?|worth|the|a|pays?|takes?|value)\s*[:=\-–_.…?,]*\s*$|[:=]\s*$",
@@ -35,7 +36,7 @@ _INVERTED = re.compile(
     re.I,
 )
 _WANTED = re.compile(
-    r"\s(?:is|are) (?:to be (?:found|calculated|determined|computed|worked out)|asked|wanted|sought)(?: for)?\s*\W*$",
+    r"\s(?:is|are) (?:to be (?:found|calculated|determined|computed|worked out)|asked)(?: for)?\s*\W*$",
     re.I,
 )
 _AUXILIARY = re.compile(r"\s+(?:will|would|does|do|did|is|are|was|were|can|could|should|has|have|had)\b", re.I)

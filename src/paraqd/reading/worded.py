@@ -36,7 +36,7 @@ _AFTER_PART = frozenset(
     (
         "of as more less the that full empty larger smaller greater longer shorter faster slower bigger older "
         "younger is was are were and or in on to by from off if when then than away done gone which who for with "
-        "at but again cheaper dearer heavier lighter taller remained remains left fewer had have has were went"
+        "at but again cheaper dearer heavier lighter taller remained remains left fewer"
     ).split()
 )
 _ONE_BEFORE = frozenset(
@@ -68,7 +68,12 @@ _VAGUE = (["few"], ["several"], ["many"], ["some"])
 # a pair of these is one thing, or is counted in pairs
 _ONE_PAIR = frozenset(
     "shoes socks gloves trousers jeans pants scissors glasses boots sandals shorts earrings slippers skates mittens "
-    "sneakers trainers tights goggles spectacles pliers tweezers binoculars headphones dice cards numbers".split()
+    "sunglasses sneakers trainers tights goggles pliers tweezers binoculars headphones dice cards".split()
+)
+_AFTER_QUARTER = frozenset({"had", "have", "has", "went", "flew", "came"})
+_BEHIND_CLOCK = frozenset(
+    "in at on and or but to until till every each when the he she it they a an sharp this that yesterday today because "
+    "if for from with after before as".split()
 )
 _CLOCK_MINUTES = frozenset({5, 10, 20, 25})
 _PRONOUNS = frozenset("he she it they we you i who and then".split())
@@ -96,7 +101,7 @@ def worded(s: Stream, i: int, floor: int) -> Draft | None:
         counted = s.low[i - 1 : i] in (["in"], ["by"])
         return Draft(Fraction(PLURALS[word]), Kind.COUNT, i, i + 1, worded=True) if counted else None
     if word == "time":
-        extra = s.low[i + 1 : i + 4] == ["and", "a", "half"]
+        extra = s.low[i + 1 : i + 4] == ["and", "a", "half"] and simple_unit(s, i + 4) is None
         return Draft(Fraction(3, 2), Kind.MULTIPLE, i, i + 4, worded=True) if extra else None
     found = ordinal_value(s, i)
     if found is not None:
@@ -126,7 +131,7 @@ def _behind_article(s: Stream, i: int, floor: int) -> Draft | None:
     if word == "dozen":
         return _dozen(s, i, i + 2, floor)
     if word in {"couple", "pair"}:
-        two = s.low[i + 2] in {"of", "more"} and (word == "couple" or s.low[i + 3] not in _ONE_PAIR)
+        two = s.low[i + 2] in {"of", "more"} and (word == "couple" or _ONE_PAIR.isdisjoint(s.low[i + 3 : i + 6]))
         return Draft(Fraction(2), Kind.COUNT, i, i + 2, worded=True) if two else None
     if word in {"half", "quarter"}:
         return _half_or_quarter(s, i + 1, i, floor)
@@ -191,7 +196,7 @@ def _is_part(s: Stream, i: int, first: int) -> bool:
         return True
     if first == i:
         return after in {"of", "as", "an"}
-    return after in _AFTER_PART or not after[:1].isalpha()
+    return after in _AFTER_PART or after in _AFTER_QUARTER or not after[:1].isalpha()
 
 
 def _past_or_to(s: Stream, i: int, first: int, part: Fraction, *, timed: bool = False) -> Draft | None:
@@ -217,11 +222,11 @@ def _minutes_past(s: Stream, first: int, minutes: int, after: int) -> Draft | No
     known = minutes in _CLOCK_MINUTES or direction > after
     if not known or s.low[direction] not in {"past", "to"} or not 0 < minutes < 60:
         return None
-    if s.low[direction] == "to" and (first == 0 or s.low[first - 1] not in {"at", "until", "till", "by"}):
+    if s.low[direction] == "to" and (first == 0 or s.low[first - 1] not in {"at", "until", "till"}):
         return None
     clock = _past_or_to(s, direction - 1, first, Fraction(minutes, 60), timed=True)
-    if clock is not None and (simple_unit(s, clock.after) is not None or s.low[clock.after] in {"%", "percent"}):
-        return None  # at five to nine dollars
+    if clock is not None and s.text[clock.after][:1].isalpha() and s.low[clock.after] not in _BEHIND_CLOCK:
+        return None  # at five to nine dollars, five past two goalkeepers
     half_day = meridiem(s, clock.after, first) if clock is not None else None
     if clock is not None and half_day is not None:
         clock.value, clock.after = clock.value % 12 + (12 if half_day[0] == "p" else 0), half_day[1]
@@ -260,9 +265,11 @@ def _cardinal(s: Stream, i: int, first: int, floor: int) -> Draft | None:
     clock = _minutes_past(s, first, value, after)
     if clock is not None:
         return clock
-    if s.low[after] == "score" and s.low[after + 1] in {"and", "years"}:  # three score and ten
+    if s.low[after] == "score":  # three score and ten years
         more = cardinal(s, after + 2) if s.low[after + 1] == "and" else None
-        value, after = value * 20 + (more[0] if more else 0), more[1] if more else after + 1
+        end = more[1] if more else after + 1
+        if s.low[end] in {"years", "year"}:
+            value, after = value * 20 + (more[0] if more else 0), end
     if s.low[after] in {"o'clock", "o’clock"} and value <= 12:
         return Draft(Fraction(value), Kind.TIME_OF_DAY, first, after + 1, worded=True)
     half_day = meridiem(s, after, first) if value <= 12 else None

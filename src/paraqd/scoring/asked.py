@@ -34,13 +34,15 @@ _ASKED_APART = (
 _GROUPS = {stem(word): number for number, line in enumerate(_ASKED_APART) for word in line.split()}
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"[^\W_]+")
+_FORMS = {"day": ("daily",), "year": ("annual",), "month": ("mo.",)}
+_PER = re.compile(r"(?:\b(?:per|an?|each|every)\s|/)\s*$", re.I)
 _WANTS_MORE = frozenset("an the and or his their its our your my per every".split())
 _ASKING = frozenset("how many much what which is are was were will does did do the of a in long".split())
 _DANGLING = frozenset(
     "an the of and or if that will would does did how many much what which his their its every per than".split()
 )
 _WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"])
-_HANGING = frozenset("a not is are was were be been to with from at by in on for has have had when where".split())
+_HANGING = frozenset({"a", "not"})
 _SAME = {
     "width": "breadth",
     "average": "mean",
@@ -80,17 +82,23 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
     for mention in find_unit_mentions(paraphrase):
         unit = mention.unit.partition("/")[0]
         inside = there.start <= mention.start < there.end and mention.quantity is None
-        if (
-            not inside
-            or unit in known
-            or unit[:4] in low
-            or paraphrase.text[mention.start : mention.end].lower() in low
-        ):
+        word = paraphrase.text[mention.start : mention.end]
+        if not inside or unit in known or _rate(paraphrase.text, mention.start) or _named(unit, word, low):
             continue
         if dimension(unit)[0] in {dimension(each)[0] for each in known} or category(unit) == "currency":
-            word = paraphrase.text[mention.start : mention.end]
             message = f"The answer is asked in “{word}”, a unit that the question does not name."
             yield Finding("unit_changed", EvidenceKind.UNIT_CHANGED, (), ((mention.start, mention.end),), message)
+
+
+def _rate(text: str, start: int) -> bool:
+    """Tell whether a unit is the lower part of a rate: per day."""
+    return _PER.search(text, 0, start) is not None
+
+
+def _named(unit: str, word: str, low: str) -> bool:
+    """Tell whether a text names a unit in any form: hourly, daily, 3-day."""
+    forms = (unit[:4], word.lower(), *_FORMS.get(unit, ()))
+    return re.search(rf"\b(?:{'|'.join(map(re.escape, forms))})", low) is not None
 
 
 def _other_target(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:

@@ -62,7 +62,7 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         message = f"The paraphrase has a number that the question has not: {_quoted(item, paraphrase)}."
         yield Finding(feature, EvidenceKind.NUMBER_ADDED, (), item.spans, message)
     for item in matching.derived[:_MOST_TOLD]:
-        message = f"The paraphrase tells a result that the question leaves to be found: {_quoted(item, paraphrase)}."
+        message = f"The paraphrase has a number that can only be had from the question's: {_quoted(item, paraphrase)}."
         yield Finding("number_derived", EvidenceKind.NUMBER_ADDED, (), item.spans, message)
     yield from _exchanges(matching, question, paraphrase)
     yield from owner_findings(question, paraphrase, matching)

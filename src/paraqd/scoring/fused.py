@@ -14,7 +14,7 @@ from paraqd.scoring.findings import READER
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.harmony import Harmonised, harmonise
 from paraqd.scoring.learned import learned_finding
-from paraqd.scoring.plain import placed_back, plain
+from paraqd.scoring.plain import placed_back, plain, quieter
 from paraqd.scoring.quantities import match_quantities
 from paraqd.scoring.verdict import Evidence
 
@@ -26,6 +26,9 @@ _POINTING = re.compile(
     r"remaining|remainder|remains?|left|other|others|another|same|such|former|latter|again|later|after|afterwards|before|"
     r"more|fewer|less|also|too|first|second|third|last|finally|so|both|each|respectively|previous|following|how|what)\b",
     re.I,
+)
+_STATED = re.compile(
+    r"\b(?:costs?|is|are|was|were|has|have|had|weighs?|contains?|holds?|measures?|earns?|owns?)\b", re.I
 )
 
 
@@ -39,7 +42,7 @@ class FusedJudge:
 
     def judge(self, pairs: Sequence[tuple[str, str]], threshold: float) -> list[tuple[float, tuple[Evidence, ...]]]:
         """Return each pair's score and evidence; texts are neither blank nor the same."""
-        seen = [(plain(question), plain(paraphrase)) for question, paraphrase in pairs]
+        seen = [quieter(plain(question), plain(paraphrase)) for question, paraphrase in pairs]
         problems = [(self._read(question.text), self._read(paraphrase.text)) for question, paraphrase in seen]
         made = [harmonise(q, p, match_quantities(q, p)) for q, p in problems]
         # the same but for the way in which it is written: nothing to ask, nothing to weigh
@@ -80,13 +83,16 @@ class FusedJudge:
 def _same(question: Problem, paraphrase: str) -> bool:
     """Tell whether two texts have the same words, or the same sentences in an order that does not matter."""
     mine, theirs = _words(question.text), _words(paraphrase)
+    if not (question.cased and any(map(str.isupper, paraphrase))):
+        mine, theirs = ([word.lower() for word in words] for words in (mine, theirs))
     if mine == theirs or sorted(mine) != sorted(theirs):
         return mine == theirs
     here, there = ([" ".join(_words(s.text)) for s in split_sentences(text)] for text in (question.text, paraphrase))
     if sorted(here) != sorted(there):
         return False
     moved = [one for one, other in zip(here, there, strict=True) if one != other]
-    return not any(_POINTING.search(sentence) for sentence in moved)
+    told = sum(_STATED.search(sentence) is None for sentence in moved)  # what is done, not what is: the order counts
+    return told <= 1 and not any(_POINTING.search(sentence) for sentence in moved)
 
 
 def _words(text: str) -> list[str]:

@@ -17,11 +17,15 @@ from paraqd.scoring.items import Item, Matching
 from paraqd.scoring.verdict import Span
 
 Edit = tuple[int, int, str]
+# what is asked of a list right behind it, and what says that its order matters all the same
 _UNORDERED = re.compile(
-    r"\b(?:median|mean|average|mode|range|sum|total|product|add|lcm|hcf|gcd|least common|greatest common|"
-    r"highest common|lowest common|standard deviation|variance)\b",
+    r"\b(?:median|mean|average|mode|range|sum|product|lcm|hcf|gcd|common (?:multiple|factor|divisor)|"
+    r"deviation|variance)\s+of\s+(?:the\s+)?"
+    r"(?:(?:following|given|data|set|numbers|values|integers|list)\s*){0,3}[:{(\[]?\s*$",
     re.I,
 )
+_ORDERED = re.compile(r"\b(?:respectively|order|terms?|sequence|series|progression|first|last)\b", re.I)
+_BEFORE = 60
 _LISTED = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+)", re.I)
 _LEAST_LISTED = 3
 _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
@@ -88,7 +92,7 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
 
 def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
     """Yield a list of numbers in the question's order where the order does not matter: the median of 7, 3 and 5."""
-    if not (_UNORDERED.search(question.text) and _UNORDERED.search(paraphrase.text)):
+    if any(_ORDERED.search(problem.text) for problem in (question, paraphrase)):
         return
     here, there = (
         _runs(problem.text, sorted(items, key=lambda item: item.start))
@@ -106,7 +110,7 @@ def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterat
 
 
 def _runs(text: str, items: Sequence[Item]) -> list[list[Item]]:
-    """Return the lists of plain numbers, three at least."""
+    """Return the lists of plain numbers, three at least, that a sum, a median or the like is asked of."""
     runs: list[list[Item]] = [[]]
     for item in items:
         plain = item.first.unit is None and len(item.parts) == 1
@@ -114,7 +118,7 @@ def _runs(text: str, items: Sequence[Item]) -> list[list[Item]]:
             runs.append([])
         if plain:
             runs[-1].append(item)
-    return [run for run in runs if len(run) >= _LEAST_LISTED]
+    return [run for run in runs if len(run) >= _LEAST_LISTED and _UNORDERED.search(text[: run[0].start][-_BEFORE:])]
 
 
 def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:

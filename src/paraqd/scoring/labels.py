@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from paraqd.reading import Problem
@@ -17,6 +18,7 @@ _FIGURE = re.compile(
 _LABEL = re.compile(r"(?<![\w'’$])(?:[A-Z]{2,8})(?![\w'’])")
 _POINT = re.compile(r"(?<![\w'’$])[A-Z](?![\w'’])")
 _LEAST = 3
+_NO_LABELS = frozenset("CM KM MM KG ML AM PM GM FT IN OF IS TO AND THE FIND".split())
 
 
 def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
@@ -33,14 +35,14 @@ def _stray(text: str) -> list[Span]:
     """Return the labels with a letter that is met nowhere else; none where there is no figure with letters."""
     if not _FIGURE.search(text):
         return []
-    labels = list(_LABEL.finditer(text))
+    labels = [label for label in _LABEL.finditer(text) if label.group() not in _NO_LABELS]
     if not any(len(label.group()) >= _LEAST for label in labels):
         return []
     points = set(_POINT.findall(text)) - {"A", "I"}
+    counts = Counter(letter for label in labels for letter in set(label.group()))
     found = []
     for label in labels:
-        others = set("".join(other.group() for other in labels if other.start() != label.start())) | points
-        figure = len(label.group()) >= _LEAST and set(label.group()) - others
-        if not figure and not set(label.group()) <= others:
+        alone = {letter for letter in label.group() if counts[letter] == 1} - points
+        if alone and len(label.group()) < _LEAST:
             found.append(label.span())
     return found

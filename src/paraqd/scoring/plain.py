@@ -55,7 +55,7 @@ _FORMULA = re.compile(
 )
 _WORD = re.compile(r"\\?[A-Za-z]+")
 _AND = re.compile(r"(?<=\s)&(?=\s)")
-_INDIAN = re.compile(r"(?<=[\s.]\d), (?=\d{2},\d{3}(?!\d|,\d))|(?<=[\s.]\d{2}), (?=\d{2},\d{3}(?!\d|,\d))")  # 1, 45,000
+_INDIAN = re.compile(r"((?:\brs\.?|₹|\binr) ?\d{1,2}), (?=\d{2},\d{3}(?!\d|,\d))", re.I)  # Rs. 1, 45,000
 _SHOUTED = 12
 _WEB, _MARKUP = ("&", "<"), ("\\", "$", "^")
 
@@ -83,8 +83,8 @@ def plain(text: str) -> Plain:
     ('48\xa0m²  wide ', ((0, 2), (19, 23)))
     >>> plain(r"$\sqrt{50}$ is more than $7, and $x^2 \le \frac{1}{2}$").text
     '√50 is more than $7, and x² ≤ 1/2'
-    >>> plain("TOM & ANN HAVE 5 KM TO GO.").text
-    'tom and ann have 5 km to go.'
+    >>> plain("Tom & Ann").text
+    'Tom and Ann'
     """
     made = Plain(text)
     if any(sign in text for sign in _WEB):
@@ -100,13 +100,25 @@ def plain(text: str) -> Plain:
             (_ESCAPED, lambda m: m[1]),
             (_POWER, lambda m: (m[1] or m[2]).translate(_POWERS)),
         )
-    if ", " in made.text and any(sign.isdecimal() for sign in made.text):
-        made = _replaced(made, (_INDIAN, lambda m: ","))
+    if ", " in made.text:
+        made = _replaced(made, (_INDIAN, lambda m: m[1] + ","))
     seen = made.text.translate(_SIGNS)
-    low = seen.lower()
-    if len(low) == len(seen) and sum(map(str.isalpha, seen)) >= _SHOUTED and seen == seen.upper():
-        seen = low  # all in capitals: they tell nothing
     return _replaced(Plain(seen, made.places), (_AND, lambda m: "and")) if "&" in seen else Plain(seen, made.places)
+
+
+def quieter(one: Plain, other: Plain) -> tuple[Plain, Plain]:
+    """Return both; a text all in capitals in small letters where the other is not: its capitals tell nothing.
+
+    >>> [made.text for made in quieter(Plain("TOM AND ANN HAVE 5 KM."), Plain("Tom and Ann have 5 km."))]
+    ['tom and ann have 5 km.', 'Tom and Ann have 5 km.']
+    """
+    if _shouted(one.text) == _shouted(other.text):
+        return one, other
+    return tuple(replace(made, text=made.text.lower()) if _shouted(made.text) else made for made in (one, other))  # type: ignore[return-value]
+
+
+def _shouted(text: str) -> bool:
+    return text == text.upper() and sum(map(str.isalpha, text)) >= _SHOUTED and len(text.lower()) == len(text)
 
 
 def _replaced(made: Plain, *rules: tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]) -> Plain:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -19,6 +19,8 @@ _MINUS_APART = re.compile(r"[-−–]\s+$")
 _PARTS = frozenset({Kind.PERCENT, Kind.FRACTION, Kind.MULTIPLE})
 _PART_OF_DAY = re.compile(r"[ap]\s?\.?\s?m\b|morning|afternoon|evening|night|noon", re.I)
 _HALF_DAY = 12
+_CLOSE = 24
+_NOON = frozenset({"noon", "midday", "midnight"})
 _POUNDS = frozenset({"pound", "pound sterling"})
 _EACH = frozenset({"each", "every", "per", "a", "an", "the", "one"})
 _WHOLE = frozenset({"full", "whole", "single", "entire"})
@@ -57,8 +59,9 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     other_value: list[tuple[Item, Item]] = []
     _take(left, right, _other_exponent, other_value)
     innocent += _drop(left, _negligible) + _drop(right, _negligible)
-    innocent += _drop(left, lambda item: _said_by_unit(item, paraphrase))
-    innocent += _drop(right, lambda item: _said_by_unit(item, question))
+    here, there = _said_units(question), _said_units(paraphrase)
+    innocent += _drop(left, lambda item: _said_by_unit(item, there - here))
+    innocent += _drop(right, lambda item: _said_by_unit(item, here - there))
     other_value += _changed(left, right, question, paraphrase)
     derived = _drop(right, lambda item: follows(item, question))
     return Matching(
@@ -128,7 +131,10 @@ def _equal_clock(question: Problem, paraphrase: Problem) -> Callable[[Item, Item
     def rule(a: Item, b: Item) -> bool:
         if not (a.first.kind is b.first.kind is Kind.TIME_OF_DAY) or abs(a.first.value - b.first.value) != _HALF_DAY:
             return False
-        told = [_PART_OF_DAY.search(item.surface(problem.text)) for item, problem in ((a, question), (b, paraphrase))]
+        told = [
+            _PART_OF_DAY.search(problem.text, item.start, item.end + _CLOSE)
+            for item, problem in ((a, question), (b, paraphrase))
+        ]
         return (told[0] is None) != (told[1] is None)
 
     return rule
@@ -207,19 +213,24 @@ def _turned_about(question: Problem, paraphrase: Problem) -> Callable[[Item, Ite
     return rule
 
 
-def _said_by_unit(item: Item, other: Problem) -> bool:
-    """Tell whether it is one of a unit that is named alone: 1 cm, each centimetre; 60 seconds, every minute."""
+def _said_units(problem: Problem) -> Counter[tuple[str, Fraction]]:
+    """Count the units that are named alone, each standing for one: each centimetre, every minute, a full day."""
+    tokens = [token.text for token in problem.tokens if token.text.lower() not in _WHOLE]
+    said = (
+        SPELLINGS.get(after, SPELLINGS.get(after.lower()))
+        for token, after in pairwise(tokens)
+        if token.lower() in _EACH
+    )
+    return Counter(dimension(unit) for unit in said if unit and "/" not in unit)
+
+
+def _said_by_unit(item: Item, said: Counter[tuple[str, Fraction]]) -> bool:
+    """Tell whether it is one of a unit that only the other text names: 60 seconds, every minute."""
     one = _one(item)
     if one is None or one.unit is None or "/" in one.unit:
         return False
     kind, factor = dimension(one.unit)
-    tokens = [token for token in other.tokens if token.text.lower() not in _WHOLE]
-    said = (
-        SPELLINGS.get(after.text, SPELLINGS.get(after.text.lower()))
-        for token, after in pairwise(tokens)
-        if token.text.lower() in _EACH
-    )
-    return any(unit and "/" not in unit and dimension(unit) == (kind, one.value * factor) for unit in said)
+    return said[kind, one.value * factor] > 0
 
 
 def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -> Iterator[tuple[Item, Item]]:
@@ -291,7 +302,7 @@ def _negligible(item: Item) -> bool:
         return one.value in (2, 3)  # x², the square of x
     if one.kind is Kind.ORDINAL:
         return one.value <= _SMALL
-    if one.value == 0 or (one.kind is Kind.TIME_OF_DAY and one.worded):
+    if one.value == 0 or (one.kind is Kind.TIME_OF_DAY and one.surface.lower() in _NOON):
         return True  # x > 0, x is positive; before noon, in the morning
     if one.unit is None and one.kind is Kind.COUNT:
         return one.value == 1 or (one.value <= _SMALL and one.worded)
@@ -341,13 +352,13 @@ def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase:
 def follows(item: Item, question: Problem) -> bool:
     """Tell whether a number can be had from the question's by one step.
 
-    A sum of some, a difference, product or quotient of two, a double or a half, the next one, a complement to a whole.
+    A sum of some, a difference, product or quotient of two, a double or a half, a complement to a whole.
     """
     one = _one(item)
     values = [quantity.value for quantity in question.quantities]
     if one is None or one.value in (0, 1) or len(values) > _MOST_SUMMED:
         return False
-    near = (one.value - 1, one.value + 1, one.value * 2, one.value / 2, 1 - one.value, 100 - one.value)
+    near = (one.value * 2, one.value / 2, 1 - one.value, 100 - one.value)
     if any(value in near for value in values):
         return True
     mine = one.value / 100 if one.kind is Kind.PERCENT else one.value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterator
+from collections.abc import Container, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from paraqd.reading import Problem
@@ -136,7 +136,9 @@ def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Men
         return
     if there and back:
         return
-    sure = (stays or too) and not there and not back
+    # the one side may be left unsaid, but it may not be another
+    apart = (mine.left and theirs.left and not stays) or (mine.right and theirs.right and not too)
+    sure = (stays or too) and not there and not back and not apart
     yield _turned(question, paraphrase, (mine.span,), (theirs.span,), sure=bool(sure))
 
 
@@ -172,7 +174,10 @@ def _exchanged(question: Problem, paraphrase: Problem, mine: Mention, theirs: Me
 def _mentions(problem: Problem) -> dict[int, list[Mention]]:
     """Find the words of relations, by the number of the relation."""
     words = list(_WORD.finditer(problem.text))
-    low = [match.group().lower().replace("’", "'").removesuffix("'s") for match in words]
+    starts = problem.sentence_starts
+    low = [_low(match, starts) for match in words]
+    names = {stem(low[i]) for i, match in enumerate(words) if match.group()[0].isupper()}
+    quantities = [quantity.end for quantity in problem.quantities]
     for quantity in problem.quantities:  # a unit relates nothing
         inside = range(
             bisect_left(words, quantity.start, key=re.Match.start), bisect_right(words, quantity.end, key=re.Match.end)
@@ -191,19 +196,26 @@ def _mentions(problem: Problem) -> dict[int, list[Mention]]:
         left = _near(low, place, -1) | _between(low, place) if related else frozenset()
         right = _near(low, place, 1) if related else frozenset()
         if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can change places here
-            names = {stem(low[i]) for i, match in enumerate(words) if match.group()[0].isupper()}
             left, right = left & names, right & names
-        number = _number(problem, words[place].start()) if word in _COMPARED else None
+        number = _number(problem, quantities, words[place].start()) if word in _COMPARED else None
         found.setdefault(family, []).append(Mention(side, words[place].span(), left, right, number))
     return found
 
 
-def _number(problem: Problem, start: int) -> Hashable:
+def _low(match: re.Match[str], starts: Container[int]) -> str:
+    """Return a word in small letters; a letter that is a name (rope A) so that it is not taken for an article."""
+    word = match.group()
+    if len(word) == 1 and word.isupper() and word != "I" and match.start() not in starts:
+        return f"{word}#"
+    return word.lower().replace("’", "'").removesuffix("'s")
+
+
+def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
     """Return the quantity right before a word, with at most two words between: 5 cm taller, 9 red pens fewer."""
-    before = [quantity for quantity in problem.quantities if quantity.end <= start]
-    if not before or len(_WORD.findall(problem.text[before[-1].end : start])) > _APART:
+    before = bisect_right(ends, start) - 1
+    if before < 0 or len(_WORD.findall(problem.text, ends[before], start)) > _APART:
         return None
-    return signature(before[-1])
+    return signature(problem.quantities[before])
 
 
 def _between(low: list[str], place: int) -> frozenset[str]:
@@ -216,7 +228,7 @@ def _between(low: list[str], place: int) -> frozenset[str]:
             continue
         if word in _STOPS or word in {"than", "as"}:
             return frozenset(found)
-        if word and word not in STOP_WORDS and word not in _SIDE and word not in _MEASURED and not word.isdecimal():
+        if word and word not in _NOBODY and word not in _SIDE and word not in _MEASURED and not word.isdecimal():
             found.append(stem(word))
     return frozenset()
 
@@ -237,10 +249,11 @@ def _near(low: list[str], place: int, step: int) -> frozenset[str]:
             break
         if word in _JOINTS and step > 0:
             joints -= 1
-        elif joints <= 0 and word and not word.isdecimal() and word not in STOP_WORDS and word not in _SIDE:
+        elif joints <= 0 and word and not word.isdecimal() and word not in _NOBODY and word not in _SIDE:
             found.append(stem(word))
         at += step
     return frozenset(found)
 
 
 _STOPS = frozenset(".?!;,")
+_NOBODY = STOP_WORDS | {"one", "ones"}  # one is 4 more than the other: which one does not matter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +14,7 @@ from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
 from paraqd.scoring.fused import FusedJudge
 from paraqd.scoring.fusion import Fusion
+from paraqd.scoring.plain import plain
 from paraqd.scoring.signature import signature
 from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict
 
@@ -215,7 +217,7 @@ def _other_script(question: str, paraphrase: str) -> bool:
 
 def _latin(text: str) -> float:
     """Return the share of Latin letters among the letters of a text; of a text with hardly any letters 0.5."""
-    letters = [sign for sign in text if sign.isalpha()]
+    letters = [sign for sign in unicodedata.normalize("NFKC", plain(text).text) if sign.isalpha()]
     if len(letters) < _FEW_LETTERS:
         return 0.5
     return sum(sign < "\u0250" or "\u1e00" <= sign < "\u1f00" for sign in letters) / len(letters)

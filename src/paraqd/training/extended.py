@@ -32,11 +32,11 @@ from paraqd.training.fusing import fit_fusion
 from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
 from paraqd.training.judge_card import judge_card
 from paraqd.training.judge_corpus import WEIGHTS, JudgeSets, judge_sets, pair_weights
-from paraqd.training.judge_data import JudgeData, join_data, read_data, tokenize_pairs, write_data
+from paraqd.training.judge_data import SHOWN, JudgeData, join_data, read_data, tokenize_pairs, write_data
 from paraqd.training.judge_model import make_judge, save_judge
 from paraqd.training.model_folder import check_out
 from paraqd.training.settings import EncoderTrainingError, require_training
-from paraqd.training.teachers import mean_odds, teacher_odds
+from paraqd.training.teachers import check_teacher, mean_odds, teacher_odds
 from paraqd.training.train import reproducible
 
 # called with (stage, done, total or None, what else there is to say)
@@ -100,6 +100,8 @@ def train_extended(
         raise EncoderTrainingError(
             f"--encoder {encoder}: there is no model of that name here; give {DEFAULT_ENCODER} or a model folder"
         )
+    for teacher in teachers:
+        check_teacher(teacher)
     if {"written", "composed"} <= set(without) and "hand" in without:
         raise EncoderTrainingError("--without written,composed,hand leaves nothing to weigh the evidence by")
     unknown = sorted(set(without) - set(WEIGHTS))
@@ -158,7 +160,7 @@ def train_on_sets(
         asked = {
             "recipe": _RECIPE,
             "encoder": encoder,
-            "teachers": [Path(name).name for name in teachers],
+            "teachers": [Path(name).name if Path(name).exists() else name for name in teachers],
             "settings": asdict(settings),
             "data": {name: {"pairs": len(found), "sha256": _digest(found)} for name, found in data.items()},
         }
@@ -204,7 +206,8 @@ def tokenized(path: Path, tokenizer: Any, folder: Path, weight: float, *, progre
     """Return a set as tokens, which are kept for the next time."""
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
-    kept = folder / f"{path.name.partition('.')[0]}-{digest}-{weight:g}.npz"
+    rules = hashlib.sha256(f"{SHOWN}|{tokenizer.backend_tokenizer.to_str()}".encode()).hexdigest()[:8]
+    kept = folder / f"{path.name.partition('.')[0]}-{digest}-{rules}-{weight:g}.npz"
     if not kept.is_file():
         pairs = list(read_faults(path))
         progress(f"tokenising {path.name}", 0, len(pairs), "")

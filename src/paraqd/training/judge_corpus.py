@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import random
@@ -12,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.corpus.augment import augment
-from paraqd.corpus.datasets import find, load_questions, written_split
-from paraqd.corpus.extended_corpus import OPERATORS, extended_corpus, kept_back, other_questions
+from paraqd.corpus.datasets import DatasetError, find, load_questions, written_split
+from paraqd.corpus.extended_corpus import OPERATORS, check_settings, extended_corpus, kept_back, other_questions
 from paraqd.corpus.faults import FaultyPair, operator_faults, read_faults, write_faults
 from paraqd.corpus.hand_pairs import Block, block_pairs, hand_blocks
 from paraqd.corpus.natural import natural_pairs
@@ -77,12 +78,16 @@ def judge_sets(
     """
     place = Path(folder)
     made = extended_corpus(place, data_dir=data_dir, questions=questions, seed=seed, workers=workers, progress=progress)
-    options: dict[str, Any] = {"seed": seed, "workers": workers, "progress": progress}
+    check_settings(
+        place / "sets",
+        {"hand": hand_digest(), "generators": dict(generators or {}), "questions": questions, "seed": seed},
+    )
+    options: dict[str, Any] = {"seed": seed, "workers": workers, "progress": progress, "data_dir": data_dir}
     train: dict[str, Callable[[], Iterable[FaultyPair]]] = {
         "written": lambda: read_faults(made.train["written"]),
         "composed": lambda: draw(read_faults(made.train["composed"]), most=_MOST_COMPOSED, seed=seed),
         "rules": lambda: draw(read_faults(made.train["rules"]), most=_MOST_RULES, seed=seed),
-        "hand": lambda: block_pairs(hand_blocks_of("train")),
+        "hand": lambda: block_pairs(_free_blocks(data_dir)),
         "hand_composed": lambda: draw(_on_hand_pairs(place, **options), most=_MOST_HAND, seed=seed),
         "strangers": lambda: strangers(_texts(place / "questions.jsonl"), count=_STRANGERS, seed=seed),
         "natural": lambda: _natural(data_dir, seed),
@@ -96,8 +101,8 @@ def judge_sets(
         "hand": lambda: block_pairs(hand_blocks_of("validation")),
     }
     return JudgeSets(
-        _made(place, "train", {name: make for name, make in train.items() if name not in without}),
-        _made(place, "validation", {name: make for name, make in validation.items() if name not in without}),
+        _made(place / "sets", "train", {name: make for name, make in train.items() if name not in without}),
+        _made(place / "sets", "validation", {name: make for name, make in validation.items() if name not in without}),
     )
 
 
@@ -115,17 +120,31 @@ def hand_blocks_of(part: str) -> list[Block]:
     return [block for block in hand_blocks() if hand_part(block) == part]
 
 
-def _on_hand_pairs(place: Path, *, seed: int, **options: Any) -> Iterator[FaultyPair]:
+def _free_blocks(data_dir: str | Path | None) -> list[Block]:
+    """Return the blocks to train on, without near twins of what anything is measured on."""
+    blocks = hand_blocks_of("train")
+    back = [block.question for block in hand_blocks_of("validation")]
+    with contextlib.suppress(DatasetError):  # nothing is kept back of what is not there
+        back += kept_back(open_table(find("written_pairs", data_dir)).rows(), data_dir)
+    twins = near_twins([block.question for block in blocks], back)
+    return [block for block, twin in zip(blocks, twins, strict=True) if not twin]
+
+
+def _on_hand_pairs(
+    place: Path, *, seed: int, data_dir: str | Path | None = None, **options: Any
+) -> Iterator[FaultyPair]:
     """Apply the operators to the valid paraphrases of the blocks."""
     source, out = place / "hand.jsonl", place / "hand_augmented.jsonl.gz"
-    texts = {f"{b.id}|{n}": (b.question, text) for b in hand_blocks_of("train") for n, text in enumerate(b.valid)}
+    blocks = _free_blocks(data_dir)
+    texts = {f"{b.id}|{n}": (b.question, text) for b in blocks for n, text in enumerate(b.valid)}
     write_questions([{"id": key, "question": text} for key, (_, text) in texts.items()], source)
     augment(source, out, operators=OPERATORS, seed=seed, overwrite=True, **options)
     return operator_faults(open_table(out).rows(), {key: question for key, (question, _) in texts.items()})
 
 
-def _fluent(place: Path, *, seed: int, **options: Any) -> list[FaultyPair]:
+def _fluent(place: Path, *, seed: int, data_dir: str | Path | None = None, **options: Any) -> list[FaultyPair]:
     """Let the stand-in of f9 rewrite the questions, and keep what is wrong for sure."""
+    del data_dir
     out = place / "fluent_augmented.jsonl.gz"
     augment(place / "questions.jsonl", out, operators=("f9",), seed=seed, overwrite=True, **options)
     found = list(fluent_faults(open_table(out).rows()))
@@ -145,6 +164,14 @@ def _natural(data_dir: str | Path | None, seed: int) -> list[FaultyPair]:
     pairs, back = list(natural_pairs(free)), kept_back(written, data_dir)
     twins = (near_twins([getattr(pair, side) for pair in pairs], back) for side in ("question", "paraphrase"))
     return [pair for pair, *told in zip(pairs, *twins, strict=True) if not any(told)]
+
+
+def hand_digest() -> str:
+    """Return what tells these hand-written blocks from those of another version."""
+    digest = hashlib.sha256()
+    for block in hand_blocks():
+        digest.update(repr(block).encode())
+    return digest.hexdigest()[:16]
 
 
 def hand_part(block: Block) -> str:

@@ -21,6 +21,8 @@ from paraqd.training.judge_model import KINDS
 if TYPE_CHECKING:
     from paraqd.corpus.faults import FaultyPair
 
+# raised when pairs are shown to the judge in another way: tokens that were kept are then made anew
+SHOWN = 2
 MAX_LENGTH = LONGEST
 _UNKNOWN = -1
 _COLUMNS = ("ids", "types", "faults", "labels", "kinds", "weights")

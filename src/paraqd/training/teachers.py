@@ -8,6 +8,7 @@ came before knows what it compares with.
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.corpus.encoder import encoder_folder
+from paraqd.corpus.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.corpus.writers import replacing
 from paraqd.generators.packaged import CAUSAL_NAME, causal_model_file
 from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
 from paraqd.training.judge_data import JudgeData, join_data
 from paraqd.training.judge_model import KINDS, make_judge
+from paraqd.training.settings import EncoderTrainingError
 from paraqd.training.train import reproducible
 
 # called with (stage, done, total or None, what else there is to say)
@@ -55,7 +57,7 @@ def teacher_odds(
 
     """
     causal = name == LANGUAGE_MODEL or name.endswith(".gguf")
-    folder = work / "teachers" / f"{number}-{Path(name).stem}"
+    folder = work / "teachers" / f"{number}-{hashlib.sha256(_identity(name).encode()).hexdigest()[:12]}"
     mine = replace(settings, seed=settings.seed + 1 + number)
     with reproducible(mine.seed):
         tokenizer, judge = _causal(name) if causal else _encoder(name)
@@ -63,24 +65,51 @@ def teacher_odds(
     data = join_data([_again(part) for part in parts] if causal else parts)
     if causal:  # one look at each pair: what it says of them is then almost what it would say of new ones
         mine = replace(mine, epochs=1, learning_rate=1e-4, batch_tokens=2 * settings.batch_tokens, rounded_share=0.0)
-    asked = f"{name}|{sorted(asdict(mine).items())}|{hashlib.sha256(data.ids.tobytes()).hexdigest()}"
-    kept = folder / f"odds-{hashlib.sha256(asked.encode()).hexdigest()[:12]}.npy"
+    digest = hashlib.sha256(f"{sorted(asdict(mine).items())}".encode())
+    for column in (data.ids, data.types, data.faults, data.offsets, data.labels, data.kinds, data.weights):
+        digest.update(np.ascontiguousarray(column).tobytes())
+    kept = folder / f"odds-{digest.hexdigest()[:12]}.npy"
+    checkpoints = kept.with_suffix(".checkpoints")  # of this very training: another's would be taken up wrongly
     if not kept.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
         tell = progress or (lambda stage, done, total, remark: None)
         train_judge(
             judge,
             data,
             settings=mine,
             device=device,
-            checkpoints=folder / "checkpoints",
+            checkpoints=checkpoints,
             progress=lambda done, steps, loss: tell(f"teacher {number + 1}", done, steps, f"loss {loss:.3f}"),
         )
         odds = judge_scores(judge, data, device=device, tokens=4 * settings.batch_tokens)
         with replacing(kept) as temporary, open(temporary, "wb") as file:
             np.save(file, odds)
-        (folder / "checkpoints" / "judge.pt").unlink(missing_ok=True)
+        shutil.rmtree(checkpoints, ignore_errors=True)
     found: NDArray[np.float32] = np.load(kept)
     return found
+
+
+def check_teacher(name: str) -> None:
+    """Raise where there is no such model here."""
+    if name == LANGUAGE_MODEL:
+        causal_model_file()
+    elif name.endswith(".gguf"):
+        if not Path(name).is_file():
+            raise EncoderTrainingError(f"--teacher {name}: there is no such file")
+    elif not (encoder_folder(name) / "config.json").is_file():
+        raise EncoderTrainingError(
+            f"--teacher {name}: there is no model of that name here; give {DEFAULT_ENCODER}, {LANGUAGE_MODEL}, a .gguf "
+            "file or a model folder"
+        )
+
+
+def _identity(name: str) -> str:
+    """Return what tells a model from another of the same name: where it lies, and its weights' size and time."""
+    if name == LANGUAGE_MODEL:
+        return name
+    path = Path(name) if name.endswith(".gguf") else encoder_folder(name)
+    files = [path] if path.is_file() else sorted(path.glob("*.safetensors")) + sorted(path.glob("tokenizer*"))
+    return "|".join([str(path.resolve()), *(f"{f.name} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files)])
 
 
 def mean_odds(odds: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
