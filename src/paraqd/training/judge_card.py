@@ -58,8 +58,8 @@ def judge_card(facts: Mapping[str, Any]) -> str:
         f" finding can help a paraphrase; the model weighs {fusion['model_weight']:.2f}.",
         "",
         "## Validation",
-        "Other questions than those trained on, without near twins of these; the fusion measured on folds that it was not"
-        " fitted to.",
+        "Other questions than those trained on, without near twins of these; the fusion measured on folds that it was"
+        " not fitted to.",
         "",
         "| set | pairs | macro F1 | AUC | separation | Brier | ECE |",
         "| --- | --- | --- | --- | --- | --- | --- |",
