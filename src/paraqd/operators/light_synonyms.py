@@ -6,7 +6,7 @@ import random
 import re
 
 from paraqd.operators.base import Operator, Resources
-from paraqd.operators.text import fix_article
+from paraqd.operators.text import filled, fix_article
 from paraqd.operators.verified import Edit, keep_quantities
 from paraqd.reading import Problem
 
@@ -101,9 +101,7 @@ def _entries() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
         pairs += [(re.escape(old), tuple(new for new in words if new != old)) for old in words]
     for entry in filter(None, re.split(r";\s+|\n", _HERE)):
         old, new = entry.strip().split(" > ")
-        for macro, meaning in _MACROS.items():
-            old = old.replace(macro, meaning)
-        pairs.append((old, tuple(new.split(" / "))))
+        pairs.append((filled(old, _MACROS), tuple(new.split(" / "))))
     return tuple((re.compile(rf"(?<![\w'’-])(?:{old})(?![\w'’-])", re.I), new) for old, new in pairs)
 
 

@@ -6,7 +6,7 @@ import random
 import re
 
 from paraqd.operators.base import Operator, Resources
-from paraqd.operators.text import fix_article
+from paraqd.operators.text import filled, fix_article
 from paraqd.reading import Problem
 
 _MACROS = {
@@ -97,9 +97,8 @@ def _entries() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     pairs = []
     for line in _TABLE.strip().splitlines():
         old, new = line.split(" => ")
-        for macro, meaning in _MACROS.items():
-            old = old.replace(macro, meaning)
-        pairs.append((re.compile(rf"(?<![\w-])(?:{old})(?![\w-])", re.I), tuple(new.split(" / "))))
+        pattern = rf"(?<![\w-])(?:{filled(old, _MACROS)})(?![\w-])"
+        pairs.append((re.compile(pattern, re.I), tuple(new.split(" / "))))
     return tuple(pairs)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from paraqd.reading import Problem
 
@@ -26,6 +26,17 @@ def splice(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
         last = end
     parts.append(text[last:])
     return "".join(parts)
+
+
+def filled(pattern: str, macros: Mapping[str, str]) -> str:
+    """Put in what the abbreviations of a pattern stand for, one after the other: one may hold another.
+
+    >>> filled("{day} {n}", {"{day}": "({n})(st|nd)", "{n}": "[0-9]+"})
+    '([0-9]+)(st|nd) [0-9]+'
+    """
+    for macro, meaning in macros.items():
+        pattern = pattern.replace(macro, meaning)
+    return pattern
 
 
 def delete(problem: Problem, spans: Iterable[tuple[int, int]]) -> str:

@@ -114,7 +114,9 @@ def quieter(one: Plain, other: Plain) -> tuple[Plain, Plain]:
     """
     if _shouted(one.text) == _shouted(other.text):
         return one, other
-    return tuple(replace(made, text=made.text.lower()) if _shouted(made.text) else made for made in (one, other))  # type: ignore[return-value]
+    if _shouted(one.text):
+        return replace(one, text=one.text.lower()), other
+    return one, replace(other, text=other.text.lower())
 
 
 def _shouted(text: str) -> bool:

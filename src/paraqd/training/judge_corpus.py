@@ -9,6 +9,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +83,14 @@ def judge_sets(
         place / "sets",
         {"hand": hand_digest(), "generators": dict(generators or {}), "questions": questions, "seed": seed},
     )
-    options: dict[str, Any] = {"seed": seed, "workers": workers, "progress": progress, "data_dir": data_dir}
+    options: dict[str, Any] = {"seed": seed, "workers": workers, "progress": progress}
+    blocks = cache(lambda: _free_blocks(data_dir))
     train: dict[str, Callable[[], Iterable[FaultyPair]]] = {
         "written": lambda: read_faults(made.train["written"]),
         "composed": lambda: draw(read_faults(made.train["composed"]), most=_MOST_COMPOSED, seed=seed),
         "rules": lambda: draw(read_faults(made.train["rules"]), most=_MOST_RULES, seed=seed),
-        "hand": lambda: block_pairs(_free_blocks(data_dir)),
-        "hand_composed": lambda: draw(_on_hand_pairs(place, **options), most=_MOST_HAND, seed=seed),
+        "hand": lambda: block_pairs(blocks()),
+        "hand_composed": lambda: draw(_on_hand_pairs(place, blocks(), **options), most=_MOST_HAND, seed=seed),
         "strangers": lambda: strangers(_texts(place / "questions.jsonl"), count=_STRANGERS, seed=seed),
         "natural": lambda: _natural(data_dir, seed),
     }
@@ -130,21 +132,17 @@ def _free_blocks(data_dir: str | Path | None) -> list[Block]:
     return [block for block, twin in zip(blocks, twins, strict=True) if not twin]
 
 
-def _on_hand_pairs(
-    place: Path, *, seed: int, data_dir: str | Path | None = None, **options: Any
-) -> Iterator[FaultyPair]:
+def _on_hand_pairs(place: Path, blocks: Sequence[Block], *, seed: int, **options: Any) -> Iterator[FaultyPair]:
     """Apply the operators to the valid paraphrases of the blocks."""
     source, out = place / "hand.jsonl", place / "hand_augmented.jsonl.gz"
-    blocks = _free_blocks(data_dir)
     texts = {f"{b.id}|{n}": (b.question, text) for b in blocks for n, text in enumerate(b.valid)}
     write_questions([{"id": key, "question": text} for key, (_, text) in texts.items()], source)
     augment(source, out, operators=OPERATORS, seed=seed, overwrite=True, **options)
     return operator_faults(open_table(out).rows(), {key: question for key, (question, _) in texts.items()})
 
 
-def _fluent(place: Path, *, seed: int, data_dir: str | Path | None = None, **options: Any) -> list[FaultyPair]:
+def _fluent(place: Path, *, seed: int, **options: Any) -> list[FaultyPair]:
     """Let the stand-in of f9 rewrite the questions, and keep what is wrong for sure."""
-    del data_dir
     out = place / "fluent_augmented.jsonl.gz"
     augment(place / "questions.jsonl", out, operators=("f9",), seed=seed, overwrite=True, **options)
     found = list(fluent_faults(open_table(out).rows()))
