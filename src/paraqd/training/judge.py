@@ -31,7 +31,8 @@ class JudgeSettings:
     kind_share: float = 0.3
     place_share: float = 1.0
     smoothing: float = 0.02
-    rounded_share: float = 0.4  # of the steps at the end, with weights rounded to eight bits
+    teacher_share: float = 0.7  # of the target, where there is a teacher; the rest is the label
+    rounded_share: float = 0.2  # of the steps at the end, with weights rounded to eight bits
     seed: int = 3407
 
     def __post_init__(self) -> None:
@@ -40,6 +41,8 @@ class JudgeSettings:
             ("batch_tokens", self.batch_tokens >= MAX_LENGTH, f"at least {MAX_LENGTH}, the longest pair"),
             ("learning_rate", 0 < self.learning_rate < 1, "between 0 and 1"),
             ("weight_decay", 0 <= self.weight_decay < 1, "from 0 to below 1"),
+            ("teacher_share", 0 <= self.teacher_share <= 1, "a share, from 0 to 1"),
+            ("rounded_share", 0 <= self.rounded_share <= 1, "a share of the steps, from 0 to 1"),
             ("warmup_share", 0 <= self.warmup_share < 1, "a share of the steps, from 0 to below 1"),
             ("seed", 0 <= self.seed < 2**32, "from 0 to below 2**32"),
         ):
@@ -64,7 +67,7 @@ def train_judge(
     Parameters
     ----------
     teacher : array, optional
-        For each row the log-odds of another judge: half of the target is then what it says.
+        For each row the log-odds of another judge: ``teacher_share`` of the target is then what it says.
     checkpoints : Path, optional
         A folder: training goes on from the checkpoint in it, and leaves one there every ``checkpoint_seconds``.
 
@@ -170,7 +173,7 @@ def judge_loss(judge: Any, batch: dict[str, Any], settings: JudgeSettings, teach
     )
     target = batch["labels"] * (1 - 2 * settings.smoothing) + settings.smoothing
     if teacher is not None:
-        target = (target + teacher.sigmoid()) / 2
+        target = (1 - settings.teacher_share) * target + settings.teacher_share * teacher.sigmoid()
     weights = batch["weights"]
     loss = (F.binary_cross_entropy_with_logits(valid.float(), target, reduction="none") * weights).sum() / weights.sum()
     known = batch["kinds"] >= 0
