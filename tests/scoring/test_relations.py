@@ -82,7 +82,7 @@ def test_numbers_that_went_to_the_other_owner(question, paraphrase, found):
 def test_a_side_that_is_none_of_the_figure():
     question = "In rectangle ABCD, AB = 8 and BC = 15. Find AC."
     assert not features(question, "Rectangle KLMN has KL = 8 and LM = 15. Find KM.", label_findings)
-    assert features(question, "Rectangle KLMN has KL = 8 and LM = 15. Find AC.", label_findings) == ["name_mixed"]
+    assert features(question, "Rectangle KLMN has KL = 8 and LM = 15. Find AC.", label_findings) == ["label_stray"]
     moved = "Triangle ABC has a point P on AB with AP = 4 and PB = 6."
     assert not features(moved, "P lies on side AB of triangle ABC. AP = 4, PB = 6.", label_findings)
     assert features(moved, "Point P lies on side AB of triangle ABC. AP = 4, QB = 6.", label_findings)

@@ -13,6 +13,8 @@ _JOINS = frozenset({",", "and", "or", "to", "-", "–", "—", "&", "by", "x", "
 _CLOSING_JOINS = frozenset({"and", "or", "to", "-", "–", "—", "&", "by", "x", "×", "*"})
 _RATIO_WORDS = frozenset({"ratio", "ratios", "proportion", "odds"})
 _AFTER_LIST = frozenset("respectively each per at in on for from by is are was were if then".split())
+_AFTER_CENTS = frozenset("and or but apiece last this to altogether more out".split())
+_WITH_CENTS = frozenset({"dollar", "euro"})
 _MOST_TERMS = 12
 _LOOK_BACK = 14
 
@@ -36,12 +38,15 @@ def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
             continue
         if right.kind not in {Kind.MEASURE, Kind.MONEY, Kind.PERCENT} or right.first != right.number_first:
             continue
+        if right.kind is Kind.PERCENT and left.value < 1:
+            continue  # a quarter and 15 %, 0.35 and 15 %: a part, not a percentage
         join = _join(s, left, right)
         if join is None or (join == "," and not (right.unit_span is None or _continues(s, drafts, i))):
             continue
         left.unit, left.kind = right.unit, right.kind
     _share_currency(s, drafts)
     _minutes_behind_hours(s, drafts)
+    _cents_behind_dollars(s, drafts)
     return drafts
 
 
@@ -55,6 +60,22 @@ def _minutes_behind_hours(s: Stream, drafts: list[Draft]) -> None:
             and left.after == right.first
         ):
             right.unit = "minute"
+
+
+def _cents_behind_dollars(s: Stream, drafts: list[Draft]) -> None:
+    """Read the second number of *two dollars seventy-five* as cents, not that of *for 20 dollars two men*."""
+    for left, right in pairwise(drafts):
+        following = s.low[right.after]
+        if (
+            left.unit in _WITH_CENTS
+            and left.after == right.first
+            and right.worded
+            and right.kind is Kind.COUNT
+            and right.unit is None
+            and 1 < right.value < 100
+            and (not following[:1].isalpha() or following in _AFTER_LIST or following in _AFTER_CENTS)
+        ):
+            right.unit, right.kind = "cent", Kind.MONEY
 
 
 def _share_currency(s: Stream, drafts: list[Draft]) -> None:

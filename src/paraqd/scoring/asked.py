@@ -31,17 +31,31 @@ _ASKED_APART = (
     "quarts gallons pints cups litres millilitres",
     "weekly daily monthly yearly hourly",
 )
+_OPEN = re.compile(
+    r"\b(?:how|what|which|when|where|who|whose|whom|why|find|calculate|determine|compute|work out|give|name|state|tell|"
+    r"say|list|decide|solve|evaluate|simplify|express|number|value)\b|[=_]",
+    re.I,
+)
+_BE = r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must)"
+_POLAR = re.compile(rf"(?:^|, ){_BE}\b", re.I)
+_WHO = re.compile(rf"\b{_BE} ((?!The\b|I\b)[A-Z][^\W\d_]+|they)\b(?!,|\s+(?:and|or)\b)")
+_COMPARED = re.compile(
+    r"\b(?:than|more|less|fewer|older|younger|taller|longer|shorter|heavier|faster|slower|ahead|behind|difference|differ|"
+    r"times|beat|give|receive|owe|pay|from|by)\b"
+)
 _GROUPS = {stem(word): number for number, line in enumerate(_ASKED_APART) for word in line.split()}
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"[^\W_]+")
 _FORMS = {"day": ("daily",), "year": ("annual",), "month": ("mo.",)}
 _PER = re.compile(r"(?:\b(?:per|an?|each|every)\s|/)\s*$", re.I)
-_WANTS_MORE = frozenset("an the and or his their its our your my per every".split())
+_WANTS_MORE = frozenset("an the and or their its our your my per every".split())
+_DOING = frozenset({"does", "did", "do"})
+_SUBJECTS = frozenset("he she it they we you i".split())
 _ASKING = frozenset("how many much what which is are was were will does did do the of a in long".split())
 _DANGLING = frozenset(
     "an the of and or if that will would does did how many much what which his their its every per than".split()
 )
-_WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"])
+_WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"], ["that", "many"], ["that", "much"])
 _HANGING = frozenset({"a", "not"})
 _SAME = {
     "width": "breadth",
@@ -71,7 +85,12 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         message = f"The question is cut off: “{_short(there.text)}”."
         spans = (((asked.start, asked.end),), ((there.start, there.end),))
         yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
+    elif _open(question) and not _open(paraphrase) and _polar(there):
+        message = f"“{_short(there.text)}” asks for yes or no, the question for something else."
+        spans = (((asked.start, asked.end),), ((there.start, there.end),))
+        yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
     yield from _other_target(question, paraphrase, asked, there)
+    yield from _other_person(question, paraphrase, asked, there)
     yield from _other_unit(question, paraphrase, there)
 
 
@@ -88,6 +107,48 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
         if dimension(unit)[0] in {dimension(each)[0] for each in known} or category(unit) == "currency":
             message = f"The answer is asked in “{word}”, a unit that the question does not name."
             yield Finding("unit_changed", EvidenceKind.UNIT_CHANGED, (), ((mention.start, mention.end),), message)
+
+
+def _open(problem: Problem) -> bool:
+    """Tell whether a question asks for more than yes or no."""
+    return any(
+        _OPEN.search(sentence.text)
+        for sentence in problem.sentences
+        if any(sentence.start <= asked.start < sentence.end for asked in problem.questions)
+    )
+
+
+def _polar(asked: Question) -> bool:
+    text = asked.text.rstrip()
+    return text.endswith("?") and _POLAR.search(text) is not None and " or " not in text
+
+
+def _other_person(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:
+    """Find a question that asks of one and then of another whom the text names, too, or of all of them."""
+    mine, theirs = _WHO.search(asked.text), _WHO.search(there.text)
+    if mine is None or theirs is None or mine[1].lower() == theirs[1].lower():
+        return
+    who, other = mine[1], theirs[1]
+    if other in asked.text or who in there.text or any(_COMPARED.search(q.text) for q in (asked, there)):
+        return  # how much more than Ann, how much less than Bob
+    here, remain = _named_people(question), _named_people(paraphrase)
+    both = here & remain
+    if who not in remain and who != "they" and len(here - remain) > len(remain - here):
+        both |= {who}  # somebody is gone, and nobody new could be the one
+    if not {who, other} - {"they"} <= both or ("they" in (who, other) and len(both) < 2):
+        return
+    spans = (
+        ((asked.start + mine.start(1), asked.start + mine.end(1)),),
+        ((there.start + theirs.start(1), there.start + theirs.end(1)),),
+    )
+    message = f"The question asks about “{other}” where it asked about “{who}”."
+    yield Finding("asked_other", EvidenceKind.ENTITY_CHANGED, *spans, message)
+
+
+def _named_people(problem: Problem) -> frozenset[str]:
+    """Return the names of a text that are not those of several: the Smiths are *they*."""
+    names = {entity.text.removesuffix("'s").removesuffix("’s") for entity in problem.entities}
+    return frozenset(name for name in names if not name.endswith("s"))
 
 
 def _rate(text: str, start: int) -> bool:
@@ -139,7 +200,7 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
     if not words:
         return True
     end = asked.text.rstrip()[-1:]
-    if words[-2:] in _WHOLE:
+    if words[-2:] in _WHOLE or (words[-1] in _DOING and _subject(asked.text, words)):
         return False
     if words[-1] in _HANGING and end.isalpha():
         return True
@@ -149,6 +210,12 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
         return True
     whole = next((s.text for s in problem.sentences if s.start <= asked.start < s.end), asked.text)
     return len(words) > 1 and all(word.lower() in _ASKING for word in _TOKEN.findall(whole))
+
+
+def _subject(text: str, words: list[str]) -> bool:
+    """Tell whether the last word but one is somebody: the total number that he did."""
+    before = _TOKEN.findall(text)[-2:-1]
+    return words[-2:-1] != [] and (words[-2] in _SUBJECTS or before[0][:1].isupper())
 
 
 def _short(text: str, limit: int = 80) -> str:

@@ -15,7 +15,7 @@ from paraqd.scoring.named import name_findings, pronoun_findings
 from paraqd.scoring.ordered import ordered_findings
 from paraqd.scoring.owners import owner_findings
 from paraqd.scoring.quantities import follows, match_quantities
-from paraqd.scoring.relations import relation_findings
+from paraqd.scoring.relations import relation_findings, turning_findings
 from paraqd.scoring.roles import exchanged
 from paraqd.scoring.verdict import EvidenceKind
 
@@ -44,6 +44,8 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         feature = "algebra_changed" if {a.first.kind, b.first.kind} & _ALGEBRA else "number_changed"
         if a.first.value * b.first.value == 1 and a.first.unit is b.first.unit is None:
             feature = "multiple_turned"  # twice as many, half as many: the other way round it is the same
+        elif a.first.terms and b.first.terms and len(a.first.terms) != len(b.first.terms):
+            feature = "ratio_cut"  # 2 : 3 : 5, 2 : 5
         elif feature == "number_changed" and follows(b, question):
             feature = "number_restated"  # a radius of 7, a diameter of 14: it may be the same, said otherwise
         yield Finding(feature, EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
@@ -101,6 +103,7 @@ READER = Reader(
         quantity_findings,
         question_findings,
         relation_findings,
+        turning_findings,
         name_findings,
         label_findings,
         pronoun_findings,

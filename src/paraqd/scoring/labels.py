@@ -28,7 +28,7 @@ def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     for span in _stray(paraphrase.text):
         label = paraphrase.text[slice(*span)]
         message = f"{label} is no part of the figure: one of its letters stands for nothing else in the paraphrase."
-        yield Finding("name_mixed", EvidenceKind.ENTITY_CHANGED, (), (span,), message)
+        yield Finding("label_stray", EvidenceKind.ENTITY_CHANGED, (), (span,), message)
 
 
 def _stray(text: str) -> list[Span]:

@@ -8,6 +8,7 @@ from paraqd.reading import Problem
 from paraqd.reading.name_lists import people
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
+from paraqd.scoring.words import STOP_WORDS
 
 _ROOT = 5  # letters: Waldos, American
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
@@ -26,7 +27,7 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         return
     before, after = _names(question), _names(paraphrase)
     lower = question.text.lower()
-    new = [name for name in after if name not in before and name[:_ROOT] not in lower]
+    new = [name for name in after if name not in before and not _known(name, lower)]
     gone = [name for name in before if name not in after and name not in paraphrase.text.lower()]
     if not new or not before or len(new) <= len(gone):
         return
@@ -59,6 +60,12 @@ def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
     if spans:
         message = f"“{paraphrase.text[slice(*spans[0])]}” does not go with {new.text}, the only one who is named."
         yield Finding("name_mixed", EvidenceKind.ENTITY_CHANGED, (), spans, message)
+
+
+def _known(name: str, lower: str) -> bool:
+    """Tell whether a text has a name, or the last part of it behind a word that opens a sentence: Doubling Phil's."""
+    first, _, last = name.partition(" ")
+    return name[:_ROOT] in lower or name in STOP_WORDS or (bool(last) and last[:_ROOT] in lower and first not in lower)
 
 
 def _names(problem: Problem) -> dict[str, list[Span]]:

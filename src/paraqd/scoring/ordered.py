@@ -52,6 +52,8 @@ def _turned(
 
 def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     mine, theirs = _sides(question), _sides(paraphrase)
+    if any(_both_ways(problem) for problem in (question, paraphrase)):
+        return  # from 2 : 1 to 1 : 2: which is which their names do not tell
     for (names, terms), span in mine.items():
         for (other_names, other_terms), other in theirs.items():
             crossed = other_names == names[::-1]
@@ -63,6 +65,11 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
                 )
                 spans = ((span,), (other,))
                 yield Finding("order_turned", EvidenceKind.NUMBER_CHANGED, *spans, message)
+
+
+def _both_ways(problem: Problem) -> bool:
+    terms = {tuple(quantity.terms) for quantity in problem.quantities if len(quantity.terms) == 2}
+    return any(each[::-1] in terms and each[0] != each[1] for each in terms)
 
 
 def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]], Span]:

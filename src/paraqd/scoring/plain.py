@@ -44,7 +44,7 @@ _COMMANDS = {
 _COMPARING = frozenset("≤≥≠")
 _TEXT = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]{1,40})\}")
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]{1,40})\}\s*\{([^{}]{1,40})\}")
+_FRACTION = re.compile(r"(\d?)\\[dt]?frac(?:\s*\{([^{}]{1,40})\}\s*\{([^{}]{1,40})\}|\s?(\d)\s?(\d)(?!\d))")
 _ROOT = re.compile(r"\\sqrt\s*\{([^{}]{1,40})\}")
 _COMMAND = re.compile(rf"\\({'|'.join(sorted(_COMMANDS, key=len, reverse=True))})(?![a-zA-Z])\s?")
 _ESCAPED = re.compile(r"\\([%$#&_{},; ])")
@@ -54,8 +54,10 @@ _FORMULA = re.compile(
     r"\$\$?((?:\\[a-zA-Z]+|\\[^a-zA-Z]|(?<![a-zA-Z\\])[a-zA-Z]{1,2}(?![a-zA-Z])|[^$a-zA-Z\\]){1,80})\$\$?|\\\((.{1,120}?)\\\)|\\\[(.{1,120}?)\\\]"
 )
 _WORD = re.compile(r"\\?[A-Za-z]+")
+_ALONE = re.compile(r"\d+(?:\.\d+)?")  # $15$ m is no price
 _AND = re.compile(r"(?<=\s)&(?=\s)")
 _INDIAN = re.compile(r"((?:\brs\.?|₹|\binr) ?\d{1,2}), (?=\d{2},\d{3}(?!\d|,\d))", re.I)  # Rs. 1, 45,000
+_CLOCK = re.compile(r"\b(\d{1,2}) : (?=[0-5]\d ?[ap] ?\.? ?m\b)", re.I)  # 8 : 45 am
 _SHOUTED = 12
 _WEB, _MARKUP = ("&", "<"), ("\\", "$", "^")
 
@@ -93,13 +95,15 @@ def plain(text: str) -> Plain:
         made = _replaced(made, (_FORMULA, _without_dollars))
         made = _replaced(made, (_TEXT, lambda m: m[1]))
         made = _replaced(made, (_ROOT, lambda m: f"√{_bound(m[1])}"))
-        made = _replaced(made, (_FRACTION, lambda m: f"{_bound(m[1])}/{_bound(m[2])}"))
+        made = _replaced(made, (_FRACTION, _fraction))
         made = _replaced(
             made,
             (_COMMAND, lambda m: _COMMANDS[m[1]] + (" " if _COMMANDS[m[1]] in _COMPARING and m[0][-1] == " " else "")),
             (_ESCAPED, lambda m: m[1]),
             (_POWER, lambda m: (m[1] or m[2]).translate(_POWERS)),
         )
+    if " : " in made.text:
+        made = _replaced(made, (_CLOCK, lambda m: m[1] + ":"))
     if ", " in made.text:
         made = _replaced(made, (_INDIAN, lambda m: m[1] + ","))
     seen = made.text.translate(_SIGNS)
@@ -170,10 +174,16 @@ def _without_dollars(match: re.Match[str]) -> str | None:
     inside = match[1] or match[2] or match[3]
     if match[1] is not None:
         words = [word for word in _WORD.findall(inside) if not word.startswith("\\")]
-        told = bool(words) or "\\" in inside or any(sign in inside for sign in "=<>^")
+        told = bool(words) or _ALONE.fullmatch(inside) is not None or "\\" in inside or any(sign in inside for sign in "=<>^")
         if not told or inside != inside.strip(" "):
             return None
     return inside
+
+
+def _fraction(match: re.Match[str]) -> str:
+    r"""Write a fraction with a stroke; behind a whole number with a space before it: 3\frac{1}{4}, 3 1/4."""
+    top, bottom = (match[2], match[3]) if match[2] is not None else (match[4], match[5])
+    return f"{match[1]}{' ' if match[1] else ''}{_bound(top)}/{_bound(bottom)}"
 
 
 def _bound(text: str) -> str:

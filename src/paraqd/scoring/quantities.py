@@ -18,9 +18,17 @@ _PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, K
 _MINUS_APART = re.compile(r"[-−–]\s+$")
 _PARTS = frozenset({Kind.PERCENT, Kind.FRACTION, Kind.MULTIPLE})
 _PART_OF_DAY = re.compile(r"[ap]\s?\.?\s?m\b|morning|afternoon|evening|night|noon", re.I)
+_PAIRS = re.compile(r"\s+pairs?\s+of\b", re.I)
+_TURN = re.compile(
+    r"\s+(?:of\s+)?(?:an?\s+)?(?:(?:full|complete|whole)\s+)?(?:revolutions?|turns?|rotations?)\b", re.I
+)
+_POINTED = re.compile(r"\b(?:these|those)\s+$", re.I)  # of these two days
+_IN_CENTS = frozenset({"euro", "rand", "real", "shilling"})
 _HALF_DAY = 12
 _CLOSE = 24
 _NOON = frozenset({"noon", "midday", "midnight"})
+# ¥ is both; 15 degrees may be of temperature
+_SAME_UNIT = ({"yen", "yuan"}, {"degree", "degree celsius"}, {"degree", "degree fahrenheit"})
 _POUNDS = frozenset({"pound", "pound sterling"})
 _EACH = frozenset({"each", "every", "per", "a", "an", "the", "one"})
 _WHOLE = frozenset({"full", "whole", "single", "entire"})
@@ -45,7 +53,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     left, right = taken_apart(left), taken_apart(right)  # a compound without its equal may have lost a part
     same += _take_equal(left, right)
     rules = (_equal_as_written, _equal_value, _share, _sign_apart(question, paraphrase))
-    for rule in (*rules, _equal_clock(question, paraphrase)):
+    for rule in (*rules, _equal_clock(question, paraphrase), _in_pairs(question, paraphrase)):
         _take(left, right, rule, same)
     same = list(_split(same, left, right))
     for rule in (_turned, _turned_about(question, paraphrase)):
@@ -59,6 +67,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     other_value: list[tuple[Item, Item]] = []
     _take(left, right, _other_exponent, other_value)
     innocent += _drop(left, _negligible) + _drop(right, _negligible)
+    innocent += _drop(right, lambda item: _POINTED.search(paraphrase.text, 0, item.start) is not None)
     here, there = _said_units(question), _said_units(paraphrase)
     innocent += _drop(left, lambda item: _said_by_unit(item, there - here))
     innocent += _drop(right, lambda item: _said_by_unit(item, here - there))
@@ -122,6 +131,8 @@ def _equal_as_written(a: Item, b: Item) -> bool:
     top, other_top = one.unit.partition("/")[0], other.unit.partition("/")[0]
     if {top, other_top} == _POUNDS and one.unit_span is not None and other.unit_span is not None:
         return True  # pounds of weight or of money: the text does not always tell
+    if {top, other_top} in _SAME_UNIT:
+        return True
     return top == other_top and ("/" in one.unit) != ("/" in other.unit)
 
 
@@ -132,10 +143,27 @@ def _equal_clock(question: Problem, paraphrase: Problem) -> Callable[[Item, Item
         if not (a.first.kind is b.first.kind is Kind.TIME_OF_DAY) or abs(a.first.value - b.first.value) != _HALF_DAY:
             return False
         told = [
-            _PART_OF_DAY.search(problem.text, item.start, item.end + _CLOSE)
+            item.first.value > _HALF_DAY or _PART_OF_DAY.search(problem.text, item.start, item.end + _CLOSE) is not None
             for item, problem in ((a, question), (b, paraphrase))
         ]
-        return (told[0] is None) != (told[1] is None)
+        return told[0] != told[1]
+
+    return rule
+
+
+def _in_pairs(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
+    """Make a rule that takes 8 pairs of shoes for 16 shoes, and a quarter of a full turn for 90 degrees."""
+
+    def rule(a: Item, b: Item) -> bool:
+        for (item, problem), (other, _) in (((a, question), (b, paraphrase)), ((b, paraphrase), (a, question))):
+            this, that = _one(item), _one(other)
+            if this is None or that is None or this.unit is not None or this.terms:
+                continue
+            if that.unit is None and this.value * 2 == that.value and _PAIRS.match(problem.text, item.end):
+                return True
+            if that.unit == "degree" and this.value * 360 == that.value and _TURN.match(problem.text, item.end):
+                return True
+        return False
 
     return rule
 
@@ -155,6 +183,10 @@ def _equal_value(a: Item, b: Item) -> bool:
     if one is None or other is None or one.unit is None or other.unit is None or one.terms or other.terms:
         return False
     (top, factor), (other_top, other_factor) = (dimension(unit.partition("/")[0]) for unit in (one.unit, other.unit))
+    tops = {one.unit.partition("/")[0], other.unit.partition("/")[0]}
+    if "cent" in tops and len(tops) == 2 and not tops.isdisjoint(_IN_CENTS):
+        cents, whole = (one, other) if one.unit.startswith("cent") else (other, one)
+        return cents.value == 100 * whole.value
     if ("/" in one.unit) == ("/" in other.unit):
         return False
     return top == other_top and one.value * factor == other.value * other_factor

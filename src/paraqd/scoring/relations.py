@@ -78,6 +78,7 @@ _JOINTS = frozenset({"than", "as", "before", "after", "that", "of"})
 _MULTIPLES = frozenset({"twice", "double", "half", "times"})
 _AT_ONCE = _GIVING | _JOINTS | {"ahead", "behind", "exceeds", "exceed", "exceeded", "outweighs"}
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[.?!;,]")
+_LEFT_RIGHT = re.compile(r"\bturn(?:s|ed|ing)?\b(?:\W+\w+){0,2}?\W+(left|right)\b", re.I)
 _REACH = 5
 _APART = 2
 _MEASURED = frozenset("many much old tall long heavy big large high fast great wide deep far expensive".split())
@@ -91,6 +92,14 @@ class Mention(NamedTuple):
     left: frozenset[str]
     right: frozenset[str]
     number: Hashable = None
+    names: frozenset[str] = frozenset()
+    somebody: bool = False  # he or she stands beside it
+    vague: bool = False
+
+
+def _unlike(mine: Mention, theirs: Mention) -> bool:
+    """Tell whether it cannot be said who stands where: *he* for a name, north *of* something."""
+    return mine.somebody != theirs.somebody or mine.vague or theirs.vague
 
 
 def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
@@ -105,8 +114,17 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
             mine = [mention for mention in mine if mention is not one]
             theirs = [mention for mention in theirs if mention is not other]
             yield from _compared(question, paraphrase, one, other)
-        sure = family in _ALONE and len(mine) == len(theirs) == 1
+        sure = family in _ALONE and len(mine) == len(theirs) == 1 and not _unlike(mine[0], theirs[0])
         yield from _opposites(question, paraphrase, mine, theirs, sure=sure)
+
+
+def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a turn to the left that was one to the right: as many turns, and not the same."""
+    here, there = ([*_LEFT_RIGHT.finditer(problem.text)] for problem in (question, paraphrase))
+    sides = [[match[1].lower() for match in turns] for turns in (here, there)]
+    if here and len(here) == len(there) and sorted(sides[0]) != sorted(sides[1]):
+        place = next(i for i, (one, other) in enumerate(zip(*sides, strict=True)) if one != other)
+        yield _turned(question, paraphrase, (here[place].span(1),), (there[place].span(1),), sure=True)
 
 
 def _paired(mine: list[Mention], theirs: list[Mention]) -> list[tuple[Mention, Mention]]:
@@ -137,9 +155,21 @@ def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Men
     if there and back:
         return
     # the one side may be left unsaid, but it may not be another
-    apart = (mine.left and theirs.left and not stays) or (mine.right and theirs.right and not too)
-    sure = (stays or too) and not there and not back and not apart
+    names = mine.names | theirs.names
+    apart = (
+        (mine.left and theirs.left and not stays)
+        or (mine.right and theirs.right and not too)
+        or _other_names(mine.left & names, theirs.left & names)
+        or _other_names(mine.right & names, theirs.right & names)
+    )
+    known = bool((stays | too) & names)
+    sure = (stays or too) and not there and not back and not apart and (known or not _unlike(mine, theirs))
     yield _turned(question, paraphrase, (mine.span,), (theirs.span,), sure=bool(sure))
+
+
+def _other_names(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Tell whether both sides name somebody, and not the same."""
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _opposites(
@@ -176,7 +206,7 @@ def _mentions(problem: Problem) -> dict[int, list[Mention]]:
     words = list(_WORD.finditer(problem.text))
     starts = problem.sentence_starts
     low = [_low(match, starts) for match in words]
-    names = {stem(low[i]) for i, match in enumerate(words) if match.group()[0].isupper()}
+    names = frozenset(stem(low[i]) for i, match in enumerate(words) if match.group()[0].isupper())
     quantities = [quantity.end for quantity in problem.quantities]
     for quantity in problem.quantities:  # a unit relates nothing
         inside = range(
@@ -197,8 +227,14 @@ def _mentions(problem: Problem) -> dict[int, list[Mention]]:
         right = _near(low, place, 1) if related else frozenset()
         if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can change places here
             left, right = left & names, right & names
+        if word in _PRICE_VERBS and place and not low[place - 1]:
+            continue  # every $5 buys three
+        if word == "before" and low[max(0, place - 3) : place] in (["will", "it", "be"], ["is", "it", "before"]):
+            continue  # how long will it be before they meet: after what time do they
         number = _number(problem, quantities, words[place].start()) if word in _COMPARED else None
-        found.setdefault(family, []).append(Mention(side, words[place].span(), left, right, number))
+        near = low[max(0, place - _REACH) : place + _REACH + 1]
+        somebody, vague = not _SOMEBODY.isdisjoint(near), word in _COMPASS and low[place + 1 : place + 2] == ["of"]
+        found.setdefault(family, []).append(Mention(side, words[place].span(), left, right, number, names, somebody, vague))
     return found
 
 
@@ -256,4 +292,7 @@ def _near(low: list[str], place: int, step: int) -> frozenset[str]:
 
 
 _STOPS = frozenset(".?!;,")
+_SOMEBODY = frozenset("he she him her his hers they them their theirs i me my mine".split())
+_PRICE_VERBS = frozenset({"buys", "bought"})
+_COMPASS = frozenset({"north", "south", "east", "west"})
 _NOBODY = STOP_WORDS | {"one", "ones"}  # one is 4 more than the other: which one does not matter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -21,6 +22,7 @@ _COMPARING = frozenset(
     "smaller lower faster slower earlier later cheaper ahead behind times twice half double".split()
 )
 _WINDOW = 4
+_BEHIND = 30  # signs
 _LEAST_CROSSED = 0.8
 _MOST_COMPARED = 60  # every one is compared with every other
 _CUTS = frozenset(", ; . ? ! : and or but while whereas to from than if when".split())
@@ -114,9 +116,19 @@ def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> lis
         )
         straight = likeness(first, other) + likeness(second, another)
         crossed = (likeness(first, another), likeness(second, other))
-        if sum(crossed) - straight >= _LEAST_CROSSED and min(crossed) > 0:
-            found.append((sum(crossed) - straight, a, b, a_there, b_there))
+        sure = sum(crossed) - straight
+        if sure >= _LEAST_CROSSED and min(crossed) > 0:
+            pieces = ((question, a), (question, b), (paraphrase, a_there), (paraphrase, b_there))
+            if any(_compares(problem, item) for problem, item in pieces):
+                sure = min(sure, _LEAST_CROSSED)  # 3 more than Ann has: said of Ann it is 3 fewer
+            found.append((sure, a, b, a_there, b_there))
     return sorted(found, key=lambda each: -each[0])
+
+
+def _compares(problem: Problem, item: Item) -> bool:
+    """Tell whether a number says by how much two things differ: 8 blocks higher, $1 more."""
+    behind = problem.text[item.end : item.end + _BEHIND]
+    return any(stem(word.lower()) in _COMPARING for word in re.findall(r"[^\W\d_]+", behind)[:3])
 
 
 def _start(item: Item) -> int:
