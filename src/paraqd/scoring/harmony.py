@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from paraqd.reading import Kind, Problem
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.scoring.items import Item, Matching
+from paraqd.scoring.quantities import counted_end
 from paraqd.scoring.verdict import Span
 
 Edit = tuple[int, int, str]
@@ -28,6 +29,7 @@ _ORDERED = re.compile(r"\b(?:respectively|order|terms?|sequence|series|progressi
 _BEFORE = 60
 _LISTED = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+)", re.I)
 _LEAST_LISTED = 3
+_SINGLE = re.compile(r"\s+(?:single|individual|separate)\b", re.I)
 _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
@@ -131,15 +133,19 @@ def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> I
     for a, b in matching.same:
         members, others = mine[b.start], theirs[a.start]
         if len(members) > 1 or len(others) > 1:  # a ratio, and its members written apart
-            here, there = _expression(question.text, members), _expression(paraphrase.text, others)
-            if a is members[0] and b is others[0] and here is not None and there is not None:
-                yield (*there, question.text[slice(*here)])
+            mine_at, theirs_at = _expression(question.text, members), _expression(paraphrase.text, others)
+            if a is members[0] and b is others[0] and mine_at is not None and theirs_at is not None:
+                yield (*theirs_at, question.text[slice(*mine_at)])
         elif a.first.kind is Kind.EXPONENT or b.first.kind is Kind.EXPONENT:
             continue  # ^2 and ² stand with what they raise
         elif a.signed == b.signed:
             yield b.start, b.end, a.surface(question.text)
         elif len(a.parts) == len(b.parts) == 1 and a.first.value == b.first.value and not a.first.terms:
             yield (*b.first.number_span, question.text[slice(*a.first.number_span)])
+        elif (here := counted_end(question.text, a)) > a.end or counted_end(paraphrase.text, b) > b.end:
+            end = counted_end(paraphrase.text, b)  # 8 pairs of shoes, 16 single shoes
+            single = _SINGLE.match(paraphrase.text, end) if here > a.end else None
+            yield b.start, single.end() if single else end, question.text[a.start : here]
 
 
 def _expression(text: str, items: Sequence[Item]) -> Span | None:

@@ -48,7 +48,7 @@ _FRACTION = re.compile(r"(\d?)\\[dt]?frac(?:\s*\{([^{}]{1,40})\}\s*\{([^{}]{1,40
 _ROOT = re.compile(r"\\sqrt\s*\{([^{}]{1,40})\}")
 _COMMAND = re.compile(rf"\\({'|'.join(sorted(_COMMANDS, key=len, reverse=True))})(?![a-zA-Z])\s?")
 _ESCAPED = re.compile(r"\\([%$#&_{},; ])")
-_POWER = re.compile(r"\^(?:\{([0-9])\}|([0-9])(?![0-9.]))")
+_POWER = re.compile(r"\^(?:\{([0-9])\}|([0-9])(?![0-9]|\.[0-9]))")
 # between two prices stand words, in a formula letters and commands
 _FORMULA = re.compile(
     r"\$\$?((?:\\[a-zA-Z]+|\\[^a-zA-Z]|(?<![a-zA-Z\\])[a-zA-Z]{1,2}(?![a-zA-Z])|[^$a-zA-Z\\]){1,80})\$\$?|\\\((.{1,120}?)\\\)|\\\[(.{1,120}?)\\\]"

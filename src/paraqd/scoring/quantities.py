@@ -168,6 +168,12 @@ def _in_pairs(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], 
     return rule
 
 
+def counted_end(text: str, item: Item) -> int:
+    """Return where a number ends together with the pairs or turns that it counts."""
+    found = _PAIRS.match(text, item.end) or _TURN.match(text, item.end)
+    return found.end() if found else item.end
+
+
 def _share(a: Item, b: Item) -> bool:
     """Tell whether one is a percentage and the other the same part in decimals: 35 % of 80, 0.35 × 80."""
     one, other = _one(a), _one(b)
