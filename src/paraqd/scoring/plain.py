@@ -174,7 +174,12 @@ def _without_dollars(match: re.Match[str]) -> str | None:
     inside = match[1] or match[2] or match[3]
     if match[1] is not None:
         words = [word for word in _WORD.findall(inside) if not word.startswith("\\")]
-        told = bool(words) or _ALONE.fullmatch(inside) is not None or "\\" in inside or any(sign in inside for sign in "=<>^")
+        told = (
+            bool(words)
+            or _ALONE.fullmatch(inside) is not None
+            or "\\" in inside
+            or any(sign in inside for sign in "=<>^")
+        )
         if not told or inside != inside.strip(" "):
             return None
     return inside

@@ -19,9 +19,7 @@ _MINUS_APART = re.compile(r"[-−–]\s+$")
 _PARTS = frozenset({Kind.PERCENT, Kind.FRACTION, Kind.MULTIPLE})
 _PART_OF_DAY = re.compile(r"[ap]\s?\.?\s?m\b|morning|afternoon|evening|night|noon", re.I)
 _PAIRS = re.compile(r"\s+pairs?\s+of\b", re.I)
-_TURN = re.compile(
-    r"\s+(?:of\s+)?(?:an?\s+)?(?:(?:full|complete|whole)\s+)?(?:revolutions?|turns?|rotations?)\b", re.I
-)
+_TURN = re.compile(r"\s+(?:of\s+)?(?:an?\s+)?(?:(?:full|complete|whole)\s+)?(?:revolutions?|turns?|rotations?)\b", re.I)
 _POINTED = re.compile(r"\b(?:these|those)\s+$", re.I)  # of these two days
 _IN_CENTS = frozenset({"euro", "rand", "real", "shilling"})
 _HALF_DAY = 12

@@ -234,7 +234,9 @@ def _mentions(problem: Problem) -> dict[int, list[Mention]]:
         number = _number(problem, quantities, words[place].start()) if word in _COMPARED else None
         near = low[max(0, place - _REACH) : place + _REACH + 1]
         somebody, vague = not _SOMEBODY.isdisjoint(near), word in _COMPASS and low[place + 1 : place + 2] == ["of"]
-        found.setdefault(family, []).append(Mention(side, words[place].span(), left, right, number, names, somebody, vague))
+        found.setdefault(family, []).append(
+            Mention(side, words[place].span(), left, right, number, names, somebody, vague)
+        )
     return found
 
 
