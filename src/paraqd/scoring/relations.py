@@ -232,12 +232,20 @@ def _mentions(problem: Problem) -> dict[int, list[Mention]]:
         if word == "before" and low[max(0, place - 3) : place] in (["will", "it", "be"], ["is", "it", "before"]):
             continue  # how long will it be before they meet: after what time do they
         number = _number(problem, quantities, words[place].start()) if word in _COMPARED else None
-        near = low[max(0, place - _REACH) : place + _REACH + 1]
+        near = _sentence_near(low, place)
         somebody, vague = not _SOMEBODY.isdisjoint(near), word in _COMPASS and low[place + 1 : place + 2] == ["of"]
         found.setdefault(family, []).append(
             Mention(side, words[place].span(), left, right, number, names, somebody, vague)
         )
     return found
+
+
+def _sentence_near(low: list[str], place: int) -> list[str]:
+    """Return the words beside a word that stand in its sentence."""
+    before, after = low[max(0, place - _REACH) : place], low[place + 1 : place + 1 + _REACH]
+    first = max((i + 1 for i, word in enumerate(before) if word in _ENDS), default=0)
+    last = next((i for i, word in enumerate(after) if word in _ENDS), len(after))
+    return before[first:] + after[:last]
 
 
 def _low(match: re.Match[str], starts: Container[int]) -> str:
@@ -294,6 +302,7 @@ def _near(low: list[str], place: int, step: int) -> frozenset[str]:
 
 
 _STOPS = frozenset(".?!;,")
+_ENDS = frozenset(".?!;")
 _SOMEBODY = frozenset("he she him her his hers they them their theirs i me my mine".split())
 _PRICE_VERBS = frozenset({"buys", "bought"})
 _COMPASS = frozenset({"north", "south", "east", "west"})
