@@ -21,7 +21,7 @@ from paraqd.corpus.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.corpus.faults import FaultyPair, read_faults
 from paraqd.corpus.writers import replace_json
 from paraqd.evaluation.calibration import calibrate
-from paraqd.evaluation.metrics import evaluate
+from paraqd.evaluation.intervals import bootstrap
 from paraqd.generators.runtime import quiet
 from paraqd.reading import read
 from paraqd.scoring.findings import READER
@@ -30,7 +30,7 @@ from paraqd.scoring.scorer import FORMAT
 from paraqd.scoring.verdict import THRESHOLD
 from paraqd.training.fusing import fit_fusion
 from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
-from paraqd.training.judge_card import judge_card
+from paraqd.training.judge_card import INTERVALS, judge_card
 from paraqd.training.judge_corpus import WEIGHTS, JudgeSets, judge_sets, pair_weights
 from paraqd.training.judge_data import SHOWN, JudgeData, join_data, read_data, tokenize_pairs, write_data
 from paraqd.training.judge_model import make_judge, save_judge
@@ -253,13 +253,14 @@ def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]
     measured: dict[str, Any] = {}
     for name in checked:
         mine = [i for i, each in enumerate(names) if each == name]
-        found = evaluate([labels[i] for i in mine], scores[mine])
-        fits = calibrate([labels[i] for i in mine], scores[mine])
+        truths = [labels[i] for i in mine]
+        # the pairs of a question are drawn together
+        found = bootstrap(truths, scores[mine], groups=[pairs[i].id.partition("|")[0] for i in mine]).estimates
+        fits = calibrate(truths, scores[mine])
         measured[name] = {
             "pairs": len(mine),
-            "macro_f1": round(found.macro_f1, 4),
-            "auc": round(float(found.auc), 4),
-            "separation": round(found.separation, 4),
+            **{metric: round(found[metric].value, 4) for metric in INTERVALS},
+            "intervals": {m: [round(found[m].low, 4), round(found[m].high, 4)] for m in INTERVALS},
             "brier": round(fits.brier, 4),
             "ece": round(fits.ece_width, 4),
         }

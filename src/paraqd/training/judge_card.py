@@ -19,15 +19,25 @@ _SETS = {
 }
 
 
-def _taught(teachers: Sequence[str]) -> str:
+INTERVALS = ("macro_f1", "auc", "separation")
+
+
+def _taught(teachers: Sequence[str], share: float) -> str:
     if not teachers:
         return ""
-    return f" Half of what it was trained towards is what teachers say of the same pairs: {', '.join(teachers)}."
+    return f" {share:.0%} of what it was trained towards is what teachers say of the same pairs: {', '.join(teachers)}."
+
+
+def _figure(found: Mapping[str, Any], metric: str) -> str:
+    """Return a figure with its interval where there is one."""
+    low, high = found.get("intervals", {}).get(metric, (None, None))
+    return f"{found[metric]:.3f}" if low is None else f"{found[metric]:.3f} ({low:.3f} to {high:.3f})"
 
 
 def judge_card(facts: Mapping[str, Any]) -> str:
     """Return the card: what it is, what it was trained on, how, what it measured on validation, and its limits."""
     settings, fusion = facts["settings"], facts["fusion"]
+    taught = _taught(facts.get("teachers", []), settings.get("teacher_share", 0.5))
     lines = [
         "---",
         "library_name: paraqd",
@@ -53,18 +63,18 @@ def judge_card(facts: Mapping[str, Any]) -> str:
         "## How",
         f"{settings['epochs']} epochs, learning rate {settings['learning_rate']:g}, {settings['batch_tokens']:,} tokens"
         f" a batch, seed {settings['seed']}; in the last {settings['rounded_share']:.0%} of the steps with weights"
-        f" rounded to eight bits.{_taught(facts.get('teachers', []))} Then a logistic regression"
+        f" rounded to eight bits.{taught} Then a logistic regression"
         " of the model's log-odds and the findings, in which no"
         f" finding can help a paraphrase; the model weighs {fusion['model_weight']:.2f}.",
         "",
         "## Validation",
         "Other questions than those trained on, without near twins of these; the fusion measured on folds that it was"
-        " not fitted to.",
+        " not fitted to; 95 % intervals, drawn over questions.",
         "",
         "| set | pairs | macro F1 | AUC | separation | Brier | ECE |",
         "| --- | --- | --- | --- | --- | --- | --- |",
         *(
-            f"| {name} | {found['pairs']:,} | {found['macro_f1']:.3f} | {found['auc']:.3f} | {found['separation']:.3f}"
+            f"| {name} | {found['pairs']:,} | {' | '.join(_figure(found, metric) for metric in INTERVALS)}"
             f" | {found['brier']:.3f} | {found['ece']:.3f} |"
             for name, found in facts["validation"].items()
         ),
