@@ -82,6 +82,13 @@ class TestTheOutput:
         [(start, end)] = piece["question_spans"]
         assert (QUESTION[start:end], piece["paraphrase_spans"]) == ("3", [])
 
+    def test_why_in_plain_sentences(self, here):
+        assert run(["score", "pairs.csv", "-o", "out.csv", "--why", "-q"]) == 0
+        rows = read_csv("out.csv")
+        assert list(rows[0])[-6:] == ["score", "valid", "why", *NEW[2:]]
+        assert [rows[0]["why"], rows[2]["why"]] == ["", "The paraphrase lost 3."]
+        assert run(["score", "out.csv", "-o", "again.csv", "--why", "-q"]) == 2  # the column is there
+
     def test_in_json_lines_the_evidence_is_a_list(self, here):
         assert run(["score", "pairs.jsonl", "-o", "out.jsonl", "-q"]) == 0
         rows = read_jsonl("out.jsonl")

@@ -45,6 +45,9 @@ def score(
         None, "--threshold", min=-1, max=1, help="Valid is a score above it; the model's own, 0.5, unless given."
     ),
     only: Only | None = typer.Option(None, "--only", help="Keep the rows with this verdict alone."),
+    why: bool = typer.Option(
+        False, "--why", help="Add a column with the evidence in plain sentences, for reading in a spreadsheet."
+    ),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an output that is there."),
     overwrite_columns: bool = typer.Option(
         False, "--overwrite-columns", help="Replace columns that are named like those added here."
@@ -83,7 +86,12 @@ def score(
     try:
         with Bar(shown=shown) as bar:
             pairs = look_through(
-                source, columns, encoding=encoding, overwrite_columns=overwrite_columns, on_progress=bar.update
+                source,
+                columns,
+                encoding=encoding,
+                overwrite_columns=overwrite_columns,
+                why=why,
+                on_progress=bar.update,
             )
             if pairs.table.columns.count("") > 1:
                 _note(f"warning: {pairs.table.name} has several columns without a name; the last of them is kept")
@@ -150,7 +158,7 @@ def _stream(
                 keep = wanted(judged, only)
                 counts.add(judged, written=keep)
                 if keep:
-                    shown.append((counts.rows, {**row, **judged.columns(scorer.signature)}, judged))
+                    shown.append((counts.rows, {**row, **judged.columns(pairs.added, scorer.signature)}, judged))
             show(shown)
     except KeyboardInterrupt:
         raise ScoringInterrupted(counts.rows, pairs.rows) from None

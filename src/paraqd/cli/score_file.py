@@ -6,13 +6,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from paraqd.cli.score_journal import Journal, hold_journal, journal_path
-from paraqd.cli.score_rows import ADDED, CHUNK, Counts, Judged, PairScorer, judge, wanted
+from paraqd.cli.score_rows import ADDED, ADDED_WITH_WHY, CHUNK, Counts, Judged, PairScorer, judge, wanted
 from paraqd.corpus.formats import Format, TableError, explained
 from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_table, open_writer, replacing
 
@@ -43,6 +43,7 @@ class Source:
     rows: int
     types: Mapping[str, Any]
     sha256: str
+    added: Mapping[str, type] = field(default_factory=lambda: ADDED)
 
     def chunks(self, start: int = 0) -> Iterator[list[Row]]:
         """Yield the rows from a place on, some hundred at a time."""
@@ -57,6 +58,7 @@ def look_through(
     *,
     encoding: str | None,
     overwrite_columns: bool,
+    why: bool = False,
     on_progress: OnProgress,
 ) -> Source:
     """Read the whole file once: flaws are found before any work is done, and the rows are counted.
@@ -65,9 +67,10 @@ def look_through(
     cannot be read.
     """
     table = open_table(source, encoding=encoding)
+    added = ADDED_WITH_WHY if why else ADDED
     jsonl = table.kind.format is Format.JSONL
     if not jsonl:  # the columns are known before the rows are
-        _check_columns(table, columns, overwrite_columns=overwrite_columns)
+        _check_columns(table, columns, added, overwrite_columns=overwrite_columns)
     seen: dict[str, _Held] = {name: _Held() for name in table.columns}
     rows = 0
     on_progress("reading", 0, None)
@@ -81,19 +84,19 @@ def look_through(
         raise TableError(f"{table.name} has no rows")
     if jsonl:
         table = replace(table, columns=tuple(seen))
-        _check_columns(table, columns, overwrite_columns=overwrite_columns)
+        _check_columns(table, columns, added, overwrite_columns=overwrite_columns)
     with explained(table.path), open(table.path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     types = _arrow_types(table) if table.kind.format is Format.PARQUET else {n: h.type for n, h in seen.items()}
-    return Source(table=table, columns=columns, rows=rows, types=types, sha256=digest)
+    return Source(table=table, columns=columns, rows=rows, types=types, sha256=digest, added=added)
 
 
-def _check_columns(table: Table, columns: Columns, *, overwrite_columns: bool) -> None:
+def _check_columns(table: Table, columns: Columns, added: Mapping[str, type], *, overwrite_columns: bool) -> None:
     table.require(columns, ("question", "paraphrase"))
     for role in ("question", "paraphrase"):
-        if (name := getattr(columns, role)) in ADDED:
+        if (name := getattr(columns, role)) in added:
             raise TableError(f"the column {name!r} of {table.name} cannot be the {role}: scoring writes it; rename it")
-    clash = [name for name in ADDED if name in table.columns]
+    clash = [name for name in added if name in table.columns]
     if clash and not overwrite_columns:
         which = f"the column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
         them = "it" if len(clash) == 1 else "them"
@@ -162,7 +165,9 @@ def _join(
                 keep = wanted(judged, only)
                 counts.add(judged, written=keep)
                 if keep:
-                    kept.append(_written({**row, **judged.columns(signature)}, schema, source, kind.format))
+                    kept.append(
+                        _written({**row, **judged.columns(source.added, signature)}, schema, source, kind.format)
+                    )
             writer.write(kept)
             on_progress("writing", counts.rows, source.rows)
     return counts
@@ -219,10 +224,10 @@ def _arrow_types(table: Table) -> dict[str, Any]:
 
 
 def _schema(source: Source, target: Format) -> dict[str, Any]:
-    own = {name: held for name, held in source.types.items() if name not in ADDED}
+    own = {name: held for name, held in source.types.items() if name not in source.added}
     if target is not Format.PARQUET:
         own = dict.fromkeys(own, str)  # they have no types
-    return {**own, **ADDED}
+    return {**own, **source.added}
 
 
 def _written(row: Row, schema: Mapping[str, Any], source: Source, target: Format) -> Row:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # the columns that scoring adds, in this order
 ADDED: Mapping[str, type] = {"score": float, "valid": bool, "evidence": str, "error": str, "signature": str}
+# with a column for readers of tables: the sentences of the evidence
+ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, "why": str, **ADDED}
 CHUNK = 256  # rows scored and kept at a time
 _NAMED_ROWS = 1000  # rows that could not be scored and are named one by one
 _DECIMALS = 6
@@ -46,9 +48,11 @@ class Judged(NamedTuple):
             return self.error
         return str(self.evidence[0]["message"]) if self.evidence else ""
 
-    def columns(self, signature: str) -> dict[str, Any]:
-        """Return the columns that are added to the row."""
-        return {**self._asdict(), "signature": signature}
+    def columns(self, added: Iterable[str], signature: str) -> dict[str, Any]:
+        """Return the columns that are added to the row; ``why`` is all that there is to say of it, in sentences."""
+        why = self.error or " ".join(str(piece["message"]) for piece in self.evidence)
+        found = {**self._asdict(), "signature": signature, "why": why}
+        return {name: found[name] for name in added}
 
 
 def flaw(role: str, text: object) -> str:

@@ -197,7 +197,7 @@ def _check_known(name: str, known: Mapping[str, object], here: str) -> None:
     if name in known:
         return
     nearest = process.extractOne(name, list(known), score_cutoff=60)
-    remedy = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(known)}"
+    remedy = (f"did you mean {nearest[0]}? " if nearest else "") + f"known are {', '.join(known)}"
     raise ChecklistError(f"{here} has no capability {name!r}; {remedy}")
 
 
