@@ -17,7 +17,7 @@ def test_the_tables_of_a_report():
     report = build_report(SCORED)
     tables = {table.title: table for table in report_tables(report, notes=["smoke scale"])}
     assert list(tables) == [
-        "toy: 36 pairs, 18 valid, 18 invalid",
+        "toy: 36 pairs, 18 valid, 18 invalid; 30 are decided rightly",
         "Confusion matrix",
         "Threshold and calibration",
         "Choosing a threshold",

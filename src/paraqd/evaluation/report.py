@@ -146,7 +146,10 @@ def report_tables(report: Report, *, dataset: str | None = None, notes: Sequence
 
 def _metric_table(report: Report, dataset: str | None) -> Table:
     (tn, fp), (fn, tp) = report.metrics.confusion
-    title = f"{report.scored.name}: {report.metrics.n:,} pairs, {fn + tp:,} valid, {tn + fp:,} invalid"
+    title = (
+        f"{report.scored.name}: {report.metrics.n:,} pairs, {fn + tp:,} valid, {tn + fp:,} invalid; "
+        f"{tp + tn:,} are decided rightly"
+    )
     table, where = _REPORTED.get(dataset or "", (None, {}))
     rows = published(table, **where) if table else ()
     paper = {row.keys["method"]: row.values for row in rows if row.keys["method"] in _PAPER_METHODS}

@@ -40,7 +40,9 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
     """Find numbers that are lost, added, changed or exchanged, and units that are others."""
     matching = match_quantities(question, paraphrase)
     for a, b in matching.other_value[:_MOST_TOLD]:
-        message = f"The number {_quoted(a, question)} became {_quoted(b, paraphrase)}."
+        clock = a.first.kind is b.first.kind is Kind.TIME_OF_DAY
+        became = f"{_quoted(a, question)} became {_quoted(b, paraphrase)}".rstrip(".")
+        message = f"The {'time' if clock else 'number'} {became}."
         feature = "algebra_changed" if {a.first.kind, b.first.kind} & _ALGEBRA else "number_changed"
         if a.first.value * b.first.value == 1 and a.first.unit is b.first.unit is None:
             feature = "multiple_turned"  # twice as many, half as many: the other way round it is the same

@@ -20,6 +20,7 @@ from paraqd.scoring.verdict import Evidence
 
 _KEPT_READINGS = 4096
 _SHORT = 3
+_TOLD = 0.05
 # what these mean depends on what was said before
 _POINTING = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|this|that|these|those|then|now|there|here|next|rest|"
@@ -77,6 +78,8 @@ class FusedJudge:
             finding = learned_finding(question, paraphrase, judgement)
             piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, finding.message, delta)
             evidence = _with_learned(evidence, piece)
+        if score > threshold:  # what hardly moved it is no more than a doubt of the reading
+            evidence = tuple(piece for piece in evidence if piece.delta <= -_TOLD)
         return score, evidence
 
 

@@ -12,6 +12,7 @@ from paraqd.scoring.verdict import EvidenceKind, Span
 FEATURE = "learned"
 _MOST_SPANS = 3
 _NOWHERE = float("-inf")
+_STOPS = frozenset(".?!;")
 _JOIN = 2  # characters between two marked tokens that still make one span
 _MESSAGES = {
     EvidenceKind.NUMBER_LOST: "A number of the question seems to be missing",
@@ -34,18 +35,24 @@ def learned_finding(question: Problem, paraphrase: Problem, judgement: Judgement
     spans = (_spans(question.text, judgement.question), _spans(paraphrase.text, judgement.paraphrase))
     if not any(spans):
         spans = _likeliest(question, paraphrase, judgement)
-    words = _quoted(paraphrase.text, spans[1]) or _quoted(question.text, spans[0])
-    return Finding(FEATURE, kind, *spans, f"{_MESSAGES[kind]}: {words}.")
+    here, there = _quoted(question.text, spans[0]), _quoted(paraphrase.text, spans[1])
+    if not there:
+        said = f"{here}, which the question has"
+    elif not here or here == there:
+        said = there
+    else:
+        said = f"{there} where the question has {here}"
+    return Finding(FEATURE, kind, *spans, f"{_MESSAGES[kind]}: {said}.")
 
 
 def _spans(text: str, marks: Sequence[Mark], least: float = 0.0) -> tuple[Span, ...]:
     """Join marked tokens into spans over whole words, the surest few, in the order of the text."""
     found: list[tuple[float, int, int]] = []
     for mark in sorted(set(marks)):
-        if mark.fault <= least or mark.end <= mark.start:
+        if mark.fault <= least or mark.end <= mark.start or text[mark.start : mark.end] in _STOPS:
             continue
         start, end = _whole(text, mark.start, mark.end)
-        if found and start - found[-1][2] <= _JOIN:
+        if found and start - found[-1][2] <= _JOIN and _STOPS.isdisjoint(text[found[-1][2] : start]):
             sure, first, last = found.pop()
             found.append((max(sure, mark.fault), first, max(last, end)))
         else:
@@ -75,4 +82,4 @@ def _whole(text: str, start: int, end: int) -> Span:
 
 
 def _quoted(text: str, spans: Sequence[Span]) -> str:
-    return ", ".join(f"“{' '.join(text[start:end].split())}”" for start, end in spans)
+    return ", ".join(dict.fromkeys(f"“{' '.join(text[start:end].split())}”" for start, end in spans))

@@ -16,6 +16,7 @@ from paraqd.scoring.roles import contexts, likeness, sides_turned
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
 _PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE, Kind.EXPONENT})
 _MINUS_APART = re.compile(r"[-−–]\s+$")
+_BELOW_ZERO = re.compile(r"\s+below\s+(?:zero|freezing)\b", re.I)
 _PARTS = frozenset({Kind.PERCENT, Kind.FRACTION, Kind.MULTIPLE})
 _PART_OF_DAY = re.compile(r"[ap]\s?\.?\s?m\b|morning|afternoon|evening|night|noon", re.I)
 _PAIRS = re.compile(r"\s+pairs?\s+of\b", re.I)
@@ -197,13 +198,17 @@ def _equal_value(a: Item, b: Item) -> bool:
 
 
 def _sign_apart(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
-    """Make a rule that takes a sign written apart for the number's own: (6, - 8), (6, -8)."""
+    """Make a rule that takes a sign written apart for the number's own: (6, - 8), (6, -8); 3 °C below zero."""
 
     def rule(a: Item, b: Item) -> bool:
         if a.first.value != -b.first.value or a.first.unit != b.first.unit or not a.first.value:
             return False
         return any(
-            item.first.value > 0 and _MINUS_APART.search(problem.text[max(0, item.start - 4) : item.start])
+            item.first.value > 0
+            and (
+                _MINUS_APART.search(problem.text[max(0, item.start - 4) : item.start])
+                or _BELOW_ZERO.match(problem.text, item.end)
+            )
             for item, problem in ((a, question), (b, paraphrase))
         )
 

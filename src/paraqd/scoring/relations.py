@@ -71,7 +71,7 @@ _ALONE = frozenset(
 )
 _GIVING = frozenset(
     "gives gave give sells sold lends lent pays paid sends sent owes owed hands handed beats beat defeats defeated "
-    "overtakes overtook follows followed passes passed".split()
+    "overtakes overtook follows followed passes passed buys bought borrows borrowed".split()
 )
 _PASSIVE = frozenset({"is", "are", "was", "were", "be", "been", "being", "by"})
 _JOINTS = frozenset({"than", "as", "before", "after", "that", "of"})
@@ -188,10 +188,18 @@ def _opposites(
 def _turned(
     question: Problem, paraphrase: Problem, gone: tuple[Span, ...], come: tuple[Span, ...], *, sure: bool
 ) -> Finding:
+    gone = tuple(_with_at(question.text, span) for span in gone)
+    come = tuple(_with_at(paraphrase.text, span) for span in come)
     word, other = question.text[slice(*gone[0])], paraphrase.text[slice(*come[0])]
     message = f"“{word}” became “{other}”: the relation is turned round."
     feature = "relation_opposed" if sure else "relation_turned"
     return Finding(feature, EvidenceKind.RELATION_CHANGED, gone, come, message)
+
+
+def _with_at(text: str, span: Span) -> Span:
+    """Let the *at* of *at most* belong to it."""
+    start = span[0] - 3
+    return (start, span[1]) if start >= 0 and text[start : span[0]].lower() == "at " else span
 
 
 def _exchanged(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Finding:
