@@ -92,7 +92,7 @@ def test_an_answer_asked_in_a_unit_that_is_new():
     question = "A lamp costs 90 euros. It is sold at a gain of 20 %. What is the price?"
     assert features(
         question, "A lamp of 90 euros is sold with a gain of 20 %. What is its price in dollars?", question_findings
-    ) == ["unit_changed"]
+    ) == ["asked_unit"]
     assert not features(
         question, "A lamp of €90 is sold with a gain of 20 %. What is its price in euros?", question_findings
     )

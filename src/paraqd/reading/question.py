@@ -8,7 +8,7 @@ from paraqd.reading.types import Question, Sentence
 
 _IMPERATIVES = (
     "find calculate determine compute evaluate solve simplify express estimate state work convert write identify "
-    "prove show give name choose select list tell count decide discover rearrange"
+    "prove show give name choose select list tell"
 )
 # cue words that open an asking clause, strongest first
 _HOW = re.compile(
@@ -39,7 +39,9 @@ _WANTED = re.compile(
     r"\s(?:is|are) (?:to be (?:found|calculated|determined|computed|worked out)|asked)(?: for)?\s*\W*$",
     re.I,
 )
-_REQUIRED = re.compile(r"\b(?:required|wanted|sought|asked(?: for)?|to find)\s*:\s*(?=[^\W\d_])", re.I)
+_REQUIRED = re.compile(r"(?:required|wanted|sought|asked(?: for)?|to find)\s*:\s*(?=[^\W\d_])", re.I)
+# asks where it opens a clause, and not where somebody does it: they go there and count birds
+_ORDERED = re.compile(r"(?:^|[,:;]\s+|\b(?:please|then)\s+)((?:count|decide|discover|rearrange)\b)(?! to\b| \d)", re.I)
 _AUXILIARY = re.compile(r"\s+(?:will|would|does|do|did|is|are|was|were|can|could|should|has|have|had)\b", re.I)
 _VERBS = re.compile(
     r"\b(?:did|does|do|is|are|was|were|will|would|can|could|should|shall|must|may|might|has|have|had|remain|remained|"
@@ -111,9 +113,12 @@ def _asks(sentence: Sentence) -> Question | None:
     wanted = _WANTED.search(text)
     if wanted is not None:
         return _clause(sentence, 0, _target(text[: wanted.start()], _STOP_AFTER_FIND))
-    required = _REQUIRED.search(text)
+    required = _REQUIRED.match(text)
     if required is not None:
         return _clause(sentence, required.start(), _target(text[required.end() :], _STOP_AFTER_FIND))
+    ordered = _ORDERED.search(text)
+    if ordered is not None:
+        return _clause(sentence, ordered.start(1), _target(text[ordered.end() :], _STOP_AFTER_FIND))
     inverted = _INVERTED.search(text)
     if inverted is not None:
         return _clause(sentence, inverted.start(), _target(text[inverted.start() :], _STOP_AFTER_FIND))

@@ -13,7 +13,8 @@ _JOINS = frozenset({",", "and", "or", "to", "-", "–", "—", "&", "by", "x", "
 _CLOSING_JOINS = frozenset({"and", "or", "to", "-", "–", "—", "&", "by", "x", "×", "*"})
 _RATIO_WORDS = frozenset({"ratio", "ratios", "proportion", "odds"})
 _AFTER_LIST = frozenset("respectively each per at in on for from by is are was were if then".split())
-_AFTER_CENTS = frozenset("and or but apiece last this to altogether more out".split())
+_AFTER_CENTS = frozenset("and but apiece each per last this to at on for altogether".split())
+_LARGE_PERCENT = 10
 _WITH_CENTS = frozenset({"dollar", "euro"})
 _MOST_TERMS = 12
 _LOOK_BACK = 14
@@ -38,9 +39,9 @@ def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
             continue
         if right.kind not in {Kind.MEASURE, Kind.MONEY, Kind.PERCENT} or right.first != right.number_first:
             continue
-        if right.kind is Kind.PERCENT and left.value < 1:
-            continue  # a quarter and 15 %, 0.35 and 15 %: a part, not a percentage
         join = _join(s, left, right)
+        if right.kind is Kind.PERCENT and _is_share(s, left, right, join):
+            continue
         if join is None or (join == "," and not (right.unit_span is None or _continues(s, drafts, i))):
             continue
         left.unit, left.kind = right.unit, right.kind
@@ -48,6 +49,14 @@ def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
     _minutes_behind_hours(s, drafts)
     _cents_behind_dollars(s, drafts)
     return drafts
+
+
+def _is_share(s: Stream, left: Draft, right: Draft, join: str | None) -> bool:
+    """Tell whether a number beside a percentage is a part: a quarter and 15 %, 0.35 and 15 %, not 0.5 to 2 %."""
+    if left.kind is Kind.FRACTION:
+        return True
+    listed = join in {",", "and", "or"} and s.low[max(0, left.first - 1)] != "between"
+    return listed and left.value < 1 and right.value >= _LARGE_PERCENT
 
 
 def _minutes_behind_hours(s: Stream, drafts: list[Draft]) -> None:
@@ -73,7 +82,7 @@ def _cents_behind_dollars(s: Stream, drafts: list[Draft]) -> None:
             and right.kind is Kind.COUNT
             and right.unit is None
             and 1 < right.value < 100
-            and (not following[:1].isalpha() or following in _AFTER_LIST or following in _AFTER_CENTS)
+            and (not following[:1].isalpha() or following in _AFTER_CENTS)
         ):
             right.unit, right.kind = "cent", Kind.MONEY
 

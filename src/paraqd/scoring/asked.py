@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from paraqd.reading import Problem
+from paraqd.reading.name_lists import people
 from paraqd.reading.types import Question
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import category, dimension
@@ -37,11 +38,16 @@ _OPEN = re.compile(
     re.I,
 )
 _BE = r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must)"
-_POLAR = re.compile(rf"(?:^|, ){_BE}\b", re.I)
-_WHO = re.compile(rf"\b{_BE} ((?!The\b|I\b)[A-Z][^\W\d_]+|they)\b(?!,|\s+(?:and|or)\b)")
+_POLAR = re.compile(rf"(?:^|, ){_BE}\b(?! (?:you|we|anyone|somebody|someone)\b)", re.I)
+_WHO = re.compile(rf"\b{_BE} ((?!The\b|I\b)[A-Z][^\W\d_]+|they)\b(?!['’,]|\s+(?:and|or)\b)\W*([^\W\d_]*)")
+_TRANSFER = re.compile(
+    r"\b(?:sells?|sold|lends?|lent|buys?|bought|borrow\w*|rent\w*|hires?d?|owes?d?|pays?|paid|charge\w*|gives?|gave)\b",
+    re.I,
+)
 _COMPARED = re.compile(
     r"\b(?:than|more|less|fewer|older|younger|taller|longer|shorter|heavier|faster|slower|ahead|behind|difference|differ|"
-    r"times|beat|give|receive|owe|pay|from|by)\b"
+    r"times|beat|give|receive|owe|pay|from|by)\b",
+    re.I,
 )
 _GROUPS = {stem(word): number for number, line in enumerate(_ASKED_APART) for word in line.split()}
 _WORD = re.compile(r"[^\W\d_]+")
@@ -106,7 +112,7 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
             continue
         if dimension(unit)[0] in {dimension(each)[0] for each in known} or category(unit) == "currency":
             message = f"The answer is asked in “{word}”, a unit that the question does not name."
-            yield Finding("unit_changed", EvidenceKind.UNIT_CHANGED, (), ((mention.start, mention.end),), message)
+            yield Finding("asked_unit", EvidenceKind.UNIT_CHANGED, (), ((mention.start, mention.end),), message)
 
 
 def _open(problem: Problem) -> bool:
@@ -129,8 +135,10 @@ def _other_person(question: Problem, paraphrase: Problem, asked: Question, there
     if mine is None or theirs is None or mine[1].lower() == theirs[1].lower():
         return
     who, other = mine[1], theirs[1]
-    if other in asked.text or who in there.text or any(_COMPARED.search(q.text) for q in (asked, there)):
+    if _says(asked.text, other) or _says(there.text, who) or any(_COMPARED.search(q.text) for q in (asked, there)):
         return  # how much more than Ann, how much less than Bob
+    if _TRANSFER.search(question.text) and stem(mine[2].lower()) != stem(theirs[2].lower()):
+        return  # what Ann got for it, what Bob spent on it
     here, remain = _named_people(question), _named_people(paraphrase)
     both = here & remain
     if who not in remain and who != "they" and len(here - remain) > len(remain - here):
@@ -145,10 +153,14 @@ def _other_person(question: Problem, paraphrase: Problem, asked: Question, there
     yield Finding("asked_other", EvidenceKind.ENTITY_CHANGED, *spans, message)
 
 
+def _says(text: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+
+
 def _named_people(problem: Problem) -> frozenset[str]:
     """Return the names of a text that are not those of several: the Smiths are *they*."""
     names = {entity.text.removesuffix("'s").removesuffix("’s") for entity in problem.entities}
-    return frozenset(name for name in names if not name.endswith("s"))
+    return frozenset(name for name in names if not name.endswith("s") or name in people())
 
 
 def _rate(text: str, start: int) -> bool:

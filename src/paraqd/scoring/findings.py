@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from paraqd.reading import Kind, Problem
 from paraqd.scoring.asked import question_findings
@@ -46,7 +47,7 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         feature = "algebra_changed" if {a.first.kind, b.first.kind} & _ALGEBRA else "number_changed"
         if a.first.value * b.first.value == 1 and a.first.unit is b.first.unit is None:
             feature = "multiple_turned"  # twice as many, half as many: the other way round it is the same
-        elif a.first.terms and b.first.terms and len(a.first.terms) != len(b.first.terms):
+        elif len(a.first.terms) > len(b.first.terms) > 1 and not set(a.first.terms) <= _members(paraphrase):
             feature = "ratio_cut"  # 2 : 3 : 5, 2 : 5
         elif feature == "number_changed" and follows(b, question):
             feature = "number_restated"  # a radius of 7, a diameter of 14: it may be the same, said otherwise
@@ -70,6 +71,11 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         yield Finding("number_derived", EvidenceKind.NUMBER_ADDED, (), item.spans, message)
     yield from _exchanges(matching, question, paraphrase)
     yield from owner_findings(question, paraphrase, matching)
+
+
+def _members(problem: Problem) -> set[Fraction]:
+    """Return all numbers of a text, those of its ratios among them."""
+    return {value for quantity in problem.quantities for value in (quantity.value, *quantity.terms)}
 
 
 def _exchanges(matching: Matching, question: Problem, paraphrase: Problem) -> Iterator[Finding]:

@@ -27,7 +27,8 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         return
     before, after = _names(question), _names(paraphrase)
     lower = question.text.lower()
-    new = [name for name in after if name not in before and not _known(name, lower)]
+    starts = paraphrase.sentence_starts
+    new = [n for n in after if n not in before and not _known(n, lower, opens=after[n][0][0] in starts)]
     gone = [name for name in before if name not in after and name not in paraphrase.text.lower()]
     if not new or not before or len(new) <= len(gone):
         return
@@ -62,10 +63,12 @@ def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
         yield Finding("name_mixed", EvidenceKind.ENTITY_CHANGED, (), spans, message)
 
 
-def _known(name: str, lower: str) -> bool:
+def _known(name: str, lower: str, *, opens: bool) -> bool:
     """Tell whether a text has a name, or the last part of it behind a word that opens a sentence: Doubling Phil's."""
     first, _, last = name.partition(" ")
-    return name[:_ROOT] in lower or name in STOP_WORDS or (bool(last) and last[:_ROOT] in lower and first not in lower)
+    if name[:_ROOT] in lower or name in STOP_WORDS:
+        return True
+    return opens and bool(last) and last[:_ROOT] in lower and first.title() not in people()
 
 
 def _names(problem: Problem) -> dict[str, list[Span]]:

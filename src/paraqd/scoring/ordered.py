@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from paraqd.reading import Problem
@@ -52,9 +52,10 @@ def _turned(
 
 def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     mine, theirs = _sides(question), _sides(paraphrase)
-    if any(_both_ways(problem) for problem in (question, paraphrase)):
-        return  # from 2 : 1 to 1 : 2: which is which their names do not tell
+    both_ways = _both_ways(question) | _both_ways(paraphrase)
     for (names, terms), span in mine.items():
+        if terms in both_ways and not _apart(mine, names, terms[::-1]):
+            continue  # from 2 : 1 to 1 : 2: which is which their names do not tell
         for (other_names, other_terms), other in theirs.items():
             crossed = other_names == names[::-1]
             same = other_names == names
@@ -67,9 +68,17 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
                 yield Finding("order_turned", EvidenceKind.NUMBER_CHANGED, *spans, message)
 
 
-def _both_ways(problem: Problem) -> bool:
+def _both_ways(problem: Problem) -> set[tuple[object, ...]]:
+    """Return the ratios that stand in a text with their sides exchanged, too."""
     terms = {tuple(quantity.terms) for quantity in problem.quantities if len(quantity.terms) == 2}
-    return any(each[::-1] in terms and each[0] != each[1] for each in terms)
+    return {each for each in terms if each[::-1] in terms and each[0] != each[1]}
+
+
+def _apart(
+    sides: Iterable[tuple[tuple[str, ...], tuple[object, ...]]], names: tuple[str, ...], terms: tuple[object, ...]
+) -> bool:
+    """Tell whether a ratio is that of two other things than these."""
+    return any(theirs == terms and set(other).isdisjoint(names) for other, theirs in sides)
 
 
 def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]], Span]:

@@ -44,7 +44,9 @@ _COMMANDS = {
 _COMPARING = frozenset("≤≥≠")
 _TEXT = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]{1,40})\}")
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_FRACTION = re.compile(r"(\d?)\\[dt]?frac(?:\s*\{([^{}]{1,40})\}\s*\{([^{}]{1,40})\}|\s?(\d)\s?(\d)(?!\d))")
+_FRACTION = re.compile(
+    r"(\d?)\\[dt]?frac\s*(?:\{([^{}]{1,40})\}|(?<![a-z])(\d)|(?<=frac)(\d))\s*(?:\{([^{}]{1,40})\}|(\d)(?!\d))"
+)
 _ROOT = re.compile(r"\\sqrt\s*\{([^{}]{1,40})\}")
 _COMMAND = re.compile(rf"\\({'|'.join(sorted(_COMMANDS, key=len, reverse=True))})(?![a-zA-Z])\s?")
 _ESCAPED = re.compile(r"\\([%$#&_{},; ])")
@@ -54,7 +56,7 @@ _FORMULA = re.compile(
     r"\$\$?((?:\\[a-zA-Z]+|\\[^a-zA-Z]|(?<![a-zA-Z\\])[a-zA-Z]{1,2}(?![a-zA-Z])|[^$a-zA-Z\\]){1,80})\$\$?|\\\((.{1,120}?)\\\)|\\\[(.{1,120}?)\\\]"
 )
 _WORD = re.compile(r"\\?[A-Za-z]+")
-_ALONE = re.compile(r"\d+(?:\.\d+)?")  # $15$ m is no price
+_ALONE = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")  # $15$ m is no price
 _AND = re.compile(r"(?<=\s)&(?=\s)")
 _INDIAN = re.compile(r"((?:\brs\.?|₹|\binr) ?\d{1,2}), (?=\d{2},\d{3}(?!\d|,\d))", re.I)  # Rs. 1, 45,000
 _CLOCK = re.compile(r"\b(\d{1,2}) : (?=[0-5]\d ?[ap] ?\.? ?m\b)", re.I)  # 8 : 45 am
@@ -187,8 +189,10 @@ def _without_dollars(match: re.Match[str]) -> str | None:
 
 def _fraction(match: re.Match[str]) -> str:
     r"""Write a fraction with a stroke; behind a whole number with a space before it: 3\frac{1}{4}, 3 1/4."""
-    top, bottom = (match[2], match[3]) if match[2] is not None else (match[4], match[5])
-    return f"{match[1]}{' ' if match[1] else ''}{_bound(top)}/{_bound(bottom)}"
+    top, bottom = match[2] or match[3] or match[4], match[5] or match[6]
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    product = "·" if before == "}" or (before.isdecimal() and not match[1]) else ""  # two fractions side by side
+    return f"{product}{match[1]}{' ' if match[1] else ''}{_bound(top)}/{_bound(bottom)}"
 
 
 def _bound(text: str) -> str:

@@ -9,9 +9,11 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 
 from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import SPELLINGS, dimension
 from paraqd.scoring.items import Item, Matching, items_of, taken_apart
 from paraqd.scoring.roles import contexts, likeness, sides_turned
+from paraqd.scoring.words import stem
 
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
 _PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE, Kind.EXPONENT})
@@ -20,14 +22,14 @@ _BELOW_ZERO = re.compile(r"\s+below\s+(?:zero|freezing)\b", re.I)
 _PARTS = frozenset({Kind.PERCENT, Kind.FRACTION, Kind.MULTIPLE})
 _PART_OF_DAY = re.compile(r"[ap]\s?\.?\s?m\b|morning|afternoon|evening|night|noon", re.I)
 _PAIRS = re.compile(r"\s+pairs?\s+of\b", re.I)
+_THING = re.compile(r"\s+(?:(?:single|individual|separate)\s+)?([^\W\d_]+)", re.I)
 _TURN = re.compile(r"\s+(?:of\s+)?(?:an?\s+)?(?:(?:full|complete|whole)\s+)?(?:revolutions?|turns?|rotations?)\b", re.I)
 _POINTED = re.compile(r"\b(?:these|those)\s+$", re.I)  # of these two days
 _IN_CENTS = frozenset({"euro", "rand", "real", "shilling"})
 _HALF_DAY = 12
 _CLOSE = 24
 _NOON = frozenset({"noon", "midday", "midnight"})
-# ¥ is both; 15 degrees may be of temperature
-_SAME_UNIT = ({"yen", "yuan"}, {"degree", "degree celsius"}, {"degree", "degree fahrenheit"})
+_YEN = frozenset({"yen", "yuan"})  # ¥ is both
 _POUNDS = frozenset({"pound", "pound sterling"})
 _EACH = frozenset({"each", "every", "per", "a", "an", "the", "one"})
 _WHOLE = frozenset({"full", "whole", "single", "entire"})
@@ -51,8 +53,14 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     same = _take_equal(left, right)
     left, right = taken_apart(left), taken_apart(right)  # a compound without its equal may have lost a part
     same += _take_equal(left, right)
-    rules = (_equal_as_written, _equal_value, _share, _sign_apart(question, paraphrase))
-    for rule in (*rules, _equal_clock(question, paraphrase), _in_pairs(question, paraphrase)):
+    rules: tuple[Callable[[Item, Item], bool], ...] = (
+        _equal_as_written,
+        _equal_value,
+        _share,
+        _sign_apart(question, paraphrase),
+    )
+    rules += (_equal_clock(question, paraphrase), _in_pairs(question, paraphrase), _degrees(question, paraphrase))
+    for rule in rules:
         _take(left, right, rule, same)
     same = list(_split(same, left, right))
     for rule in (_turned, _turned_about(question, paraphrase)):
@@ -66,11 +74,11 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     other_value: list[tuple[Item, Item]] = []
     _take(left, right, _other_exponent, other_value)
     innocent += _drop(left, _negligible) + _drop(right, _negligible)
-    innocent += _drop(right, lambda item: _POINTED.search(paraphrase.text, 0, item.start) is not None)
     here, there = _said_units(question), _said_units(paraphrase)
     innocent += _drop(left, lambda item: _said_by_unit(item, there - here))
     innocent += _drop(right, lambda item: _said_by_unit(item, here - there))
     other_value += _changed(left, right, question, paraphrase)
+    innocent += _drop(right, lambda item: _pointed(item, paraphrase))
     derived = _drop(right, lambda item: follows(item, question))
     return Matching(
         tuple(same), tuple(other_unit), tuple(other_value), tuple(left), tuple(right), tuple(innocent), tuple(derived)
@@ -130,9 +138,36 @@ def _equal_as_written(a: Item, b: Item) -> bool:
     top, other_top = one.unit.partition("/")[0], other.unit.partition("/")[0]
     if {top, other_top} == _POUNDS and one.unit_span is not None and other.unit_span is not None:
         return True  # pounds of weight or of money: the text does not always tell
-    if {top, other_top} in _SAME_UNIT:
-        return True
+    if {top, other_top} == _YEN and "¥" in one.surface + other.surface:
+        return _below_agree(one.unit, other.unit)
     return top == other_top and ("/" in one.unit) != ("/" in other.unit)
+
+
+def _below_agree(one: str, other: str) -> bool:
+    """Tell whether two units are not per different things."""
+    below, other_below = one.partition("/")[2], other.partition("/")[2]
+    return not below or not other_below or below == other_below
+
+
+def _degrees(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
+    """Make a rule that takes 15 degrees for 15 °C where no other scale is named in either text."""
+    scales = {name for problem in (question, paraphrase) for name in _scales(problem)}
+
+    def rule(a: Item, b: Item) -> bool:
+        one, other = _one(a), _one(b)
+        if len(scales) != 1 or one is None or other is None or one.value != other.value:
+            return False
+        if one.unit is None or other.unit is None or not _below_agree(one.unit, other.unit):
+            return False
+        return {one.unit.partition("/")[0], other.unit.partition("/")[0]} == {"degree", *scales}
+
+    return rule
+
+
+def _scales(problem: Problem) -> Iterator[str]:
+    for mention in find_unit_mentions(problem):
+        if (top := mention.unit.partition("/")[0]).startswith("degree "):
+            yield top
 
 
 def _equal_clock(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
@@ -154,17 +189,27 @@ def _in_pairs(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], 
     """Make a rule that takes 8 pairs of shoes for 16 shoes, and a quarter of a full turn for 90 degrees."""
 
     def rule(a: Item, b: Item) -> bool:
-        for (item, problem), (other, _) in (((a, question), (b, paraphrase)), ((b, paraphrase), (a, question))):
+        here, there = question.text, paraphrase.text
+        for (item, text), (other, beside) in (((a, here), (b, there)), ((b, there), (a, here))):
             this, that = _one(item), _one(other)
-            if this is None or that is None or this.unit is not None or this.terms:
+            if this is None or that is None or this.unit is not None or this.terms or that.terms:
                 continue
-            if that.unit is None and this.value * 2 == that.value and _PAIRS.match(problem.text, item.end):
-                return True
-            if that.unit == "degree" and this.value * 360 == that.value and _TURN.match(problem.text, item.end):
-                return True
+            pairs, turn = _PAIRS.match(text, item.end), _TURN.match(text, item.end)
+            if pairs and that.kind is Kind.COUNT and that.unit is None and this.value * 2 == that.value:
+                return not _PAIRS.match(beside, other.end) and _counted(text, pairs.end()) == _counted(
+                    beside, other.end
+                )
+            if turn and that.unit == "degree" and this.value * 360 == that.value:
+                return not _TURN.match(beside, other.end)
         return False
 
     return rule
+
+
+def _counted(text: str, start: int) -> str:
+    """Return the stem of what is counted from a place on: 16 single *shoes*."""
+    found = _THING.match(text, start)
+    return stem(found[1].lower()) if found else ""
 
 
 def counted_end(text: str, item: Item) -> int:
@@ -189,6 +234,8 @@ def _equal_value(a: Item, b: Item) -> bool:
         return False
     (top, factor), (other_top, other_factor) = (dimension(unit.partition("/")[0]) for unit in (one.unit, other.unit))
     tops = {one.unit.partition("/")[0], other.unit.partition("/")[0]}
+    if not _below_agree(one.unit, other.unit):
+        return False
     if "cent" in tops and len(tops) == 2 and not tops.isdisjoint(_IN_CENTS):
         cents, whole = (one, other) if one.unit.startswith("cent") else (other, one)
         return cents.value == 100 * whole.value
@@ -326,6 +373,14 @@ class _Told:
         if item.signed in self._signed or item.signed in self._exponents:
             return True
         return any(_equal_as_written(item, other) for other in self._items)
+
+
+def _pointed(item: Item, problem: Problem) -> bool:
+    """Tell whether a small number in words points back: the better one of these two days."""
+    one = _one(item)
+    if one is None or not one.worded or one.value > _SMALL:
+        return False
+    return _POINTED.search(problem.text[max(0, item.start - _CLOSE) : item.start]) is not None
 
 
 def _in_run(item: Item, values: Container[Fraction]) -> bool:

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Container, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
-from paraqd.reading import Problem
+from paraqd.reading import Kind, Problem
 from paraqd.reading.equality import signature
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
@@ -78,7 +78,9 @@ _JOINTS = frozenset({"than", "as", "before", "after", "that", "of"})
 _MULTIPLES = frozenset({"twice", "double", "half", "times"})
 _AT_ONCE = _GIVING | _JOINTS | {"ahead", "behind", "exceeds", "exceed", "exceeded", "outweighs"}
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[.?!;,]")
-_LEFT_RIGHT = re.compile(r"\bturn(?:s|ed|ing)?\b(?:\W+\w+){0,2}?\W+(left|right)\b", re.I)
+_LEFT_RIGHT = re.compile(r"\bturn(?:s|ed|ing)?\b(?:\W+(?!and\b)\w+){0,2}?\W+(left|right)\b", re.I)
+_MIRROR = {"left": "right", "right": "left"}
+_DIRECTION = re.compile(r"\b(?:direction|facing|face|which way|bearing)\b", re.I)
 _REACH = 5
 _APART = 2
 _MEASURED = frozenset("many much old tall long heavy big large high fast great wide deep far expensive".split())
@@ -119,10 +121,11 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
 
 def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a turn to the left that was one to the right: as many turns, and not the same."""
+    """Find a turn to the left that was one to the right; all of them mirrored lead as far, if not in that direction."""
     here, there = ([*_LEFT_RIGHT.finditer(problem.text)] for problem in (question, paraphrase))
     sides = [[match[1].lower() for match in turns] for turns in (here, there)]
-    if here and len(here) == len(there) and sorted(sides[0]) != sorted(sides[1]):
+    mirrored = [_MIRROR[side] for side in sides[0]] == sides[1] and not _DIRECTION.search(question.text)
+    if here and len(here) == len(there) and sides[0] != sides[1] and not mirrored:
         place = next(i for i, (one, other) in enumerate(zip(*sides, strict=True)) if one != other)
         yield _turned(question, paraphrase, (here[place].span(1),), (there[place].span(1),), sure=True)
 
@@ -235,17 +238,25 @@ def _mentions(problem: Problem) -> dict[int, list[Mention]]:
         right = _near(low, place, 1) if related else frozenset()
         if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can change places here
             left, right = left & names, right & names
-        if word in _PRICE_VERBS and place and not low[place - 1]:
+        if word == "buys" and _paid(problem, quantities, words[place].start()):
             continue  # every $5 buys three
-        if word == "before" and low[max(0, place - 3) : place] in (["will", "it", "be"], ["is", "it", "before"]):
-            continue  # how long will it be before they meet: after what time do they
         number = _number(problem, quantities, words[place].start()) if word in _COMPARED else None
         near = _sentence_near(low, place)
-        somebody, vague = not _SOMEBODY.isdisjoint(near), word in _COMPASS and low[place + 1 : place + 2] == ["of"]
+        somebody = not _SOMEBODY.isdisjoint(near)
+        # how long will it be before they meet: after what time do they
+        vague = (word in _COMPASS and low[place + 1 : place + 2] == ["of"]) or low[max(0, place - 2) : place] in _UNTIL
         found.setdefault(family, []).append(
             Mention(side, words[place].span(), left, right, number, names, somebody, vague)
         )
     return found
+
+
+def _paid(problem: Problem, ends: Sequence[int], start: int) -> bool:
+    """Tell whether an amount of money stands right before a place."""
+    before = bisect_right(ends, start) - 1
+    return (
+        before >= 0 and problem.quantities[before].kind is Kind.MONEY and not problem.text[ends[before] : start].strip()
+    )
 
 
 def _sentence_near(low: list[str], place: int) -> list[str]:
@@ -312,6 +323,6 @@ def _near(low: list[str], place: int, step: int) -> frozenset[str]:
 _STOPS = frozenset(".?!;,")
 _ENDS = frozenset(".?!;")
 _SOMEBODY = frozenset("he she him her his hers they them their theirs i me my mine".split())
-_PRICE_VERBS = frozenset({"buys", "bought"})
+_UNTIL = (["it", "be"], ["is", "it"])
 _COMPASS = frozenset({"north", "south", "east", "west"})
 _NOBODY = STOP_WORDS | {"one", "ones"}  # one is 4 more than the other: which one does not matter

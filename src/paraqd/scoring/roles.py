@@ -127,7 +127,7 @@ def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> lis
 
 def _compares(problem: Problem, item: Item) -> bool:
     """Tell whether a number says by how much two things differ: 8 blocks higher, $1 more."""
-    behind = problem.text[item.end : item.end + _BEHIND]
+    behind = re.split(r"[.?!;]", problem.text[item.end : item.end + _BEHIND])[0]
     return any(stem(word.lower()) in _COMPARING for word in re.findall(r"[^\W\d_]+", behind)[:3])
 
 
