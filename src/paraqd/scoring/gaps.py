@@ -9,7 +9,7 @@ from paraqd.reading import Problem
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
 
-# a verb behind a preposition is no gap (the town she comes from is far), nor is AND; of 21,000 valid pairs none holds one
+# a verb behind a preposition is no gap (the town she comes from is far), nor is AND; of 21,000 valid pairs none has one
 # of these or of those below that its question has not, of 28,000 invalid ones 33
 _GAP = re.compile(
     r"\b(?:(?:[Tt]he|[Aa]n) (?:of|and|is|are|was|were|in(?!-)|to|at|on|or|than|has|have|had)"
