@@ -90,7 +90,11 @@ def test_the_same_in_other_words(question, paraphrase):
             "It goes 5 m, turns right, goes 9 m, turns left and goes 2 m. How far is it?",
             "relation_opposed",
         ),
-        ("Share 60 as 2 : 3 : 5. How much is most?", "Share 60 in the ratio 2 : 5. How much is most?", "ratio_cut"),
+        (
+            "Share 60 among three as 2 : 3 : 5. How much?",
+            "Share 60 among three in the ratio 2 : 5. How much?",
+            "ratio_cut",
+        ),
         ("How many laps more has Tom run than Eva?", "How many laps has Tom run than Eva?", "word_missing"),
         ("How many laps has Tom run by then?", "By then, has Tom run?", "question_cut"),
     ],

@@ -74,8 +74,8 @@ def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
 
 def _members(problem: Problem) -> set[Fraction]:
-    """Return all numbers of a text, those of its ratios among them."""
-    return {value for quantity in problem.quantities for value in (quantity.value, *quantity.terms)}
+    """Return the members of all ratios of a text."""
+    return {term for quantity in problem.quantities for term in quantity.terms}
 
 
 def _exchanges(matching: Matching, question: Problem, paraphrase: Problem) -> Iterator[Finding]:
