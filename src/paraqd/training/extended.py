@@ -84,7 +84,8 @@ def train_extended(
     without : sequence of str
         Sets of pairs to leave out: written, composed, hand, rules, natural, fluent.
     teachers : sequence of str
-        Judges that are trained first; half of what the judge is trained towards is then what they say together.
+        Judges that are trained first; ``teacher_share`` of what the judge is trained towards is then what they say
+        together.
     restart : bool
         Throw away an unfinished training with other settings.
 

@@ -64,8 +64,9 @@ def judge_card(facts: Mapping[str, Any]) -> str:
         f"{settings['epochs']} epochs, learning rate {settings['learning_rate']:g}, {settings['batch_tokens']:,} tokens"
         f" a batch, seed {settings['seed']}; in the last {settings['rounded_share']:.0%} of the steps with weights"
         f" rounded to eight bits.{taught} Then a logistic regression"
-        " of the model's log-odds and the findings, in which no"
-        f" finding can help a paraphrase; the model weighs {fusion['model_weight']:.2f}.",
+        " of the model's log-odds and the findings, in which no finding can help a paraphrase, and findings too rare in"
+        f" validation pairs to be measured keep the weight that they are believed to have; the model weighs"
+        f" {fusion['model_weight']:.2f}.",
         "",
         "## Validation",
         "Other questions than those trained on, without near twins of these; the fusion measured on folds that it was"
