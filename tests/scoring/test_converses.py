@@ -186,7 +186,7 @@ def test_what_looks_the_same_and_is_not(question, paraphrase):
 def test_long_texts_take_no_longer_than_their_length():
     """Time is not measured; where it grew with the square of the length this would not end."""
     than, many = "he ran than Bob " * 60_000, " ".join(f"and {n} pens" for n in range(3, 30_000))
-    assert found("Ann has 5 pens. How many?", f"{than}. How many?")
+    assert found("Ann has 5 pens. How many?", f"{than}. How many?").count("word_missing") == 40  # nobody reads more
     assert found("Ann has 5 pens. How many?", f"Ann has 5 pens {many}. How many?")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,8 +34,14 @@ class Reader:
     rules: tuple[Callable[[Problem, Problem], Iterator[Finding]], ...]
 
     def findings(self, question: Problem, paraphrase: Problem) -> list[Finding]:
-        """Return all findings against a paraphrase."""
-        return [found for rule in self.rules for found in rule(question, paraphrase)]
+        """Return the findings against a paraphrase, of each sort as many as anybody reads."""
+        told: Counter[str] = Counter()
+        kept = []
+        for found in (each for rule in self.rules for each in rule(question, paraphrase)):
+            told[found.feature] += 1
+            if told[found.feature] <= _MOST_TOLD:
+                kept.append(found)
+        return kept
 
 
 def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
