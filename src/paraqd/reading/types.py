@@ -5,12 +5,14 @@ Every span is a pair (start, end) of code points, ``text[start:end]``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, wraps
+from typing import NamedTuple, TypeVar, cast
 
+T = TypeVar("T")
 Span = tuple[int, int]
 
 
@@ -134,3 +136,17 @@ class Problem:
         from paraqd.reading.tokens import tokenize
 
         return tokenize(self.text)
+
+
+def computed_once(make: Callable[[Problem], T]) -> Callable[[Problem], T]:
+    """Let what is computed from a problem be kept with it; nobody may change what is returned."""
+    name = f"_{make.__module__}.{make.__name__}"
+
+    @wraps(make)
+    def found(problem: Problem) -> T:
+        held = problem.__dict__
+        if name not in held:
+            held[name] = make(problem)
+        return cast("T", held[name])
+
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from paraqd.reading.stream import Stream
-from paraqd.reading.types import Problem, Quantity
+from paraqd.reading.types import Problem, Quantity, computed_once
 from paraqd.reading.unit_parsing import FoundUnit, rate, simple_unit
 from paraqd.reading.units import PERCENT, SIGNS
 
@@ -24,6 +24,7 @@ class UnitMention(NamedTuple):
     quantity: Quantity | None
 
 
+@computed_once
 def find_unit_mentions(problem: Problem) -> list[UnitMention]:
     """Return the units that a problem names, in order; percent is none.
 

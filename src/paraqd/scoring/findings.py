@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 
 from paraqd.reading import Kind, Problem
 from paraqd.scoring.asked import question_findings
@@ -29,24 +30,29 @@ _ALGEBRA = frozenset({Kind.EXPONENT, Kind.COEFFICIENT})
 
 @dataclass(frozen=True)
 class Reader:
-    """The rules in the order in which their findings are told."""
+    """The rules, beside that of the quantities, in the order in which their findings are told."""
 
     rules: tuple[Callable[[Problem, Problem], Iterator[Finding]], ...]
 
-    def findings(self, question: Problem, paraphrase: Problem) -> list[Finding]:
-        """Return the findings against a paraphrase, of each sort as many as anybody reads."""
+    def findings(self, question: Problem, paraphrase: Problem, matching: Matching | None = None) -> list[Finding]:
+        """Return the findings against a paraphrase, of each sort as many as anybody reads.
+
+        ``matching`` is how the quantities belong together, where that is known already.
+        """
         told: Counter[str] = Counter()
         kept = []
-        for found in (each for rule in self.rules for each in rule(question, paraphrase)):
+        numbers = quantity_findings(question, paraphrase, matching)
+        others = (each for rule in self.rules for each in rule(question, paraphrase))
+        for found in chain(numbers, others):
             told[found.feature] += 1
             if told[found.feature] <= _MOST_TOLD:
                 kept.append(found)
         return kept
 
 
-def quantity_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching | None = None) -> Iterator[Finding]:
     """Find numbers that are lost, added, changed or exchanged, and units that are others."""
-    matching = match_quantities(question, paraphrase)
+    matching = matching or match_quantities(question, paraphrase)
     for a, b in matching.other_value[:_MOST_TOLD]:
         clock = a.first.kind is b.first.kind is Kind.TIME_OF_DAY
         became = f"{_quoted(a, question)} became {_quoted(b, paraphrase)}".rstrip(".")
@@ -115,7 +121,6 @@ def _context(item: Item, problem: Problem) -> str:
 
 READER = Reader(
     (
-        quantity_findings,
         question_findings,
         relation_findings,
         turning_findings,

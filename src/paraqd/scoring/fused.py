@@ -13,6 +13,7 @@ from paraqd.scoring.cross_model import CrossModel, Judgement, Mark
 from paraqd.scoring.findings import READER
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.harmony import Harmonised, harmonise
+from paraqd.scoring.items import Matching
 from paraqd.scoring.learned import learned_finding
 from paraqd.scoring.plain import placed_back, plain, quieter
 from paraqd.scoring.quantities import match_quantities
@@ -45,13 +46,14 @@ class FusedJudge:
         """Return each pair's score and evidence; texts are neither blank nor the same."""
         seen = [quieter(plain(question), plain(paraphrase)) for question, paraphrase in pairs]
         problems = [(self._read(question.text), self._read(paraphrase.text)) for question, paraphrase in seen]
-        made = [harmonise(q, p, match_quantities(q, p)) for q, p in problems]
+        matched = [match_quantities(q, p) for q, p in problems]
+        made = [harmonise(q, p, matching) for (q, p), matching in zip(problems, matched, strict=True)]
         # the same but for the way in which it is written: nothing to ask, nothing to weigh
         found: list[tuple[float, tuple[Evidence, ...]]] = [(1.0, ())] * len(pairs)
         others = [i for i, (q, _) in enumerate(problems) if not _same(q, made[i].text)]
         judgements = self._judged([problems[i] for i in others], [made[i] for i in others])
         for i, judgement in zip(others, judgements, strict=True):
-            score, evidence = self._weighed(*problems[i], judgement, threshold)
+            score, evidence = self._weighed(*problems[i], matched[i], judgement, threshold)
             found[i] = (score, placed_back(evidence, *seen[i]))
         return found
 
@@ -65,10 +67,10 @@ class FusedJudge:
         return [_placed_back(judgement, each) for judgement, each in zip(told, made, strict=True)]
 
     def _weighed(
-        self, question: Problem, paraphrase: Problem, judgement: Judgement | None, threshold: float
+        self, question: Problem, paraphrase: Problem, matching: Matching, judgement: Judgement | None, threshold: float
     ) -> tuple[float, tuple[Evidence, ...]]:
         """Weigh the findings and what the model says."""
-        findings = READER.findings(question, paraphrase)
+        findings = READER.findings(question, paraphrase, matching)
         logit = 0.0 if judgement is None else judgement.valid
         features = [finding.feature for finding in findings]
         score = self._fusion.score(features, logit)

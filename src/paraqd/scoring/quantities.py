@@ -151,15 +151,16 @@ def _below_agree(one: str, other: str) -> bool:
 
 def _degrees(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
     """Make a rule that takes 15 degrees for 15 °C where no other scale is named in either text."""
-    scales = {name for problem in (question, paraphrase) for name in _scales(problem)}
 
     def rule(a: Item, b: Item) -> bool:
         one, other = _one(a), _one(b)
-        if len(scales) != 1 or one is None or other is None or one.value != other.value:
+        if one is None or other is None or one.value != other.value or one.unit is None or other.unit is None:
             return False
-        if one.unit is None or other.unit is None or not _below_agree(one.unit, other.unit):
+        tops = {one.unit.partition("/")[0], other.unit.partition("/")[0]}
+        if "degree" not in tops or len(tops) == 1 or not _below_agree(one.unit, other.unit):
             return False
-        return {one.unit.partition("/")[0], other.unit.partition("/")[0]} == {"degree", *scales}
+        scales = {name for problem in (question, paraphrase) for name in _scales(problem)}
+        return tops == {"degree", *scales}
 
     return rule
 

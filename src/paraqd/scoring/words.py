@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from paraqd.reading import Problem
+from paraqd.reading.types import computed_once
 
 STOP_WORDS = frozenset(
     "a an the of in on at to for from by with and or but if then than that which who whom whose what "
@@ -24,6 +26,7 @@ class Word(NamedTuple):
     end: int
 
 
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Cut the commonest endings, so that forms of a word meet; it need not be a word that is left.
 
@@ -44,6 +47,7 @@ def stem(word: str) -> str:
     return low.removesuffix("e") if len(low) > 4 else low
 
 
+@computed_once
 def content_words(problem: Problem) -> list[Word]:
     """Return the words that carry meaning, in order; numbers are left to the quantities."""
     return [

@@ -230,10 +230,8 @@ def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]
                 odds.append(float(score))
                 names.append(name)
     labels = [pair.label for pair in pairs]
-    features = [
-        [finding.feature for finding in READER.findings(*(read(plain(text).text) for text in both))]
-        for both in ((pair.question, pair.paraphrase) for pair in pairs)
-    ]
+    problems = ((read(plain(pair.question).text), read(plain(pair.paraphrase).text)) for pair in pairs)
+    features = [[finding.feature for finding in READER.findings(here, there)] for here, there in problems]
     # another hash than that of the parts, in which all validation questions agree
     groups = [hashlib.sha256(f"fold|{pair.id.partition('|')[0]}".encode()).digest()[0] % _FOLDS for pair in pairs]
     sizes = Counter(names)
