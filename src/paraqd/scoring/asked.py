@@ -12,7 +12,7 @@ from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import category, dimension
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind
-from paraqd.scoring.words import stem
+from paraqd.scoring.words import bare_name, stem
 
 # opposites and neighbours that a question cannot exchange without asking for something else
 _ASKED_APART = (
@@ -37,9 +37,9 @@ _OPEN = re.compile(
     r"say|list|decide|solve|evaluate|simplify|express|number|value)\b|[=_]",
     re.I,
 )
-_BE = r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must)"
-_POLAR = re.compile(rf"(?:^|, ){_BE}\b(?! (?:you|we|anyone|somebody|someone)\b)", re.I)
-_WHO = re.compile(rf"\b{_BE} ((?!The\b|I\b)[A-Z][^\W\d_]+|they)\b(?!['’,]|\s+(?:and|or)\b)\W*([^\W\d_]*)")
+_AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must)"
+_POLAR = re.compile(rf"(?:^|, ){_AUXILIARY}\b(?! (?:you|we|anyone|somebody|someone)\b)", re.I)
+_WHO = re.compile(rf"\b{_AUXILIARY} ((?!The\b|I\b)[A-Z][^\W\d_]+|they)\b(?!['’,]|\s+(?:and|or)\b)\W*([^\W\d_]*)")
 _TRANSFER = re.compile(
     r"\b(?:sells?|sold|lends?|lent|buys?|bought|borrow\w*|rent\w*|hires?d?|owes?d?|pays?|paid|charge\w*|gives?|gave)\b",
     re.I,
@@ -53,6 +53,7 @@ _GROUPS = {stem(word): number for number, line in enumerate(_ASKED_APART) for wo
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"[^\W_]+")
 _FORMS = {"day": ("daily",), "year": ("annual",), "month": ("mo.",)}
+_BEFORE_UNIT = 12  # signs
 _PER = re.compile(r"(?:\b(?:per|an?|each|every)\s|/)\s*$", re.I)
 _WANTS_MORE = frozenset("an the and or their its our your my per every".split())
 _DOING = frozenset({"does", "did", "do"})
@@ -159,13 +160,13 @@ def _says(text: str, name: str) -> bool:
 
 def _named_people(problem: Problem) -> frozenset[str]:
     """Return the names of a text that are not those of several: the Smiths are *they*."""
-    names = {entity.text.removesuffix("'s").removesuffix("’s") for entity in problem.entities}
+    names = {bare_name(entity.text) for entity in problem.entities}
     return frozenset(name for name in names if not name.endswith("s") or name in people())
 
 
 def _rate(text: str, start: int) -> bool:
     """Tell whether a unit is the lower part of a rate: per day."""
-    return _PER.search(text, 0, start) is not None
+    return _PER.search(text[max(0, start - _BEFORE_UNIT) : start]) is not None
 
 
 def _named(unit: str, word: str, low: str) -> bool:
@@ -212,7 +213,7 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
     if not words:
         return True
     end = asked.text.rstrip()[-1:]
-    if words[-2:] in _WHOLE or (words[-1] in _DOING and _subject(asked.text, words)):
+    if words[-2:] in _WHOLE or (words[-1] in _DOING and _somebody_before(asked.text)):
         return False
     if words[-1] in _HANGING and end.isalpha():
         return True
@@ -224,10 +225,10 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
     return len(words) > 1 and all(word.lower() in _ASKING for word in _TOKEN.findall(whole))
 
 
-def _subject(text: str, words: list[str]) -> bool:
+def _somebody_before(text: str) -> bool:
     """Tell whether the last word but one is somebody: the total number that he did."""
-    before = _TOKEN.findall(text)[-2:-1]
-    return words[-2:-1] != [] and (words[-2] in _SUBJECTS or before[0][:1].isupper())
+    before = "".join(_TOKEN.findall(text)[-2:-1])
+    return before.lower() in _SUBJECTS or before[:1].isupper()
 
 
 def _short(text: str, limit: int = 80) -> str:

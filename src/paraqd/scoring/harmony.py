@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from paraqd.reading import Kind, Problem
 from paraqd.reading.unit_mentions import find_unit_mentions
+from paraqd.scoring.equalities import counted_end
 from paraqd.scoring.items import Item, Matching
-from paraqd.scoring.quantities import counted_end
 from paraqd.scoring.verdict import Span
 
 Edit = tuple[int, int, str]

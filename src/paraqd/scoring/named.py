@@ -8,7 +8,7 @@ from paraqd.reading import Problem
 from paraqd.reading.name_lists import people
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
-from paraqd.scoring.words import STOP_WORDS
+from paraqd.scoring.words import STOP_WORDS, bare_name
 
 _ROOT = 5  # letters: Waldos, American
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
@@ -74,6 +74,5 @@ def _known(name: str, lower: str, *, opens: bool) -> bool:
 def _names(problem: Problem) -> dict[str, list[Span]]:
     found: dict[str, list[Span]] = {}
     for entity in problem.entities:
-        key = entity.text.lower().removesuffix("'s").removesuffix("’s")
-        found.setdefault(key, []).append((entity.start, entity.end))
+        found.setdefault(bare_name(entity.text.lower()), []).append((entity.start, entity.end))
     return found

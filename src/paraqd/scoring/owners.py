@@ -12,6 +12,7 @@ from paraqd.reading.units import dimension
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.items import Item, Matching
 from paraqd.scoring.verdict import EvidenceKind, Span
+from paraqd.scoring.words import bare_name
 
 _LETTER = re.compile(r"(?<![\w'’.$\\=+*/^-])[A-Z](?![\w'’.=+*/^-]| ?[=+*/^<>])")
 _OBJECT = re.compile(
@@ -64,7 +65,7 @@ def _sort(item: Item) -> str:
 
 def _names(problem: Problem) -> list[Name]:
     """Return the names of a text in order, letters that stand for somebody or something among them."""
-    found = {(e.start, e.end): e.text.removesuffix("'s").removesuffix("’s") for e in problem.entities}
+    found = {(e.start, e.end): bare_name(e.text) for e in problem.entities}
     starts = problem.sentence_starts
     for match in _LETTER.finditer(problem.text):
         if match.group() not in "AI" or match.start() not in starts:

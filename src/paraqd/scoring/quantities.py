@@ -9,32 +9,19 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 
 from paraqd.reading import Kind, Problem, Quantity
-from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import SPELLINGS, dimension
+from paraqd.scoring.equalities import Rule, equal_as_written, equal_rules, single, turned_rules
 from paraqd.scoring.items import Item, Matching, items_of, taken_apart
-from paraqd.scoring.roles import contexts, likeness, sides_turned
-from paraqd.scoring.words import stem
+from paraqd.scoring.roles import contexts, likeness
 
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
-_PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE, Kind.EXPONENT})
-_MINUS_APART = re.compile(r"[-−–]\s+$")
-_BELOW_ZERO = re.compile(r"\s+below\s+(?:zero|freezing)\b", re.I)
 _PARTS = frozenset({Kind.PERCENT, Kind.FRACTION, Kind.MULTIPLE})
-_PART_OF_DAY = re.compile(r"[ap]\s?\.?\s?m\b|morning|afternoon|evening|night|noon", re.I)
-_PAIRS = re.compile(r"\s+pairs?\s+of\b", re.I)
-_THING = re.compile(r"\s+(?:(?:single|individual|separate)\s+)?([^\W\d_]+)", re.I)
-_TURN = re.compile(r"\s+(?:of\s+)?(?:an?\s+)?(?:(?:full|complete|whole)\s+)?(?:revolutions?|turns?|rotations?)\b", re.I)
 _POINTED = re.compile(r"\b(?:these|those)\s+$", re.I)  # of these two days
-_IN_CENTS = frozenset({"euro", "rand", "real", "shilling"})
-_HALF_DAY = 12
-_CLOSE = 24
+_LOOK_BACK = 10  # signs: enough for *those*
 _NOON = frozenset({"noon", "midday", "midnight"})
-_YEN = frozenset({"yen", "yuan"})  # ¥ is both
-_POUNDS = frozenset({"pound", "pound sterling"})
 _EACH = frozenset({"each", "every", "per", "a", "an", "the", "one"})
 _WHOLE = frozenset({"full", "whole", "single", "entire"})
 _SMALL = 3
-_LEAST_TURNED = 3
 _MOST_SUMMED = 40
 _MOST_COMPARED = 10_000
 _MOST_RESTATED = 200
@@ -53,17 +40,10 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     same = _take_equal(left, right)
     left, right = taken_apart(left), taken_apart(right)  # a compound without its equal may have lost a part
     same += _take_equal(left, right)
-    rules: tuple[Callable[[Item, Item], bool], ...] = (
-        _equal_as_written,
-        _equal_value,
-        _share,
-        _sign_apart(question, paraphrase),
-    )
-    rules += (_equal_clock(question, paraphrase), _in_pairs(question, paraphrase), _degrees(question, paraphrase))
-    for rule in rules:
+    for rule in equal_rules(question, paraphrase):
         _take(left, right, rule, same)
     same = list(_split(same, left, right))
-    for rule in (_turned, _turned_about(question, paraphrase)):
+    for rule in turned_rules(question, paraphrase):
         _take(left, right, rule, same)
     runs = {part.value for item in items_of(question) for part in item.parts if part.unit is None}
     mine, theirs = _Told([a for a, _ in same]), _Told([b for _, b in same])
@@ -85,9 +65,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     )
 
 
-def _take(
-    left: list[Item], right: list[Item], rule: Callable[[Item, Item], bool], pairs: list[tuple[Item, Item]]
-) -> None:
+def _take(left: list[Item], right: list[Item], rule: Rule, pairs: list[tuple[Item, Item]]) -> None:
     """Move pairs that fulfil a rule out of both lists, in the order of the texts.
 
     Where hundreds are left over on both sides the texts have little to do with each other, and nothing is compared.
@@ -121,187 +99,6 @@ def _drop(items: list[Item], rule: Callable[[Item], bool]) -> list[Item]:
     return gone
 
 
-def _one(item: Item) -> Quantity | None:
-    return item.parts[0] if len(item.parts) == 1 else None
-
-
-def _equal_as_written(a: Item, b: Item) -> bool:
-    """Tell whether two numbers are the same and only one has a unit, or a rate's *per*, right beside it."""
-    one, other = _one(a), _one(b)
-    if one is None or other is None or one.terms or other.terms:
-        return False
-    if one.value != other.value:
-        return False
-    if one.unit is None or other.unit is None:
-        plain = one if one.unit is None else other
-        return plain.kind in _PLAIN
-    top, other_top = one.unit.partition("/")[0], other.unit.partition("/")[0]
-    if {top, other_top} == _POUNDS and one.unit_span is not None and other.unit_span is not None:
-        return True  # pounds of weight or of money: the text does not always tell
-    if {top, other_top} == _YEN and "¥" in one.surface + other.surface:
-        return _below_agree(one.unit, other.unit)
-    return top == other_top and ("/" in one.unit) != ("/" in other.unit)
-
-
-def _below_agree(one: str, other: str) -> bool:
-    """Tell whether two units are not per different things."""
-    below, other_below = one.partition("/")[2], other.partition("/")[2]
-    return not below or not other_below or below == other_below
-
-
-def _degrees(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
-    """Make a rule that takes 15 degrees for 15 °C where no other scale is named in either text."""
-
-    def rule(a: Item, b: Item) -> bool:
-        one, other = _one(a), _one(b)
-        if one is None or other is None or one.value != other.value or one.unit is None or other.unit is None:
-            return False
-        tops = {one.unit.partition("/")[0], other.unit.partition("/")[0]}
-        if "degree" not in tops or len(tops) == 1 or not _below_agree(one.unit, other.unit):
-            return False
-        scales = {name for problem in (question, paraphrase) for name in _scales(problem)}
-        return tops == {"degree", *scales}
-
-    return rule
-
-
-def _scales(problem: Problem) -> Iterator[str]:
-    for mention in find_unit_mentions(problem):
-        if (top := mention.unit.partition("/")[0]).startswith("degree "):
-            yield top
-
-
-def _equal_clock(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
-    """Make a rule that takes one o'clock for 1 p.m., where only one of them says which half of the day is meant."""
-
-    def rule(a: Item, b: Item) -> bool:
-        if not (a.first.kind is b.first.kind is Kind.TIME_OF_DAY) or abs(a.first.value - b.first.value) != _HALF_DAY:
-            return False
-        told = [
-            item.first.value > _HALF_DAY or _PART_OF_DAY.search(problem.text, item.start, item.end + _CLOSE) is not None
-            for item, problem in ((a, question), (b, paraphrase))
-        ]
-        return told[0] != told[1]
-
-    return rule
-
-
-def _in_pairs(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
-    """Make a rule that takes 8 pairs of shoes for 16 shoes, and a quarter of a full turn for 90 degrees."""
-
-    def rule(a: Item, b: Item) -> bool:
-        here, there = question.text, paraphrase.text
-        for (item, text), (other, beside) in (((a, here), (b, there)), ((b, there), (a, here))):
-            this, that = _one(item), _one(other)
-            if this is None or that is None or this.unit is not None or this.terms or that.terms:
-                continue
-            pairs, turn = _PAIRS.match(text, item.end), _TURN.match(text, item.end)
-            if pairs and that.kind is Kind.COUNT and that.unit is None and this.value * 2 == that.value:
-                return not _PAIRS.match(beside, other.end) and _counted(text, pairs.end()) == _counted(
-                    beside, other.end
-                )
-            if turn and that.unit == "degree" and this.value * 360 == that.value:
-                return not _TURN.match(beside, other.end)
-        return False
-
-    return rule
-
-
-def _counted(text: str, start: int) -> str:
-    """Return the stem of what is counted from a place on: 16 single *shoes*."""
-    found = _THING.match(text, start)
-    return stem(found[1].lower()) if found else ""
-
-
-def counted_end(text: str, item: Item) -> int:
-    """Return where a number ends together with the pairs or turns that it counts."""
-    found = _PAIRS.match(text, item.end) or _TURN.match(text, item.end)
-    return found.end() if found else item.end
-
-
-def _share(a: Item, b: Item) -> bool:
-    """Tell whether one is a percentage and the other the same part in decimals: 35 % of 80, 0.35 × 80."""
-    one, other = _one(a), _one(b)
-    if one is None or other is None or {one.kind, other.kind} != {Kind.PERCENT, Kind.COUNT}:
-        return False
-    percent, plain = (one, other) if one.kind is Kind.PERCENT else (other, one)
-    return plain.unit is None and plain.value.denominator != 1 and percent.value / 100 == plain.value
-
-
-def _equal_value(a: Item, b: Item) -> bool:
-    """Tell whether a rate, converted, agrees in its upper unit: 60 minutes a day, an hour each day."""
-    one, other = _one(a), _one(b)
-    if one is None or other is None or one.unit is None or other.unit is None or one.terms or other.terms:
-        return False
-    (top, factor), (other_top, other_factor) = (dimension(unit.partition("/")[0]) for unit in (one.unit, other.unit))
-    tops = {one.unit.partition("/")[0], other.unit.partition("/")[0]}
-    if not _below_agree(one.unit, other.unit):
-        return False
-    if "cent" in tops and len(tops) == 2 and not tops.isdisjoint(_IN_CENTS):
-        cents, whole = (one, other) if one.unit.startswith("cent") else (other, one)
-        return cents.value == 100 * whole.value
-    if ("/" in one.unit) == ("/" in other.unit):
-        return False
-    return top == other_top and one.value * factor == other.value * other_factor
-
-
-def _sign_apart(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
-    """Make a rule that takes a sign written apart for the number's own: (6, - 8), (6, -8); 3 °C below zero."""
-
-    def rule(a: Item, b: Item) -> bool:
-        if a.first.value != -b.first.value or a.first.unit != b.first.unit or not a.first.value:
-            return False
-        return any(
-            item.first.value > 0
-            and (
-                _MINUS_APART.search(problem.text[max(0, item.start - 4) : item.start])
-                or _BELOW_ZERO.match(problem.text, item.end)
-            )
-            for item, problem in ((a, question), (b, paraphrase))
-        )
-
-    return rule
-
-
-def _turned(a: Item, b: Item) -> bool:
-    """Tell whether one is the other turned over: x/4 and a quarter of x, the seventh part and 1/7, 1 : 10 and 10."""
-    one, other = _one(a), _one(b)
-    if one is None or other is None or not one.value or not other.value:
-        return False
-    for this, that in ((one, other), (other, one)):
-        if that.unit is not None or that.terms or that.kind not in _PLAIN or that.value.denominator != 1:
-            continue
-        if that.value < _LEAST_TURNED:
-            continue
-        share = this.value / 100 if this.kind is Kind.PERCENT else this.value
-        if this.kind in (Kind.FRACTION, Kind.PERCENT) and share == 1 / that.value:
-            return True
-        if len(this.terms) == 2 and sorted(this.terms) == [1, that.value]:
-            return True
-    return False
-
-
-def _turned_about(question: Problem, paraphrase: Problem) -> Callable[[Item, Item], bool]:
-    """Make a rule that takes a number for its inverse where what it relates is turned about, too.
-
-    *Ann is twice as old as Bob* and *Bob is half as old as Ann*; *boys to girls 2 : 3* and *girls to boys 3 : 2*.
-    """
-
-    def rule(a: Item, b: Item) -> bool:
-        one, other = _one(a), _one(b)
-        if one is None or other is None:
-            return False
-        if one.terms or other.terms:
-            inverse = len(one.terms) > 1 and one.terms == other.terms[::-1] and one.terms != other.terms
-        else:
-            shares = [q.value / 100 if q.kind is Kind.PERCENT else q.value for q in (one, other)]
-            plain = all(q.unit is None or q.kind is Kind.PERCENT for q in (one, other))
-            inverse = plain and shares[0] * shares[1] == 1 != shares[0]
-        return inverse and sides_turned(question, a, paraphrase, b)
-
-    return rule
-
-
 def _said_units(problem: Problem) -> Counter[tuple[str, Fraction]]:
     """Count the units that are named alone, each standing for one: each centimetre, every minute, a full day."""
     tokens = [token.text for token in problem.tokens if token.text.lower() not in _WHOLE]
@@ -315,7 +112,7 @@ def _said_units(problem: Problem) -> Counter[tuple[str, Fraction]]:
 
 def _said_by_unit(item: Item, said: Counter[tuple[str, Fraction]]) -> bool:
     """Tell whether it is one of a unit that only the other text names: 60 seconds, every minute."""
-    one = _one(item)
+    one = single(item)
     if one is None or one.unit is None or "/" in one.unit:
         return False
     kind, factor = dimension(one.unit)
@@ -327,7 +124,7 @@ def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -
     yield from same
     for here, there, turned in ((left, right, False), (right, left, True)):
         for item in list(here):
-            one = _one(item)
+            one = single(item)
             if one is None or (one.kind not in (Kind.RATIO, Kind.FRACTION, Kind.PERCENT) and not one.terms):
                 continue
             found = _members(one, there)
@@ -346,7 +143,7 @@ def _members(whole: Quantity, items: Sequence[Item]) -> list[Item]:
             found += [c for c in items if c not in found and c.first.value == term and c.first.unit is None][:1]
         return found if len(found) == len(whole.terms) else []
     value = whole.value / 100 if whole.kind is Kind.PERCENT else whole.value
-    plain = [item for item in items if _one(item) is not None and not item.first.terms][:_MOST_SUMMED]
+    plain = [item for item in items if single(item) is not None and not item.first.terms][:_MOST_SUMMED]
     for a, b in combinations(plain, 2):
         top, bottom = a.first.value, b.first.value
         if (
@@ -373,15 +170,15 @@ class _Told:
             return item.signed in self._exponents
         if item.signed in self._signed or item.signed in self._exponents:
             return True
-        return any(_equal_as_written(item, other) for other in self._items)
+        return any(equal_as_written(item, other) for other in self._items)
 
 
 def _pointed(item: Item, problem: Problem) -> bool:
     """Tell whether a small number in words points back: the better one of these two days."""
-    one = _one(item)
+    one = single(item)
     if one is None or not one.worded or one.value > _SMALL:
         return False
-    return _POINTED.search(problem.text[max(0, item.start - _CLOSE) : item.start]) is not None
+    return _POINTED.search(problem.text[max(0, item.start - _LOOK_BACK) : item.start]) is not None
 
 
 def _in_run(item: Item, values: Container[Fraction]) -> bool:
@@ -392,7 +189,7 @@ def _in_run(item: Item, values: Container[Fraction]) -> bool:
 
 def _negligible(item: Item) -> bool:
     """Tell whether a number may come and go: *one*, *the two of them*, *first*, *an hour*."""
-    one = _one(item)
+    one = single(item)
     if one is None:
         return False
     if one.kind is Kind.EXPONENT:
@@ -415,7 +212,7 @@ def _other_exponent(a: Item, b: Item) -> bool:
 
 def _unit_differs(a: Item, b: Item) -> bool:
     """Tell whether two numbers are the same and stand with units that are not."""
-    one, other = _one(a), _one(b)
+    one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None:
         return False
     return one.value == other.value and one.unit != other.unit and not (_negligible(a) or _negligible(b))
@@ -451,7 +248,7 @@ def follows(item: Item, question: Problem) -> bool:
 
     A sum of some, a difference, product or quotient of two, a double or a half, a complement to a whole.
     """
-    one = _one(item)
+    one = single(item)
     values = [quantity.value for quantity in question.quantities]
     if one is None or one.value in (0, 1) or len(values) > _MOST_SUMMED:
         return False

@@ -47,6 +47,15 @@ def stem(word: str) -> str:
     return low.removesuffix("e") if len(low) > 4 else low
 
 
+def bare_name(name: str) -> str:
+    """Return a name without the mark of what belongs to it.
+
+    >>> bare_name("Ann's"), bare_name("James")
+    ('Ann', 'James')
+    """
+    return name.removesuffix("'s").removesuffix("’s")
+
+
 @computed_once
 def content_words(problem: Problem) -> list[Word]:
     """Return the words that carry meaning, in order; numbers are left to the quantities."""
