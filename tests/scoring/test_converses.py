@@ -44,6 +44,7 @@ def found(question, paraphrase):
             "Bill has 1 less than twice as many spots as Phil. How many has Bill if Phil has 30?",
             "Doubling Phil's number and taking 1 away gives Bill's. How many has Bill if Phil has 30?",
         ),
+        ("A city of 1,250,000 grows by 4%. To what?", "A city, 1 250 000, grows by 4%. To what?"),
         ("Compute 3/4 · 1/2.", r"Compute $\frac34\frac12$."),
         ("A road is 1,500 m long. How far is half of it?", "A road is $1,500$ m long. How far is half of it?"),
         (
@@ -95,6 +96,7 @@ def test_the_same_in_other_words(question, paraphrase):
             "Share 60 among three in the ratio 2 : 5. How much?",
             "ratio_cut",
         ),
+        ("Rice is Rs. 46 per kg. What do 9 kg cost?", "What do 9 kg of rice at Rs. 48 a kg cost?", "number_replaced"),
         ("How many laps more has Tom run than Eva?", "How many laps has Tom run than Eva?", "word_missing"),
         ("How many laps has Tom run by then?", "By then, has Tom run?", "question_cut"),
     ],

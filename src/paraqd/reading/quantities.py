@@ -164,8 +164,9 @@ def _opens_groups(s: Stream, i: int) -> bool:
         return False
     if s.text[i + 1] == "000" or s.source[s.end[i]] in _THIN:
         return True
-    # 1 250 000 people, and not the list 100 200 300
-    return _group(s, i + 2) and not _group(s, i + 3) and len(s.text[i]) < 3 and s.text[i + 3][:1].isalpha()
+    # 1 250 000 and 1 250 300 people, and not the list 100 200 300
+    ends = s.text[i + 2] == "000" or s.text[i + 3][:1].isalpha()
+    return _group(s, i + 2) and not _group(s, i + 3) and len(s.text[i]) < 3 and ends
 
 
 def _group(s: Stream, i: int) -> bool:

@@ -64,6 +64,8 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
             feature = "ratio_cut"  # 2 : 3 : 5, 2 : 5
         elif feature == "number_changed" and follows(b, question):
             feature = "number_restated"  # a radius of 7, a diameter of 14: it may be the same, said otherwise
+        elif feature == "number_changed" and _replaced(a, b, matching):
+            feature = "number_replaced"
         yield Finding(feature, EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
     for a, b in matching.other_unit[:_MOST_TOLD]:
         message = f"{_quoted(a, question).capitalize()} became {_quoted(b, paraphrase)}."
@@ -84,6 +86,13 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
         yield Finding("number_derived", EvidenceKind.NUMBER_ADDED, (), item.spans, message)
     yield from _exchanges(matching, question, paraphrase)
     yield from owner_findings(question, paraphrase, matching)
+
+
+def _replaced(a: Item, b: Item, matching: Matching) -> bool:
+    """Tell whether all numbers have their counterparts but these two, which are of one sort: 46 a kg, 48 a kg."""
+    alone = len(matching.other_value) == 1 and not (matching.lost or matching.added or matching.derived)
+    plain = a.first.kind is b.first.kind and not a.first.terms
+    return alone and plain and a.first.value != -b.first.value
 
 
 def _members(problem: Problem) -> set[Fraction]:
