@@ -100,7 +100,8 @@ def test_processes_share_a_batch_and_borrow_the_negatives_of_the_whole(size):
     triplets = TripletSet(("a", "b", "c", "d"), rows, np.arange(3, dtype=np.int32), (("", ""),) * 3)
 
     def read(batch):
-        texts = [tuple(row[:n]) for row, n in zip(batch["text_input_ids"].tolist(), batch["text_attention_mask"].sum(1))]
+        lengths = batch["text_attention_mask"].sum(dim=1).tolist()
+        texts = [row[:n] for row, n in zip(batch["text_input_ids"].tolist(), lengths, strict=True)]
         return [[texts[place] for place in row] for row in batch["label"].tolist()]
 
     shares = [collate([0, 1, 2], triplets, tokens, rank=rank, size=size) for rank in range(size)]

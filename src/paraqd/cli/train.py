@@ -50,8 +50,8 @@ def _in_one_voice(command: Callable[..., None]) -> Callable[..., None]:
 
         try:
             command(*args, **kwargs)
-        except (*EXPECTED, typer.BadParameter):
-            if speaks():
+        except Exception as error:
+            if speaks() or not isinstance(error, (*EXPECTED, typer.BadParameter)):
                 raise
             raise typer.Exit(2) from None
 
@@ -133,7 +133,9 @@ def train(
         None, "--margin", help="2 for cosine, 5 for euclidean unless given.", rich_help_panel=_TRAINING
     ),
     epochs: int | None = typer.Option(None, "--epochs", help="9; of the recipe extended 5.", rich_help_panel=_TRAINING),
-    batch_size: int = typer.Option(16, "--batch-size", help="Triplets; of several processes all together.", rich_help_panel=_TRAINING),
+    batch_size: int = typer.Option(
+        16, "--batch-size", help="Triplets; of several processes all together.", rich_help_panel=_TRAINING
+    ),
     batch_tokens: int = typer.Option(
         16384, "--batch-tokens", help="Of the recipe extended: tokens in a batch.", rich_help_panel=_TRAINING
     ),
@@ -234,9 +236,7 @@ def train(
     }
     try:
         with Bar(shown=not quiet and stderr().is_terminal) as bar:
-            columns = Columns(
-                question=question_column, paraphrase=paraphrase_column, label=label_column, id=id_column
-            )
+            columns = Columns(question=question_column, paraphrase=paraphrase_column, label=label_column, id=id_column)
             corpus = crew.main_first(
                 lambda: read_pairs_for_training(
                     pairs or [],

@@ -77,7 +77,9 @@ def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
 
         def forward(self, features: list[dict[str, Tensor]], labels: Tensor) -> Tensor:
             vectors = self.model(features[0])["sentence_embedding"].float()
-            anchor, valid, invalid = crew.whole(torch.stack([vectors[column] for column in labels.T], dim=1)).unbind(dim=1)
+            anchor, valid, invalid = crew.whole(torch.stack([vectors[column] for column in labels.T], dim=1)).unbind(
+                dim=1
+            )
             if settings.loss == "mnrl":
                 loss = mnrl_loss(anchor, valid, invalid, scale=settings.scale)
             else:

@@ -25,7 +25,7 @@ _SHARDED = {"ACCELERATE_USE_FSDP": "FSDP", "ACCELERATE_USE_DEEPSPEED": "DeepSpee
 
 @dataclass(frozen=True)
 class Crew:
-    """This process among those that train together; all must call the same methods in the same order."""
+    """One of the processes that train together; all must call the same methods in the same order."""
 
     rank: int = 0
     size: int = 1

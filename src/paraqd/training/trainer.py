@@ -8,6 +8,7 @@ import shutil
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -104,6 +105,7 @@ def run_trainer(
         report_to=[],
         disable_tqdm=True,
         dataloader_num_workers=workers,
+        dataloader_drop_last=crew.size > 1,  # of no effect on planned batches; said, so that nobody is advised to
         dataloader_pin_memory=_on_gpu(device),
         remove_unused_columns=False,
     )
@@ -121,7 +123,8 @@ def run_trainer(
     )
     trainer.remove_callback(PrinterCallback)
     last = crew.by_main(lambda: last_checkpoint(work_dir))
-    with watch.listening(), _plain_attention():
+    with watch.listening(), _plain_attention(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*broadcast_buffers", category=FutureWarning)  # accelerate's own
         trainer.train(resume_from_checkpoint=last)
     if watch.stopped:
         raise TrainingStopped
