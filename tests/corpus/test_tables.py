@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paraqd.corpus.formats import Format, kind_of
+from paraqd.corpus.formats import Format, Packing, kind_of
 from paraqd.corpus.tables import Columns, Dialect, TableError, check_writable, default_id, open_table, open_writer
 
 SCHEMA = {"id": str, "question": str, "label": int, "stand_in": bool}
@@ -245,7 +245,7 @@ def test_the_default_id_is_of_the_text_alone():
 
 def test_kinds_by_name():
     assert kind_of("-").format is Format.JSONL
-    assert kind_of("A.CSV.GZ").gzipped
+    assert kind_of("A.CSV.GZ").packing is Packing.GZIP
     assert kind_of("my.data.parquet").format is Format.PARQUET
 
 
