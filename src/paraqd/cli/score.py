@@ -77,7 +77,7 @@ def score(
     added. A run that was broken off goes on where it was when the same command is given again.
     """
     from paraqd.cli.options import check_outputs, load_scorer
-    from paraqd.cli.progress import Bar
+    from paraqd.cli.progress import Bar, Lines
     from paraqd.cli.score_file import ScoringInterrupted, look_through, score_to_file
     from paraqd.corpus.tables import Columns
 
@@ -90,7 +90,7 @@ def score(
     # rows that are shown on the terminal are progress enough
     shown = not quiet and stderr().is_terminal and (out is not None or not stdout().is_terminal)
     try:
-        with Bar(shown=shown) as bar:
+        with Bar(shown=shown) if quiet or stderr().is_terminal else Lines() as bar:
             pairs = look_through(
                 source,
                 columns,

@@ -13,9 +13,10 @@ from typing import Any
 
 from paraqd.cli.score_journal import Journal, hold_journal, journal_path
 from paraqd.cli.score_rows import ADDED, ADDED_WITH_WHY, Counts, Judged, PairScorer, in_chunks, judge, wanted
-from paraqd.corpus.formats import DamagedError, Format, TableError, explained
+from paraqd.corpus.formats import CannotWriteError, DamagedError, Format, TableError, explained
 from paraqd.corpus.parquet import parquet_groups
 from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_table, open_writer, replacing
+from paraqd.corpus.writers import sweep
 
 OnProgress = Callable[[str, int, int | None], None]
 Say = Callable[[str], None]
@@ -193,6 +194,11 @@ def score_to_file(
             counts = _join(source, out, scorer.signature, journal, only, on_progress)
         except KeyboardInterrupt:
             raise ScoringInterrupted(journal.rows, source.rows, journal.path) from None
+        except CannotWriteError as error:
+            if not journal.rows:
+                raise
+            kept = f"the {journal.rows:,} rows that are scored are kept in {journal.path}"
+            raise TableError(f"{error}; {kept}: make room and run the same command again") from None
     journal_path(out).unlink(missing_ok=True)
     return counts
 
@@ -210,6 +216,7 @@ def _join(
     """Put the rows and what was found about them together as the output, in one step."""
     counts = Counts()
     kind = check_writable(out)
+    sweep(Path(out))  # the journal is held by this process alone
     schema = _schema(source, kind.format)
     dialect = source.table.dialect
     if source.table.encoding not in ("utf-8", "utf-8-sig"):

@@ -20,6 +20,10 @@ class TableError(ValueError):
     """A file that cannot be read or written as asked; the message is one line that says what to do."""
 
 
+class CannotWriteError(TableError):
+    """A file that cannot be written, or not to its end: the disk is full, say."""
+
+
 class DamagedError(TableError):
     """Damage somewhere inside a file: the rows before it are sound.
 

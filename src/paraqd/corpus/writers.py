@@ -9,11 +9,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from glob import escape
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from paraqd.corpus.formats import STANDARD_INPUT, Format, Kind, Packing, TableError, kind_of, reason
+from paraqd.corpus.formats import STANDARD_INPUT, CannotWriteError, Format, Kind, Packing, TableError, kind_of, reason
 
 ROW_GROUP = 16_384  # rows of a Parquet row group, whatever the size of the pieces they come in
 _GROUP_CHARACTERS = 1 << 26  # fewer rows where they are large: a row group waits in memory until it is whole
@@ -76,9 +77,15 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
         os.replace(temporary, path)
         sync_folder(path.parent)
     except OSError as error:
-        raise TableError(f"cannot write {path}: {reason(error)}") from None
+        raise CannotWriteError(f"cannot write {path}: {reason(error)}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def sweep(path: Path) -> None:
+    """Remove what killed processes left half written of a file that nobody else is writing just now."""
+    for left in path.parent.glob(f".{escape(path.name)}.*.writing"):
+        left.unlink(missing_ok=True)
 
 
 def replace_json(path: Path, data: Any) -> None:
