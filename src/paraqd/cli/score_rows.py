@@ -71,7 +71,7 @@ def flaw(role: str, text: object) -> str:
         text = ""
     if not isinstance(text, str):
         return f"{role} is not text"
-    if role == "question" and not text.strip():
+    if role == "question" and not text.replace("\0", " ").strip():  # a file that was never written to its end is zeros
         return "blank question"
     if len(text) > LONGEST:
         return f"{role} is longer than {LONGEST:,} characters"

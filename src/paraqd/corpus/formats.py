@@ -68,6 +68,7 @@ _ENDINGS = {
     ".parquet": Format.PARQUET,
 }
 _KNOWN = "known are .csv, .tsv, .jsonl and .parquet, the first three also with .gz or .zst"
+_HEAD = 4096
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -178,8 +179,7 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     Files that are plainly something else (compressed, UTF-16 without a mark, empty) are refused here, where
     the reason can still be named.
     """
-    with open_bytes(path, kind.packing) as file:
-        head = file.read(4096)
+    head = _head(path, kind)
     if not head:
         raise TableError(f"{name} is empty")
     if encoding is not None:
@@ -203,6 +203,19 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
         guess = "utf-16-be" if head[0] == 0 else "utf-16-le"
         raise TableError(f"{name} is not UTF-8 (every second byte is zero); try --encoding {guess}")
     return "utf-8"
+
+
+def _head(path: Path, kind: Kind) -> bytes:
+    """Return the first bytes, also of a file that is damaged behind them."""
+    head = b""
+    try:
+        with open_bytes(path, kind.packing) as file:
+            while len(head) < _HEAD and (more := cast(io.BufferedReader, file).read1(_HEAD - len(head))):
+                head += more
+    except DamagedError:
+        if not head:
+            raise
+    return head
 
 
 def undecodable(path: Path, name: str, kind: Kind, encoding: str, error: UnicodeDecodeError) -> TableError:

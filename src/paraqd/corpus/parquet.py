@@ -88,4 +88,5 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def _brief(error: Exception) -> str:
-    return reason(error).split(".")[0]
+    shown = "".join(sign if sign.isprintable() else " " for sign in reason(error).split(".")[0])
+    return " ".join(shown.split())

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Protocol
 from paraqd.corpus.formats import STANDARD_INPUT, CannotWriteError, Format, Kind, Packing, TableError, kind_of, reason
 
 ROW_GROUP = 16_384  # rows of a Parquet row group, whatever the size of the pieces they come in
-_GROUP_CHARACTERS = 1 << 26  # fewer rows where they are large: a row group waits in memory until it is whole
+_GROUP_CHARACTERS = 1 << 24  # fewer rows where they are large: a row group waits in memory until it is whole
 
 # what a column holds, str, int, float or bool, or for Parquet alone one of pyarrow's own types; the order of the
 # mapping is the order of the columns
