@@ -20,7 +20,7 @@ _FILES, _MODELS, _SHOWN = "Files", "Models", "What is shown"
 
 def augment(
     source: str = typer.Argument(
-        ..., metavar="IN", help="Questions: .csv, .tsv, .jsonl (each also .gz) or .parquet; - is JSONL."
+        ..., metavar="IN", help="Questions: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL."
     ),
     out: str = typer.Option(..., "--out", "-o", help="Where the pairs go; the format by its name."),
     recipe: str = typer.Option("extended", "--recipe", help="extended, paper, test, uda, ssmba, or a .toml file."),

@@ -34,7 +34,7 @@ class Only(StrEnum):
 
 def score(
     source: str = typer.Argument(
-        ..., metavar="IN", help="Pairs: .csv, .tsv, .jsonl (each also .gz) or .parquet; - is JSONL."
+        ..., metavar="IN", help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL."
     ),
     out: str | None = typer.Option(
         None, "--out", "-o", help="Where the rows go with their scores; the format by its name. Else they are shown."
@@ -57,6 +57,12 @@ def score(
     encoding: str | None = typer.Option(
         None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
     ),
+    keep_going: bool = typer.Option(
+        False,
+        "--keep-going",
+        help="Score what can be read of a file that is cut off or damaged, and end with 1.",
+        rich_help_panel=_FILES,
+    ),
     as_json: bool = typer.Option(
         False,
         "--json",
@@ -71,7 +77,7 @@ def score(
     added. A run that was broken off goes on where it was when the same command is given again.
     """
     from paraqd.cli.options import check_outputs, load_scorer
-    from paraqd.cli.progress import Bar
+    from paraqd.cli.progress import Bar, Lines
     from paraqd.cli.score_file import ScoringInterrupted, look_through, score_to_file
     from paraqd.corpus.tables import Columns
 
@@ -84,17 +90,18 @@ def score(
     # rows that are shown on the terminal are progress enough
     shown = not quiet and stderr().is_terminal and (out is not None or not stdout().is_terminal)
     try:
-        with Bar(shown=shown) as bar:
+        with Bar(shown=shown) if quiet or stderr().is_terminal else Lines() as bar:
             pairs = look_through(
                 source,
                 columns,
                 encoding=encoding,
                 overwrite_columns=overwrite_columns,
                 why=why,
+                keep_going=keep_going,
                 on_progress=bar.update,
             )
-            if pairs.table.columns.count("") > 1:
-                _note(f"warning: {pairs.table.name} has several columns without a name; the last of them is kept")
+            for note in pairs.notes:
+                _note(note)
             if out is None:
                 counts = _stream(pairs, scorer, only, _json_lines if as_json else _Grid(pairs), bar.update)
             else:
@@ -108,6 +115,7 @@ def score(
                 "source": pairs.table.name,
                 "out": out,
                 **counts.to_dict(),
+                **({"damage": pairs.damage} if pairs.damage else {}),
                 "threshold": scorer.threshold,
                 "signature": scorer.signature,
             }
@@ -120,6 +128,9 @@ def score(
             f"could not score {counts.errors:,} of {counts.rows:,} rows ({named_rows(counts.error_rows)}"
             + (f"; and {more:,} more)" if more else ")")
         )
+    if pairs.damage:
+        say(f"{pairs.damage}; the {counts.rows:,} rows before that are done")
+    if counts.errors or pairs.damage:
         raise typer.Exit(1)
 
 

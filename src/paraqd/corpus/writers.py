@@ -9,13 +9,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from io import BufferedWriter, TextIOWrapper
+from glob import escape
+from io import BufferedWriter, RawIOBase, TextIOWrapper
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
-from paraqd.corpus.formats import STANDARD_INPUT, Format, Kind, TableError, kind_of, reason
+from paraqd.corpus.formats import STANDARD_INPUT, CannotWriteError, Format, Kind, Packing, TableError, kind_of, reason
 
 ROW_GROUP = 16_384  # rows of a Parquet row group, whatever the size of the pieces they come in
+_GROUP_CHARACTERS = 1 << 24  # fewer rows where they are large: a row group waits in memory until it is whole
 
 # what a column holds, str, int, float or bool, or for Parquet alone one of pyarrow's own types; the order of the
 # mapping is the order of the columns
@@ -75,9 +77,15 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
         os.replace(temporary, path)
         sync_folder(path.parent)
     except OSError as error:
-        raise TableError(f"cannot write {path}: {reason(error)}") from None
+        raise CannotWriteError(f"cannot write {path}: {reason(error)}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def sweep(path: Path) -> None:
+    """Remove what killed processes left half written of a file that nobody else is writing just now."""
+    for left in path.parent.glob(f".{escape(path.name)}.*.writing"):
+        left.unlink(missing_ok=True)
 
 
 def replace_json(path: Path, data: Any) -> None:
@@ -119,7 +127,14 @@ def open_writer(
             return
         raw = stack.enter_context(open(path, "wb"))
         stream: Any = raw
-        if kind.gzipped:  # neither name nor time go into the header: the same rows give the same bytes
+        if kind.packing is Packing.ZSTD:
+            import pyarrow as pa
+
+            stream = stack.enter_context(pa.CompressedOutputStream(_Sink(raw), Packing.ZSTD.name.lower()))
+            stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
+        elif (
+            kind.packing is Packing.GZIP
+        ):  # neither name nor time go into the header: the same rows give the same bytes
             stream = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
             stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
         bom = dialect.bom and kind.format is not Format.JSONL
@@ -185,14 +200,17 @@ class _ParquetWriter:
         self._file = file
         self._schema = schema
         self._columns: dict[str, list[Any]] = {name: [] for name in schema.names}
-        self._waiting = 0
+        self._waiting = self._characters = 0
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         for row in rows:
             for name, column in self._columns.items():
-                column.append(row.get(name))
+                value = row.get(name)
+                column.append(value)
+                if isinstance(value, str | bytes):
+                    self._characters += len(value)
             self._waiting += 1
-            if self._waiting == ROW_GROUP:
+            if self._waiting == ROW_GROUP or self._characters >= _GROUP_CHARACTERS:
                 self.flush()
 
     def flush(self) -> None:
@@ -204,7 +222,7 @@ class _ParquetWriter:
             self._file.write_table(table, row_group_size=ROW_GROUP)
             for column in self._columns.values():
                 column.clear()
-            self._waiting = 0
+            self._waiting = self._characters = 0
 
 
 @contextmanager
@@ -216,7 +234,28 @@ def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None
     arrow = pa.schema([pa.field(name, types.get(held, held)) for name, held in schema.items()])
     if metadata is not None:
         arrow = arrow.with_metadata({"paraqd": json.dumps(metadata, ensure_ascii=False, sort_keys=True)})
-    with pq.ParquetWriter(path, arrow, compression="zstd", compression_level=3) as file:
+    with (
+        open(path, "wb") as raw,
+        pq.ParquetWriter(_Sink(raw), arrow, compression="zstd", compression_level=3) as file,
+    ):
         writer = _ParquetWriter(file, arrow)
         yield writer
         writer.flush()
+
+
+class _Sink(RawIOBase):
+    """Hands bytes on until that fails once: pyarrow would try again when it is thrown away, and print its failure."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._failed = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        if not self._failed:
+            self._failed = True
+            self._raw.write(data)
+            self._failed = False
+        return len(data)
