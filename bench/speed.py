@@ -152,22 +152,28 @@ class Bench:
         if self.found["machine"]["load_before"] > 0.5:
             print(f"other programs are at work (load {self.found['machine']['load_before']}): expect a wide spread")
         print("contenders", flush=True)
+        wanted = self.options.contenders.split(",") if self.options.contenders else list(TITLES)
         found = {"default": Contender("paraqd"), "reading": Contender("paraqd", {"model": "reading"})}
         if "skip" in inspect.signature(Scorer.load).parameters:
             found["no-skip"] = Contender("paraqd", {"skip": False})
-        else:
+        elif "no-skip" in wanted:
             self.drop("no-skip", "this version judges every pair anyway")
         try:
-            weights = encoder_folder()
-            found[REFERENCE] = Contender("sentence-transformers", {"folder": str(weights)})
-            found["encoder"] = Contender("paraqd", {"model": env.export_ours(weights, self.work), "mode": "encoder"})
-            self._rivals(weights, found)
+            self._encoders(wanted, found)
         except (EncoderUnavailableError, JobError) as error:
-            for name in TITLES.keys() - found.keys() - self.found["not_run"].keys():
-                self.drop(name, error)
-        wanted = self.options.contenders.split(",") if self.options.contenders else list(TITLES)
+            for name in wanted:
+                if name not in found and name not in self.found["not_run"]:
+                    self.drop(name, error)
         self.contenders = {name: found[name] for name in TITLES if name in found and name in wanted}
-        self.found["not_run"] = {name: why for name, why in self.found["not_run"].items() if name in wanted}
+
+    def _encoders(self, wanted: list[str], found: dict[str, Contender]) -> None:
+        """Add those that turn texts into vectors, all with the same weights."""
+        weights = encoder_folder()
+        found[REFERENCE] = Contender("sentence-transformers", {"folder": str(weights)})
+        if "encoder" in wanted:
+            found["encoder"] = Contender("paraqd", {"model": env.export_ours(weights, self.work), "mode": "encoder"})
+        if {"st-onnx", "fastembed"} & set(wanted):
+            self._rivals(weights, found)
 
     def _rivals(self, weights: Path, found: dict[str, Contender]) -> None:
         folder = Path(self.options.rivals)

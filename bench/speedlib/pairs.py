@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -53,7 +54,9 @@ def shipped_pairs() -> list[TextPair]:
     found: dict[str, list[TextPair]] = {}
     for pair in load_pairs(SHIPPED):
         found.setdefault(str(pair.group), []).append((pair.question, pair.paraphrase))
-    turned = (pairs[:: 1 if number % 2 else -1] for number, pairs in enumerate(found.values()))
+    problems = list(found.values())
+    random.Random(0).shuffle(problems)  # they come source by source, and one source's are longer than another's
+    turned = (pairs[:: 1 if number % 2 else -1] for number, pairs in enumerate(problems))
     return without_repeats(pair for pairs in turned for pair in pairs)
 
 

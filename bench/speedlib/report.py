@@ -226,7 +226,7 @@ def _limit_lines(found: Found) -> list[str]:
         f"A plain matrix product of {rows} × {inner} × {outer} does: {'; '.join(told)}. The limit of a contender is "
         "the better of these by the operations that a pair needs (six layers over the tokens of both texts, or of the "
         "pair for the judge, without padding, nothing skipped or remembered). A share above 100 % is work that was not "
-        "done: texts that came before, pairs that need no judge.",
+        "done (texts that came before, pairs that need no judge) or, of the fp32 limit, done in int8.",
     ]
 
 
