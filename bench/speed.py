@@ -221,7 +221,7 @@ class Bench:
             self._limits()
             for name in list(self.contenders):
                 who = self.contenders[name]
-                job = {"what": "measure", "kind": who.kind, "options": who.options, "threads": env.THREADS}
+                job: dict[str, Any] = {"what": "measure", "kind": who.kind, "options": who.options}
                 job |= {"sets": files, "warm": warm, "single": single, "scores": turn == 0, "count": turn == 0}
                 try:
                     run = run_job(job, python=who.python)
@@ -232,7 +232,7 @@ class Bench:
                 self.keep()
 
     def _limits(self) -> None:
-        made = self.attempt("the machine's limits", {"what": "machine", "shape": SHAPE, "threads": env.THREADS})
+        made = self.attempt("the machine's limits", {"what": "machine", "shape": SHAPE})
         if made is None:
             return
         self.found["limits"].append(made)
@@ -263,11 +263,12 @@ class Bench:
         commands = {"python": [sys.executable, "-c", "pass"]}
         if "default" in self.contenders:
             commands["default"] = [*env.paraqd(), "explain", QUESTION, PARAPHRASE]
-        for name in _COLD.keys() & self.contenders.keys():
-            who = self.contenders[name]
+        for name, who in self.contenders.items():
+            if name not in _COLD:
+                continue
             places = [who.options["folder"], who.options.get("file", "")]
             commands[name] = [who.python, "-c", _COLD[name], *places, QUESTION, PARAPHRASE]
-        for turn in range(self.repeats + 1):
+        for turn in range(1 if self.options.quick else 0, self.repeats + 1):
             for name, command in commands.items():
                 python = self.contenders[name].python if name in self.contenders else sys.executable
                 job = {"what": "command", "command": command}
@@ -285,12 +286,13 @@ class Bench:
 
         own = Path(paraqd.__file__).parent
         files = [path for path in own.rglob("*") if path.is_file() and path.suffix != ".pyc"]
-        ours = self.attempt("the size of paraqd", {"what": "size", "requirements": ["paraqd"]})
-        if ours:  # an editable install lists no files of its own
+        ours = self.attempt("the size of paraqd", {"what": "size", "requirements": ["paraqd"], "apart": "paraqd"})
+        if ours:
             self.found["size"]["default"] = {**ours, "own_mb": sum(path.stat().st_size for path in files) / 1e6}
         needs = {REFERENCE: "sentence-transformers", "st-onnx": "sentence-transformers[onnx]", "fastembed": "fastembed"}
-        for name in needs.keys() & self.contenders.keys():
-            who = self.contenders[name]
+        for name, who in self.contenders.items():
+            if name not in needs:
+                continue
             job = {"what": "size", "requirements": [needs[name]]}
             found = self.attempt(f"the size of {needs[name]}", job, who.python)
             weights = Path(who.options["folder"]) / who.options.get("file", "model.safetensors")
@@ -312,7 +314,7 @@ class Bench:
             del pairs
             warm = write_pairs(self.material.warm, self.work / "warm.jsonl")
             scored = self.work / "scored.jsonl"
-            job = {"what": "measure", "kind": "paraqd", "options": {}, "threads": env.THREADS, "warm": warm}
+            job = {"what": "measure", "kind": "paraqd", "options": {}, "warm": warm}
             command = [*env.paraqd(), "score", given, "-o", str(scored), "--overwrite", "--quiet"]
             for _ in range(repeats):
                 run = self.attempt(f"{size:,} pairs from Python", {**job, "sets": {"grown": plain}})
@@ -334,7 +336,7 @@ def _sizes(options: argparse.Namespace) -> list[int]:
     if options.growth == "none":
         return []
     if options.quick:
-        return [300]
+        return [200]
     return [1_000, 10_000] + ([100_000] if options.growth == "full" else [])
 
 

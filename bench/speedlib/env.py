@@ -35,7 +35,7 @@ def run_job(job: dict[str, Any], *, python: str | Path = sys.executable) -> dict
     """Run a job of ``worker.py`` in a fresh process and return its result."""
     with tempfile.TemporaryDirectory() as folder:
         given, result = Path(folder) / "job.json", Path(folder) / "result.json"
-        given.write_text(json.dumps(job), "utf-8")
+        given.write_text(json.dumps({"threads": THREADS, **job}), "utf-8")
         program = [str(python), "-P", str(HERE / "worker.py"), str(given), str(result)]
         done = subprocess.run(program, capture_output=True, text=True, check=False, env=_environment(python))
         if done.returncode:
@@ -67,11 +67,17 @@ def build_rivals(folder: Path = RIVALS) -> dict[str, str]:
             continue
         program = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *needs]
         done = subprocess.run(program, capture_output=True, text=True, check=False)
-        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        found[name] = (errors or ["pip failed"])[-1] if done.returncode else ""
+        found[name] = resolver_line(done.stderr) if done.returncode else ""
         if not done.returncode:
             (folder / f".{name}").touch()
     return found
+
+
+def resolver_line(stderr: str) -> str:
+    """Return the line in which pip says why; the one after a conflict only says where to read about conflicts."""
+    errors = [line.removeprefix("ERROR: ") for line in stderr.splitlines() if line.startswith("ERROR: ")]
+    told = [line for line in errors if not line.startswith("ResolutionImpossible")]
+    return (told or ["pip failed"])[-1]
 
 
 def rivals_python(folder: Path = RIVALS) -> Path:

@@ -42,7 +42,7 @@ def gather(*, quick: bool = False) -> Material:
         except DatasetError as error:
             absent[shown] = str(error)
     if quick:
-        return Material({name: pairs[:64] for name, pairs in sets.items()}, warm[:8], single[:40], absent)
+        return Material({name: pairs[:32] for name, pairs in sets.items()}, warm[:8], single[:24], absent)
     return Material(sets, warm, single, absent)
 
 

@@ -83,7 +83,8 @@ def _finish(axis: Any, titles: Sequence[str]) -> None:
     axis.set_yticks(range(len(titles)), [_short(title) for title in titles], size=8.5)
     axis.set_ylim(len(titles) - 0.1, -0.6)  # room for the legend below
     axis.margins(x=0.12)
-    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    low, high = axis.get_xlim()
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
     axis.xaxis.set_minor_locator(NullLocator())
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.legend(frameon=False, fontsize=8, ncols=3, loc="lower left", bbox_to_anchor=(-0.02, -0.01))

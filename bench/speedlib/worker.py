@@ -278,7 +278,9 @@ def size(job: dict[str, Any]) -> dict[str, Any]:
         held = distribution(name)
         if name not in sizes:
             places = [Path(str(file.locate())) for file in held.files or () if file.suffix != ".pyc"]
-            sizes[name] = sum(place.stat().st_size for place in places if place.is_file()) / 1e6
+            # our own is counted where it lies: an editable install lists no files
+            mine = name == job.get("apart")
+            sizes[name] = 0 if mine else sum(place.stat().st_size for place in places if place.is_file()) / 1e6
         for extra in {"", *need.extras} - {e for n, e in asked if n == name}:
             asked.add((name, extra))
             for line in held.requires or ():
@@ -318,12 +320,16 @@ def _unit() -> int:
     return 1 if sys.platform == "darwin" else 1024
 
 
-def hold_threads(threads: int) -> None:
-    """Keep to so many cores, where the machine has more; runtimes that count cores themselves are told."""
-    if (os.cpu_count() or 1) <= threads:
-        return
+def hold_cores(threads: int) -> None:
+    """Keep to so many cores, where the machine has more; commands that are started from here do so, too."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+
+
+def hold_threads(threads: int) -> None:
+    """Tell a runtime that counts the machine's cores, not those it may use."""
+    if (os.cpu_count() or 1) <= threads:
+        return
     try:
         import onnxruntime
     except ImportError:
@@ -340,6 +346,7 @@ def hold_threads(threads: int) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Do the job."""
     job = json.loads(Path(arguments[0]).read_text("utf-8"))
+    hold_cores(job["threads"])
     if job["what"] == "measure":
         hold_threads(job["threads"])
     jobs: dict[str, Callable[[dict[str, Any]], Any]] = {

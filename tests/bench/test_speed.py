@@ -16,7 +16,7 @@ BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
 from speedlib import figures, pairs, report  # noqa: E402
-from speedlib.env import JobError, run_job  # noqa: E402
+from speedlib.env import JobError, resolver_line, run_job  # noqa: E402
 
 NUMBER = re.compile(r"\d+")
 
@@ -98,6 +98,19 @@ class TestProcesses:
         small, large = (run_job({"what": "command", "command": [sys.executable, "-c", code]}) for code in ("", held))
         assert small["peak_mb"] < 100
         assert large["peak_mb"] > 300
+
+
+@pytest.mark.parametrize(
+    ("stderr", "line"),
+    [
+        ("WARNING: slow\nERROR: Cannot install a==1 and b==2 because these package versions have conflicting "
+         "dependencies.\nERROR: ResolutionImpossible: for help visit a page\n", "Cannot install a==1 and b==2"),
+        ("ERROR: Could not find a version\nERROR: No matching distribution found for a==99\n", "No matching"),
+        ("Killed\n", "pip failed"),
+    ],
+)  # fmt: skip
+def test_why_a_runtime_cannot_be_installed(stderr, line):
+    assert resolver_line(stderr).startswith(line)
 
 
 def environment():
