@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import signal
 import sys
 import tempfile
 import time
@@ -372,6 +373,7 @@ def main() -> int:
             sys.exit(f"{path} is not here: run this without --render first")
         write_report(json.loads(path.read_text("utf-8")), options.out)
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # a time limit stops it likewise
     started = time.perf_counter()
     code = 0
     with tempfile.TemporaryDirectory(prefix="paraqd-bench-") as work:

@@ -145,14 +145,15 @@ def test_a_small_run(tmp_path):
     assert (tmp_path / "bench.png").stat().st_size > 10_000
 
 
-def test_a_stopped_run_keeps_what_it_measured(tmp_path):
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_keeps_what_it_measured(tmp_path, stop):
     program = [sys.executable, str(BENCH / "speed.py"), "--quick", "--contenders", "reading", "--repeats", "500"]
     running = subprocess.Popen(
         [*program, "--out", str(tmp_path)], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     for line in running.stdout:
         if line.startswith("  paraqd, reading alone"):
-            running.send_signal(signal.SIGINT)
+            running.send_signal(stop)
             break
     _, errors = running.communicate()
     assert running.returncode == 130, errors
