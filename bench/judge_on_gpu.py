@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 
 from paraqd.training.judge import JudgeSettings
 from paraqd.training.judge_data import JudgeData, join_data, read_data
-from paraqd.training.judge_model import make_judge
-from paraqd.training.rounding import round_rows, rounded_modules
+from paraqd.training.judge_model import make_judge, narrow
+from paraqd.training.onnx_graph import LEVELS, RANGE, TABLE_LEVELS
+from paraqd.training.rounding import round_inputs, round_rows, rounded_input, rounded_modules
 
 # a batch has one of these lengths
 LENGTHS = np.array([24, *range(32, 129, 8), 144, 160, 176, 192, 208, 232, 256, 288, 320])
@@ -78,7 +79,14 @@ class Pass:
 
     def weight(self, module: Any) -> torch.Tensor:
         kept: torch.Tensor = module.weight
-        return kept + (round_rows(kept) - kept).detach() if self.rounding else kept
+        levels = TABLE_LEVELS if isinstance(module, torch.nn.Embedding) else LEVELS
+        return kept + (round_rows(kept, levels) - kept).detach() if self.rounding else kept
+
+    def fed(self, module: Any, states: torch.Tensor) -> torch.Tensor:
+        if not self.rounding:
+            return states
+        found: torch.Tensor = rounded_input(states, getattr(module, RANGE), follow=True)
+        return found
 
     def linear(self, module: Any, states: torch.Tensor) -> torch.Tensor:
         return F.linear(states, self.weight(module).to(states.dtype), module.bias.to(states.dtype))
@@ -92,11 +100,14 @@ class Pass:
         matrix = torch.cat([self.weight(each) for each in own]).to(kind)
         shift = torch.cat([each.bias for each in own]).to(kind)
         shape = (batch, length, 3, self.heads, width // self.heads)
-        query, key, value = F.linear(states.to(kind), matrix, shift).view(shape).permute(2, 0, 3, 1, 4)
+        query, key, value = (
+            F.linear(self.fed(own[0], states).to(kind), matrix, shift).view(shape).permute(2, 0, 3, 1, 4)
+        )
         mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=bias, dropout_p=drop)
-        told = self.linear(layer.attention.output.dense, mixed.transpose(1, 2).reshape(batch, length, width))
+        outer, up, down = layer.attention.output.dense, layer.intermediate.dense, layer.output.dense
+        told = self.linear(outer, self.fed(outer, mixed.transpose(1, 2).reshape(batch, length, width)))
         states = self.norm(layer.attention.output.LayerNorm, states + F.dropout(told, drop))
-        told = self.linear(layer.output.dense, F.gelu(self.linear(layer.intermediate.dense, states.to(kind))))
+        told = self.linear(down, self.fed(down, F.gelu(self.linear(up, self.fed(up, states).to(kind)))))
         return self.norm(layer.output.LayerNorm, states + F.dropout(told, drop))
 
     def __call__(self, batch: dict[str, Any], drop: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -172,8 +183,12 @@ def train(judge: Any, data: JudgeData, settings: JudgeSettings, teacher: NDArray
         print(f"epoch {number}: loss {float(total) / len(epoch):.4f}, {time.monotonic() - began:.0f} s", flush=True)
     if settings.rounded_share > 0:
         with torch.no_grad():
-            for module in rounded_modules(judge):
-                module.weight.copy_(round_rows(module.weight))
+            for module, levels in rounded_modules(judge):
+                module.weight.copy_(round_rows(module.weight, levels))
+            for layer in judge.classifier.base_model.encoder.layer:
+                own = layer.attention.self
+                for other in (own.key, own.value):  # they share the inputs of the query
+                    getattr(other, RANGE).copy_(getattr(own.query, RANGE))
 
 
 class Step:
@@ -195,6 +210,7 @@ class Step:
             torch.backends.cuda.enable_cudnn_sdp(False)  # planned anew for every shape
 
     def start_rounding(self) -> None:
+        round_inputs(self.judge)
         self.told.rounding = True
         self.captured.clear()
 
@@ -241,6 +257,7 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument("--encoder", required=True, help="the folder of a pretrained encoder")
     parser.add_argument("--out", type=Path, required=True, help="where the judge's weights go (.safetensors)")
     parser.add_argument("--odds", type=Path, action="append", default=[], help="a teacher's log-odds (.npy)")
+    parser.add_argument("--start", type=Path, help="the weights of a judge to begin with (.safetensors)")
     parser.add_argument("--epochs", type=int, default=11)
     parser.add_argument("--seed", type=int, default=12)
     parser.add_argument("--batch-tokens", type=int, default=16384)
@@ -253,7 +270,7 @@ def _teachers(paths: list[Path]) -> Iterator[NDArray[np.float32]]:
 
 
 def main() -> None:
-    from safetensors.torch import save_file
+    from safetensors.torch import load_file, save_file
 
     asked = _parsed()
     data = join_data([read_data(path) for path in asked.tokens])
@@ -261,6 +278,9 @@ def main() -> None:
     settings = JudgeSettings(epochs=asked.epochs, seed=asked.seed, batch_tokens=asked.batch_tokens)
     torch.manual_seed(settings.seed)
     judge = make_judge(asked.encoder)
+    if asked.start:
+        judge.load_state_dict({name: value.float() for name, value in load_file(asked.start).items()}, strict=False)
+    narrow(judge.classifier, settings.inner)
     train(judge, data, settings, np.mean(odds, axis=0).astype(np.float32) if odds else None)
     save_file({name: value.contiguous().cpu() for name, value in judge.state_dict().items()}, str(asked.out))
 

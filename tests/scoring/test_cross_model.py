@@ -97,9 +97,9 @@ def test_a_folder_that_is_not_whole_is_one_line(judge_folder, tmp_path, gone):
 def test_every_token_of_a_long_pair_is_in_a_window_and_none_is_too_long(one, two):
     from types import SimpleNamespace
 
-    from paraqd.scoring.cross_model import LONGEST, _size, _windows
+    from paraqd.scoring.cross_model import _SPECIAL, LONGEST, _windows
 
     windows = _windows(SimpleNamespace(ids=[0] * one), SimpleNamespace(ids=[0] * two))
     assert {int(t) for first, _ in windows for t in first} == set(range(one))
     assert {int(t) for _, second in windows for t in second} == set(range(two))
-    assert all(_size((0, *window)) <= LONGEST for window in windows)
+    assert all(first.size + second.size + _SPECIAL <= LONGEST for first, second in windows)

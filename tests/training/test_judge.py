@@ -85,6 +85,7 @@ def test_a_judge_learns_is_kept_and_loses_nothing_in_eight_bits(judge, tokenizer
 
 def test_rounding_twice_is_rounding_once():
     weight = torch.randn(6, 9)
-    once = round_rows(weight)
-    assert torch.allclose(round_rows(once), once, atol=1e-6)
-    assert (once - weight).abs().max() <= weight.abs().max() / 250
+    for levels in (63, 127):
+        once = round_rows(weight, levels)
+        assert torch.allclose(round_rows(once, levels), once, atol=1e-6)
+        assert (once - weight).abs().max() <= weight.abs().max() / (1.99 * levels)

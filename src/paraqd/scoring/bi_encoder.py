@@ -2,51 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.onnx_session import OnnxFolder, printable
+from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, feed, printable
 
 _WINDOW = 254  # tokens, beside the two that frame them
-_BATCH_TOKENS = 8192
+_KEPT = 4096  # vectors of texts that may come back
 
 
 class BiEncoder(OnnxFolder):
-    """Turns texts into unit vectors; a text longer than the model reads is read in windows."""
+    """Turns texts into unit vectors; a text longer than the model reads is read in windows.
+
+    The vectors of the last texts are remembered: a question comes back with each of its paraphrases.
+    """
+
+    def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
+        super().__init__(folder, threads=threads)
+        self._kept: OrderedDict[str, NDArray[np.float64]] = OrderedDict()
+        self._lock = Lock()
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return one row for each text."""
+        if not texts:
+            return np.zeros((0, 1))
+        with self._lock:
+            known = {text: self._kept[text] for text in set(texts) if text in self._kept}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        made = dict(zip(new, self._embedded(new), strict=True)) if new else {}
+        with self._lock:
+            for text in dict.fromkeys(texts):
+                self._kept[text] = known[text] if text in known else made[text]
+                self._kept.move_to_end(text)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return np.stack([known[text] if text in known else made[text] for text in texts])
+
+    def feeds(self, texts: Sequence[str]) -> Iterator[Feed]:
+        """Yield what the model is given for each text; of a long one its beginning."""
+        encoded = self.tokenizer.encode_batch([printable(text) for text in texts], add_special_tokens=False)
+        for each in encoded:
+            yield feed([self._row(each.ids[:_WINDOW])])
+
+    def _embedded(self, texts: Sequence[str]) -> NDArray[np.float64]:
         encoded = self.tokenizer.encode_batch([printable(text) for text in texts], add_special_tokens=False)
         windows = [
-            (number, each.ids[start : start + _WINDOW])
+            (number, self._row(each.ids[start : start + _WINDOW]))
             for number, each in enumerate(encoded)
             for start in range(0, max(1, len(each.ids)), _WINDOW)
         ]
-        windows.sort(key=lambda window: len(window[1]))
-        sums: NDArray[np.float64] | None = None
-        start = 0
-        while start < len(windows):
-            end = start + 1
-            while end < len(windows) and (end + 1 - start) * (len(windows[end][1]) + 2) <= _BATCH_TOKENS:
-                end += 1
-            made = self._summed([ids for _, ids in windows[start:end]])
-            sums = np.zeros((len(texts), made.shape[1])) if sums is None else sums
-            np.add.at(sums, [number for number, _ in windows[start:end]], made)
-            start = end
-        if sums is None:
-            return np.zeros((0, 1))
+        made = self.start([row for _, row in windows], ["sums"])()
+        sums = np.zeros((len(texts), len(made[0][0])))
+        for (number, _), (summed,) in zip(windows, made, strict=True):
+            sums[number] += summed
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         return np.asarray(sums / np.where(lengths > 0, lengths, 1.0))
 
-    def _summed(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        first, last = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
-        ids = np.zeros((len(rows), max(map(len, rows)) + 2), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for place, row in enumerate(rows):
-            ids[place, : len(row) + 2] = [first, *row, last]
-            mask[place, : len(row) + 2] = 1
-        inputs = {"input_ids": ids, "token_type_ids": np.zeros_like(ids), "attention_mask": mask}
-        sums: NDArray[np.float32] = self.session.run(["sums"], inputs)[0]
-        return sums
+    def _row(self, ids: Sequence[int]) -> Row:
+        first, last = self._framing
+        framed = np.array([first, *ids, last], dtype=np.int64)
+        return Row(framed, np.zeros_like(framed))
+
+    @cached_property
+    def _framing(self) -> tuple[int, int]:
+        return self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.onnx_session import OnnxFolder, printable
+from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, feed, printable
 from paraqd.scoring.verdict import EvidenceKind
 
 KINDS = tuple(EvidenceKind)
 LONGEST = 320  # tokens of both texts: so many it is trained on
 _SPECIAL = 3  # [CLS] question [SEP] paraphrase [SEP]
 _OVERLAP = 24
-_BATCH_TOKENS = 4096
 _MOST_WINDOWS = 64
 
 
@@ -54,58 +54,59 @@ class CrossModel(OnnxFolder):
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement]:
         """Judge pairs; what is said of one does not depend on the others."""
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        batch_encoded = self.tokenizer.encode_batch([printable(text) for text in texts], add_special_tokens=False)
-        encoded = {text: _Encoded.of(each) for text, each in zip(texts, batch_encoded, strict=True)}
+        return self.begin(pairs)()
+
+    def begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Judgement]]:
+        """Begin to judge pairs, and return what waits for the judgements."""
+        encoded = self._encoded(pairs)
         windows = [
             (number, *window)
             for number, (q, p) in enumerate(pairs)
             for window in _differing(_windows(encoded[q], encoded[p]), encoded[q], encoded[p])
         ]
-        order = sorted(range(len(windows)), key=lambda i: windows[i][1].size + windows[i][2].size)
-        found: list[Any] = [None] * len(windows)
-        start = 0
-        while start < len(order):
-            end = start + 1
-            while end < len(order) and (end + 1 - start) * _size(windows[order[end]]) <= _BATCH_TOKENS:
-                end += 1
-            batch = order[start:end]
-            for place, made in zip(batch, self._run([windows[i] for i in batch], encoded, pairs), strict=True):
-                found[place] = made
-            start = end
-        parts: list[list[Any]] = [[] for _ in pairs]
-        for (number, *_), made in zip(windows, found, strict=True):
-            parts[number].append(made)
-        return [_joined(each) for each in parts]
+        rows = [
+            self._row(encoded[pairs[number][0]].ids[first], encoded[pairs[number][1]].ids[second])
+            for number, first, second in windows
+        ]
+        wait = self.start(rows, ["valid", "kinds", "places"])
 
-    def _run(self, windows: list[Any], encoded: Any, pairs: Sequence[tuple[str, str]]) -> list[Any]:
-        cls, sep = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
-        longest = max(_size(window) for window in windows)
-        ids = np.zeros((len(windows), longest), dtype=np.int64)
-        types, mask = np.zeros_like(ids), np.zeros_like(ids)
-        for row, (number, first, second) in enumerate(windows):
-            question, paraphrase = pairs[number]
-            one, two = encoded[question].ids[first], encoded[paraphrase].ids[second]
-            sequence = np.concatenate([[cls], one, [sep], two, [sep]])
-            ids[row, : len(sequence)] = sequence
-            types[row, len(one) + 2 : len(sequence)] = 1
-            mask[row, : len(sequence)] = 1
-        valid, kinds, places = self.session.run(
-            ["valid", "kinds", "places"], {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
-        )
-        made = []
-        for row, (number, first, second) in enumerate(windows):
-            question, paraphrase = pairs[number]
-            marks = (
-                _marks(encoded[question].offsets, first, places[row, 1 : 1 + first.size]),
-                _marks(encoded[paraphrase].offsets, second, places[row, 2 + first.size : 2 + first.size + second.size]),
-            )
-            made.append((float(valid[row]), kinds[row], *marks))
-        return made
+        def finish() -> list[Judgement]:
+            parts: list[list[Any]] = [[] for _ in pairs]
+            for (number, first, second), (valid, kinds, places) in zip(windows, wait(), strict=True):
+                question, paraphrase = (encoded[text].offsets for text in pairs[number])
+                middle = 1 + first.size
+                marks = (
+                    _marks(question, first, places[1:middle]),
+                    _marks(paraphrase, second, places[middle + 1 : middle + 1 + second.size]),
+                )
+                parts[number].append((float(valid), kinds, *marks))
+            return [_joined(each) for each in parts]
 
+        return finish
 
-def _size(window: Any) -> int:
-    return int(window[1].size + window[2].size + _SPECIAL)
+    def feeds(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Feed]:
+        """Yield what the model is given for each pair; of a long one its beginning."""
+        encoded = self._encoded(pairs)
+        for q, p in pairs:
+            first, second = _windows(encoded[q], encoded[p])[0]
+            yield feed([self._row(encoded[q].ids[first], encoded[p].ids[second])])
+
+    def _encoded(self, pairs: Sequence[tuple[str, str]]) -> dict[str, _Encoded]:
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        encodings = self.tokenizer.encode_batch([printable(text) for text in texts], add_special_tokens=False)
+        return {text: _Encoded.of(each) for text, each in zip(texts, encodings, strict=True)}
+
+    def _row(self, question: NDArray[np.int64], paraphrase: NDArray[np.int64]) -> Row:
+        cls, sep = self._framing
+        ids = np.concatenate([cls, question, sep, paraphrase, sep])
+        types = np.zeros_like(ids)
+        types[len(question) + 2 :] = 1
+        return Row(ids, types)
+
+    @cached_property
+    def _framing(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        cls, sep = (np.array([self.tokenizer.token_to_id(name)], dtype=np.int64) for name in ("[CLS]", "[SEP]"))
+        return cls, sep
 
 
 def _windows(question: Any, paraphrase: Any) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from paraqd.reading import Problem, read
 from paraqd.reading.sentences import split_sentences
 from paraqd.scoring.cross_model import CrossModel, Judgement, Mark
+from paraqd.scoring.finding import Finding
 from paraqd.scoring.findings import READER
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.harmony import Harmonised, harmonise
-from paraqd.scoring.items import Matching
 from paraqd.scoring.learned import learned_finding
 from paraqd.scoring.plain import placed_back, plain, quieter
 from paraqd.scoring.quantities import match_quantities
@@ -22,6 +22,7 @@ from paraqd.scoring.verdict import Evidence
 _KEPT_READINGS = 4096
 _SHORT = 3
 _TOLD = 0.05
+Told = tuple[float, tuple[Evidence, ...]]  # a score, and what speaks against the pair
 # what these mean depends on what was said before
 _POINTING = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|this|that|these|those|then|now|there|here|next|rest|"
@@ -35,42 +36,61 @@ _STATED = re.compile(
 
 
 class FusedJudge:
-    """Weighs evidence from two readings and, where there is one, a learned model."""
+    """Weighs evidence from two readings and, where there is one, a learned model.
 
-    def __init__(self, fusion: Fusion, model: CrossModel | None = None) -> None:
+    With ``skip`` the model is not asked about pairs that the reading alone decides: their findings weigh so much that
+    no answer of the model would make them valid.
+    """
+
+    def __init__(self, fusion: Fusion, model: CrossModel | None = None, *, skip: bool = True) -> None:
         self._fusion = fusion
         self._model = model
+        self._skip = skip
         self._read = lru_cache(maxsize=_KEPT_READINGS)(read)
 
-    def judge(self, pairs: Sequence[tuple[str, str]], threshold: float) -> list[tuple[float, tuple[Evidence, ...]]]:
-        """Return each pair's score and evidence; texts are neither blank nor the same."""
+    def begin(self, pairs: Sequence[tuple[str, str]], threshold: float) -> Callable[[], list[Told]]:
+        """Read pairs and begin to judge them; return what waits for each pair's score and evidence.
+
+        Texts are neither blank nor the same.
+        """
         seen = [quieter(plain(question), plain(paraphrase)) for question, paraphrase in pairs]
         problems = [(self._read(question.text), self._read(paraphrase.text)) for question, paraphrase in seen]
         matched = [match_quantities(q, p) for q, p in problems]
         made = [harmonise(q, p, matching) for (q, p), matching in zip(problems, matched, strict=True)]
         # the same but for the way in which it is written: nothing to ask, nothing to weigh
-        found: list[tuple[float, tuple[Evidence, ...]]] = [(1.0, ())] * len(pairs)
         others = [i for i, (q, _) in enumerate(problems) if not _same(q, made[i].text)]
-        judgements = self._judged([problems[i] for i in others], [made[i] for i in others])
-        for i, judgement in zip(others, judgements, strict=True):
-            score, evidence = self._weighed(*problems[i], matched[i], judgement, threshold)
-            found[i] = (score, placed_back(evidence, *seen[i]))
-        return found
+        findings = {i: READER.findings(*problems[i], matched[i]) for i in others}
+        asked = [i for i in others if self._asks(findings[i], threshold)]
+        # the model sees the paraphrase's numbers as the question writes them
+        wait = (
+            self._model.begin([(problems[i][0].text, made[i].text) for i in asked]) if self._model and asked else list
+        )
 
-    def _judged(
-        self, pairs: Sequence[tuple[Problem, Problem]], made: Sequence[Harmonised]
-    ) -> Sequence[Judgement | None]:
-        """Ask the learned model, which sees the paraphrase's numbers as the question writes them."""
-        if self._model is None or not pairs:
-            return [None] * len(pairs)
-        told = self._model.judge([(q.text, each.text) for (q, _), each in zip(pairs, made, strict=True)])
-        return [_placed_back(judgement, each) for judgement, each in zip(told, made, strict=True)]
+        def finish() -> list[Told]:
+            judgements = {i: _placed_back(told, made[i]) for i, told in zip(asked, wait(), strict=False)}
+            found: list[Told] = [(1.0, ())] * len(pairs)
+            for i in others:
+                score, evidence = self._weighed(*problems[i], findings[i], judgements.get(i), threshold)
+                found[i] = (score, placed_back(evidence, *seen[i]))
+            return found
+
+        return finish
+
+    def _asks(self, findings: Sequence[Finding], threshold: float) -> bool:
+        """Tell whether the model must be asked about a pair."""
+        if self._model is None:
+            return False
+        return not (self._skip and self._fusion.decided([finding.feature for finding in findings], threshold))
 
     def _weighed(
-        self, question: Problem, paraphrase: Problem, matching: Matching, judgement: Judgement | None, threshold: float
-    ) -> tuple[float, tuple[Evidence, ...]]:
+        self,
+        question: Problem,
+        paraphrase: Problem,
+        findings: Sequence[Finding],
+        judgement: Judgement | None,
+        threshold: float,
+    ) -> Told:
         """Weigh the findings and what the model says."""
-        findings = READER.findings(question, paraphrase, matching)
         logit = 0.0 if judgement is None else judgement.valid
         features = [finding.feature for finding in findings]
         score = self._fusion.score(features, logit)

@@ -27,12 +27,15 @@ class Fusion:
         Log-odds for the first finding of each feature; none is above 0, so that evidence never helps a paraphrase.
     model_weight : float
         What the log-odds of the learned model count; not below 0.
+    ceiling : float
+        The highest log-odds that the learned model is expected to give.
 
     """
 
     bias: float
     weights: Mapping[str, float] = field(default_factory=dict)
     model_weight: float = 0.0
+    ceiling: float = math.inf
 
     def __post_init__(self) -> None:
         helping = [name for name, weight in self.weights.items() if weight > 0]
@@ -44,7 +47,8 @@ class Fusion:
         """Read it from a model folder's ``paraqd.json``."""
         try:
             weights = {str(name): float(weight) for name, weight in facts["weights"].items()}
-            return cls(float(facts["bias"]), weights, float(facts.get("model_weight", 0.0)))
+            ceiling = float(facts.get("ceiling", math.inf))
+            return cls(float(facts["bias"]), weights, float(facts.get("model_weight", 0.0)), ceiling)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ModelError("the model's fusion cannot be read: train or install it again") from None
 
@@ -61,6 +65,12 @@ class Fusion:
     def score(self, features: Iterable[str], model: float = 0.0) -> float:
         """Return the score from -1 to 1."""
         return score_of(1 / (1 + math.exp(-max(-60.0, min(60.0, self.log_odds(features, model))))))
+
+    def decided(self, features: Iterable[str], threshold: float) -> bool:
+        """Tell whether a pair with these features is invalid whatever the learned model says."""
+        if not self.model_weight:
+            return True
+        return math.isfinite(self.ceiling) and self.score(features, self.ceiling) <= threshold
 
     def evidence(self, findings: Sequence[Finding], model: float = 0.0) -> tuple[Evidence, ...]:
         """Return findings as evidence, each with how much higher the score were without it, the weightiest first."""

@@ -12,7 +12,7 @@ from paraqd.scoring.bi_encoder import BiEncoder
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
-from paraqd.scoring.fused import FusedJudge
+from paraqd.scoring.fused import FusedJudge, Told
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.plain import plain
 from paraqd.scoring.signature import signature
@@ -22,8 +22,8 @@ from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict
 class Judge(Protocol):
     """Scores pairs of texts that are neither blank nor the same."""
 
-    def judge(self, pairs: Sequence[tuple[str, str]], threshold: float) -> list[tuple[float, tuple[Evidence, ...]]]:
-        """Return each pair's score and evidence."""
+    def begin(self, pairs: Sequence[tuple[str, str]], threshold: float) -> Callable[[], list[Told]]:
+        """Begin to score pairs, and return what waits for each pair's score and evidence."""
         ...
 
 
@@ -32,7 +32,7 @@ OnProgress = Callable[[int, int], None]
 FORMAT = 1
 _DEFAULT = Path(__file__).parents[1] / "models" / "default"
 _MOSTLY, _HARDLY, _FEW_LETTERS = 0.8, 0.2, 8
-_CHUNK = 256
+_CHUNK = 256  # pairs that are read while those before them are judged
 
 
 class Scorer:
@@ -77,7 +77,15 @@ class Scorer:
         self._judge = judge
 
     @classmethod
-    def load(cls, model: str | Path | None = None, *, mode: str = "fused", threshold: float | None = None) -> Scorer:
+    def load(
+        cls,
+        model: str | Path | None = None,
+        *,
+        mode: str = "fused",
+        threshold: float | None = None,
+        threads: int | None = None,
+        skip: bool = True,
+    ) -> Scorer:
         """Load the model that comes with the package, or one from a folder.
 
         Parameters
@@ -89,6 +97,11 @@ class Scorer:
             bi-encoder.
         threshold : float, optional
             Another than the model's own.
+        threads : int, optional
+            How many threads the model may use; one for each core unless given.
+        skip : bool
+            Do not ask the model about pairs that the reading alone decides; their verdict is the same, their score may
+            differ a little.
 
         Raises
         ------
@@ -102,7 +115,9 @@ class Scorer:
         facts, digest = _facts(folder)
         chosen = float(facts.get("threshold", THRESHOLD)) if threshold is None else threshold
         name = str(facts.get("name", folder.name))
-        judge = _encoder(folder, facts) if mode == "encoder" else _fused(folder, facts)
+        if threads is not None and threads < 1:
+            raise ModelError(f"{threads} threads cannot work: give 1 or more")
+        judge = _encoder(folder, facts, threads) if mode == "encoder" else _fused(folder, facts, threads, skip=skip)
         return cls(name=name, digest=digest, judge=judge, mode=mode, threshold=chosen)
 
     def score(self, question: str, paraphrase: str) -> Verdict:
@@ -121,13 +136,21 @@ class Scorer:
         for number, pair in enumerate(pairs, start=1):
             _check(number, *pair)
         verdicts: list[Verdict] = []
+        waiting: list[Callable[[], list[Verdict]]] = []
         for start in range(0, len(pairs), _CHUNK):
-            verdicts += self._chunk(pairs[start : start + _CHUNK])
+            waiting.append(self._begin(pairs[start : start + _CHUNK]))
+            if len(waiting) > 1:  # these are judged while the next are read
+                verdicts += waiting.pop(0)()
+                if on_progress is not None:
+                    on_progress(len(verdicts), len(pairs))
+        for wait in waiting:
+            verdicts += wait()
             if on_progress is not None:
                 on_progress(len(verdicts), len(pairs))
         return verdicts
 
-    def _chunk(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+    def _begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
+        """Begin to score pairs, and return what waits for their verdicts."""
         found: dict[int, Verdict] = {}
         for number, (question, paraphrase) in enumerate(pairs):
             if not paraphrase.strip():
@@ -137,10 +160,14 @@ class Scorer:
             elif _other_script(question, paraphrase):
                 found[number] = self._made(-1.0, (_unreadable(question, paraphrase),))
         others = [number for number in range(len(pairs)) if number not in found]
-        told = self._judge.judge([pairs[number] for number in others], self.threshold) if others else []
-        for number, (score, evidence) in zip(others, told, strict=True):
-            found[number] = self._made(score, evidence)
-        return [found[number] for number in range(len(pairs))]
+        wait = self._judge.begin([pairs[number] for number in others], self.threshold) if others else list
+
+        def finish() -> list[Verdict]:
+            for number, (score, evidence) in zip(others, wait(), strict=True):
+                found[number] = self._made(score, evidence)
+            return [found[number] for number in range(len(pairs))]
+
+        return finish
 
     def _made(self, score: float, evidence: tuple[Evidence, ...]) -> Verdict:
         return Verdict(score, score > self.threshold, evidence, self.signature)
@@ -172,24 +199,26 @@ class EncoderJudge:
     def __init__(self, encoder: BiEncoder) -> None:
         self._encoder = encoder
 
-    def judge(self, pairs: Sequence[tuple[str, str]], threshold: float) -> list[tuple[float, tuple[Evidence, ...]]]:
-        """Return each pair's cosine."""
+    def begin(self, pairs: Sequence[tuple[str, str]], threshold: float) -> Callable[[], list[Told]]:
+        """Return what waits for each pair's cosine."""
         del threshold
-        return [(float(score), ()) for score in cosine_scores(self._encoder, pairs)]
+        scores = cosine_scores(self._encoder, pairs)
+        return lambda: [(float(score), ()) for score in scores]
 
 
-def _fused(folder: Path, facts: dict[str, Any]) -> FusedJudge:
+def _fused(folder: Path, facts: dict[str, Any], threads: int | None, *, skip: bool) -> FusedJudge:
     if "fusion" not in facts:
         hint = " (for its cosine choose the mode encoder)" if facts.get("kind") == "bi-encoder" else ""
         raise ModelError(f"{folder} holds no fused scorer: its paraqd.json has no weights for the evidence{hint}")
     fusion = Fusion.from_dict(facts["fusion"])
-    return FusedJudge(fusion, None if facts.get("kind") == "reading" else CrossModel(folder))
+    model = None if facts.get("kind") == "reading" else CrossModel(folder, threads=threads)
+    return FusedJudge(fusion, model, skip=skip)
 
 
-def _encoder(folder: Path, facts: dict[str, Any]) -> EncoderJudge:
+def _encoder(folder: Path, facts: dict[str, Any], threads: int | None) -> EncoderJudge:
     if facts.get("kind") != "bi-encoder":
         raise ModelError(f"{folder} holds no bi-encoder: the mode encoder wants the folder of one")
-    return EncoderJudge(BiEncoder(folder))
+    return EncoderJudge(BiEncoder(folder, threads=threads))
 
 
 def _check(number: int, question: object, paraphrase: object) -> None:

@@ -182,7 +182,7 @@ def train_on_sets(
             for number, name in enumerate(teachers)
         ]
         with reproducible(settings.seed):
-            judge = make_judge(source)
+            judge = make_judge(source, inner=settings.inner)
             train_judge(
                 judge,
                 join_data(list(data.values())),
@@ -267,7 +267,12 @@ def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]
         }
     weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}
     return {
-        "fusion": {"bias": round(fusion.bias, 4), "weights": weights, "model_weight": round(fusion.model_weight, 4)},
+        "fusion": {
+            "bias": round(fusion.bias, 4),
+            "weights": weights,
+            "model_weight": round(fusion.model_weight, 4),
+            "ceiling": round(max(odds), 4),
+        },
         "validation": measured,
     }
 

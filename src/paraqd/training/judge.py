@@ -32,7 +32,8 @@ class JudgeSettings:
     place_share: float = 1.0
     smoothing: float = 0.02
     teacher_share: float = 0.7  # of the target, where there is a teacher; the rest is the label
-    rounded_share: float = 0.2  # of the steps at the end, with weights rounded to eight bits
+    rounded_share: float = 0.35  # of the steps at the end, with weights and inputs rounded
+    inner: int = 768  # units inside each layer; those of the encoder with the smallest weights are left out
     seed: int = 3407
 
     def __post_init__(self) -> None:
@@ -43,6 +44,7 @@ class JudgeSettings:
             ("weight_decay", 0 <= self.weight_decay < 1, "from 0 to below 1"),
             ("teacher_share", 0 <= self.teacher_share <= 1, "a share, from 0 to 1"),
             ("rounded_share", 0 <= self.rounded_share <= 1, "a share of the steps, from 0 to 1"),
+            ("inner", self.inner >= 1, "at least 1"),
             ("warmup_share", 0 <= self.warmup_share < 1, "a share of the steps, from 0 to below 1"),
             ("seed", 0 <= self.seed < 2**32, "from 0 to below 2**32"),
         ):
