@@ -17,6 +17,8 @@ from paraqd.corpus.formats import STANDARD_INPUT, Format, Kind, TableError, kind
 
 ROW_GROUP = 16_384  # rows of a Parquet row group, whatever the size of the pieces they come in
 
+COMPRESSION: Mapping[str, Any] = {"compression": "zstd", "compression_level": 3}
+
 # what a column holds, str, int, float or bool, or for Parquet alone one of pyarrow's own types; the order of the
 # mapping is the order of the columns
 Schema = Mapping[str, Any]
@@ -180,7 +182,9 @@ def _csv_field(value: Any) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-class _ParquetWriter:
+class ParquetRows:
+    """Writes rows to an open Parquet file, in row groups of a fixed size."""
+
     def __init__(self, file: Any, schema: Any) -> None:
         self._file = file
         self._schema = schema
@@ -188,6 +192,7 @@ class _ParquetWriter:
         self._waiting = 0
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write the rows in their order."""
         for row in rows:
             for name, column in self._columns.items():
                 column.append(row.get(name))
@@ -207,16 +212,22 @@ class _ParquetWriter:
             self._waiting = 0
 
 
-@contextmanager
-def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None) -> Iterator[_ParquetWriter]:
+def arrow_schema(schema: Schema) -> Any:
+    """Return a schema as pyarrow has it."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     types: dict[Any, Any] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    arrow = pa.schema([pa.field(name, types.get(held, held)) for name, held in schema.items()])
+    return pa.schema([pa.field(name, types.get(held, held)) for name, held in schema.items()])
+
+
+@contextmanager
+def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None) -> Iterator[ParquetRows]:
+    import pyarrow.parquet as pq
+
+    arrow = arrow_schema(schema)
     if metadata is not None:
         arrow = arrow.with_metadata({"paraqd": json.dumps(metadata, ensure_ascii=False, sort_keys=True)})
-    with pq.ParquetWriter(path, arrow, compression="zstd", compression_level=3) as file:
-        writer = _ParquetWriter(file, arrow)
+    with pq.ParquetWriter(path, arrow, **COMPRESSION) as file:
+        writer = ParquetRows(file, arrow)
         yield writer
         writer.flush()

@@ -77,7 +77,14 @@ class Scorer:
         self._judge = judge
 
     @classmethod
-    def load(cls, model: str | Path | None = None, *, mode: str = "fused", threshold: float | None = None) -> Scorer:
+    def load(
+        cls,
+        model: str | Path | None = None,
+        *,
+        mode: str = "fused",
+        threshold: float | None = None,
+        threads: int | None = None,
+    ) -> Scorer:
         """Load the model that comes with the package, or one from a folder.
 
         Parameters
@@ -89,6 +96,9 @@ class Scorer:
             bi-encoder.
         threshold : float, optional
             Another than the model's own.
+        threads : int, optional
+            How many threads the learned part may use: as many as there are cores unless given. Scores do not depend on
+            it.
 
         Raises
         ------
@@ -102,7 +112,7 @@ class Scorer:
         facts, digest = _facts(folder)
         chosen = float(facts.get("threshold", THRESHOLD)) if threshold is None else threshold
         name = str(facts.get("name", folder.name))
-        judge = _encoder(folder, facts) if mode == "encoder" else _fused(folder, facts)
+        judge = _encoder(folder, facts, threads) if mode == "encoder" else _fused(folder, facts, threads)
         return cls(name=name, digest=digest, judge=judge, mode=mode, threshold=chosen)
 
     def score(self, question: str, paraphrase: str) -> Verdict:
@@ -178,18 +188,18 @@ class EncoderJudge:
         return [(float(score), ()) for score in cosine_scores(self._encoder, pairs)]
 
 
-def _fused(folder: Path, facts: dict[str, Any]) -> FusedJudge:
+def _fused(folder: Path, facts: dict[str, Any], threads: int | None) -> FusedJudge:
     if "fusion" not in facts:
         hint = " (for its cosine choose the mode encoder)" if facts.get("kind") == "bi-encoder" else ""
         raise ModelError(f"{folder} holds no fused scorer: its paraqd.json has no weights for the evidence{hint}")
     fusion = Fusion.from_dict(facts["fusion"])
-    return FusedJudge(fusion, None if facts.get("kind") == "reading" else CrossModel(folder))
+    return FusedJudge(fusion, None if facts.get("kind") == "reading" else CrossModel(folder, threads=threads))
 
 
-def _encoder(folder: Path, facts: dict[str, Any]) -> EncoderJudge:
+def _encoder(folder: Path, facts: dict[str, Any], threads: int | None) -> EncoderJudge:
     if facts.get("kind") != "bi-encoder":
         raise ModelError(f"{folder} holds no bi-encoder: the mode encoder wants the folder of one")
-    return EncoderJudge(BiEncoder(folder))
+    return EncoderJudge(BiEncoder(folder, threads=threads))
 
 
 def _check(number: int, question: object, paraphrase: object) -> None:
