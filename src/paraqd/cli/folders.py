@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paraqd.integrations.stores import Store
 
 _PANEL = "Folders"
+PERIOD = 600.0  # seconds: parts come in rarely, and a rate over the last few would jump
 _NAMED = 20  # lines for what could not be read
 
 
@@ -129,7 +130,7 @@ def say_problems(problems: Sequence[str]) -> None:
         say(f"and {len(problems) - _NAMED:,} more")
 
 
-def stopped(interrupt: RunInterrupted, out: Store) -> str:
+def stopped(interrupt: RunInterrupted, out: str) -> str:
     """Say how far a run came that was stopped, and how to go on."""
     done = f"stopped: {interrupt.rows:,} of {interrupt.total:,} rows are finished"
-    return f"{done} and kept in {out.given}; run the same command again to go on"
+    return f"{done} and kept in {out}; run the same command again to go on"

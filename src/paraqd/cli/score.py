@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
+from paraqd.cli.console import named_rows, note, say, stderr, stdout, write_json
 from paraqd.cli.folders import ADDRESS, ENGINE, PART_ROWS, VERBOSE, WORKERS, EngineName
 from paraqd.cli.options import Mode
 
@@ -151,11 +151,6 @@ def score(
             + (f"; and {more:,} more)" if more else ")")
         )
         raise typer.Exit(1)
-
-
-def note(message: str) -> None:
-    """Write a line above the progress bar, which takes the place of sys.stderr while it is shown."""
-    sys.stderr.write(f"{message}\n")
 
 
 def _stopped(interrupt: ScoringInterrupted) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from paraqd.cli.console import named_rows, say, stderr, write_json
-from paraqd.cli.folders import say_problems, stopped
+from paraqd.cli.console import named_rows, note, say, stderr, write_json
+from paraqd.cli.folders import PERIOD, say_problems, stopped
 
 if TYPE_CHECKING:
     from paraqd.cli.folders import Folders
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from paraqd.corpus.tables import Columns
     from paraqd.integrations.score_folder import FolderCounts
 
-_PERIOD = 600.0  # seconds: parts come in rarely, and a rate over the last few would jump
 _FILES_NAMED = 5
 
 
@@ -37,7 +36,7 @@ def score_folders(
     """Score the files of a folder, show the counts and end with the exit code."""
     from paraqd.cli.options import load_scorer
     from paraqd.cli.progress import Bar
-    from paraqd.cli.score import note, show_counts
+    from paraqd.cli.score import show_counts
     from paraqd.integrations.runs import RunInterrupted
     from paraqd.integrations.score_folder import Model, score_folder
     from paraqd.scoring.scorer import model_folder
@@ -49,7 +48,7 @@ def score_folders(
     place = name if name is None or not Path(name).expanduser().exists() else str(model_folder(name).absolute())
     out = folders.out.given
     try:
-        with Bar(shown=not quiet and stderr().is_terminal, period=_PERIOD) as bar:
+        with Bar(shown=not quiet and stderr().is_terminal, period=PERIOD) as bar:
             counts, outcome = score_folder(
                 folders.source,
                 folders.out,
@@ -67,7 +66,7 @@ def score_folders(
                 say=note,
             )
     except RunInterrupted as interrupt:
-        say(stopped(interrupt, folders.out))
+        say(stopped(interrupt, out))
         raise typer.Exit(130) from None
     if as_json:
         write_json(

@@ -212,21 +212,22 @@ class ParquetRows:
             self._waiting = 0
 
 
-def arrow_schema(schema: Schema) -> Any:
-    """Return a schema as pyarrow has it."""
+def arrow_schema(schema: Schema, metadata: Mapping[str, Any] | None = None) -> Any:
+    """Return a schema as pyarrow has it, with ``metadata`` under the key ``paraqd`` as JSON."""
     import pyarrow as pa
 
     types: dict[Any, Any] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    return pa.schema([pa.field(name, types.get(held, held)) for name, held in schema.items()])
+    arrow = pa.schema([pa.field(name, types.get(held, held)) for name, held in schema.items()])
+    if metadata is not None:
+        arrow = arrow.with_metadata({"paraqd": json.dumps(metadata, ensure_ascii=False, sort_keys=True)})
+    return arrow
 
 
 @contextmanager
 def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None) -> Iterator[ParquetRows]:
     import pyarrow.parquet as pq
 
-    arrow = arrow_schema(schema)
-    if metadata is not None:
-        arrow = arrow.with_metadata({"paraqd": json.dumps(metadata, ensure_ascii=False, sort_keys=True)})
+    arrow = arrow_schema(schema, metadata)
     with pq.ParquetWriter(path, arrow, **COMPRESSION) as file:
         writer = ParquetRows(file, arrow)
         yield writer

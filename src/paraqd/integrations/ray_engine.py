@@ -43,7 +43,6 @@ def on_ray(*, address: str | None = None, workers: int | None = None, verbose: b
     piece is tried again, elsewhere perhaps; after four times it counts as failed. A `ClusterError` says that no cluster
     answers at the address.
     """
-
     if address is not None:
         check_address(address)
 

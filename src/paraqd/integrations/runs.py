@@ -28,8 +28,9 @@ class RunInterrupted(KeyboardInterrupt):  # it is an interrupt, not an error
 class Work:
     """What is to be done: the input that was looked at, what the results depend on, and what does it.
 
-    ``job`` makes the job for the place that parts go to; ``count`` is called with every piece that is done and what was
-    counted in it, in no certain order; ``totals`` tells at the end what all of it comes to.
+    ``metadata`` is kept in each part; ``job`` makes the job for the place that parts go to; ``count`` is called with
+    every piece that is done and what was counted in it, in no certain order; ``totals`` tells at the end what all of it
+    comes to.
     """
 
     command: str
@@ -37,6 +38,7 @@ class Work:
     inputs: Inputs
     settings: Mapping[str, Any]
     schema: Schema
+    metadata: Mapping[str, Any]
     job: Callable[[Sink], Job]
     count: Callable[[Piece, Facts], None]
     totals: Callable[[], Facts]
@@ -70,7 +72,7 @@ def carry_out(
     inputs, total = work.inputs, work.inputs.rows
     with hold_target(out, inputs.store) as target:
         run = target.begin(work.command, work.settings, inputs, overwrite=overwrite, restart=restart)
-        sink = Sink(out, run, max(5, len(str(len(inputs.pieces) - 1))), work.schema)
+        sink = Sink(out, run, max(5, len(str(len(inputs.pieces) - 1))), work.schema, work.metadata)
         left = {piece.index: piece for piece in inputs.pieces}
         rows = 0
         for index, facts in target.done(sink, inputs):

@@ -134,6 +134,7 @@ def score_folder(
         inputs=inputs,
         settings=settings,
         schema=schema,
+        metadata={"signature": signature},
         job=lambda sink: ScoreJob(inputs.reader, sink, columns, model, added, only),
         count=lambda piece, facts: counts.include(source.shown(piece.file), facts),
         totals=lambda: {**counts.to_dict(), "signature": signature},

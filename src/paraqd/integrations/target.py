@@ -25,7 +25,7 @@ from paraqd.integrations.stores import Store, is_uri
 
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 _FORMAT = 1
-_KEY = b"paraqd"
+_KEY = b"paraqd.part"
 _AT_ONCE = 16
 _NAMED = {
     "command": "was made by another command",
@@ -44,11 +44,12 @@ class Sink:
     run: str
     digits: int
     schema: Schema
+    metadata: Mapping[str, Any]
 
     def name(self, index: int) -> str:
         """Return the name of a part; in the order of the names the rows are in theirs.
 
-        >>> Sink(Store.at("out"), "", 5, {}).name(7)
+        >>> Sink(Store.at("out"), "", 5, {}, {}).name(7)
         'part-00007.parquet'
         """
         return f"part-{index:0{self.digits}d}.parquet"
@@ -64,13 +65,13 @@ class Sink:
 
         buffer = pa.BufferOutputStream()
         facts: dict[str, Any] = {}
-        schema = arrow_schema(self.schema)
+        schema = arrow_schema(self.schema, self.metadata)
         with pq.ParquetWriter(buffer, schema, **COMPRESSION) as file:
             writer = ParquetRows(file, schema)
             yield writer, facts
             writer.flush()
             told = {"run": self.run, "part": index, "facts": facts}
-            file.add_key_value_metadata({_KEY: json.dumps(told, ensure_ascii=False).encode()})
+            file.add_key_value_metadata({_KEY: json.dumps(told).encode()})
         self.store.put(self.name(index), buffer.getvalue())
 
 
