@@ -184,6 +184,6 @@ def _written(row: Row, schema: Mapping[str, Any], source: Source, target: Format
     if target is Format.PARQUET:
         return {name: typed(row.get(name), held) for name, held in schema.items()}
     if target is Format.JSONL:
-        typed = source.table.kind.format is Format.PARQUET  # what JSONL gave, JSONL takes
-        return {name: jsonable(value) for name, value in row.items()} if typed else row
+        from_parquet = source.table.kind.format is Format.PARQUET  # what JSONL gave, JSONL takes
+        return {name: jsonable(value) for name, value in row.items()} if from_parquet else row
     return {name: plain_value(row.get(name)) for name in schema}
