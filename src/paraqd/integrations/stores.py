@@ -62,10 +62,15 @@ class Store:
     def at(cls, given: str) -> Store:
         """Return the store of a path or of a URI such as ``s3://bucket/pairs``.
 
-        >>> Store.at("s3://bucket/pairs/").shown("part-00000.parquet")
+        >>> Store.at("s3://key:secret@bucket/pairs/?region=eu-west-1").shown("part-00000.parquet")
         's3://bucket/pairs/part-00000.parquet'
         """
-        return cls(given, given if is_uri(given) else str(Path(given).absolute()))
+        if not is_uri(given):
+            return cls(given, str(Path(given).absolute()))
+        scheme, _, rest = given.partition("?")[0].partition(_SCHEME)
+        bucket, slash, inside = rest.partition("/")
+        # keys and endpoints are nothing for a message
+        return cls(f"{scheme}{_SCHEME}{bucket.rpartition('@')[2]}{slash}{inside}", given)
 
     def __reduce__(self) -> tuple[type[Store], tuple[str, str]]:
         return Store, (self.given, self.place)
@@ -103,7 +108,7 @@ class Store:
 
     def shown(self, name: str) -> str:
         """Return what messages call a file."""
-        return f"{self.given.partition('?')[0].rstrip('/')}/{name}" if name else self.given
+        return f"{self.given.rstrip('/')}/{name}" if name else self.given
 
     @property
     def kind(self) -> str:
