@@ -94,7 +94,7 @@ class Target:
         A TableError says why neither can be done. ``overwrite`` replaces what is there, but for an unfinished run of
         the same settings, which goes on; ``restart`` replaces that too.
         """
-        manifest = _manifest(command, settings, inputs)
+        manifest = made_manifest(command, settings, inputs)
         before = self._before()
         if before is None:
             self._clear(overwrite=overwrite)
@@ -238,7 +238,8 @@ def is_folder(place: str) -> bool:
     return place.endswith(("/", os.sep)) or is_uri(place) or (Path(place) / _MANIFEST).is_file()
 
 
-def _manifest(command: str, settings: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
+def made_manifest(command: str, settings: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
+    """Return what a run depends on, and which rows each of its parts holds."""
     files = [[file.entry.name, file.entry.size, file.entry.changed, file.rows] for file in inputs.files]
     parts: Sequence[Any] = [[piece.file, piece.start, piece.rows] for piece in inputs.pieces]
     found = {
