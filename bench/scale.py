@@ -193,13 +193,9 @@ def cluster() -> Iterator[Callable[[int], Engine]]:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     options: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "logging_level": "CRITICAL"}
     ray.init(num_cpus=2, object_store_memory=100 << 20, **options)
-    address = ray.get_runtime_context().gcs_address
-    # the runs share this process's connection: a run that ends would close it
-    shutdown, ray.shutdown = ray.shutdown, lambda: None
     try:
-        yield lambda workers: on_ray(address=address, workers=workers)
+        yield lambda workers: on_ray(workers=workers)
     finally:
-        ray.shutdown = shutdown
         ray.shutdown()
 
 
@@ -406,8 +402,8 @@ def limits(facts: Facts, cores: int) -> str:
         f"files: {small * grown.look_ms / 3.6e6:,.1f} hours of looking at them ({grown.look_ms:.1f} ms each on a local "
         f"disk, 16 at a time; object stores answer slower) before the first pair is scored, "
         f"{small * grown.memory_bytes / 1e9:,.1f} GB in the leading process, a manifest of "
-        f"{small * grown.manifest_bytes / 1e9:,.1f} GB, and {small * facts.each['ray'] / 3.6e6:,.0f} hours of handing out "
-        "parts. Files of 100,000 rows and more cost nothing worth naming.",
+        f"{small * grown.manifest_bytes / 1e9:,.1f} GB, and {small * facts.each['ray'] / 3.6e6:,.0f} hours of handing "
+        "out parts. Files of 100,000 rows and more cost nothing worth naming.",
         f"**Skew.** A pair of {characters:,} characters takes the default model {facts.longest['default']:.1f} "
         f"core-seconds, as much as {worst:,.0f} of the benchmark (beyond 64 windows of text the judge reads no more). "
         "A part of long texts holds up the end of a run, never the other parts: `--part-rows` makes parts smaller.",

@@ -11,6 +11,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from paraqd.integrations.pieces import Piece
 _REACHED_WITHIN = 5.0  # seconds, for a host that does not answer at all
 _ANSWERED_WITHIN = 10.0  # for one that answers, but not as Ray does
 _TRIES = 4
+_PAUSE = 0.5  # seconds, where a worker dies as soon as it is started
+_GREETING = -1  # the piece of a worker that is being started
 _OBJECT_STORE = 128 << 20  # bytes, for a cluster of our own: only pieces and counts go through it
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -39,9 +42,9 @@ class ClusterError(RuntimeError):
 def on_ray(*, address: str | None = None, workers: int | None = None, verbose: bool = False) -> Engine:
     """Return an engine of workers on a Ray cluster: of one core each, by default as many as the cluster has.
 
-    Without an address a cluster is started here and ends with the run. A worker that dies is started anew, and its
-    piece is tried again, elsewhere perhaps; after four times it counts as failed. A `ClusterError` says that no cluster
-    answers at the address.
+    Without an address a cluster is started here and ends with the run; a program that has called ``ray.init`` keeps the
+    one that it has. A worker that dies is started anew, and its piece is tried again, elsewhere perhaps; after four
+    times it counts as failed. A `ClusterError` says that no cluster answers at the address.
     """
     if address is not None:
         check_address(address)
@@ -63,6 +66,9 @@ def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterato
         os.environ.setdefault(name, value)
     import ray
 
+    if ray.is_initialized():  # by the program that calls this: it is its to end
+        yield _cores()
+        return
     own: dict[str, Any] = {}
     if address is None:
         own = {"num_cpus": workers or os.cpu_count() or 1, "object_store_memory": _OBJECT_STORE}
@@ -72,15 +78,20 @@ def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterato
             address=address or "local",
             log_to_driver=verbose,
             logging_level=logging.INFO if verbose else logging.CRITICAL,
-            ignore_reinit_error=True,
             **own,
         )
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise ClusterError(f"{_called(address)} cannot be used: {_first_line(str(error))}") from None
     try:
-        yield max(1, int(ray.cluster_resources().get("CPU", 1)))
+        yield _cores()
     finally:
         ray.shutdown()
+
+
+def _cores() -> int:
+    import ray
+
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
 def check_address(address: str) -> None:
@@ -148,6 +159,7 @@ class _Crew:
     _tries: dict[int, int] = field(default_factory=dict)
     # what is under way: the worker, and its piece, or None while it is being started
     _under_way: dict[Any, tuple[Any, Piece | None]] = field(default_factory=dict)
+    _idle: list[Any] = field(default_factory=list)
     _identity: str | None = None
     _sent: Any = None
 
@@ -174,16 +186,15 @@ class _Crew:
                     found = ray.get(reference)
                 except ray.exceptions.RayTaskError as error:  # what the work itself raised: the same anywhere
                     raise _cause(error) from None
-                except (ray.exceptions.RayActorError, ray.exceptions.RaySystemError) as error:
-                    failed = self._lost(worker, piece, error)
-                    if failed is not None:
+                except ray.exceptions.RayError as error:
+                    if failed := self._lost(worker, piece, error):
                         yield failed
                     continue
                 if piece is None:
                     self._welcome(*found)
                 elif found is None:
-                    self._todo.appendleft(piece)
                     self._greet(worker)
+                    self._again(piece)
                     continue
                 else:
                     yield found
@@ -196,24 +207,34 @@ class _Crew:
         if self._identity not in (None, identity):
             raise ClusterError(f"the worker on {host} is {identity}, another {self._identity}: install the same on all")
         self._identity = identity
+        self._tries[_GREETING] = 0
 
     def _next(self, worker: Any) -> None:
         if self._todo:
             piece = self._todo.popleft()
             self._under_way[worker.work.remote(piece)] = (worker, piece)
+        else:
+            self._idle.append(worker)
+
+    def _again(self, piece: Piece) -> None:
+        """Have a piece done by whoever is free: the worker that had it may not come back for want of a machine."""
+        self._todo.appendleft(piece)
+        if self._idle:
+            self._next(self._idle.pop())
 
     def _lost(self, worker: Any, piece: Piece | None, error: Exception) -> Result | None:
-        """Have a worker that died greet again, once Ray has started it anew, and its piece done by the next."""
-        number = -1 if piece is None else piece.index
+        """Have a worker that died greet again, once Ray has started it anew, and its piece done by another."""
+        number = _GREETING if piece is None else piece.index
         tries = self._tries[number] = self._tries.get(number, 0) + 1
-        if piece is None and tries >= _TRIES + self.workers:
-            raise ClusterError(f"a worker could not be started: {_told(error)}")
-        self._greet(worker)
         if piece is None:
-            return None
-        if tries >= _TRIES:
+            if tries >= _TRIES + self.workers:
+                raise ClusterError(f"a worker could not be started: {_told(error)}")
+            time.sleep(_PAUSE)
+        self._greet(worker)
+        if piece is not None and tries < _TRIES:
+            self._again(piece)
+        elif piece is not None:
             return Result(piece, None, f"its worker died {tries} times (out of memory?)")
-        self._todo.appendleft(piece)
         return None
 
 
