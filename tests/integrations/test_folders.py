@@ -121,6 +121,17 @@ class TestParts:
         assert run(["score", "texts/a.jsonl", "-o", "one/", "-q", *READING]) == 0
         assert [row["score"] for row in rows("one")] == [row["score"] for row in rows("out")[:20]]
 
+    def test_files_whose_columns_differ(self, here):
+        base = pairs(3)
+        write(Path("mixed/a.parquet"), [{**row, "extra": 1, "mark": 1} for row in base])
+        write(Path("mixed/b.parquet"), [{**row, "extra": 0.5, "mark": "two"} for row in base])
+        write(Path("mixed/c.parquet"), base)
+        assert run(["score", "mixed", "-o", "out/", "-q", *READING]) == 0
+        found = rows("out")
+        assert [row["extra"] for row in found] == [1.0] * 3 + [0.5] * 3 + [None] * 3
+        assert [row["mark"] for row in found] == ["1"] * 3 + ["two"] * 3 + [None] * 3
+        assert len({pq.read_schema(part).remove_metadata().to_string() for part in parts("out")}) == 1
+
     def test_only_some_rows_and_why(self, here):
         assert run(["score", "in", "-o", "out/", "--only", "invalid", "--why", "-q", *READING]) == 0
         found = rows("out")
