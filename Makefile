@@ -4,13 +4,16 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup demo test lint format bench clean
+.PHONY: help setup demo test lint format bench bench-env bench-operators clean
+
+# options of make bench, such as BENCH="--growth full --million" or BENCH=--quick
+BENCH ?=
 
 help:
 	@echo "make demo   verdicts on the sample pairs, and what augmentation does (installs the small core only)"
 	@echo "make test   all tests"
 	@echo "make lint   formatting, lint, types, import directions"
-	@echo "make bench  questions per second, for reading and for each operator"
+	@echo "make bench  how fast pairs are scored, beside other runtimes and the machine's own limits (half an hour)"
 	@echo "make setup  a virtual environment in $(VENV) with everything"
 
 $(VENV)/.core: pyproject.toml constraints.txt
@@ -44,7 +47,14 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 bench: setup
+	$(BIN)/python bench/speed.py --with-onnx-backend $(BENCH)
+
+# other people's runtimes, in an environment of their own; make bench builds it, too
+bench-env: setup
+	$(BIN)/python bench/speedlib/env.py
+
+bench-operators: setup
 	$(BIN)/python bench/operators.py
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paraqd.corpus.formats import Format, kind_of
+from paraqd.corpus import tables
+from paraqd.corpus.formats import Format, Kind, Packing, kind_of
 from paraqd.corpus.tables import Columns, Dialect, TableError, check_writable, default_id, open_table, open_writer
 
 SCHEMA = {"id": str, "question": str, "label": int, "stand_in": bool}
@@ -25,7 +26,7 @@ def text_of(row):
     return {key: value if isinstance(value, str) else str(value).lower() for key, value in row.items()}
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.csv.gz", "x.tsv.gz"])
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.csv.gz", "x.tsv.gz", "x.csv.zst", "x.tsv.zst"])
 def test_csv_and_tsv_read_back_as_text(tmp_path, name):
     with open_writer(tmp_path / name, SCHEMA) as writer:
         writer.write(ROWS)
@@ -35,7 +36,7 @@ def test_csv_and_tsv_read_back_as_text(tmp_path, name):
     assert list(table.rows()) == [text_of(row) for row in ROWS], "rows can be had again"
 
 
-@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.ndjson", "x.parquet"])
+@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.jsonl.zst", "x.ndjson", "x.parquet"])
 def test_jsonl_and_parquet_keep_types(tmp_path, name):
     with open_writer(tmp_path / name, SCHEMA) as writer:
         writer.write(ROWS)
@@ -43,7 +44,7 @@ def test_jsonl_and_parquet_keep_types(tmp_path, name):
     assert [len(chunk) for chunk in open_table(tmp_path / name).chunks(2)] == [2, 1]
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x.tsv.gz", "x.jsonl.gz", "x.parquet"])
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv.gz", "x.jsonl.gz", "x.jsonl.zst", "x.parquet"])
 def test_the_same_rows_give_the_same_bytes_however_they_come(tmp_path, name):
     rows = [dict(ROWS[i % 3], id=str(i)) for i in range(20_000)]
     (tmp_path / "a").mkdir()
@@ -167,11 +168,46 @@ def test_not_utf8_names_line_and_byte(tmp_path):
     assert "utf-16-le" in read_error(tmp_path / "w.csv", "question\nHow?\n".encode("utf-16-le"))
 
 
+def zstd(data):
+    import pyarrow as pa
+
+    return pa.compress(data, codec="zstd", asbytes=True)
+
+
+@pytest.mark.parametrize(("name", "pack"), [("x.jsonl.gz", gzip.compress), ("x.jsonl.zst", zstd)])
+def test_files_that_were_joined_after_they_were_compressed(tmp_path, name, pack):
+    parts = [b"".join(b'{"question": "How many are %d?"}\n' % i for i in range(n, n + 9000)) for n in (0, 9000, 18000)]
+    (tmp_path / name).write_bytes(b"".join(map(pack, parts)))
+    found = [row["question"] for row in open_table(tmp_path / name).rows()]
+    assert found == [f"How many are {i}?" for i in range(27000)]
+
+
+def test_a_file_without_line_ends_does_not_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_LIMIT", 1000)
+    for name, head in (("x.jsonl", b'{"question": "a"}\n'), ("x.csv", b"question\na\n")):
+        message = read_error(tmp_path / name, head + b"0" * 5000)
+        assert message.endswith(f"line {head.count(b'%c' % 10) + 1} is longer than 1,000 characters")
+
+
+def test_large_rows_make_small_row_groups(tmp_path):
+    import pyarrow.parquet as pq
+
+    rows = [{"question": "5 apples. " * 1_000_000}] * 5
+    with open_writer(tmp_path / "x.parquet", {"question": str}) as writer:
+        writer.write(rows)
+    facts = pq.read_metadata(tmp_path / "x.parquet")
+    assert [facts.row_group(i).num_rows for i in range(facts.num_row_groups)] == [2, 2, 1]
+    assert list(open_table(tmp_path / "x.parquet").rows()) == rows
+
+
 def test_half_written_files(tmp_path):
     lines = b"".join(b'{"question": "How many are %d apples?"}\n' % i for i in range(5000))
     packed = gzip.compress(lines)
     assert "cut off" in read_error(tmp_path / "x.jsonl.gz", packed[: len(packed) // 2])
     assert "not a sound gzip file" in read_error(tmp_path / "x.jsonl.gz", lines)
+    packed = zstd(lines)
+    assert "cut off: the zstd data" in read_error(tmp_path / "x.jsonl.zst", packed[: len(packed) // 2])
+    assert "not a sound zstd file" in read_error(tmp_path / "x.jsonl.zst", lines)
     assert "line 5000 is not valid JSON" in read_error(tmp_path / "x.jsonl", lines[:-9])
     assert "cut off" in read_error(tmp_path / "x.jsonl", lines[:-9])
     message = read_error(tmp_path / "x.csv", b'id,question\n1,"Tom has 5 apples and\n')
@@ -204,6 +240,8 @@ def test_empty_files(tmp_path, name):
 
 def test_files_that_are_something_else(tmp_path):
     assert "x.csv.gz" in read_error(tmp_path / "x.csv", gzip.compress(b"question\nx\n"))
+    assert "x.csv.zst" in read_error(tmp_path / "x.csv", zstd(b"question\nx\n"))
+    assert "without .zst" in error_of(open_table, tmp_path / "x.parquet.zst")
     assert "a Parquet file, not CSV" in read_error(tmp_path / "x.csv", b"PAR1....")
     assert "spreadsheet" in read_error(tmp_path / "x.csv", b"PK\x03\x04....")
     assert "use CSV (UTF-8)" in error_of(open_table, tmp_path / "x.xlsx")
@@ -245,7 +283,8 @@ def test_the_default_id_is_of_the_text_alone():
 
 def test_kinds_by_name():
     assert kind_of("-").format is Format.JSONL
-    assert kind_of("A.CSV.GZ").gzipped
+    assert kind_of("A.CSV.GZ").packing is Packing.GZIP
+    assert kind_of("a.jsonl.zst") == Kind(Format.JSONL, Packing.ZSTD)
     assert kind_of("my.data.parquet").format is Format.PARQUET
 
 

@@ -95,7 +95,8 @@ def test_any_text_gets_a_verdict(scorer, text):
 def test_nothing_heavy_is_imported():
     code = "import sys; from paraqd import Scorer; Scorer.load().score('5 a?', '6 a?'); print([m for m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"'torch'", "'spacy'", "'transformers'"} & set(done.stdout.strip("[]\n").split(", "))
+    heavy = {"'torch'", "'spacy'", "'transformers'", "'sentence_transformers'"}
+    assert not heavy & set(done.stdout.strip("[]\n").split(", "))
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,11 @@ def question_rows(names=NAMES, things=THINGS):
 
 
 @pytest.fixture(scope="session")
+def augmented_rows():
+    return list(question_rows())
+
+
+@pytest.fixture(scope="session")
 def triplets():
     return make_triplets(question_rows(), seed=1)
 

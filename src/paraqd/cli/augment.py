@@ -24,7 +24,7 @@ def augment(
     source: str = typer.Argument(
         ...,
         metavar="IN",
-        help="Questions: .csv, .tsv, .jsonl (each also .gz) or .parquet; - is JSONL. Or a folder of them.",
+        help="Questions: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of them.",
     ),
     out: str = typer.Option(..., "--out", "-o", help="Where the pairs go; the format by its name, NAME/ a folder."),
     recipe: str = typer.Option("extended", "--recipe", help="extended, paper, test, uda, ssmba, or a .toml file."),

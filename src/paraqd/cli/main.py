@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -57,6 +58,7 @@ app.add_typer(annotate.app, name="annotate", epilog=annotate.EXAMPLE)
 app.add_typer(data.app, name="data", epilog=data.EXAMPLE)
 app.add_typer(generator.app, name="generator", epilog=generator.EXAMPLE)
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DONE, _NOTHING_DONE, _INTERRUPTED = 0, 2, 130
 # typer carries its own copy of click in some versions: the class is found by what typer exports
 _UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
@@ -122,6 +124,8 @@ def _explained(error: Exception) -> str:
 
     if isinstance(error, EXPECTED):
         return str(error)
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        return f"cannot write {error.filename or 'the output'}: {error.strerror}"
     return missing_extra(error) or f"unexpected {type(error).__name__}: {error} (set PARAQD_DEBUG=1 to see where)"
 
 

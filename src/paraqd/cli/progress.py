@@ -1,7 +1,10 @@
-"""A progress bar with rate and time left, on standard error."""
+"""Progress with rate and time left, on standard error: a bar, or now and then a line where nobody is looking."""
 
 from __future__ import annotations
 
+import sys
+import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -25,9 +28,7 @@ class _Rate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        if speed is None:
-            return Text("")
-        return Text(f"{speed:,.1f}/s" if speed < 10 else f"{speed:,.0f}/s", style="cyan")
+        return Text("" if speed is None else _pace(speed), style="cyan")
 
 
 class _Left(ProgressColumn):
@@ -38,6 +39,15 @@ class _Left(ProgressColumn):
         if left is None:
             return Text(f"{_clock(task.elapsed or 0)} gone", style="cyan")
         return Text(f"{_clock(left)} left", style="cyan")
+
+
+def _pace(speed: float) -> str:
+    """Write a rate.
+
+    >>> _pace(1234.5), _pace(2.25)
+    ('1,234/s', '2.2/s')
+    """
+    return f"{speed:,.1f}/s" if speed < 10 else f"{speed:,.0f}/s"
 
 
 def _clock(seconds: float) -> str:
@@ -92,3 +102,53 @@ class Bar:
             self._task = self._progress.add_task(stage, total=total, completed=done, remark=remark)
             return
         self._progress.update(self._task, completed=done, total=total, remark=remark)
+
+
+class Lines:
+    """Tells the log of a batch job every half minute how far a run is; a short run writes nothing.
+
+    >>> now = iter([0, 20, 40])
+    >>> lines = Lines(clock=lambda: next(now), write=print)
+    >>> for done in (500, 700, 900):
+    ...     lines.update("scoring", done, 2000)
+    scoring: 900 of 2,000 rows, 10/s, 1:50 left
+    """
+
+    EVERY = 30
+
+    def __init__(
+        self, *, clock: Callable[[], float] = time.monotonic, write: Callable[[str], object] | None = None
+    ) -> None:
+        self._clock = clock
+        self._write = write or _to_stderr
+        self._stage = ""
+        self._start = self._told = 0.0
+        self._before = 0
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def update(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
+        """Take note how far a stage is; what was done before it began does not count for its rate."""
+        now = self._clock()
+        if stage != self._stage:
+            self._told = now if not self._stage else self._told
+            self._stage, self._start, self._before = stage, now, done
+            return
+        if now - self._told < self.EVERY:
+            return
+        self._told = now
+        speed = (done - self._before) / max(now - self._start, 1e-9)
+        of = "" if total is None else f" of {total:,}"
+        left = "" if total is None or not speed else f", {_clock((total - done) / speed)} left"
+        self._write(f"{stage}: {done:,}{of} rows, {_pace(speed)}{left}" + (f" ({remark})" if remark else ""))
+
+
+def _to_stderr(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

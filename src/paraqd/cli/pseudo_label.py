@@ -18,7 +18,7 @@ _FILES, _SHOWN = "Files", "What is shown"
 
 def pseudo_label(
     source: str = typer.Argument(
-        ..., metavar="AUGMENTED", help="Pairs: .csv, .tsv, .jsonl (each also .gz) or .parquet; - is JSONL."
+        ..., metavar="AUGMENTED", help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL."
     ),
     out: str = typer.Option(..., "--out", "-o", help="Where the pairs go; the format by its name."),
     threshold: float = typer.Option(0.8, "--threshold", min=-1, max=1, help="Valid is a cosine above it."),

@@ -20,7 +20,7 @@ _FILES, _SHOWN = "Files", "What is shown"
 
 def purity(
     source: str = typer.Argument(
-        ..., metavar="AUGMENTED", help="Pairs: .csv, .tsv, .jsonl (each also .gz) or .parquet; - is JSONL."
+        ..., metavar="AUGMENTED", help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL."
     ),
     offenders: str | None = typer.Option(
         None, "--offenders", metavar="FILE", help="Write the offending rows here; the format by its name."

@@ -37,7 +37,7 @@ def score(
     source: str = typer.Argument(
         ...,
         metavar="IN",
-        help="Pairs: .csv, .tsv, .jsonl (each also .gz) or .parquet; - is JSONL. Or a folder of them.",
+        help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of them.",
     ),
     out: str | None = typer.Option(
         None,
@@ -63,6 +63,12 @@ def score(
     encoding: str | None = typer.Option(
         None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
     ),
+    keep_going: bool = typer.Option(
+        False,
+        "--keep-going",
+        help="Score what can be read of a file that is cut off or damaged, and end with 1.",
+        rich_help_panel=_FILES,
+    ),
     as_json: bool = typer.Option(
         False,
         "--json",
@@ -84,7 +90,7 @@ def score(
     """
     from paraqd.cli.folders import Folders
     from paraqd.cli.options import check_outputs, load_scorer
-    from paraqd.cli.progress import Bar
+    from paraqd.cli.progress import Bar, Lines
     from paraqd.cli.score_file import ScoringInterrupted, look_through, score_to_file
     from paraqd.corpus.tables import Columns
 
@@ -92,6 +98,8 @@ def score(
         raise typer.BadParameter("-o - is no file: for JSON lines on standard output give --json and no -o")
     folders = Folders.wanted(source, out, engine, workers, address, part_rows, verbose)
     if folders is not None:
+        if keep_going:
+            raise typer.BadParameter("--keep-going is for a single file: of a folder all that can be read is scored")
         from paraqd.cli.score_folder import score_folders
 
         score_folders(
@@ -114,17 +122,18 @@ def score(
     # rows that are shown on the terminal are progress enough
     shown = not quiet and stderr().is_terminal and (out is not None or not stdout().is_terminal)
     try:
-        with Bar(shown=shown) as bar:
+        with Bar(shown=shown) if quiet or stderr().is_terminal else Lines() as bar:
             pairs = look_through(
                 source,
                 columns,
                 encoding=encoding,
                 overwrite_columns=overwrite_columns,
                 why=why,
+                keep_going=keep_going,
                 on_progress=bar.update,
             )
-            if pairs.table.columns.count("") > 1:
-                note(f"warning: {pairs.table.name} has several columns without a name; the last of them is kept")
+            for line in pairs.notes:
+                note(line)
             if out is None:
                 counts = _stream(pairs, scorer, only, _json_lines if as_json else _Grid(pairs), bar.update)
             else:
@@ -138,6 +147,7 @@ def score(
                 "source": pairs.table.name,
                 "out": out,
                 **counts.to_dict(),
+                **({"damage": pairs.damage} if pairs.damage else {}),
                 "threshold": scorer.threshold,
                 "signature": scorer.signature,
             }
@@ -150,6 +160,9 @@ def score(
             f"could not score {counts.errors:,} of {counts.rows:,} rows ({named_rows(counts.error_rows)}"
             + (f"; and {more:,} more)" if more else ")")
         )
+    if pairs.damage:
+        say(f"{pairs.damage}; the {counts.rows:,} rows before that are done")
+    if counts.errors or pairs.damage:
         raise typer.Exit(1)
 
 

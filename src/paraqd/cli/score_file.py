@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.cli.score_journal import Journal, hold_journal, journal_path
-from paraqd.corpus.formats import Format, TableError, explained
+from paraqd.corpus.formats import CannotWriteError, DamagedError, Format, TableError, explained
+from paraqd.corpus.parquet import parquet_groups
 from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_table, open_writer, replacing
+from paraqd.corpus.writers import sweep
 from paraqd.integrations.column_types import Held, arrow_types, jsonable, plain_value, typed
 from paraqd.integrations.score_folder import check_columns
-from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, CHUNK, Counts, Judged, PairScorer, judge, wanted
+from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, Counts, Judged, PairScorer, in_chunks, judge, wanted
 
 OnProgress = Callable[[str, int, int | None], None]
 Say = Callable[[str], None]
@@ -33,7 +35,9 @@ class ScoringInterrupted(KeyboardInterrupt):  # it is an interrupt, not an error
 class Source:
     """Pairs that have been looked through: what a first pass over the file tells.
 
-    ``types`` is what each of its columns holds, as `open_writer` takes it; ``sha256`` that of the file's bytes.
+    ``types`` is what each of its columns holds, as `open_writer` takes it; ``sha256`` that of the file's bytes;
+    ``notes`` are things to say before the work begins. ``damage`` says what is wrong with a file of which only the
+    rows before that are scored.
     """
 
     table: Table
@@ -42,12 +46,12 @@ class Source:
     types: Mapping[str, Any]
     sha256: str
     added: Mapping[str, type] = field(default_factory=lambda: ADDED)
+    notes: tuple[str, ...] = ()
+    damage: str = ""
 
     def chunks(self, start: int = 0) -> Iterator[list[Row]]:
         """Yield the rows from a place on, some hundred at a time."""
-        rows = islice(self.table.rows(), start, None)
-        while chunk := list(islice(rows, CHUNK)):
-            yield chunk
+        return in_chunks(islice(self.table.rows(), start, None))
 
 
 def look_through(
@@ -57,36 +61,93 @@ def look_through(
     encoding: str | None,
     overwrite_columns: bool,
     why: bool = False,
+    keep_going: bool = False,
     on_progress: OnProgress,
 ) -> Source:
     """Read the whole file once: flaws are found before any work is done, and the rows are counted.
 
     A TableError says in one line what is wrong: a column that is missing or that scoring would write over, a row that
-    cannot be read.
+    cannot be read. With ``keep_going`` what can be read of a damaged file is enough. The lost row groups of a Parquet
+    file never hold up the others: which rows they are is known.
     """
-    table = open_table(source, encoding=encoding)
+    table = open_table(source, encoding=encoding, lenient=keep_going)
     added = ADDED_WITH_WHY if why else ADDED
     jsonl = table.kind.format is Format.JSONL
     if not jsonl:  # the columns are known before the rows are
-        check_columns(table, columns, added, overwrite_columns=overwrite_columns)
+        check_columns(table, _as_written(table, columns), added, overwrite_columns=overwrite_columns)
     seen: dict[str, Held] = {name: Held() for name in table.columns}
-    rows = 0
     on_progress("reading", 0, None)
-    for rows, row in enumerate(table.rows(), start=1):
-        if jsonl:
-            for name, value in row.items():
-                seen.setdefault(name, Held()).add(value)
-        if rows % 4096 == 0:
-            on_progress("reading", rows, None)
+    notes: list[str] = []
+    damage = ""
+    if table.kind.format is Format.PARQUET:
+        rows, lost = _read_groups(table, on_progress, notes)
+        table = replace(table, lost=lost)
+    else:
+        rows, damage = _read_rows(table, seen, on_progress, keep_going=keep_going)
+        table = replace(table, sound=rows if damage else None)
     if not rows:
         raise TableError(f"{table.name} has no rows")
     if jsonl:
         table = replace(table, columns=tuple(seen))
-        check_columns(table, columns, added, overwrite_columns=overwrite_columns)
+        check_columns(table, _as_written(table, columns), added, overwrite_columns=overwrite_columns)
     with explained(table.path), open(table.path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     types = arrow_types(table) if table.kind.format is Format.PARQUET else {n: h.type for n, h in seen.items()}
-    return Source(table=table, columns=columns, rows=rows, types=types, sha256=digest, added=added)
+    meant = _as_written(table, columns)
+    for name, taken in ((columns.question, meant.question), (columns.paraphrase, meant.paraphrase)):
+        if name != taken:
+            notes.append(f"{table.name} has no column {name!r}; taking {taken!r}")
+    if table.columns.count("") > 1:
+        notes.append(f"warning: {table.name} has several columns without a name; the last of them is kept")
+    return Source(table, meant, rows, types, digest, added, notes=tuple(notes), damage=damage)
+
+
+def _read_rows(table: Table, seen: dict[str, Held], on_progress: OnProgress, *, keep_going: bool) -> tuple[int, str]:
+    """Return how many rows can be read, and what is wrong with the file behind them.
+
+    What the columns of JSONL hold is added to ``seen``.
+    """
+    rows = 0
+    try:
+        for rows, row in enumerate(table.rows(), start=1):
+            if table.kind.format is Format.JSONL:
+                for name, value in row.items():
+                    seen.setdefault(name, Held()).add(value)
+            if rows % 4096 == 0:
+                on_progress("reading", rows, None)
+    except DamagedError as error:
+        if keep_going and rows:
+            return rows, str(error)
+        if not rows:
+            raise
+        what = "the other rows" if error.row else f"the {rows:,} rows before that"
+        raise TableError(f"{error}; to score {what}, give --keep-going") from None
+    return rows, ""
+
+
+def _read_groups(table: Table, on_progress: OnProgress, notes: list[str]) -> tuple[int, dict[int, str]]:
+    """Return how many rows a Parquet file has, and what to say of those in each row group that cannot be read."""
+    rows, lost, read = 0, {}, 0
+    groups = 0
+    problem = ""
+    for groups, group in enumerate(parquet_groups(table.path), start=1):
+        rows += group.rows
+        if group.problem:
+            problem = f"{table.name}, row group {groups} cannot be read ({group.problem})"
+            notes.append(f"{problem}: rows {group.first + 1:,} to {rows:,} are lost")
+            lost[groups - 1] = f"row group {groups} cannot be read"
+        else:
+            read += group.rows
+        on_progress("reading", rows, None)
+    if lost and not read:
+        raise TableError(f"{problem}, nor any other; copy or make it again" if len(lost) > 1 else problem)
+    return rows, lost
+
+
+def _as_written(table: Table, columns: Columns) -> Columns:
+    """Return the columns' names in the case in which the file has them."""
+    question, paraphrase = table.written_as(columns.question), table.written_as(columns.paraphrase)
+    return replace(columns, question=question, paraphrase=paraphrase)
 
 
 def score_to_file(
@@ -119,6 +180,11 @@ def score_to_file(
             counts = _join(source, out, scorer.signature, journal, only, on_progress)
         except KeyboardInterrupt:
             raise ScoringInterrupted(journal.rows, source.rows, journal.path) from None
+        except CannotWriteError as error:
+            if not journal.rows:
+                raise
+            kept = f"the {journal.rows:,} rows that are scored are kept in {journal.path}"
+            raise TableError(f"{error}; {kept}: make room and run the same command again") from None
     journal_path(out).unlink(missing_ok=True)
     return counts
 
@@ -136,6 +202,7 @@ def _join(
     """Put the rows and what was found about them together as the output, in one step."""
     counts = Counts()
     kind = check_writable(out)
+    sweep(Path(out))  # the journal is held by this process alone
     schema = _schema(source, kind.format)
     dialect = source.table.dialect
     if source.table.encoding not in ("utf-8", "utf-8-sig"):

@@ -35,7 +35,7 @@ def score_folders(
 ) -> None:
     """Score the files of a folder, show the counts and end with the exit code."""
     from paraqd.cli.options import load_scorer
-    from paraqd.cli.progress import Bar
+    from paraqd.cli.progress import Bar, Lines
     from paraqd.cli.score import show_counts
     from paraqd.integrations.runs import RunInterrupted
     from paraqd.integrations.score_folder import Model, score_folder
@@ -48,7 +48,7 @@ def score_folders(
     place = name if name is None or not Path(name).expanduser().exists() else str(model_folder(name).absolute())
     out = folders.out.given
     try:
-        with Bar(shown=not quiet and stderr().is_terminal, period=PERIOD) as bar:
+        with Bar(shown=not quiet, period=PERIOD) if quiet or stderr().is_terminal else Lines() as bar:
             counts, outcome = score_folder(
                 folders.source,
                 folders.out,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from paraqd.corpus.formats import TableError, reason
+from paraqd.corpus.formats import CannotWriteError, TableError, reason
 from paraqd.corpus.locks import locked
 from paraqd.integrations.score_rows import Judged
 
@@ -58,7 +58,7 @@ class Journal:
             self._file.write(json.dumps(data).encode("ascii") + b"\n")
             self._file.flush()
         except OSError as error:
-            raise TableError(f"cannot write {self.path}: {reason(error)}") from None
+            raise CannotWriteError(f"cannot write {self.path}: {reason(error)}") from None
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def hold_journal(out: str | Path, settings: Settings) -> Iterator[Journal]:
         file = open(path, "r+b")  # noqa: SIM115  # closed below
     except OSError as error:
         raise TableError(f"cannot write {path}: {reason(error)}") from None
-    with file:
+    try:
         if not locked(file):
             raise TableError(f"another run is writing {out} just now; wait for it or stop it")
         journal = Journal(path, file, settings)
@@ -83,6 +83,9 @@ def hold_journal(out: str | Path, settings: Settings) -> Iterator[Journal]:
         finally:
             if not journal.rows:
                 path.unlink(missing_ok=True)
+    finally:
+        with suppress(OSError):  # what could not be written has been told
+            file.close()
 
 
 def _finished(file: IO[bytes], settings: Settings) -> tuple[int, int]:

@@ -23,7 +23,7 @@ _RULES = "extended"  # the recipe that needs no model
 
 def testset(
     source: str = typer.Argument(
-        ..., metavar="QUESTIONS", help="Questions: .csv, .tsv, .jsonl (each also .gz) or .parquet; - is JSONL."
+        ..., metavar="QUESTIONS", help="Questions: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL."
     ),
     out: str = typer.Option(..., "--out", "-o", metavar="PAIRS", help="Where the pairs go; the format by its name."),
     recipe: str = typer.Option("test", "--recipe", help="test (fa to fe), another recipe, or a .toml file."),

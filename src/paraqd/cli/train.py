@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,25 @@ _PAPER_ONLY = (
 _DATA, _TRAINING, _SHOWN = "Data", "Training", "What is shown"
 
 
+def _in_one_voice(command: Callable[..., None]) -> Callable[..., None]:
+    """Let the first process of a machine say what is wrong for all of them."""
+
+    @wraps(command)
+    def spoken(*args: Any, **kwargs: Any) -> None:
+        from paraqd.cli.errors import EXPECTED
+        from paraqd.training.processes import speaks
+
+        try:
+            command(*args, **kwargs)
+        except Exception as error:
+            if speaks() or not isinstance(error, (*EXPECTED, typer.BadParameter)):
+                raise
+            raise typer.Exit(2) from None
+
+    return spoken
+
+
+@_in_one_voice
 def train(
     ctx: typer.Context,
     pairs: list[str] = typer.Argument(
@@ -113,7 +133,9 @@ def train(
         None, "--margin", help="2 for cosine, 5 for euclidean unless given.", rich_help_panel=_TRAINING
     ),
     epochs: int | None = typer.Option(None, "--epochs", help="9; of the recipe extended 5.", rich_help_panel=_TRAINING),
-    batch_size: int = typer.Option(16, "--batch-size", help="Triplets.", rich_help_panel=_TRAINING),
+    batch_size: int = typer.Option(
+        16, "--batch-size", help="Triplets; of several processes all together.", rich_help_panel=_TRAINING
+    ),
     batch_tokens: int = typer.Option(
         16384, "--batch-tokens", help="Of the recipe extended: tokens in a batch.", rich_help_panel=_TRAINING
     ),
@@ -149,13 +171,15 @@ def train(
 
     The defaults are the paper's. With --recipe extended and no file the default scorer is trained anew: a judge that
     reads both texts together, and the weights of the evidence. Run the same command again after an interruption: it
-    goes on from its last checkpoint (one a minute) to the same weights.
+    goes on from its last checkpoint (one a minute) to the same weights. Several GPUs share every batch where it is
+    started with: accelerate launch --multi_gpu --num_processes 4 -m paraqd train ...
     """
     from paraqd.cli.options import models_in, names_in
     from paraqd.cli.progress import Bar
     from paraqd.corpus.encoder import DEFAULT_ENCODER
     from paraqd.corpus.tables import Columns
     from paraqd.training.model_folder import check_out
+    from paraqd.training.processes import check_shares, join, leave, refuse_several
     from paraqd.training.recipe_corpus import read_pairs_for_training
     from paraqd.training.settings import TrainSettings
 
@@ -198,7 +222,12 @@ def train(
         precision=precision,  # type: ignore[arg-type]
     )
     seeds = _seeds(search_seeds)
-    check_out(Path(out), overwrite=overwrite)
+    if seeds:
+        refuse_several("--search-seeds")
+    crew = join(device)
+    check_shares(batch_size, crew.size)
+    crew.by_main(lambda: check_out(Path(out), overwrite=overwrite))
+    quiet, as_json = quiet or not crew.is_main, as_json and crew.is_main
     options: dict[str, Any] = {
         "encoder": encoder or DEFAULT_ENCODER,
         "layers": layers,
@@ -207,29 +236,32 @@ def train(
     }
     try:
         with Bar(shown=not quiet and stderr().is_terminal) as bar:
-            corpus = read_pairs_for_training(
-                pairs or [],
-                recipe=recipe,
-                validation=validation,
-                without=names_in(without) or (),
-                in_batch=in_batch,
-                questions=30_000 if questions is None else questions,
-                seed=data_seed,
-                columns=Columns(
-                    question=question_column, paraphrase=paraphrase_column, label=label_column, id=id_column
-                ),
-                encoding=encoding,
-                data_dir=data_dir,
-                generators=models_in(generator),
-                device=device,
-                progress=bar.update,
+            columns = Columns(question=question_column, paraphrase=paraphrase_column, label=label_column, id=id_column)
+            corpus = crew.main_first(
+                lambda: read_pairs_for_training(
+                    pairs or [],
+                    recipe=recipe,
+                    validation=validation,
+                    without=names_in(without) or (),
+                    in_batch=in_batch,
+                    questions=30_000 if questions is None else questions,
+                    seed=data_seed,
+                    columns=columns,
+                    encoding=encoding,
+                    data_dir=data_dir,
+                    generators=models_in(generator),
+                    device=device,
+                    progress=bar.update,
+                )
             )
             shown = _Shown(bar, silent=quiet)
             options |= {"overwrite": overwrite, "restart": restart}
             done = _train(corpus, Path(out), settings, seeds, options, progress=shown.update)
     except KeyboardInterrupt:
-        say("stopped; run the same command again to go on")
+        if crew.is_main:
+            say("stopped; run the same command again to go on")
         raise typer.Exit(130) from None
+    leave()
     if as_json:
         write_json({"out": str(done.folder), "reused": done.reused, **done.facts})
     elif not quiet:
@@ -323,7 +355,9 @@ def _say_done(done: Trained, corpus: TrainingPairs) -> None:
     state = "was trained before" if done.reused else "is trained"
     loss = done.facts.get("loss")
     last = "" if loss is None else f"; last loss {loss:.3f}"
-    say(f"{done.folder} {state}: {done.facts['data']['triplets']:,} triplets{last}{measured}")
+    several = done.facts.get("processes", 1)
+    where = f" in {several} processes" if several > 1 else ""
+    say(f"{done.folder} {state}{where}: {done.facts['data']['triplets']:,} triplets{last}{measured}")
     say(f"score pairs with it: paraqd evaluate PAIRS --model {done.folder}")
 
 

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 STANDARD_INPUT = "-"
 
 
 class TableError(ValueError):
     """A file that cannot be read or written as asked; the message is one line that says what to do."""
+
+
+class CannotWriteError(TableError):
+    """A file that cannot be written, or not to its end: the disk is full, say."""
+
+
+class DamagedError(TableError):
+    """Damage somewhere inside a file: the rows before it are sound.
+
+    Where those behind it can be read, too, ``row`` says in a few words what is wrong with the one that is lost.
+    """
+
+    def __init__(self, message: str, *, row: str = "") -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class Format(StrEnum):
@@ -28,12 +44,20 @@ class Format(StrEnum):
     PARQUET = "parquet"
 
 
+class Packing(StrEnum):
+    """How a file of text is compressed, told by its name."""
+
+    NONE = ""
+    GZIP = "gz"
+    ZSTD = "zst"
+
+
 @dataclass(frozen=True)
 class Kind:
-    """A format and whether the file is compressed with gzip."""
+    """A format and how the file is compressed."""
 
     format: Format
-    gzipped: bool = False
+    packing: Packing = Packing.NONE
 
 
 _ENDINGS = {
@@ -43,7 +67,8 @@ _ENDINGS = {
     ".ndjson": Format.JSONL,
     ".parquet": Format.PARQUET,
 }
-_KNOWN = "known are .csv, .tsv, .jsonl and .parquet, the first three also with .gz"
+_KNOWN = "known are .csv, .tsv, .jsonl and .parquet, the first three also with .gz or .zst"
+_HEAD = 4096
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -51,17 +76,18 @@ def kind_of(path: str | Path) -> Kind:
     """Tell the format by the file's name; ``-`` is JSONL.
 
     >>> kind_of("questions.csv.gz")
-    Kind(format=<Format.CSV: 'csv'>, gzipped=True)
+    Kind(format=<Format.CSV: 'csv'>, packing=<Packing.GZIP: 'gz'>)
     """
     if str(path) == STANDARD_INPUT:
         return Kind(Format.JSONL)
     endings = [ending.lower() for ending in Path(path).suffixes[-2:]]
-    gzipped = bool(endings) and endings[-1] == ".gz"
-    ending = "".join(endings[:-1][-1:] if gzipped else endings[-1:])
+    last = endings[-1].removeprefix(".") if endings else ""
+    packing = Packing(last) if last in tuple(Packing) else Packing.NONE
+    ending = "".join(endings[:-1][-1:] if packing else endings[-1:])
     if ending in _ENDINGS:
-        kind = Kind(_ENDINGS[ending], gzipped)
-        if kind == Kind(Format.PARQUET, gzipped=True):
-            raise TableError(f"{path}: Parquet is compressed inside already; name it .parquet without .gz")
+        kind = Kind(_ENDINGS[ending], packing)
+        if kind.format is Format.PARQUET and packing:
+            raise TableError(f"{path}: Parquet is compressed inside already; name it .parquet without .{packing}")
         return kind
     if ending in (".xlsx", ".xls", ".ods"):
         raise TableError(
@@ -101,22 +127,50 @@ def explained(path: str | Path) -> Iterator[None]:
     except IsADirectoryError:
         raise TableError(f"{path} is a folder: give a file") from None
     except EOFError:
-        raise TableError(f"{path} is cut off: the gzip data end too early; copy or make it again") from None
+        raise DamagedError(f"{path} is cut off: the gzip data end too early; copy or make it again") from None
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise TableError(f"{path} is not a sound gzip file ({reason(error)})") from None
+        raise DamagedError(f"{path} is not a sound gzip file ({reason(error)})") from None
     except OSError as error:
         raise TableError(f"cannot read {path}: {reason(error)}") from None
 
 
 @contextmanager
-def open_bytes(path: Path, *, gzipped: bool) -> Iterator[BinaryIO]:
-    """Open a file for reading as bytes, uncompressed."""
+def open_bytes(path: Path, packing: Packing) -> Iterator[BinaryIO]:
+    """Open a file for reading as bytes, uncompressed; parts that were compressed one by one are read as one."""
     with explained(path), open(path, "rb") as raw:
-        if not gzipped:
+        if packing is Packing.GZIP:
+            with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
+                yield cast(BinaryIO, unpacked)
+        elif packing is Packing.ZSTD:
+            with io.BufferedReader(_ZstdReader(path, raw)) as buffered:
+                yield cast(BinaryIO, buffered)
+        else:
             yield raw
-            return
-        with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
-            yield cast(BinaryIO, unpacked)
+
+
+class _ZstdReader(io.RawIOBase):
+    """What zstd compressed, as bytes; pyarrow, which is needed for Parquet anyway, can read it."""
+
+    def __init__(self, path: Path, raw: BinaryIO) -> None:
+        import pyarrow as pa
+
+        self._path = path
+        self._stream: Any = pa.CompressedInputStream(raw, Packing.ZSTD.name.lower())
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return int(self._stream.readinto(buffer))
+        except OSError as error:
+            if error.errno is not None:  # the disk's fault, not the data's
+                raise
+            if "runcated" in str(error):
+                problem = "is cut off: the zstd data end too early; copy or make it again"
+            else:
+                problem = f"is not a sound zstd file ({reason(error)})"
+            raise DamagedError(f"{self._path} {problem}") from None
 
 
 def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> str:
@@ -125,8 +179,7 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     Files that are plainly something else (compressed, UTF-16 without a mark, empty) are refused here, where
     the reason can still be named.
     """
-    with open_bytes(path, gzipped=kind.gzipped) as file:
-        head = file.read(4096)
+    head = _head(path, kind)
     if not head:
         raise TableError(f"{name} is empty")
     if encoding is not None:
@@ -140,8 +193,9 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     for mark, found in _BOMS:
         if head.startswith(mark):
             return found
-    if head.startswith(b"\x1f\x8b"):
-        raise TableError(f"{name} is compressed with gzip; name it {name}.gz")
+    for magic, packing in ((b"\x1f\x8b", Packing.GZIP), (b"\x28\xb5\x2f\xfd", Packing.ZSTD)):
+        if head.startswith(magic):
+            raise TableError(f"{name} is compressed with {packing.name.lower()}; name it {name}.{packing}")
     if head.startswith((b"PAR1", b"PK\x03\x04")):
         what = "a Parquet file" if head.startswith(b"PAR1") else "a spreadsheet or a zip archive"
         raise TableError(f"{name} is {what}, not {kind.format.upper()}")
@@ -151,12 +205,25 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     return "utf-8"
 
 
+def _head(path: Path, kind: Kind) -> bytes:
+    """Return the first bytes, also of a file that is damaged behind them."""
+    head = b""
+    try:
+        with open_bytes(path, kind.packing) as file:
+            while len(head) < _HEAD and (more := cast(io.BufferedReader, file).read1(_HEAD - len(head))):
+                head += more
+    except DamagedError:
+        if not head:
+            raise
+    return head
+
+
 def undecodable(path: Path, name: str, kind: Kind, encoding: str, error: UnicodeDecodeError) -> TableError:
     """Explain bytes that the encoding does not allow: for UTF-8 by line and byte, found by reading again."""
     if encoding not in ("utf-8", "utf-8-sig"):
         return TableError(f"{name} cannot be read as {encoding} ({error.reason}); give another --encoding")
     offset = 0
-    with open_bytes(path, gzipped=kind.gzipped) as file:
+    with open_bytes(path, kind.packing) as file:
         for number, line in enumerate(file, start=1):
             try:
                 line.decode("utf-8")

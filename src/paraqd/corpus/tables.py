@@ -14,18 +14,17 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from paraqd.corpus.formats import (
     STANDARD_INPUT,
+    DamagedError,
     Format,
     Kind,
     TableError,
-    explained,
     is_known,
     kind_of,
     open_bytes,
@@ -33,12 +32,16 @@ from paraqd.corpus.formats import (
     text_encoding,
     undecodable,
 )
+from paraqd.corpus.parquet import parquet_columns, parquet_rows
+from paraqd.corpus.rows import LostRow, Row
 from paraqd.corpus.writers import PLAIN, Dialect, check_writable, open_writer, replacing
 
 __all__ = [
     "DEFAULT_COLUMNS",
     "Columns",
     "Dialect",
+    "LostRow",
+    "Row",
     "Table",
     "TableError",
     "check_writable",
@@ -48,9 +51,9 @@ __all__ = [
     "replacing",
 ]
 
-Row = dict[str, Any]
-
-_FIELD_LIMIT = 1 << 26  # characters in one CSV field; a stray quotation mark must not swallow a whole corpus
+# characters in a line, and in one CSV field; a stray quotation mark must not swallow a whole corpus, nor a file without
+# line ends all memory
+_LIMIT = 1 << 26
 _SEPARATORS = (",", ";", "\t", "|")
 # what people call the column elsewhere; used only to suggest one, never taken by itself
 _ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -90,7 +93,8 @@ class Table:
     """A file that has been looked at: its columns, and its rows as often as they are wanted.
 
     ``name`` is what messages call it. ``dialect`` is how a CSV file separates its fields, so that what is
-    written can be opened by the same program.
+    written can be opened by the same program. Of a damaged file ``lost`` names the row groups that cannot be read,
+    ``sound`` is the number of rows before the damage, and with ``lenient`` a line that cannot be read is a `LostRow`.
     """
 
     name: str
@@ -99,6 +103,9 @@ class Table:
     columns: tuple[str, ...] = ()
     encoding: str = "utf-8"
     dialect: Dialect = PLAIN
+    lenient: bool = False
+    sound: int | None = None
+    lost: Mapping[int, str] = field(default_factory=dict)
 
     def require(self, columns: Columns, roles: Sequence[str] = ("question",)) -> None:
         """Raise a TableError unless the columns for these roles are there."""
@@ -110,14 +117,18 @@ class Table:
         if name not in self.columns:
             raise TableError(_missing(self, role, name))
 
+    def written_as(self, name: str) -> str:
+        """Return the column that is meant: the name in another case where just one column has it so, else as it is."""
+        alike = [column for column in self.columns if column.strip().casefold() == name.strip().casefold()]
+        return alike[0] if name not in self.columns and len(alike) == 1 else name
+
     def rows(self, only: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield every row as a dictionary; ``only`` names the columns that are needed (for speed)."""
         wanted = None if only is None else [name for name in only if name in self.columns]
         if self.kind.format is Format.PARQUET:
-            return _parquet_rows(self.path, wanted)
-        if self.kind.format is Format.JSONL:
-            return _jsonl_rows(self)
-        return _csv_rows(self)
+            return parquet_rows(self.path, wanted, self.lost)
+        rows = _jsonl_rows(self) if self.kind.format is Format.JSONL else _csv_rows(self)
+        return rows if self.sound is None else islice(rows, self.sound)
 
     def chunks(self, size: int, only: Sequence[str] | None = None) -> Iterator[list[Row]]:
         """Yield the rows in lists of ``size``."""
@@ -135,20 +146,21 @@ def default_id(question: str) -> str:
     return hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def open_table(source: str | Path, *, encoding: str | None = None) -> Table:
+def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool = False) -> Table:
     """Look at a file: its format by its name, its columns by its first row.
 
-    ``-`` is standard input as JSONL; it is copied to a temporary file, so that its rows can be had again.
+    ``-`` is standard input as JSONL; it is copied to a temporary file, so that its rows can be had again. With
+    ``lenient`` a line that cannot be read is a `LostRow`, and does not hold up the others.
     """
     if str(source) != STANDARD_INPUT and Path(source).is_dir():
         raise TableError(_folder(Path(source)))
     kind = kind_of(source)
     if str(source) == STANDARD_INPUT:
-        table = Table(name="standard input", path=_spooled(), kind=kind)
+        table = Table(name="standard input", path=_spooled(), kind=kind, lenient=lenient)
     else:
-        table = Table(name=str(source), path=Path(source), kind=kind)
+        table = Table(name=str(source), path=Path(source), kind=kind, lenient=lenient)
     if kind.format is Format.PARQUET:
-        return replace(table, columns=_parquet_columns(table.path))
+        return replace(table, columns=parquet_columns(table.path))
     table = replace(table, encoding=text_encoding(table.path, table.name, kind, encoding))
     if kind.format is Format.JSONL:
         first = next(_jsonl_rows(table), None)
@@ -214,6 +226,22 @@ def _quoted(name: str) -> str:
     return f'"{name}"' if " " in name else name
 
 
+def _lines(file: TextIOWrapper, table: Table) -> Iterator[str]:
+    number = 0
+    while line := file.readline(_LIMIT + 1):
+        number += 1
+        if len(line) > _LIMIT:
+            raise DamagedError(f"{table.name}, line {number} is longer than {_LIMIT:,} characters")
+        yield line
+
+
+def _rest(table: Table, error: DamagedError) -> LostRow:
+    """Return what stands for a row that cannot be read where those behind it can, and are wanted."""
+    if not table.lenient or not error.row:
+        raise error
+    return LostRow(error.row)
+
+
 # --- CSV and TSV --------------------------------------------------------------------------------
 
 
@@ -222,11 +250,11 @@ def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
 
     Quotation marks are read strictly: guessing what a stray one means would change a text unseen.
     """
-    csv.field_size_limit(_FIELD_LIMIT)
-    with open_bytes(table.path, gzipped=table.kind.gzipped) as raw:
+    csv.field_size_limit(_LIMIT)
+    with open_bytes(table.path, table.kind.packing) as raw:
         file = TextIOWrapper(raw, encoding=table.encoding, newline="")
         skipped = 1 if table.dialect.hinted else 0
-        reader = csv.reader(file, delimiter=table.dialect.delimiter, strict=True)
+        reader = csv.reader(_lines(file, table), delimiter=table.dialect.delimiter, strict=True)
         line = skipped
         try:
             if skipped:
@@ -245,7 +273,7 @@ def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
                     f"has a stray quotation mark in the row of line {line + 1} ({error}); "
                     "inside a quoted text it is written twice"
                 )
-            raise TableError(f"{table.name} {problem}") from None
+            raise DamagedError(f"{table.name} {problem}") from None
 
 
 def _csv_rows(table: Table) -> Iterator[Row]:
@@ -255,10 +283,12 @@ def _csv_rows(table: Table) -> Iterator[Row]:
     for line, record in records:
         if len(record) > width:
             if any(record[width:]):
-                raise TableError(
+                problem = (
                     f"{table.name}, line {line} has {len(record)} fields where the header has {width}; "
                     "put texts that contain the separator in quotation marks"
                 )
+                yield _rest(table, DamagedError(problem, row="more fields than the header has"))
+                continue
             record = record[:width]
         row: Row = dict(zip(columns, record, strict=False))
         for name in columns[len(record) :]:
@@ -269,7 +299,7 @@ def _csv_rows(table: Table) -> Iterator[Row]:
 def _dialect(table: Table) -> Dialect:
     """Tell the separator by the header, or by Excel's hint ``sep=;`` in the first line."""
     bom = table.encoding in ("utf-8-sig", "utf-16")
-    with open_bytes(table.path, gzipped=table.kind.gzipped) as raw:
+    with open_bytes(table.path, table.kind.packing) as raw:
         file = TextIOWrapper(raw, encoding=table.encoding, newline="")
         try:
             first = file.readline(1 << 20)
@@ -293,59 +323,25 @@ def _dialect(table: Table) -> Dialect:
 
 
 def _jsonl_rows(table: Table) -> Iterator[Row]:
-    with open_bytes(table.path, gzipped=table.kind.gzipped) as raw:
+    with open_bytes(table.path, table.kind.packing) as raw:
         file = TextIOWrapper(raw, encoding=table.encoding, newline="\n")
         try:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(_lines(file, table), start=1):
                 if not line.isspace():
-                    yield _json_object(table.name, number, line)
+                    yield _json_object(table, number, line)
         except UnicodeDecodeError as error:
             raise undecodable(table.path, table.name, table.kind, table.encoding, error) from None
 
 
-def _json_object(name: str, number: int, line: str) -> Row:
+def _json_object(table: Table, number: int, line: str) -> Row:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
         cut = "" if line.endswith("\n") else "; the file seems to be cut off there"
         what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deep, or a number too long"
-        raise TableError(f"{name}, line {number} is not valid JSON ({what}){cut}") from None
+        problem = f"{table.name}, line {number} is not valid JSON ({what}){cut}"
+        return _rest(table, DamagedError(problem, row="not valid JSON"))
     if not isinstance(row, dict):
-        raise TableError(f'{name}, line {number} is not a JSON object like {{"question": "…"}}')
+        problem = f'{table.name}, line {number} is not a JSON object like {{"question": "…"}}'
+        return _rest(table, DamagedError(problem, row="not a JSON object"))
     return row
-
-
-# --- Parquet ------------------------------------------------------------------------------------
-
-
-def _parquet_columns(path: Path) -> tuple[str, ...]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with explained(path):
-        with open(path, "rb") as raw:
-            if not raw.read(1):
-                raise TableError(f"{path} is empty")
-        try:
-            with pq.ParquetFile(path) as file:
-                return tuple(file.schema_arrow.names)
-        except pa.ArrowException as error:
-            raise TableError(_not_parquet(path, error)) from None
-
-
-def _parquet_rows(path: Path, only: Sequence[str] | None) -> Iterator[Row]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with explained(path):
-        try:
-            # a buffer size makes pyarrow read page by page: memory does not depend on the row groups' size
-            with pq.ParquetFile(path, buffer_size=1 << 20) as file:
-                for batch in file.iter_batches(batch_size=1024, columns=only, use_threads=False):
-                    yield from batch.to_pylist()
-        except pa.ArrowException as error:
-            raise TableError(_not_parquet(path, error)) from None
-
-
-def _not_parquet(path: Path, error: Exception) -> str:
-    return f"{path} is cut off or not a Parquet file ({reason(error).split('.')[0]}); copy or make it again"

@@ -9,13 +9,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from io import BufferedWriter, TextIOWrapper
+from glob import escape
+from io import BufferedWriter, RawIOBase, TextIOWrapper
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
-from paraqd.corpus.formats import STANDARD_INPUT, Format, Kind, TableError, kind_of, reason
+from paraqd.corpus.formats import STANDARD_INPUT, CannotWriteError, Format, Kind, Packing, TableError, kind_of, reason
 
 ROW_GROUP = 16_384  # rows of a Parquet row group, whatever the size of the pieces they come in
+_GROUP_CHARACTERS = 1 << 24  # fewer rows where they are large: a row group waits in memory until it is whole
 
 COMPRESSION: Mapping[str, Any] = {"compression": "zstd", "compression_level": 3}
 
@@ -77,9 +79,15 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
         os.replace(temporary, path)
         sync_folder(path.parent)
     except OSError as error:
-        raise TableError(f"cannot write {path}: {reason(error)}") from None
+        raise CannotWriteError(f"cannot write {path}: {reason(error)}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def sweep(path: Path) -> None:
+    """Remove what killed processes left half written of a file that nobody else is writing just now."""
+    for left in path.parent.glob(f".{escape(path.name)}.*.writing"):
+        left.unlink(missing_ok=True)
 
 
 def replace_json(path: Path, data: Any) -> None:
@@ -121,7 +129,14 @@ def open_writer(
             return
         raw = stack.enter_context(open(path, "wb"))
         stream: Any = raw
-        if kind.gzipped:  # neither name nor time go into the header: the same rows give the same bytes
+        if kind.packing is Packing.ZSTD:
+            import pyarrow as pa
+
+            stream = stack.enter_context(pa.CompressedOutputStream(_Sink(raw), Packing.ZSTD.name.lower()))
+            stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
+        elif (
+            kind.packing is Packing.GZIP
+        ):  # neither name nor time go into the header: the same rows give the same bytes
             stream = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
             stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
         bom = dialect.bom and kind.format is not Format.JSONL
@@ -189,15 +204,18 @@ class ParquetRows:
         self._file = file
         self._schema = schema
         self._columns: dict[str, list[Any]] = {name: [] for name in schema.names}
-        self._waiting = 0
+        self._waiting = self._characters = 0
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write the rows in their order."""
         for row in rows:
             for name, column in self._columns.items():
-                column.append(row.get(name))
+                value = row.get(name)
+                column.append(value)
+                if isinstance(value, str | bytes):
+                    self._characters += len(value)
             self._waiting += 1
-            if self._waiting == ROW_GROUP:
+            if self._waiting == ROW_GROUP or self._characters >= _GROUP_CHARACTERS:
                 self.flush()
 
     def flush(self) -> None:
@@ -209,7 +227,7 @@ class ParquetRows:
             self._file.write_table(table, row_group_size=ROW_GROUP)
             for column in self._columns.values():
                 column.clear()
-            self._waiting = 0
+            self._waiting = self._characters = 0
 
 
 def arrow_schema(schema: Schema, metadata: Mapping[str, Any] | None = None) -> Any:
@@ -228,7 +246,25 @@ def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None
     import pyarrow.parquet as pq
 
     arrow = arrow_schema(schema, metadata)
-    with pq.ParquetWriter(path, arrow, **COMPRESSION) as file:
+    with open(path, "wb") as raw, pq.ParquetWriter(_Sink(raw), arrow, **COMPRESSION) as file:
         writer = ParquetRows(file, arrow)
         yield writer
         writer.flush()
+
+
+class _Sink(RawIOBase):
+    """Hands bytes on until that fails once: pyarrow would try again when it is thrown away, and print its failure."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._failed = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        if not self._failed:
+            self._failed = True
+            self._raw.write(data)
+            self._failed = False
+        return len(data)

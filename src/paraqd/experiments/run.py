@@ -25,6 +25,7 @@ from paraqd.experiments.report import write_report
 from paraqd.experiments.scales import Scale
 from paraqd.experiments.tables import Result, example_table, pseudo_label_table, score_tables
 from paraqd.training.encoders import encoder_hash
+from paraqd.training.processes import refuse_several
 from paraqd.training.recipe_corpus import generator_facts
 from paraqd.version import __version__
 
@@ -72,6 +73,7 @@ def run_experiments(
         Draw the plots, too.
 
     """
+    refuse_several("an experiment")
     chosen = _chosen(names)
     folder = Path(out)
     data = RunData(

@@ -11,7 +11,7 @@ from paraqd.integrations.column_types import typed
 from paraqd.integrations.engines import Engine, OnRows, here
 from paraqd.integrations.pieces import Piece, Reader, survey
 from paraqd.integrations.runs import OnProgress, Outcome, Work, carry_out
-from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, CHUNK, Counts, PairScorer, judge, wanted
+from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, Counts, PairScorer, in_chunks, judge, wanted
 from paraqd.integrations.stores import Store
 from paraqd.integrations.target import Facts, Sink
 
@@ -77,7 +77,7 @@ class ScoreWorker:
         job, signature = self._job, self._scorer.signature
         counts = Counts()
         with job.sink.part(piece.index) as (writer, facts):
-            for chunk in job.reader.chunks(piece, CHUNK):
+            for chunk in in_chunks(job.reader.rows(piece)):
                 kept = []
                 for row, judged in zip(chunk, judge(chunk, job.columns, self._scorer), strict=True):
                     keep = wanted(judged, job.only)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from paraqd.corpus.rows import LostRow
 
 if TYPE_CHECKING:
     from paraqd.corpus.tables import Columns, Row
@@ -16,6 +18,8 @@ ADDED: Mapping[str, type] = {"score": float, "valid": bool, "evidence": str, "er
 # with a column for readers of tables: the sentences of the evidence
 ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, "why": str, **ADDED}
 CHUNK = 256  # rows scored and kept at a time
+CHUNK_CHARACTERS = 1 << 20  # fewer where they are large
+LONGEST = 100_000  # characters of a text that is scored: there is no such word problem, and it would take minutes
 _NAMED_ROWS = 1000  # rows that could not be scored and are named one by one
 _DECIMALS = 6
 
@@ -60,18 +64,36 @@ def flaw(role: str, text: object) -> str:
 
     >>> flaw("question", "  "), flaw("paraphrase", ""), flaw("paraphrase", 5)
     ('blank question', '', 'paraphrase is not text')
+    >>> flaw("paraphrase", "How many? " * 20_000)
+    'paraphrase is longer than 100,000 characters'
     """
     if text is None:
         text = ""
     if not isinstance(text, str):
         return f"{role} is not text"
-    if role == "question" and not text.strip():
+    if role == "question" and not text.replace("\0", " ").strip():  # a file that was never written to its end is zeros
         return "blank question"
+    if len(text) > LONGEST:
+        return f"{role} is longer than {LONGEST:,} characters"
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
         return f"{role} is not valid Unicode"
     return ""
+
+
+def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Yield the rows some hundred at a time, or fewer where they are large: memory is to have a bound."""
+    chunk: list[Row] = []
+    characters = 0
+    for row in rows:
+        chunk.append(row)
+        characters += sum(len(value) for value in row.values() if isinstance(value, str))
+        if len(chunk) == CHUNK or characters >= CHUNK_CHARACTERS:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk
 
 
 def judge(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> list[Judged]:
@@ -80,7 +102,7 @@ def judge(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> list[Jud
     pairs: list[tuple[str, str]] = []
     for row in rows:
         question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
-        why = flaw("question", question) or flaw("paraphrase", paraphrase)
+        why = row.why if isinstance(row, LostRow) else flaw("question", question) or flaw("paraphrase", paraphrase)
         found.append(_unscored(why) if why else None)
         if not why:
             pairs.append((str(question), paraphrase or ""))

@@ -78,7 +78,6 @@ def plan_batches(
     epochs: int,
     seed: int,
     apart: bool,
-    processes: int = 1,
 ) -> BatchPlan:
     """Plan the batches of all epochs.
 
@@ -91,8 +90,6 @@ def plan_batches(
     apart : bool
         No question twice in a batch, as in-batch negatives need it. Otherwise the triplets of a question stay
         together, so that their anchor is encoded once.
-    processes : int
-        Every epoch has a multiple of this many batches, so that each process gets as many.
 
     """
     width = lengths[triplets.triplets].max(axis=1)  # -1, an in-batch negative, reads the last text: harmless here
@@ -104,8 +101,7 @@ def plan_batches(
         found = [b for chosen in rounds for b in _cut(chosen, triplets.questions, width, batch_size, rng, apart)]
         if apart:  # a lone triplet has no one to take a negative from
             found = [batch for batch in found if len(batch) > 1 or triplets.triplets[batch[0], 2] >= 0]
-        order = rng.permutation(len(found))[: len(found) // processes * processes]
-        batches += [found[i] for i in order]
+        batches += [found[i] for i in rng.permutation(len(found))]
         ends.append(len(batches))
     return BatchPlan(batches=tuple(batches), epoch_ends=tuple(ends))
 
@@ -146,20 +142,37 @@ def _cut(
     return [row[start : start + batch_size] for start in range(0, len(row), batch_size)]
 
 
-def collate(indices: Sequence[int], triplets: TripletSet, tokens: TokenStore) -> dict[str, Any]:
+def share(count: int, rank: int, size: int) -> slice:
+    """Return which of a batch's triplets are those of one of several processes.
+
+    >>> [share(7, rank, 3) for rank in range(3)]
+    [slice(0, 3, None), slice(3, 5, None), slice(5, 7, None)]
+    """
+    least, over = divmod(count, size)
+    start = rank * least + min(rank, over)
+    return slice(start, start + least + (rank < over))
+
+
+def collate(
+    indices: Sequence[int], triplets: TripletSet, tokens: TokenStore, *, rank: int = 0, size: int = 1
+) -> dict[str, Any]:
     """Make the trainer's inputs: the distinct texts of the batch, and each triplet as rows among them.
 
-    The in-batch negative (-1) of a triplet is the question of the next triplet.
+    The in-batch negative (-1) of a triplet is the question of the next triplet. Of several processes each makes its
+    share; where there is none for it, it has a text to encode, but no triplet.
     """
     import torch
 
     chosen = triplets.triplets[np.asarray(indices)].astype(np.int64)
     borrowed = chosen[:, 2] < 0
     chosen[borrowed, 2] = np.roll(chosen[:, 0], -1)[borrowed]
-    texts, places = np.unique(chosen, return_inverse=True)
+    own = chosen[share(len(chosen), rank, size)]
+    texts, places = np.unique(own, return_inverse=True)
+    if not len(texts):
+        texts = chosen[0, :1]
     ids, mask = tokens.padded(texts)
     return {
         "text_input_ids": torch.from_numpy(ids),
         "text_attention_mask": torch.from_numpy(mask),
-        "label": torch.from_numpy(places.reshape(chosen.shape)),
+        "label": torch.from_numpy(places.reshape(own.shape)),
     }

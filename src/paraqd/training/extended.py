@@ -35,6 +35,7 @@ from paraqd.training.judge_corpus import WEIGHTS, JudgeSets, judge_sets, pair_we
 from paraqd.training.judge_data import SHOWN, JudgeData, join_data, read_data, tokenize_pairs, write_data
 from paraqd.training.judge_model import make_judge, save_judge
 from paraqd.training.model_folder import check_out
+from paraqd.training.processes import refuse_several
 from paraqd.training.settings import EncoderTrainingError, require_training
 from paraqd.training.teachers import check_teacher, mean_odds, teacher_odds
 from paraqd.training.train import reproducible
@@ -91,6 +92,7 @@ def train_extended(
 
     """
     require_training()
+    refuse_several("the training of the judge")
     settings = settings or JudgeSettings()
     tell: Progress = progress or (lambda stage, done, total, remark: None)
     folder = Path(out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paraqd.training.processes import ALONE, Crew
 from paraqd.training.settings import Distance, TrainSettings
 
 if TYPE_CHECKING:
@@ -53,8 +54,12 @@ def mnrl_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, scale: float) -
     return functional.cross_entropy(scores, torch.arange(len(anchor), device=scores.device))
 
 
-def make_loss(model: Any, settings: TrainSettings) -> Any:
-    """Return the module that the trainer calls: it encodes a batch's distinct texts once, then takes the loss."""
+def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
+    """Return the module that the trainer calls: it encodes a batch's distinct texts once, then takes the loss.
+
+    Of several processes each encodes its share, and takes the loss of the whole batch.
+    """
+    import torch
     from torch import nn
 
     class BatchLoss(nn.Module):  # type: ignore[misc]
@@ -72,7 +77,9 @@ def make_loss(model: Any, settings: TrainSettings) -> Any:
 
         def forward(self, features: list[dict[str, Tensor]], labels: Tensor) -> Tensor:
             vectors = self.model(features[0])["sentence_embedding"].float()
-            anchor, valid, invalid = (vectors[labels[:, place]] for place in range(3))
+            anchor, valid, invalid = crew.whole(torch.stack([vectors[column] for column in labels.T], dim=1)).unbind(
+                dim=1
+            )
             if settings.loss == "mnrl":
                 loss = mnrl_loss(anchor, valid, invalid, scale=settings.scale)
             else:
@@ -80,6 +87,7 @@ def make_loss(model: Any, settings: TrainSettings) -> Any:
                 loss = triplet_loss(anchor, valid, invalid, distance=settings.distance, margin=settings.margin)
             self._sum = self._sum + loss.detach()
             self._batches += 1
-            return loss
+            # gradients of processes are averaged, and each has only the part of its own share: together they are whole
+            return loss * crew.size + (0.0 if len(labels) else 0.0 * vectors.sum())
 
     return BatchLoss()

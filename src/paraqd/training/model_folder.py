@@ -101,6 +101,8 @@ def model_card(facts: Mapping[str, Any]) -> str:
         f" (sha256 {data['sha256'][:16]}…)",
         f"- Settings: {', '.join(f'{key} {value}' for key, value in settings.items())}",
     ]
+    if facts.get("processes", 1) > 1:
+        lines.append(f"- Trained in {facts['processes']} processes, which shared every batch")
     if facts.get("stand_ins"):
         lines.append(f"- Made with stand-ins for models that were not to be had: {', '.join(facts['stand_ins'])}")
     if facts.get("left_out"):

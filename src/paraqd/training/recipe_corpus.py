@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from paraqd.corpus.datasets import cache_dir, find, load_questions
+from paraqd.corpus.locks import alone
 from paraqd.corpus.mixture import paper_training, paper_validation
 from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns
 from paraqd.corpus.triplets import TripletSet, read_triplets
@@ -114,23 +115,24 @@ def recipe_corpus(
     folder = cache_dir() / "corpora" / f"{Path(recipe).stem}-{key}"
     folder.mkdir(parents=True, exist_ok=True)
     found = []
-    for name, size in (("train", questions), ("validation", None)):
-        path = folder / f"{name}.jsonl"
-        if not path.is_file():
-            rows = load_questions("questions", data_dir=data_dir)
-            chosen = paper_validation(rows) if size is None else paper_training(rows, size=size, seed=seed)
-            write_questions(chosen, path)
-        found.append(
-            prepare_pairs(
-                path,
-                folder / f"{name}_pairs.jsonl.gz",
-                recipe=recipe,
-                seed=seed,
-                generators=generators,
-                device=device,
-                progress=_named(name, progress),
+    with alone(folder / ".lock"):  # several processes may want the same corpus: the first makes it
+        for name, size in (("train", questions), ("validation", None)):
+            path = folder / f"{name}.jsonl"
+            if not path.is_file():
+                rows = load_questions("questions", data_dir=data_dir)
+                chosen = paper_validation(rows) if size is None else paper_training(rows, size=size, seed=seed)
+                write_questions(chosen, path)
+            found.append(
+                prepare_pairs(
+                    path,
+                    folder / f"{name}_pairs.jsonl.gz",
+                    recipe=recipe,
+                    seed=seed,
+                    generators=generators,
+                    device=device,
+                    progress=_named(name, progress),
+                )
             )
-        )
     return found[0], found[1]
 
 

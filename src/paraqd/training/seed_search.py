@@ -13,8 +13,9 @@ from paraqd.corpus.encoder import DEFAULT_ENCODER
 from paraqd.corpus.triplets import subset
 from paraqd.corpus.writers import replace_json
 from paraqd.training.encoders import encoder_hash
+from paraqd.training.processes import processes
 from paraqd.training.settings import EncoderTrainingError, TrainSettings
-from paraqd.training.train import Progress, describe, processes, train
+from paraqd.training.train import Progress, describe, train
 from paraqd.training.validation import Validation
 
 if TYPE_CHECKING:

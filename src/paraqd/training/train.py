@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from paraqd.generators.runtime import quiet
 from paraqd.training.batches import plan_batches, tokenize
 from paraqd.training.encoders import embedder, encoder_hash, load_trainable
 from paraqd.training.model_folder import check_out, read_facts, save_model
+from paraqd.training.processes import Crew, check_shares, join, own_device
 from paraqd.training.settings import EncoderTrainingError, TrainSettings, require_training
 from paraqd.training.trainer import TrainingStopped, last_checkpoint, run_trainer
 from paraqd.training.validation import Validation, validate
@@ -85,6 +85,9 @@ def train(
     Called again with the same arguments after a kill, it goes on where it was and ends with the same weights (on
     the same machine); a folder that was finished with the same arguments is returned as it is.
 
+    Started in several processes by ``accelerate launch`` or ``torchrun``, they share every batch: what one process
+    would reach, but for dropout, which each has for itself. The main process alone writes.
+
     Parameters
     ----------
     triplets : TripletSet
@@ -109,13 +112,16 @@ def train(
     """
     require_training()
     settings = settings or TrainSettings()
-    tell: Progress = progress or (lambda stage, done, total, remark: None)
+    crew = join(device)
+    check_shares(settings.batch_size, crew.size)
+    device = own_device(device)
+    tell: Progress = progress if progress and crew.is_main else (lambda stage, done, total, remark: None)
     if not len(triplets.triplets):
         raise EncoderTrainingError(
             "there are no triplets to train on: no question has both a valid and an invalid output"
         )
     folder = Path(out)
-    check_out(folder, overwrite=overwrite)
+    crew.by_main(lambda: check_out(folder, overwrite=overwrite))
     facts = {
         "name": folder.name,
         "kind": "bi-encoder",
@@ -131,12 +137,13 @@ def train(
         "validation_data": None if validation is None else describe(validation),
     }
     work_dir = folder.with_name(f"{folder.name}.checkpoints")
-    finished = _finished(folder, facts, overwrite=overwrite)
+    finished = crew.by_main(lambda: _finished(folder, facts, overwrite=overwrite))
     if finished is not None:
         return Trained(folder, finished, reused=True)
-    with _held(work_dir), reproducible(settings.seed), quiet():
+    with ExitStack() as stack, reproducible(settings.seed), quiet():
+        crew.by_main(lambda: stack.enter_context(_held(work_dir)))
         model = load_trainable(encoder, layers=layers, device=device)
-        _begin(work_dir, facts, restart=restart)
+        crew.by_main(lambda: _begin(work_dir, facts, crew.size, restart=restart))
         tell("tokenising", 0, len(triplets.texts), "")
         limit = min(settings.max_length or model.max_seq_length, model.max_seq_length)
         model.max_seq_length = limit  # validation and whoever loads the model read as much as training does
@@ -148,10 +155,9 @@ def train(
             epochs=settings.epochs,
             seed=settings.seed,
             apart=settings.loss == "mnrl" or bool((triplets.triplets[:, 2] < 0).any()),
-            processes=processes(),
         )
         if not len(plan):
-            raise EncoderTrainingError("there are too few questions for one batch in each process")
+            raise EncoderTrainingError("there are too few questions for one batch")
         history = _History(work_dir / "history.json")
         history.load()
 
@@ -177,6 +183,7 @@ def train(
             plan,
             settings=settings,
             work_dir=work_dir,
+            crew=crew,
             device=device,
             workers=workers,
             checkpoint_seconds=checkpoint_seconds,
@@ -190,14 +197,35 @@ def train(
             "validation_overlap": None if validation is None else _overlap(triplets, validation),
             "history": history.epochs,
             "steps": len(plan),
+            "processes": crew.size,
             "loss": round(losses[-1], 4) if losses else None,
             "versions": _versions(),
         }
-        if _is_main_process():
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            save_model(model, folder, facts)
-            shutil.rmtree(work_dir, ignore_errors=True)
-    return Trained(folder, read_facts(folder) if _is_main_process() else facts)
+        _check_same(model, crew)
+        written = crew.by_main(lambda: _write(model, folder, facts, work_dir))
+    return Trained(folder, written)
+
+
+def _write(model: Any, folder: Path, facts: dict[str, Any], work_dir: Path) -> dict[str, Any]:
+    """Write the model folder, throw away the checkpoints, and return what the folder says."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    save_model(model, folder, facts)
+    shutil.rmtree(work_dir, ignore_errors=True)
+    return read_facts(folder)
+
+
+def _check_same(model: Any, crew: Crew) -> None:
+    """Assert that all processes hold the same weights, to the bit."""
+    if crew.size == 1:
+        return
+    digest = hashlib.sha256()
+    for name, value in model.state_dict().items():
+        digest.update(name.encode() + value.detach().cpu().contiguous().view(-1).numpy().tobytes())
+    if len(set(crew.everyone(digest.hexdigest()))) > 1:
+        raise EncoderTrainingError(
+            "the processes ended with different weights, which must not be: no model was written; "
+            "look whether a GPU is faulty, or train in one process"
+        )
 
 
 def _overlap(triplets: TripletSet, validation: TripletSet) -> int:
@@ -209,9 +237,6 @@ def _overlap(triplets: TripletSet, validation: TripletSet) -> int:
 @contextmanager
 def _held(work_dir: Path) -> Iterator[None]:
     """Refuse to train into a folder that another process is training into."""
-    if not _is_main_process():
-        yield
-        return
     work_dir.parent.mkdir(parents=True, exist_ok=True)
     path = work_dir.with_name(f".{work_dir.name}.lock")
     with open(path, "wb") as file:
@@ -251,13 +276,20 @@ def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[s
     return None
 
 
-def _begin(work_dir: Path, facts: dict[str, Any], *, restart: bool) -> None:
+def _begin(work_dir: Path, facts: dict[str, Any], processes: int, *, restart: bool) -> None:
     """Keep the checkpoints of this very training; those of another are thrown away only if asked."""
     manifest = work_dir / "training.json"
-    wanted = json.loads(json.dumps(facts))
-    if not _is_main_process() or (manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted):
+    wanted = json.loads(json.dumps({**facts, **({"processes": processes} if processes > 1 else {})}))
+    there = json.loads(manifest.read_text("utf-8")) if manifest.is_file() else None
+    if there == wanted:
         return
     if last_checkpoint(work_dir) and not restart:
+        begun = (there or {}).pop("processes", 1)
+        if there == json.loads(json.dumps(facts)):
+            raise EncoderTrainingError(
+                f"{work_dir} holds a training that was begun in {begun} {'process' if begun == 1 else 'processes'}: "
+                "go on in as many, or give --restart"
+            )
         raise EncoderTrainingError(
             f"{work_dir} holds an unfinished training with other settings: finish it with those, or give --restart"
         )
@@ -282,15 +314,6 @@ def reproducible(seed: int) -> Iterator[None]:
     finally:
         random.setstate(python)
         np.random.set_state(numpy_state)  # noqa: NPY002
-
-
-def processes() -> int:
-    """Return how many processes train together."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
-
-
-def _is_main_process() -> bool:
-    return int(os.environ.get("RANK", "0")) == 0
 
 
 def _versions() -> dict[str, str]:

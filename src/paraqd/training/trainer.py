@@ -1,4 +1,4 @@
-"""sentence-transformers' trainer over planned batches: checkpoints, several processes and precision come with it."""
+"""sentence-transformers' trainer over planned batches: checkpoints and precision come with it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from paraqd.training.batches import BatchPlan, TokenStore, collate
 from paraqd.training.losses import make_loss
+from paraqd.training.processes import ALONE, Crew
 from paraqd.training.settings import EncoderTrainingError, TrainSettings
 
 if TYPE_CHECKING:
@@ -39,13 +41,18 @@ def run_trainer(
     *,
     settings: TrainSettings,
     work_dir: Path,
+    crew: Crew = ALONE,
     device: str | None = None,
     workers: int = 0,
     checkpoint_seconds: float = _CHECKPOINT_SECONDS,
     on_step: StepProgress | None = None,
     on_epoch: Callable[[int], None] | None = None,
 ) -> None:
-    """Train the model in place over all planned batches, going on from the last checkpoint in ``work_dir``."""
+    """Train the model in place over all planned batches, going on from the last checkpoint in ``work_dir``.
+
+    The processes of a crew share every batch, and all end with the same weights.
+    """
+    from accelerate.data_loader import prepare_data_loader
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
     from torch.utils.data import DataLoader
     from transformers import PrinterCallback
@@ -54,7 +61,6 @@ def run_trainer(
         """Takes its batches from the plan; one pass over it is the whole training."""
 
         def get_train_dataloader(self) -> Any:
-            self.accelerator.even_batches = False
             loader = DataLoader(
                 self.train_dataset,
                 batch_sampler=plan,
@@ -63,7 +69,15 @@ def run_trainer(
                 pin_memory=self.args.dataloader_pin_memory,
                 persistent_workers=False,
             )
-            return self.accelerator.prepare(loader)
+            # not sharded here: every process sees every batch, and takes its share of it
+            return prepare_data_loader(
+                loader, self.accelerator.device, num_processes=1, process_index=0, put_on_device=True
+            )
+
+        def _save_rng_state(self, output_dir: str) -> None:
+            """Wait for all: the file that says that a checkpoint is whole is written next."""
+            super()._save_rng_state(output_dir)
+            crew.wait()
 
         def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
             """Leave the model card to us: it is written once, at the end."""
@@ -75,7 +89,7 @@ def run_trainer(
     arguments = SentenceTransformerTrainingArguments(
         output_dir=str(work_dir),
         num_train_epochs=1,
-        per_device_train_batch_size=settings.batch_size,
+        per_device_train_batch_size=settings.batch_size // crew.size,
         learning_rate=settings.learning_rate,
         weight_decay=settings.weight_decay,
         warmup_steps=settings.warmup_share,
@@ -91,12 +105,14 @@ def run_trainer(
         report_to=[],
         disable_tqdm=True,
         dataloader_num_workers=workers,
+        dataloader_drop_last=crew.size > 1,  # of no effect on planned batches; said, so that nobody is advised to
         dataloader_pin_memory=_on_gpu(device),
         remove_unused_columns=False,
     )
-    loss = make_loss(model, settings)
-    batch_of: Any = partial(collate, triplets=triplets, tokens=tokens)
-    watch = _make_watch(plan, loss, checkpoint_seconds, on_step, on_epoch)
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # one process uses one GPU: a batch cannot be cut after it is laid out
+    loss = make_loss(model, settings, crew)
+    batch_of: Any = partial(collate, triplets=triplets, tokens=tokens, rank=crew.rank, size=crew.size)
+    watch = _make_watch(plan, loss, crew, checkpoint_seconds, on_step, on_epoch)
     trainer = PlannedTrainer(
         model=model,
         args=arguments,
@@ -106,8 +122,9 @@ def run_trainer(
         callbacks=[watch],
     )
     trainer.remove_callback(PrinterCallback)
-    last = last_checkpoint(work_dir)
-    with watch.listening(), _plain_attention():
+    last = crew.by_main(lambda: last_checkpoint(work_dir))
+    with watch.listening(), _plain_attention(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*broadcast_buffers", category=FutureWarning)  # accelerate's own
         trainer.train(resume_from_checkpoint=last)
     if watch.stopped:
         raise TrainingStopped
@@ -116,16 +133,18 @@ def run_trainer(
 def _make_watch(
     plan: BatchPlan,
     loss: Any,
+    crew: Crew,
     checkpoint_seconds: float,
     on_step: StepProgress | None,
     on_epoch: Callable[[int], None] | None,
 ) -> Any:
     """Return the callback that reports progress, asks for checkpoints, and stops in good order on Ctrl-C."""
+    import torch
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):  # type: ignore[misc]
         def __init__(self) -> None:
-            self.stopped = False
+            self.stopped = self._asked = False  # agreed by all; asked for by a signal, at any time
             self._saved = self._shown = time.monotonic()
 
         @contextmanager
@@ -140,23 +159,29 @@ def _make_watch(
                 signal.signal(signal.SIGINT, before)
 
         def _interrupt(self, number: int, frame: Any) -> None:
-            if self.stopped:  # the second time: at once
+            if self._asked and crew.size == 1:  # the second time: at once; a launcher passes one on more than once
                 raise KeyboardInterrupt
-            self.stopped = True
+            self._asked = True
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            if crew.rank:  # each has dropout of its own; a resumed run takes its state from the checkpoint after this
+                torch.manual_seed(args.seed + (crew.rank << 32))
             if on_step is not None:  # where a resumed run goes on
                 on_step(state.global_step, state.max_steps, math.nan)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
             step, last, now = state.global_step, state.max_steps, time.monotonic()
-            if on_epoch is not None and state.is_world_process_zero:
-                batches = step * args.world_size
-                if batches in plan.epoch_ends:
-                    on_epoch(plan.epoch_ends.index(batches) + 1)
+            if on_epoch is not None and crew.is_main and step in plan.epoch_ends:
+                on_epoch(plan.epoch_ends.index(step) + 1)
+            # clocks differ: the main process's counts; an interrupt of any stops all
+            late, shown, self.stopped = crew.any(
+                crew.is_main and now - self._saved > checkpoint_seconds,
+                crew.is_main and now - self._shown > _SHOW_SECONDS,
+                self._asked,
+            )
             control.should_training_stop |= self.stopped
-            control.should_save |= step < last and (self.stopped or now - self._saved > checkpoint_seconds)
-            if now - self._shown > _SHOW_SECONDS or step == last:
+            control.should_save |= step < last and (self.stopped or late)
+            if shown or step == last:
                 self._shown = now
                 _show(loss, step, last, on_step)
             return control

@@ -1,0 +1,399 @@
+"""How fast pairs are scored: ours beside other people's runtimes and beside what the machine can do, in one run.
+
+    python bench/speed.py [--with-onnx-backend] [--growth quick|full|none] [--million] [--quick] [--out DIR]
+
+Every measurement is a process of its own with two threads; contenders take turns, so that a machine's bad minute hits
+all of them, and ratios are taken within a turn. Writes ``bench.json`` after every measurement, and at the end, or when
+stopped by Ctrl-C, ``README.md`` and ``bench.png``. ``--with-onnx-backend`` builds an environment for
+sentence-transformers' ONNX backend and fastembed (``.venv-bench``, 1.5 GB) where it is not there. ``--quick`` only
+shows that everything runs. ``--render`` writes the report of a ``bench.json`` anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from speedlib import env
+from speedlib.env import JobError, run_job
+from speedlib.figures import moved
+from speedlib.pairs import Material, gather, made_pairs, write_pairs
+from speedlib.report import write_report
+
+from paraqd import Scorer
+from paraqd.corpus.encoder import EncoderUnavailableError, encoder_folder
+
+REFERENCE = "st-torch"
+TITLES = {
+    "default": "paraqd, default",
+    "no-skip": "paraqd, default, every pair judged",
+    "encoder": "paraqd, mode encoder (all-MiniLM-L6-v2)",
+    "reading": "paraqd, reading alone",
+    REFERENCE: "sentence-transformers, torch fp32",
+    "st-onnx": "sentence-transformers, ONNX int8",
+    "fastembed": "fastembed, ONNX fp32",
+}
+SHAPE = (
+    4096,
+    384,
+    1536,
+)  # of the product that is measured: a batch of 4096 tokens through the first half of a layer's MLP
+_STOPPED = 130
+QUESTION = "Tom has 5 red and 3 blue pens. How many pens does he have in all?"
+PARAPHRASE = "Tom owns 5 red pens and some blue ones. How many pens does he own?"
+# arguments: the model folder, the file in it, both texts
+_COLD = {
+    REFERENCE: """
+import sys
+from sentence_transformers import SentenceTransformer
+model = SentenceTransformer(sys.argv[1], device="cpu", local_files_only=True)
+one, other = model.encode(sys.argv[3:])
+print(one @ other)
+""",
+    "st-onnx": """
+import sys
+from sentence_transformers import SentenceTransformer
+given = {"file_name": sys.argv[2], "provider": "CPUExecutionProvider"}
+model = SentenceTransformer(sys.argv[1], backend="onnx", model_kwargs=given, local_files_only=True)
+one, other = model.encode(sys.argv[3:])
+print(one @ other)
+""",
+    "fastembed": """
+import sys
+from fastembed import TextEmbedding
+from fastembed.common.model_description import ModelSource, PoolingType
+given = {"pooling": PoolingType.MEAN, "normalization": True, "sources": ModelSource(hf="local/model"), "dim": 384}
+TextEmbedding.add_custom_model(model="local/model", model_file=sys.argv[2], **given)
+one, other = TextEmbedding("local/model", specific_model_path=sys.argv[1]).embed(sys.argv[3:])
+print(one @ other)
+""",
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """What is measured: how ``worker.py`` loads it, and with which interpreter."""
+
+    kind: str
+    options: dict[str, Any] = field(default_factory=dict)
+    python: str = sys.executable
+
+
+class Bench:
+    """One run: what was measured so far, kept in a file after each step."""
+
+    def __init__(self, options: argparse.Namespace, out: Path, work: Path) -> None:
+        self.options = options
+        self.out = out
+        self.work = work
+        self.repeats: int = options.repeats
+        self.material: Material = gather(quick=options.quick)
+        self.contenders: dict[str, Contender] = {}
+        self.found: dict[str, Any] = {
+            "quick": options.quick,
+            "machine": env.describe(),
+            "versions": env.versions(),
+            "sets": {
+                name: {"pairs": len(pairs), "texts": len({text for pair in pairs for text in pair})}
+                for name, pairs in self.material.sets.items()
+            },
+            "absent_sets": self.material.absent,
+            "reference": REFERENCE,
+            "titles": TITLES,
+            "shape": SHAPE,
+            "not_run": {},
+            "failed": {},
+            "limits": [],
+            "runs": {},
+            "counts": {},
+            "quality": {},
+            "cold_start": {},
+            "size": {},
+            "growth": [],
+        }
+        self._scores: dict[str, list[float]] = {}
+
+    def keep(self) -> None:
+        """Write what was measured so far."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        path = self.out / "bench.json"
+        waiting = path.with_suffix(".writing")
+        waiting.write_text(json.dumps(self.found, indent=1) + "\n", "utf-8")
+        waiting.replace(path)
+
+    def drop(self, name: str, reason: object) -> None:
+        """Note why a contender is not measured."""
+        self.contenders.pop(name, None)
+        self.found["not_run"][name] = str(reason)
+        print(f"  {TITLES[name]}: not run: {reason}", flush=True)
+        self.keep()
+
+    def attempt(self, what: str, job: dict[str, Any], python: str = sys.executable) -> dict[str, Any] | None:
+        """Run a job; where it fails, note why, and the rest goes on."""
+        try:
+            return run_job(job, python=python)
+        except JobError as error:
+            self.found["failed"][what] = str(error)
+            print(f"  {what}: failed: {error}", flush=True)
+            self.keep()
+            return None
+
+    # --- who takes part ---------------------------------------------------------------------------
+
+    def line_up(self) -> None:
+        """Find out who can be measured here."""
+        if self.found["machine"]["load_before"] > 0.5:
+            print(f"other programs are at work (load {self.found['machine']['load_before']}): expect a wide spread")
+        print("contenders", flush=True)
+        wanted = self.options.contenders.split(",") if self.options.contenders else list(TITLES)
+        found = {"default": Contender("paraqd"), "reading": Contender("paraqd", {"model": "reading"})}
+        if "skip" in inspect.signature(Scorer.load).parameters:
+            found["no-skip"] = Contender("paraqd", {"skip": False})
+        elif "no-skip" in wanted:
+            self.drop("no-skip", "this version judges every pair anyway")
+        try:
+            self._encoders(wanted, found)
+        except (EncoderUnavailableError, JobError) as error:
+            for name in wanted:
+                if name not in found and name not in self.found["not_run"]:
+                    self.drop(name, error)
+        self.contenders = {name: found[name] for name in TITLES if name in found and name in wanted}
+
+    def _encoders(self, wanted: list[str], found: dict[str, Contender]) -> None:
+        """Add those that turn texts into vectors, all with the same weights."""
+        weights = encoder_folder()
+        found[REFERENCE] = Contender("sentence-transformers", {"folder": str(weights)})
+        if "encoder" in wanted:
+            found["encoder"] = Contender("paraqd", {"model": env.export_ours(weights, self.work), "mode": "encoder"})
+        if {"st-onnx", "fastembed"} & set(wanted):
+            self._rivals(weights, found)
+
+    def _rivals(self, weights: Path, found: dict[str, Contender]) -> None:
+        folder = Path(self.options.rivals)
+        python = env.rivals_python(folder)
+        if self.options.with_onnx_backend:
+            print(f"  the environment in {folder} (minutes, where it is not there)", flush=True)
+            failed = env.build_rivals(folder)
+        elif python.is_file():
+            failed = {}
+        else:
+            failed = dict.fromkeys(("sentence-transformers", "fastembed"), "not installed: give --with-onnx-backend")
+        why = failed.get("sentence-transformers", "")
+        if why:  # without it nobody writes the graph that fastembed would run
+            self.drop("st-onnx", why)
+            self.drop("fastembed", failed.get("fastembed") or "there is no graph to run without sentence-transformers")
+            return
+        out = self.work / "theirs"
+        job = {"what": "prepare", "folder": str(weights), "out": str(out), "processor": env.processor()}
+        try:
+            made = run_job(job, python=python)
+        except JobError as error:
+            self.drop("st-onnx", error)
+            self.drop("fastembed", "there is no graph to run")
+            return
+        self.found["rivals_versions"] = env.rivals_versions(folder)
+        theirs = {"folder": str(out), "file": made["int8"]}
+        found["st-onnx"] = Contender("sentence-transformers", theirs, str(python))
+        if failed.get("fastembed"):
+            self.drop("fastembed", failed["fastembed"])
+        else:  # the model of that name that it fetches itself is in 32 bits, too
+            found["fastembed"] = Contender("fastembed", {**theirs, "file": made["full"]}, str(python))
+
+    # --- pairs a second, one pair, memory ----------------------------------------------------------
+
+    def take_turns(self) -> None:
+        """Measure the machine and every contender, turn by turn."""
+        files = {
+            name: write_pairs(pairs, self.work / f"{number}.jsonl")
+            for number, (name, pairs) in enumerate(self.material.sets.items())
+        }
+        warm = write_pairs(self.material.warm, self.work / "warm.jsonl")
+        single = write_pairs(self.material.single, self.work / "single.jsonl")
+        for turn in range(self.repeats):
+            print(f"turn {turn + 1} of {self.repeats}", flush=True)
+            self._limits()
+            for name in list(self.contenders):
+                who = self.contenders[name]
+                job: dict[str, Any] = {"what": "measure", "kind": who.kind, "options": who.options}
+                job |= {"sets": files, "warm": warm, "single": single, "scores": turn == 0, "count": turn == 0}
+                try:
+                    run = run_job(job, python=who.python)
+                except JobError as error:
+                    self.drop(name, error)
+                    continue
+                self._note(name, run)
+                self.keep()
+
+    def _limits(self) -> None:
+        made = self.attempt("the machine's limits", {"what": "machine", "shape": SHAPE})
+        if made is None:
+            return
+        self.found["limits"].append(made)
+        print(
+            "  " + ", ".join(f"{name} {rate:,.0f} GOP/s" for name, rate in self.found["limits"][-1].items()), flush=True
+        )
+
+    def _note(self, name: str, run: dict[str, Any]) -> None:
+        counts = run.pop("counts", None)
+        if counts is not None:
+            self.found["counts"][name] = counts
+        scores = [score for each in run["sets"].values() for score in each.pop("scores", [])]
+        if scores:
+            self._scores[name] = scores
+        self.found["runs"].setdefault(name, []).append(run)
+        for other in ("encoder", "st-onnx", "fastembed"):
+            if other in self._scores and REFERENCE in self._scores:
+                self.found["quality"][other] = moved(self._scores[other], self._scores[REFERENCE])
+        told = ", ".join(f"{each['pairs'] / each['seconds']:,.0f}" for each in run["sets"].values())
+        middle = sorted(run["single_ms"])[len(run["single_ms"]) // 2]
+        print(f"  {TITLES[name]}: {told} pairs/s; one pair {middle:.1f} ms; {run['peak_mb']:,.0f} MB", flush=True)
+
+    # --- commands ---------------------------------------------------------------------------------
+
+    def cold_starts(self) -> None:
+        """Time one pair from the command line, from nothing."""
+        print("one pair from a cold start", flush=True)
+        commands = {"python": [sys.executable, "-c", "pass"]}
+        if "default" in self.contenders:
+            commands["default"] = [*env.paraqd(), "explain", QUESTION, PARAPHRASE]
+        for name, who in self.contenders.items():
+            if name not in _COLD:
+                continue
+            places = [who.options["folder"], who.options.get("file", "")]
+            commands[name] = [who.python, "-c", _COLD[name], *places, QUESTION, PARAPHRASE]
+        for turn in range(1 if self.options.quick else 0, self.repeats + 1):
+            for name, command in commands.items():
+                python = self.contenders[name].python if name in self.contenders else sys.executable
+                job = {"what": "command", "command": command}
+                run = self.attempt(f"a cold start of {TITLES.get(name, name)}", job, python)
+                if turn and run:  # the first fills the disk's cache
+                    self.found["cold_start"].setdefault(name, []).append(run)
+        for name, runs in self.found["cold_start"].items():
+            middle = sorted(run["seconds"] for run in runs)[len(runs) // 2]
+            print(f"  {TITLES.get(name, 'python that does nothing')}: {middle:.2f} s", flush=True)
+        self.keep()
+
+    def sizes(self) -> None:
+        """Add up what each has to install."""
+        import paraqd
+
+        own = Path(paraqd.__file__).parent
+        files = [path for path in own.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+        ours = self.attempt("the size of paraqd", {"what": "size", "requirements": ["paraqd"], "apart": "paraqd"})
+        if ours:
+            self.found["size"]["default"] = {**ours, "own_mb": sum(path.stat().st_size for path in files) / 1e6}
+        needs = {REFERENCE: "sentence-transformers", "st-onnx": "sentence-transformers[onnx]", "fastembed": "fastembed"}
+        for name, who in self.contenders.items():
+            if name not in needs:
+                continue
+            job = {"what": "size", "requirements": [needs[name]]}
+            found = self.attempt(f"the size of {needs[name]}", job, who.python)
+            weights = Path(who.options["folder"]) / who.options.get("file", "model.safetensors")
+            if found:
+                self.found["size"][name] = {**found, "own_mb": weights.stat().st_size / 1e6}
+        self.keep()
+
+    # --- growth -----------------------------------------------------------------------------------
+
+    def grow(self) -> None:
+        """Score larger and larger sets, from Python and as a command on a file."""
+        plan = [(size, self.repeats) for size in _sizes(self.options)]
+        plan += [(1_000_000, 1)] if self.options.million else []
+        for size, repeats in plan:
+            print(f"{size:,} pairs", flush=True)
+            pairs = made_pairs(size)
+            plain = write_pairs(pairs, self.work / "grown.jsonl")
+            given = write_pairs(pairs, self.work / "grown.score.jsonl")
+            del pairs
+            warm = write_pairs(self.material.warm, self.work / "warm.jsonl")
+            scored = self.work / "scored.jsonl"
+            job = {"what": "measure", "kind": "paraqd", "options": {}, "warm": warm}
+            command = [*env.paraqd(), "score", given, "-o", str(scored), "--overwrite", "--quiet"]
+            for _ in range(repeats):
+                run = self.attempt(f"{size:,} pairs from Python", {**job, "sets": {"grown": plain}})
+                if run:
+                    seconds = run["sets"]["grown"]["seconds"]
+                    self._grown("Python", size, seconds, run["peak_mb"], run["growth_mb"])
+                run = self.attempt(f"{size:,} pairs by paraqd score", {"what": "command", "command": command})
+                if run:
+                    self._grown("paraqd score", size, run["seconds"], run["peak_mb"], None)
+
+    def _grown(self, how: str, size: int, seconds: float, peak: float, growth: float | None) -> None:
+        row = {"how": how, "pairs": size, "seconds": seconds, "peak_mb": peak, "growth_mb": growth}
+        self.found["growth"].append(row)
+        print(f"  {how}: {seconds:,.1f} s, {size / seconds:,.0f} pairs/s; {peak:,.0f} MB", flush=True)
+        self.keep()
+
+
+def _sizes(options: argparse.Namespace) -> list[int]:
+    if options.growth == "none":
+        return []
+    if options.quick:
+        return [200]
+    return [1_000, 10_000] + ([100_000] if options.growth == "full" else [])
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="results/bench, or runs/bench-quick with --quick, unless given")
+    parser.add_argument("--repeats", type=int, help="5 unless given, 1 with --quick")
+    parser.add_argument("--contenders", help=f"only these, of {','.join(TITLES)}")
+    parser.add_argument("--with-onnx-backend", action="store_true", help="build the environment of the other runtimes")
+    parser.add_argument("--rivals", default=str(env.RIVALS), help="where that environment is")
+    parser.add_argument("--growth", choices=("quick", "full", "none"), default="quick")
+    parser.add_argument("--million", action="store_true", help="a million pairs, once")
+    parser.add_argument("--quick", action="store_true", help="a smoke run of two minutes")
+    parser.add_argument("--render", action="store_true", help="only write the report of the figures that are there")
+    options = parser.parse_args(arguments)
+    unknown = [name for name in (options.contenders or "").split(",") if name and name not in TITLES]
+    if unknown:
+        parser.error(f"no contender is called {unknown[0]}: choose of {', '.join(TITLES)}")
+    if options.repeats is not None and options.repeats < 1:
+        parser.error("--repeats must be at least 1")
+    options.repeats = options.repeats or (1 if options.quick else 5)
+    options.out = options.out or env.ROOT / ("runs/bench-quick" if options.quick else "results/bench")
+    return options
+
+
+def main() -> int:
+    """Measure and write the report; 1 where something failed, 130 where it was stopped."""
+    options = parse()
+    path = options.out / "bench.json"
+    if options.render:
+        if not path.is_file():
+            sys.exit(f"{path} is not here: run this without --render first")
+        write_report(json.loads(path.read_text("utf-8")), options.out)
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # a time limit stops it likewise
+    started = time.perf_counter()
+    code = 0
+    with tempfile.TemporaryDirectory(prefix="paraqd-bench-") as work:
+        bench = Bench(options, options.out, Path(work))
+        try:
+            bench.line_up()
+            bench.take_turns()
+            bench.cold_starts()
+            bench.sizes()
+            bench.grow()
+        except KeyboardInterrupt:
+            print("stopped; what was measured is kept", file=sys.stderr)
+            code = _STOPPED
+        bench.found["stopped"] = code == _STOPPED
+        bench.found["minutes"] = round((time.perf_counter() - started) / 60, 1)
+        bench.keep()
+    write_report(bench.found, options.out)
+    print(f"{options.out / 'README.md'}, {bench.found['minutes']} minutes")
+    return code or int(bool(bench.found["failed"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

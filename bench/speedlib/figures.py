@@ -1,0 +1,76 @@
+"""What follows from the measurements: rates, ratios, the machine's limits."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+Found = dict[str, Any]
+
+_JUDGED = ("default", "no-skip")
+_ENCODED = ("encoder", "st-torch", "st-onnx", "fastembed")
+_LAYERS, _WIDTH = 6, 384  # all-MiniLM-L6-v2, and the judge that was made from it
+
+
+def moved(scores: Sequence[float], reference: Sequence[float]) -> dict[str, float]:
+    """Say how far scores are from a reference's.
+
+    >>> moved([0.5, 0.9], [0.5, 0.8])["max"]
+    0.1
+    """
+    away = np.abs(np.array(scores) - np.array(reference))
+    found = {"median": np.median(away), "p99": np.quantile(away, 0.99), "max": away.max()}
+    return {"pairs": len(away), **{name: round(float(value), 5) for name, value in found.items()}}
+
+
+def measured(found: Found) -> Iterator[tuple[str, str]]:
+    """Yield the names and titles of those that were measured."""
+    for name, title in found["titles"].items():
+        if found["runs"].get(name):
+            yield name, title
+
+
+def rates(found: Found, name: str, which: str) -> list[float]:
+    """Return the pairs a second of each turn."""
+    return [run["sets"][which]["pairs"] / run["sets"][which]["seconds"] for run in found["runs"].get(name, ())]
+
+
+def ratios(found: Found, name: str, which: str) -> list[float]:
+    """Return how many times the reference's speed a contender had, turn by turn."""
+    return [a / b for a, b in zip(rates(found, name, which), rates(found, found["reference"], which), strict=False)]
+
+
+def limits(found: Found) -> dict[str, float]:
+    """Return the machine's best GOP/s, by arithmetic: the median over the turns."""
+    best: dict[str, float] = {}
+    for name in found["limits"][0] if found["limits"] else ():
+        rate = statistics.median(each[name] for each in found["limits"])
+        arithmetic = name.partition(",")[0]
+        best[arithmetic] = max(rate, best.get(arithmetic, 0.0))
+    return best
+
+
+def operations(counts: dict[str, int]) -> float:
+    """Return the operations that a pair needs: matrices and attention of six layers, no padding.
+
+    >>> operations({"tokens": 100, "squares": 5000, "pairs": 1}) / 1e9
+    2.1694464
+    """
+    matrices = 2 * 12 * _WIDTH**2 * counts["tokens"]
+    attention = 4 * _WIDTH * counts["squares"]
+    return _LAYERS * (matrices + attention) / counts["pairs"]
+
+
+def needed(found: Found, name: str, which: str) -> float | None:
+    """Return the operations of a pair where nothing is skipped or remembered: by both texts, or by the judge."""
+    sources = ("no-skip", "default") if name in _JUDGED else ("st-torch", "st-onnx", "fastembed", "encoder")
+    if name not in (*_JUDGED, *_ENCODED):
+        return None
+    for source in sources:
+        counts = found["counts"].get(source, {}).get(which)
+        if counts and counts["tokens"]:
+            return operations(counts)
+    return None

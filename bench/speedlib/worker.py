@@ -1,0 +1,364 @@
+"""One measurement in a process of its own: ``python -P worker.py JOB.json RESULT.json``.
+
+It runs in other people's environments, too, and therefore imports nothing of ours but for our own contenders. Pairs
+come as files of JSON lines, [question, paraphrase] each; the result is a JSON object.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+Pairs = list[tuple[str, str]]
+Score = Callable[[Pairs], list[float]]
+Note = Callable[[Any], None]
+
+
+# --- contenders -----------------------------------------------------------------------------------
+
+
+def load(kind: str, options: dict[str, Any], threads: int) -> tuple[Score, Any]:
+    """Load a contender; return what scores pairs, and its model where tokens are counted by a hook on that."""
+    makers = {"paraqd": _paraqd, "sentence-transformers": _sentence_transformers, "fastembed": _fastembed}
+    return makers[kind](options, threads)
+
+
+def _paraqd(options: dict[str, Any], threads: int) -> tuple[Score, Any]:
+    from paraqd import Scorer
+
+    given = dict(options)
+    if "threads" in inspect.signature(Scorer.load).parameters:
+        given["threads"] = threads
+    scorer = Scorer.load(given.pop("model", None), **given)
+    return lambda pairs: [verdict.score for verdict in scorer.score_pairs(pairs)], None
+
+
+def _sentence_transformers(options: dict[str, Any], threads: int) -> tuple[Score, Any]:
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    torch.set_num_threads(threads)
+    given: dict[str, Any] = {"device": "cpu", "local_files_only": True}
+    if "file" in options:
+        given |= {
+            "backend": "onnx",
+            "model_kwargs": {"file_name": options["file"], "provider": "CPUExecutionProvider"},
+        }
+    model = SentenceTransformer(options["folder"], **given)
+    return lambda pairs: _cosines(model.encode(_texts(pairs), batch_size=32, show_progress_bar=False)), model
+
+
+def _fastembed(options: dict[str, Any], threads: int) -> tuple[Score, Any]:
+    import numpy as np
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    name = "local/all-MiniLM-L6-v2"
+    TextEmbedding.add_custom_model(
+        model=name,
+        pooling=PoolingType.MEAN,
+        normalization=True,
+        sources=ModelSource(hf=name),
+        dim=384,
+        model_file=options["file"],
+    )
+    model = TextEmbedding(name, specific_model_path=options["folder"], threads=threads)
+    return lambda pairs: _cosines(np.array(list(model.embed(_texts(pairs))))), None
+
+
+def _texts(pairs: Pairs) -> list[str]:
+    return [question for question, _ in pairs] + [paraphrase for _, paraphrase in pairs]
+
+
+def _cosines(vectors: Any) -> list[float]:
+    import numpy as np
+
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    half = len(units) // 2
+    found: list[float] = np.einsum("ij,ij->i", units[:half], units[half:]).tolist()
+    return found
+
+
+# --- what a contender needs -----------------------------------------------------------------------
+
+
+def measure(job: dict[str, Any]) -> dict[str, Any]:
+    """Time a contender on each set and on single pairs, and watch its memory."""
+    started = time.perf_counter()
+    score, model = load(job["kind"], job["options"], job["threads"])
+    loaded = time.perf_counter() - started
+    score(read_pairs(job["warm"]))
+    sets = {name: read_pairs(path) for name, path in job["sets"].items()}
+    resident = status("VmRSS")
+    forget_peak()
+    found: dict[str, Any] = {"load_s": loaded, "sets": {}}
+    for name, pairs in sets.items():
+        started = time.perf_counter()
+        scores = score(pairs)
+        found["sets"][name] = {"seconds": time.perf_counter() - started, "pairs": len(pairs)}
+        if job.get("scores"):
+            found["sets"][name]["scores"] = scores
+    found["peak_mb"] = status("VmHWM")
+    found["growth_mb"] = found["peak_mb"] - resident
+    found["single_ms"] = single(score, read_pairs(job["single"])) if "single" in job else []
+    if job.get("count"):
+        found["counts"] = counted(score, model, sets)
+    return found
+
+
+def single(score: Score, pairs: Pairs, warm: int = 20) -> list[float]:
+    """Return the milliseconds that each pair takes alone; the first ones only warm up."""
+    found = []
+    for pair in pairs:
+        started = time.perf_counter()
+        score([pair])
+        found.append((time.perf_counter() - started) * 1e3)
+    return found[min(warm, len(found) // 2) :]
+
+
+def counted(score: Score, model: Any, sets: dict[str, Pairs]) -> dict[str, Any]:
+    """Score once more and count what goes through the model: rows, tokens, and the cells that hold padding."""
+    found = {}
+    seen: dict[str, int] = {}
+
+    def note(ids: Any) -> None:
+        import numpy as np
+
+        lengths = (np.asarray(ids) != 0).sum(axis=-1)  # 0 is [PAD]
+        seen["calls"] += 1
+        seen["rows"] += lengths.size
+        seen["tokens"] += int(lengths.sum())
+        seen["cells"] += int(np.asarray(ids).size)
+        seen["squares"] += int((lengths.astype(np.int64) ** 2).sum())
+
+    _watch(model, note)
+    for name, pairs in sets.items():
+        seen.update(dict.fromkeys(("calls", "rows", "tokens", "cells", "squares"), 0))
+        score(pairs)
+        found[name] = {**seen, "pairs": len(pairs)}
+    return found
+
+
+def _watch(model: Any, note: Note) -> None:
+    """Have the token numbers of every batch noted, whichever runtime computes it."""
+    if model is not None and getattr(model, "backend", "torch") == "torch":
+        model[0].register_forward_pre_hook(lambda _, inputs: note(inputs[0]["input_ids"]))
+        return
+    try:
+        from onnxruntime.capi.onnxruntime_inference_collection import Session
+    except ImportError:
+        return  # nothing learned, nothing to count
+    run = Session.run
+
+    def noted(self: Any, names: Any, feed: Any, *more: Any, **options: Any) -> Any:
+        if "input_ids" in feed:
+            note(feed["input_ids"])
+        return run(self, names, feed, *more, **options)
+
+    Session.run = noted
+
+
+# --- the machine's own limits ---------------------------------------------------------------------
+
+
+def machine(job: dict[str, Any]) -> dict[str, float]:
+    """Return GOP/s of plain matrix products, of the shape that most of the encoder's work has."""
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+
+    rows, inner, outer = job["shape"]
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rows, inner)).astype(np.float32)
+    weight = rng.normal(size=(inner, outer)).astype(np.float32) * np.float32(0.05)
+    scale = (np.abs(weight).max(axis=0) / 127).astype(np.float32)
+    held = {
+        "w": np.rint(weight / scale).astype(np.int8),
+        "step": np.array(8 / 255, dtype=np.float32),
+        "scale": scale,
+        "middle": np.array(128, dtype=np.uint8),
+        "none": np.zeros(outer, dtype=np.int8),
+        "bias": np.zeros(outer, dtype=np.float32),
+    }
+    product = ["rounded", "w", "step", "scale", "middle", "none", "bias"]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["m", k]) for n, k in (("x", inner), ("y", outer))]
+
+    def session(nodes: list[Any], arrays: dict[str, Any]) -> Callable[[], Any]:
+        import onnxruntime
+
+        kept = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+        graph = helper.make_graph(nodes, "product", ends[:1], ends[1:], kept)
+        sets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
+        model = helper.make_model(graph, opset_imports=sets)
+        model.ir_version = 10
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.intra_op_num_threads = job["threads"]
+        made = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return lambda: made.run(None, {"x": x})
+
+    plain = session([helper.make_node("MatMul", ["x", "w"], ["y"])], {"w": weight})
+    rounded = session(
+        [
+            helper.make_node("QuantizeLinear", ["x", "step", "middle"], ["rounded"]),
+            helper.make_node("MatMulIntegerToFloat", product, ["y"], domain="com.microsoft"),
+        ],
+        held,
+    )
+    operations = 2 * rows * inner * outer
+    return {
+        "fp32, numpy": operations / best(lambda: x @ weight) / 1e9,
+        "fp32, onnxruntime": operations / best(plain) / 1e9,
+        "int8, onnxruntime": operations / best(rounded) / 1e9,
+    }
+
+
+def best(work: Callable[[], Any], times: int = 12) -> float:
+    """Return the fewest seconds of several tries, after two that warm up."""
+    found = []
+    for number in range(times + 2):
+        started = time.perf_counter()
+        work()
+        if number > 1:
+            found.append(time.perf_counter() - started)
+    return min(found)
+
+
+# --- other people's form of the weights ------------------------------------------------------------
+
+
+def prepare(job: dict[str, Any]) -> dict[str, str]:
+    """Have sentence-transformers write its own ONNX graph and round it to eight bits for this processor."""
+    from sentence_transformers import SentenceTransformer, export_dynamic_quantized_onnx_model
+
+    given = {"export": True, "provider": "CPUExecutionProvider"}
+    model = SentenceTransformer(job["folder"], backend="onnx", model_kwargs=given, local_files_only=True)
+    model.save_pretrained(job["out"])
+    export_dynamic_quantized_onnx_model(model, job["processor"], job["out"])
+    return {"full": "onnx/model.onnx", "int8": f"onnx/model_qint8_{job['processor']}.onnx"}
+
+
+# --- commands, sizes ------------------------------------------------------------------------------
+
+
+def command(job: dict[str, Any]) -> dict[str, Any]:
+    """Run a command as a user would; return its wall time and its peak memory.
+
+    It is started from here, a small process: the peak of a child counts from its parent's size.
+    """
+    started = time.perf_counter()
+    done = subprocess.run(job["command"], capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - started
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1])
+    return {"seconds": seconds, "peak_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * _unit() / 1e6}
+
+
+def size(job: dict[str, Any]) -> dict[str, Any]:
+    """Return megabytes and number of the packages that some requirements bring along, compiled files left out."""
+    from importlib.metadata import distribution
+
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    waiting = [Requirement(each) for each in job["requirements"]]
+    sizes: dict[str, float] = {}
+    asked: set[tuple[str, str]] = set()
+    while waiting:
+        need = waiting.pop()
+        name = str(canonicalize_name(need.name))
+        held = distribution(name)
+        if name not in sizes:
+            places = [Path(str(file.locate())) for file in held.files or () if file.suffix != ".pyc"]
+            # our own is counted where it lies: an editable install lists no files
+            mine = name == job.get("apart")
+            sizes[name] = 0 if mine else sum(place.stat().st_size for place in places if place.is_file()) / 1e6
+        for extra in {"", *need.extras} - {e for n, e in asked if n == name}:
+            asked.add((name, extra))
+            for line in held.requires or ():
+                inner = Requirement(line)
+                if inner.marker is None or inner.marker.evaluate({"extra": extra}):
+                    waiting.append(inner)
+    largest = dict(sorted(sizes.items(), key=lambda each: -each[1])[:5])
+    return {"packages": len(sizes), "mb": sum(sizes.values()), "largest": largest}
+
+
+# --- this process ---------------------------------------------------------------------------------
+
+
+def read_pairs(path: str) -> Pairs:
+    """Read a file of pairs."""
+    with open(path, encoding="utf-8") as lines:
+        return [(question, paraphrase) for question, paraphrase in map(json.loads, lines)]
+
+
+def status(name: str) -> float:
+    """Return this process's memory in megabytes: VmRSS now, VmHWM at its peak."""
+    try:
+        text = Path("/proc/self/status").read_text("ascii")
+    except OSError:  # no such file on other systems: the peak is all that is known
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _unit() / 1e6
+    line = next(line for line in text.splitlines() if line.startswith(f"{name}:"))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+def forget_peak() -> None:
+    """Let the peak count from here: importing and loading have one of their own."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", "ascii")
+
+
+def _unit() -> int:
+    return 1 if sys.platform == "darwin" else 1024
+
+
+def hold_cores(threads: int) -> None:
+    """Keep to so many cores, where the machine has more; commands that are started from here do so, too."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+
+
+def hold_threads(threads: int) -> None:
+    """Tell a runtime that counts the machine's cores, not those it may use."""
+    if (os.cpu_count() or 1) <= threads:
+        return
+    try:
+        import onnxruntime
+    except ImportError:
+        return
+
+    class Held(onnxruntime.SessionOptions):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.intra_op_num_threads = threads
+
+    onnxruntime.SessionOptions = Held
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Do the job."""
+    job = json.loads(Path(arguments[0]).read_text("utf-8"))
+    hold_cores(job["threads"])
+    if job["what"] == "measure":
+        hold_threads(job["threads"])
+    jobs: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "measure": measure,
+        "machine": machine,
+        "prepare": prepare,
+        "command": command,
+        "size": size,
+    }
+    made = jobs[job["what"]](job)
+    Path(arguments[1]).write_text(json.dumps(made), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,8 @@
+"""``python -m paraqd``: the program, for launchers that start modules."""
+
+import sys
+
+from paraqd.cli.main import run
+
+if __name__ == "__main__":
+    sys.exit(run())

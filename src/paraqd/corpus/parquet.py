@@ -1,0 +1,92 @@
+"""Parquet read row group by row group, in pieces whose size does not depend on the file's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paraqd.corpus.formats import TableError, explained, reason
+from paraqd.corpus.rows import LostRow, Row
+
+_BATCH_ROWS, _BATCH_BYTES = 1024, 1 << 24
+
+
+class Group(NamedTuple):
+    """A row group that has been looked through; ``problem`` says why it cannot be read."""
+
+    first: int
+    rows: int
+    problem: str
+
+
+def parquet_columns(path: Path) -> tuple[str, ...]:
+    """Return the names of the columns."""
+    with explained(path), open(path, "rb") as raw:
+        if not raw.read(1):
+            raise TableError(f"{path} is empty")
+    with _opened(path) as file:
+        return tuple(file.schema_arrow.names)
+
+
+def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]) -> Iterator[Row]:
+    """Yield every row; ``lost`` are the row groups that cannot be read, of which each row is a `LostRow`."""
+    with _opened(path) as file:
+        for group in range(file.num_row_groups):
+            if group in lost:
+                for _ in range(file.metadata.row_group(group).num_rows):
+                    yield LostRow(lost[group])
+                continue
+            for batch in _batches(file, group, only):
+                yield from batch.to_pylist()
+
+
+def parquet_groups(path: Path) -> Iterator[Group]:
+    """Read every row group once, without making rows of it, and say which are damaged."""
+    import pyarrow as pa
+
+    first = 0
+    with _opened(path) as file:
+        for group in range(file.num_row_groups):
+            rows, found, problem = file.metadata.row_group(group).num_rows, 0, ""
+            try:
+                for batch in _batches(file, group, None):
+                    batch.validate(full=True)  # bytes that are no UTF-8, offsets that lead nowhere
+                    found += batch.num_rows
+                if found != rows:
+                    problem = f"{found:,} of {rows:,} rows are there"
+            except (pa.ArrowException, OSError) as error:
+                if isinstance(error, OSError) and error.errno is not None:  # the disk's fault, not the data's
+                    raise
+                problem = _brief(error)
+            yield Group(first, rows, problem)
+            first += rows
+
+
+def _batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:
+    """Yield some rows at a time: fewer where they are large, so that memory does not depend on that."""
+    facts = file.metadata.row_group(group)
+    each = max(1, facts.total_byte_size // max(1, facts.num_rows))
+    size = max(1, min(_BATCH_ROWS, _BATCH_BYTES // each))
+    return iter(file.iter_batches(batch_size=size, row_groups=[group], columns=only, use_threads=False))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with explained(path):
+        try:
+            # a buffer size makes pyarrow read page by page: memory does not depend on the row groups' size
+            with pq.ParquetFile(path, buffer_size=1 << 20, page_checksum_verification=True) as file:
+                yield file
+        except pa.ArrowException as error:
+            message = f"{path} is cut off or not a Parquet file ({_brief(error)}); copy or make it again"
+            raise TableError(message) from None
+
+
+def _brief(error: Exception) -> str:
+    shown = "".join(sign if sign.isprintable() else " " for sign in reason(error).split(".")[0])
+    return " ".join(shown.split())

@@ -1,0 +1,175 @@
+"""The speed benchmark: its pairs, its measuring processes, its report; a small run, whole and stopped."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import paraqd
+
+BENCH = Path(__file__).parents[2] / "bench"
+sys.path.insert(0, str(BENCH))
+
+from speedlib import figures, pairs, report  # noqa: E402
+from speedlib.env import JobError, resolver_line, run_job  # noqa: E402
+
+NUMBER = re.compile(r"\d+")
+
+
+def run_of(*seconds):
+    """A run's figures: the reference takes a second for 100 pairs, ours what is given."""
+    ours = [{"sets": {"s": {"pairs": 100, "seconds": each}}} for each in seconds]
+    theirs = [{"sets": {"s": {"pairs": 100, "seconds": 1.0}}}] * len(seconds)
+    return {"reference": "st-torch", "runs": {"encoder": ours, "st-torch": theirs}, "counts": {}, "limits": []}
+
+
+class TestPairs:
+    def test_no_text_of_the_shipped_pairs_is_there_twice(self):
+        texts = [text for pair in pairs.shipped_pairs() for text in pair]
+        assert len(texts) == len(set(texts)) > 1000
+
+    def test_what_warms_up_or_is_scored_alone_is_in_no_set(self):
+        material = pairs.gather()
+        measured = {text for pair in material.sets[pairs.SHIPPED] for text in pair}
+        assert measured.isdisjoint(text for pair in [*material.warm, *material.single] for text in pair)
+
+    def test_made_pairs_are_all_different(self):
+        assert len(set(pairs.made_pairs(5000))) == 5000
+
+    def test_texts_of_a_later_turn_are_no_longer(self):
+        for pair in pairs.shipped_pairs()[:100]:
+            lengths = {tuple(map(len, pairs.with_other_numbers(pair, turn))) for turn in (0, 1, 500, 899)}
+            assert len(lengths) == 1
+
+    @pytest.mark.parametrize("turn", [0, 1, 899, 900, 1700])
+    def test_other_numbers_are_the_same_where_they_were(self, turn):
+        question, paraphrase = pairs.with_other_numbers(("5 of 12, then 1,200.5", "12 less 5; 7"), turn)
+        (five, twelve, *_), (again, once_more, seven) = NUMBER.findall(question), NUMBER.findall(paraphrase)
+        assert (five, twelve, seven) == (once_more, again, "7")
+        assert len({five, twelve, "5", "12"}) == 4
+        assert question.endswith("then 1,200.5")
+
+
+class TestFigures:
+    def test_a_ratio_is_taken_within_a_turn(self):
+        found = run_of(0.5, 0.25)
+        assert figures.ratios(found, "encoder", "s") == [2.0, 4.0]
+        found["runs"]["st-torch"] = found["runs"]["st-torch"][:1]  # stopped between the two
+        assert figures.ratios(found, "encoder", "s") == [2.0]
+
+    def test_operations_of_a_pair(self):
+        # six layers of twelve squares of the width, an addition and a multiplication each: 2 x 10.6 M for a token
+        assert figures.operations({"tokens": 10, "squares": 0, "pairs": 10}) == pytest.approx(2 * 10.6e6, rel=0.01)
+        assert figures.operations({"tokens": 0, "squares": 9, "pairs": 1}) == 6 * 4 * 384 * 9
+
+    def test_the_limit_is_the_better_of_the_runtimes(self):
+        found = {
+            "limits": [{"fp32, a": 10, "fp32, b": 30, "int8, b": 90}, {"fp32, a": 10, "fp32, b": 50, "int8, b": 90}]
+        }
+        assert figures.limits(found) == {"fp32": 40, "int8": 90}
+
+    def test_how_far_scores_moved(self):
+        assert figures.moved([0.5, 0.9, 1.0], [0.5, 0.8, 1.0]) == {"pairs": 3, "median": 0.0, "p99": 0.098, "max": 0.1}
+
+    def test_spread(self):
+        assert report.spread([3, 1, 2], "{:.1f}".format) == "2.0 (1.0 to 3.0)"
+        assert report.spread([], str) == "–"
+
+
+class TestProcesses:
+    def test_the_size_of_a_package_with_what_it_needs(self):
+        found = run_job({"what": "size", "requirements": ["rich"]})
+        assert {"rich", "pygments", "markdown-it-py"} <= set(found["largest"])
+        alone = run_job({"what": "size", "requirements": ["mdurl"]})
+        assert alone["packages"] == 1
+        assert 0 < alone["mb"] < found["mb"]
+
+    def test_a_command_that_fails_says_its_last_line(self):
+        with pytest.raises(JobError, match="no such thing"):
+            run_job({"what": "command", "command": [sys.executable, "-c", "raise SystemExit('no such thing')"]})
+
+    def test_a_commands_memory_is_its_own(self):
+        held = "x = bytearray(300_000_000); x[::4096] = x[::4096]"
+        small, large = (run_job({"what": "command", "command": [sys.executable, "-c", code]}) for code in ("", held))
+        assert small["peak_mb"] < 100
+        assert large["peak_mb"] > 300
+
+
+@pytest.mark.parametrize(
+    ("stderr", "line"),
+    [
+        ("WARNING: slow\nERROR: Cannot install a==1 and b==2 because these package versions have conflicting "
+         "dependencies.\nERROR: ResolutionImpossible: for help visit a page\n", "Cannot install a==1 and b==2"),
+        ("ERROR: Could not find a version\nERROR: No matching distribution found for a==99\n", "No matching"),
+        ("Killed\n", "pip failed"),
+    ],
+)  # fmt: skip
+def test_why_a_runtime_cannot_be_installed(stderr, line):
+    assert resolver_line(stderr).startswith(line)
+
+
+def environment():
+    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]), PYTHONUNBUFFERED="1")
+
+
+def test_a_small_run(tmp_path):
+    program = [
+        sys.executable,
+        str(BENCH / "speed.py"),
+        "--quick",
+        "--contenders",
+        "reading,default",
+        "--growth",
+        "none",
+    ]
+    done = subprocess.run(
+        [*program, "--out", str(tmp_path)], env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "bench.json").read_text("utf-8"))
+    assert list(found["runs"]) == ["default", "reading"]
+    counts = found["counts"]
+    assert counts["default"]["awp-variants"]["rows"] > 0
+    assert 0 < counts["default"]["awp-variants"]["tokens"] <= counts["default"]["awp-variants"]["cells"]
+    assert counts["reading"]["awp-variants"]["rows"] == 0
+    assert found["cold_start"]["default"][0]["seconds"] > found["cold_start"]["python"][0]["seconds"]
+    assert found["size"]["default"]["own_mb"] > 24
+    text = (tmp_path / "README.md").read_text("utf-8")
+    assert "| paraqd, reading alone |" in text
+    assert "A smoke run" in text
+    assert (tmp_path / "bench.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_keeps_what_it_measured(tmp_path, stop):
+    program = [sys.executable, str(BENCH / "speed.py"), "--quick", "--contenders", "reading", "--repeats", "500"]
+    running = subprocess.Popen(
+        [*program, "--out", str(tmp_path)], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for line in running.stdout:
+        if line.startswith("  paraqd, reading alone"):
+            running.send_signal(stop)
+            break
+    _, errors = running.communicate()
+    assert running.returncode == 130, errors
+    assert errors.strip() == "stopped; what was measured is kept"
+    found = json.loads((tmp_path / "bench.json").read_text("utf-8"))
+    assert found["stopped"] and found["runs"]["reading"]
+    assert "The run was stopped" in (tmp_path / "README.md").read_text("utf-8")
+
+
+def test_a_contender_that_is_none():
+    done = subprocess.run(
+        [sys.executable, str(BENCH / "speed.py"), "--contenders", "readin"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "no contender is called readin" in done.stderr

@@ -1,0 +1,279 @@
+"""Two processes on the CPU train what one process trains: launcher, network and trainer are the real ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("sentence_transformers")
+
+from paraqd.cli.main import run as program
+from paraqd.training.model_folder import read_facts
+from paraqd.training.processes import check_shares, own_device
+from paraqd.training.settings import EncoderTrainingError, TrainSettings
+from paraqd.training.train import train
+
+# two processes cannot be launched by several tests at once without waiting long for each other
+pytestmark = pytest.mark.xdist_group("several processes")
+
+CASES = {
+    "triplet": ({"batch_size": 8}, False),
+    "mnrl": ({"batch_size": 10, "loss": "mnrl"}, False),  # 12 questions: the last batch of a round has two
+    "in_batch": ({"batch_size": 22}, True),  # a last batch of one triplet each in the two processes, or of none
+    "lone": ({"batch_size": 34, "distance": "euclidean"}, False),
+}
+MANY = {"batch_size": 2}  # so many steps that there is something left to go on with
+
+# What each of the two processes runs. It writes what it saw to a file of its own, named by its rank.
+PROGRAM = """
+import json, os, signal, sys
+from pathlib import Path
+import torch
+sys.path.insert(0, {tests!r})
+from conftest import question_rows
+from test_several_processes import CASES, MANY, settings
+from paraqd.corpus.triplets import make_triplets
+from paraqd.training.batches import collate, tokenize
+from paraqd.training.encoders import load_trainable
+from paraqd.training.losses import make_loss
+from paraqd.training.processes import ALONE, join, leave
+from paraqd.training.settings import EncoderTrainingError
+from paraqd.training.train import TrainingStopped, _check_same, train
+
+folder, calm, lively = sys.argv[1:]
+rank = int(os.environ["RANK"])
+touched, seen = [], {{"rank": rank, "told": {{}}}}
+
+def watch(event, args):
+    writes = event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+")
+    if (writes or event in ("os.mkdir", "os.rename", "os.remove", "shutil.rmtree")) and folder in str(args[0]):
+        touched.append(Path(str(args[0])).name)
+
+sys.addaudithook(watch)
+
+triplets = make_triplets(question_rows(), seed=1)
+in_batch_triplets = make_triplets((row for row in question_rows() if row["label"]), seed=1, in_batch=True)
+
+def go(name, given, in_batch=False, encoder=calm, stop=False, **options):
+    told = seen["told"].setdefault(name, [])
+    def progress(stage, done, total, remark):
+        told.append([stage, done, remark])
+        if stage == "training" and stop:
+            os.kill(os.getpid(), signal.SIGINT)  # of the main process alone: both must stop
+    chosen = in_batch_triplets if in_batch else triplets
+    asked = {{"settings": settings(**given), "encoder": encoder, "device": "cpu", **options}}
+    return train(chosen, Path(folder) / name, progress=progress, **asked)
+
+for name, (given, in_batch) in CASES.items():
+    assert go(name, given, in_batch).facts["processes"] == 2
+
+go("whole", MANY, encoder=lively)
+for name in ("cut", "left"):
+    try:
+        go(name, MANY, encoder=lively, stop=True)
+    except TrainingStopped:
+        seen["stopped " + name] = True
+go("cut", MANY, encoder=lively)
+try:
+    go("odd", {{"batch_size": 7}})
+except EncoderTrainingError as error:
+    seen["odd"] = str(error)
+model = load_trainable(calm, device="cpu")
+
+def gradient(crew, loss, count):
+    tokens = tokenize(triplets.texts, model.tokenizer, max_length=64)
+    batch = collate(list(range(0, 3 * count, 3)), triplets, tokens, rank=crew.rank, size=crew.size)
+    model.zero_grad()
+    features = {{"input_ids": batch["text_input_ids"], "attention_mask": batch["text_attention_mask"]}}
+    make_loss(model, settings(loss=loss), crew)([features], batch["label"]).backward()
+    flat = torch.cat([value.grad.flatten() for value in model.parameters() if value.grad is not None])
+    return sum(torch.tensor(crew.everyone(flat.tolist()))) / crew.size
+
+seen["gradients"] = {{}}
+for loss, count in (("triplet", 6), ("triplet", 5), ("triplet", 1), ("mnrl", 6), ("mnrl", 5)):
+    both, one = gradient(join("cpu"), loss, count), gradient(ALONE, loss, count)
+    seen["gradients"][f"{{loss}} {{count}}"] = [float((both - one).norm()), float(one.norm())]
+_check_same(model, join("cpu"))
+if rank:
+    next(model.parameters()).data[0, 0] += 1e-6
+try:
+    _check_same(model, join("cpu"))
+except EncoderTrainingError as error:
+    seen["different"] = str(error)
+seen["touched"] = touched[:]
+Path(folder, f"seen-{{rank}}.json").write_text(json.dumps(seen))
+leave()
+"""
+
+
+def settings(**given):
+    return TrainSettings(**{"epochs": 4, "learning_rate": 1e-3, "seed": 5, **given})
+
+
+def weights(folder):
+    from safetensors.numpy import load_file
+
+    return load_file(Path(folder) / "model.safetensors")
+
+
+def furthest(a, b):
+    assert a.keys() == b.keys()
+    return max(float(np.abs(a[key] - b[key]).max()) for key in a)
+
+
+def launch(*arguments):
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def calm_encoder(tiny_encoder, tmp_path_factory):
+    """The tiny encoder without dropout, which each process has for itself: two can then do exactly what one does."""
+    import shutil
+
+    folder = tmp_path_factory.mktemp("calm") / "encoder"
+    shutil.copytree(tiny_encoder, folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def two(calm_encoder, tiny_encoder, tmp_path_factory):
+    """The folder in which two processes trained all cases, and what each of them saw."""
+    folder = tmp_path_factory.mktemp("two")
+    script = folder / "program.py"
+    script.write_text(PROGRAM.format(tests=str(Path(__file__).parent)))
+    where = folder / "out"
+    where.mkdir()
+    launch(
+        *("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"),
+        *(script, where, calm_encoder, tiny_encoder),
+    )
+    return where, [json.loads((where / f"seen-{rank}.json").read_text()) for rank in range(2)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_two_processes_end_with_the_weights_of_one(case, two, calm_encoder, triplets, in_batch_triplets, tmp_path):
+    given, in_batch = CASES[case]
+    options = {"settings": settings(**given), "encoder": str(calm_encoder), "device": "cpu"}
+    chosen = in_batch_triplets if in_batch else triplets
+    one = train(chosen, tmp_path / case, **options)
+    both = read_facts(two[0] / case)
+    assert furthest(weights(one.folder), weights(two[0] / case)) < 1e-4
+    assert furthest(weights(one.folder), weights(calm_encoder)) > 3e-3  # it has learned something
+    assert (one.facts["processes"], both["processes"]) == (1, 2)
+    assert (one.facts["steps"], one.facts["settings"]) == (both["steps"], both["settings"])
+    assert sorted(p.name for p in one.folder.rglob("*")) == sorted(p.name for p in (two[0] / case).rglob("*"))
+    # a folder that two have finished is finished for one, too
+    assert train(chosen, two[0] / case, **options).reused
+
+
+def test_the_gradients_together_are_those_of_the_whole_batch(two):
+    # weights alone do not show it: the optimizer does not see how large a gradient is
+    for seen in two[1]:
+        assert len(seen["gradients"]) == 5
+        for difference, size in seen["gradients"].values():
+            assert difference < 1e-4 * size
+
+
+def test_the_main_process_alone_writes_and_speaks(two):
+    main, other = two[1]
+    assert (main["rank"], other["rank"]) == (0, 1)
+    # its random state is its own to keep; nothing else is
+    assert all(name.startswith("checkpoint-") for name in other["touched"])
+    assert {"paraqd.json", "README.md"} <= set(main["touched"])
+    assert main["told"]["whole"]
+    assert not any(other["told"].values())
+    left = {path.name for path in two[0].iterdir()}
+    assert left == {*CASES, "whole", "cut", "left.checkpoints", "seen-0.json", "seen-1.json"}
+
+
+def test_the_loss_falls(two):
+    steps = [float(remark.split()[1]) for stage, _, remark in two[1][0]["told"]["whole"] if remark.startswith("loss")]
+    assert steps[-1] < 1.9  # of triplets: 2 where nothing is told apart
+    assert np.isfinite(steps).all()
+
+
+def test_an_interrupt_of_one_stops_both_and_they_go_on_to_the_same_weights(two):
+    where, seen = two
+    assert all(each["stopped cut"] for each in seen)
+    steps = [done for stage, done, _ in seen[0]["told"]["cut"] if stage == "training"]
+    assert steps[0] == 0
+    assert 1 in steps[1:]  # where the first run stopped, the second began
+    assert steps.count(0) == 1
+    assert furthest(weights(where / "whole"), weights(where / "cut")) == 0
+    kept = list((where / "left.checkpoints").glob("checkpoint-*/rng_state_*.pth"))
+    assert sorted(path.name for path in kept) == ["rng_state_0.pth", "rng_state_1.pth"]
+
+
+def test_one_process_does_not_go_on_where_two_began(two, tiny_encoder, triplets):
+    options = {"settings": settings(**MANY), "encoder": str(tiny_encoder), "device": "cpu"}
+    with pytest.raises(EncoderTrainingError, match=r"begun in 2 processes: go on in as many, or give --restart"):
+        train(triplets, two[0] / "left", **options)
+    assert list((two[0] / "left.checkpoints").glob("checkpoint-*"))
+
+
+def test_both_refuse_what_cannot_be_shared_and_weights_that_differ(two):
+    for seen in two[1]:
+        assert seen["odd"] == ("a batch of 7 triplets cannot be shared alike by 2 processes: give --batch-size 6 or 8")
+        assert seen["different"].startswith("the processes ended with different weights")
+
+
+def test_the_command_line_by_accelerate(calm_encoder, augmented_rows, tmp_path):
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in augmented_rows))
+    options = ["--epochs", "4", "--learning-rate", "1e-3", "--seed", "5", "--batch-size", "8", "--device", "cpu"]
+    arguments = ["train", str(pairs), "--out", str(tmp_path / "model"), "--encoder", str(calm_encoder), *options]
+    launcher = ("-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0")
+    done = launch(*launcher, "-m", "paraqd", *arguments, "--validation", pairs)
+    said = [line for line in done.stderr.splitlines() if "is trained" in line]
+    assert len(said) == 1  # not once by each
+    assert "is trained in 2 processes: 36 triplets" in said[0]
+    assert "Trained in 2 processes" in (tmp_path / "model" / "README.md").read_text()
+    history = read_facts(tmp_path / "model")["history"]
+    assert list(history) == ["1", "2", "3", "4"]
+    assert history["4"]["separation"] > history["1"]["separation"]
+    assert {path.name for path in tmp_path.iterdir()} == {"pairs.jsonl", "model"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--recipe", "extended"], "the training of the judge runs in one process, and 2 were started"),
+        (["pairs.jsonl", "--search-seeds", "1,2"], "--search-seeds runs in one process, and 2 were started"),
+        (["pairs.jsonl", "--device", "cuda:1"], "--device cuda:1 does not go with 2 processes: give cuda or cpu"),
+    ],
+)
+def test_what_several_processes_cannot_do_is_said_once(arguments, message, monkeypatch, capfd, tmp_path):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for rank, expected in (("0", 1), ("1", 0)):
+        monkeypatch.setenv("LOCAL_RANK", rank)
+        assert program(["train", *arguments, "--out", str(tmp_path / "m")]) == 2
+        assert capfd.readouterr().err.count(message) == expected
+
+
+def test_a_batch_smaller_than_the_processes_is_named():
+    check_shares(8, 4)
+    with pytest.raises(EncoderTrainingError, match="by 8 processes: give --batch-size 8"):
+        check_shares(3, 8)
+
+
+def test_a_lone_process_keeps_the_device_it_was_given():
+    assert own_device("cuda:1") == "cuda:1"
+    assert own_device(None) is None
