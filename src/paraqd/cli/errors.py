@@ -11,6 +11,7 @@ from paraqd.experiments.errors import ExperimentError
 from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
 from paraqd.generators.training_data import TrainingDataError
 from paraqd.generators.training_loop import TrainingError
+from paraqd.integrations.ray_engine import ClusterError
 from paraqd.operators import MissingResourceError, UnknownOperatorError, UnknownRecipeError
 from paraqd.reading.entities import PipelineUnavailableError
 from paraqd.scoring.errors import ModelError
@@ -19,6 +20,7 @@ from paraqd.training.settings import EncoderTrainingError
 EXPECTED: tuple[type[Exception], ...] = (
     AnnotationError,
     AugmentError,
+    ClusterError,
     DatasetError,
     EncoderTrainingError,
     EvaluationError,
@@ -40,6 +42,7 @@ EXPECTED: tuple[type[Exception], ...] = (
 _EXTRAS = {
     "augment": ("spacy", "lemminflect"),
     "generate": ("torch", "transformers", "sentencepiece", "sacremoses", "gguf", "safetensors"),
+    "ray": ("ray",),
     "train": ("sentence_transformers", "accelerate", "datasets", "matplotlib", "sklearn"),
 }
 

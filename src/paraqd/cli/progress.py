@@ -64,7 +64,8 @@ def _clock(seconds: float) -> str:
 class Bar:
     """Shows the stages of a run one after the other; nothing where nobody is looking."""
 
-    def __init__(self, *, shown: bool) -> None:
+    def __init__(self, *, shown: bool, period: float = 30.0) -> None:
+        """Make a bar; its rate is that of the last ``period`` seconds."""
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
@@ -74,6 +75,7 @@ class Bar:
             TextColumn("{task.fields[remark]}", style="cyan"),
             console=stderr(),
             transient=True,
+            speed_estimate_period=period,
             disable=not shown,
         )
         self._stage = ""

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
+from paraqd.cli.console import named_rows, note, say, stderr, stdout, write_json
+from paraqd.cli.folders import ADDRESS, ENGINE, PART_ROWS, VERBOSE, WORKERS, EngineName
 from paraqd.cli.options import Mode
 
 if TYPE_CHECKING:
     from paraqd.cli.score_file import ScoringInterrupted, Source
-    from paraqd.cli.score_rows import Counts, Judged, PairScorer
+    from paraqd.integrations.score_rows import Counts, Judged, PairScorer
 
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
@@ -34,10 +35,15 @@ class Only(StrEnum):
 
 def score(
     source: str = typer.Argument(
-        ..., metavar="IN", help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL."
+        ...,
+        metavar="IN",
+        help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of them.",
     ),
     out: str | None = typer.Option(
-        None, "--out", "-o", help="Where the rows go with their scores; the format by its name. Else they are shown."
+        None,
+        "--out",
+        "-o",
+        help="Where the rows go with their scores; the format by its name, NAME/ a folder. Else they are shown.",
     ),
     model: str | None = typer.Option(None, "--model", help="A model folder; the shipped one (default) unless given."),
     mode: Mode = typer.Option(Mode.fused, "--mode", help="encoder is the paper's plain cosine."),
@@ -70,12 +76,19 @@ def score(
         rich_help_panel=_SHOWN,
     ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no counts.", rich_help_panel=_SHOWN),
+    engine: EngineName = ENGINE,
+    workers: int | None = WORKERS,
+    address: str | None = ADDRESS,
+    part_rows: int | None = PART_ROWS,
+    verbose: bool = VERBOSE,
 ) -> None:
     """Score every pair of a file from -1 to 1, and say what speaks against each paraphrase.
 
     The rows come out as they were, in their order, with the columns score, valid, evidence (JSON), error and signature
-    added. A run that was broken off goes on where it was when the same command is given again.
+    added. A run that was broken off goes on where it was when the same command is given again. A folder of files is
+    scored into a folder of Parquet parts, here or on a Ray cluster.
     """
+    from paraqd.cli.folders import Folders
     from paraqd.cli.options import check_outputs, load_scorer
     from paraqd.cli.progress import Bar, Lines
     from paraqd.cli.score_file import ScoringInterrupted, look_through, score_to_file
@@ -83,6 +96,25 @@ def score(
 
     if out == "-":
         raise typer.BadParameter("-o - is no file: for JSON lines on standard output give --json and no -o")
+    folders = Folders.wanted(source, out, engine, workers, address, part_rows, verbose)
+    if folders is not None:
+        if keep_going:
+            raise typer.BadParameter("--keep-going is for a single file: of a folder all that can be read is scored")
+        from paraqd.cli.score_folder import score_folders
+
+        score_folders(
+            folders,
+            model=(model, mode, threshold),
+            columns=Columns(question=question_column, paraphrase=paraphrase_column),
+            only=only,
+            why=why,
+            overwrite=overwrite,
+            overwrite_columns=overwrite_columns,
+            encoding=encoding,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
     if out is not None:
         check_outputs([out], [source], overwrite=overwrite)
     scorer = load_scorer(model, mode, threshold)
@@ -100,12 +132,12 @@ def score(
                 keep_going=keep_going,
                 on_progress=bar.update,
             )
-            for note in pairs.notes:
-                _note(note)
+            for line in pairs.notes:
+                note(line)
             if out is None:
                 counts = _stream(pairs, scorer, only, _json_lines if as_json else _Grid(pairs), bar.update)
             else:
-                counts = score_to_file(pairs, out, scorer, only=only, on_progress=bar.update, say=_note)
+                counts = score_to_file(pairs, out, scorer, only=only, on_progress=bar.update, say=note)
     except ScoringInterrupted as interrupt:
         say(_stopped(interrupt))
         raise typer.Exit(_INTERRUPTED) from None
@@ -121,7 +153,7 @@ def score(
             }
         )
     elif not quiet:
-        _show_counts(counts, out, only, scorer, on_stderr=as_json)
+        show_counts(counts, out, only, scorer, on_stderr=as_json)
     if counts.errors:
         more = counts.errors - len(counts.error_rows)
         say(
@@ -132,11 +164,6 @@ def score(
         say(f"{pairs.damage}; the {counts.rows:,} rows before that are done")
     if counts.errors or pairs.damage:
         raise typer.Exit(1)
-
-
-def _note(message: str) -> None:
-    """Write a line above the progress bar, which takes the place of sys.stderr while it is shown."""
-    sys.stderr.write(f"{message}\n")
 
 
 def _stopped(interrupt: ScoringInterrupted) -> str:
@@ -158,7 +185,7 @@ def _stream(
 ) -> Counts:
     """Score the rows and show each chunk at once."""
     from paraqd.cli.score_file import ScoringInterrupted
-    from paraqd.cli.score_rows import Counts, judge, wanted
+    from paraqd.integrations.score_rows import Counts, judge, wanted
 
     counts = Counts()
     try:
@@ -177,8 +204,8 @@ def _stream(
 
 
 def _json_lines(rows: Iterable[tuple[int, dict[str, Any], Judged]]) -> None:
-    from paraqd.cli.score_file import jsonable
     from paraqd.corpus.writers import json_text
+    from paraqd.integrations.column_types import jsonable
 
     # a progress bar takes the place of sys.stdout while it is shown: the rows must not go where it goes
     file = getattr(sys.stdout, "rich_proxied_file", sys.stdout)
@@ -242,7 +269,8 @@ def _texts(paraphrase: object, judged: Judged, room: int) -> Any:
 # --- the end --------------------------------------------------------------------------------------
 
 
-def _show_counts(counts: Counts, out: str | None, only: str | None, scorer: PairScorer, *, on_stderr: bool) -> None:
+def show_counts(counts: Counts, out: str | None, only: str | None, scorer: PairScorer, *, on_stderr: bool) -> None:
+    """Show how many rows have which verdict and which fault."""
     from rich.table import Table
     from rich.text import Text
 
@@ -253,7 +281,7 @@ def _show_counts(counts: Counts, out: str | None, only: str | None, scorer: Pair
     grid.add_column("", justify="right", no_wrap=True)
 
     def add(name: str, number: int) -> None:
-        grid.add_row(Text(name, style=_STYLES[name]), f"{number:,}", f"{number / counts.rows:.1%}")
+        grid.add_row(Text(name, style=_STYLES[name]), f"{number:,}", f"{number / max(1, counts.rows):.1%}")
 
     add("valid", counts.valid)
     add("invalid", counts.invalid)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -12,17 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.cli.score_journal import Journal, hold_journal, journal_path
-from paraqd.cli.score_rows import ADDED, ADDED_WITH_WHY, Counts, Judged, PairScorer, in_chunks, judge, wanted
 from paraqd.corpus.formats import CannotWriteError, DamagedError, Format, TableError, explained
 from paraqd.corpus.parquet import parquet_groups
 from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_table, open_writer, replacing
 from paraqd.corpus.writers import sweep
+from paraqd.integrations.column_types import Held, arrow_types, jsonable, plain_value, typed
+from paraqd.integrations.score_folder import check_columns
+from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, Counts, Judged, PairScorer, in_chunks, judge, wanted
 
 OnProgress = Callable[[str, int, int | None], None]
 Say = Callable[[str], None]
-
-_INT64 = range(-(2**63), 2**63)
-_EXACT = range(-(2**53), 2**53 + 1)  # integers that a floating-point number holds exactly
 
 
 class ScoringInterrupted(KeyboardInterrupt):  # it is an interrupt, not an error
@@ -76,8 +74,8 @@ def look_through(
     added = ADDED_WITH_WHY if why else ADDED
     jsonl = table.kind.format is Format.JSONL
     if not jsonl:  # the columns are known before the rows are
-        _check_columns(table, _as_written(table, columns), added, overwrite_columns=overwrite_columns)
-    seen: dict[str, _Held] = {name: _Held() for name in table.columns}
+        check_columns(table, _as_written(table, columns), added, overwrite_columns=overwrite_columns)
+    seen: dict[str, Held] = {name: Held() for name in table.columns}
     on_progress("reading", 0, None)
     notes: list[str] = []
     damage = ""
@@ -91,10 +89,10 @@ def look_through(
         raise TableError(f"{table.name} has no rows")
     if jsonl:
         table = replace(table, columns=tuple(seen))
-        _check_columns(table, _as_written(table, columns), added, overwrite_columns=overwrite_columns)
+        check_columns(table, _as_written(table, columns), added, overwrite_columns=overwrite_columns)
     with explained(table.path), open(table.path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    types = _arrow_types(table) if table.kind.format is Format.PARQUET else {n: h.type for n, h in seen.items()}
+    types = arrow_types(table) if table.kind.format is Format.PARQUET else {n: h.type for n, h in seen.items()}
     meant = _as_written(table, columns)
     for name, taken in ((columns.question, meant.question), (columns.paraphrase, meant.paraphrase)):
         if name != taken:
@@ -104,7 +102,7 @@ def look_through(
     return Source(table, meant, rows, types, digest, added, notes=tuple(notes), damage=damage)
 
 
-def _read_rows(table: Table, seen: dict[str, _Held], on_progress: OnProgress, *, keep_going: bool) -> tuple[int, str]:
+def _read_rows(table: Table, seen: dict[str, Held], on_progress: OnProgress, *, keep_going: bool) -> tuple[int, str]:
     """Return how many rows can be read, and what is wrong with the file behind them.
 
     What the columns of JSONL hold is added to ``seen``.
@@ -114,7 +112,7 @@ def _read_rows(table: Table, seen: dict[str, _Held], on_progress: OnProgress, *,
         for rows, row in enumerate(table.rows(), start=1):
             if table.kind.format is Format.JSONL:
                 for name, value in row.items():
-                    seen.setdefault(name, _Held()).add(value)
+                    seen.setdefault(name, Held()).add(value)
             if rows % 4096 == 0:
                 on_progress("reading", rows, None)
     except DamagedError as error:
@@ -150,18 +148,6 @@ def _as_written(table: Table, columns: Columns) -> Columns:
     """Return the columns' names in the case in which the file has them."""
     question, paraphrase = table.written_as(columns.question), table.written_as(columns.paraphrase)
     return replace(columns, question=question, paraphrase=paraphrase)
-
-
-def _check_columns(table: Table, columns: Columns, added: Mapping[str, type], *, overwrite_columns: bool) -> None:
-    table.require(columns, ("question", "paraphrase"))
-    for role in ("question", "paraphrase"):
-        if (name := getattr(columns, role)) in added:
-            raise TableError(f"the column {name!r} of {table.name} cannot be the {role}: scoring writes it; rename it")
-    clash = [name for name in added if name in table.columns]
-    if clash and not overwrite_columns:
-        which = f"the column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
-        them = "it" if len(clash) == 1 else "them"
-        raise TableError(f"{table.name} has {which} already; give --overwrite-columns to replace {them}")
 
 
 def score_to_file(
@@ -250,44 +236,7 @@ def _joined(source: Source, journal: Journal) -> Iterator[list[tuple[Row, Judged
         raise TableError(f"{source.table.name} was changed while it was being scored; run the same command again")
 
 
-# --- what columns hold --------------------------------------------------------------------------
-
-
-@dataclass
-class _Held:
-    """What the values of a column are, seen one after the other."""
-
-    kinds: int = 0
-
-    _STR, _INT, _FLOAT, _BOOL, _WIDE, _OTHER = 1, 2, 4, 8, 16, 32
-
-    def add(self, value: Any) -> None:
-        if value is None:
-            return
-        held = type(value)
-        if held is int:
-            self.kinds |= self._INT | (0 if value in _EXACT else self._WIDE) | (0 if value in _INT64 else self._OTHER)
-        else:
-            self.kinds |= {str: self._STR, float: self._FLOAT, bool: self._BOOL}.get(held, self._OTHER)
-
-    @property
-    def type(self) -> type:
-        """The type of a column in a file that wants one; text where it holds several."""
-        if self.kinds in (self._INT, self._INT | self._WIDE):
-            return int
-        if self.kinds in (self._FLOAT, self._FLOAT | self._INT):
-            return float
-        return bool if self.kinds == self._BOOL else str
-
-
-def _arrow_types(table: Table) -> dict[str, Any]:
-    """Return the columns' own types, so that a Parquet file keeps them; what only some programs know becomes text."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with explained(table.path):
-        schema = pq.read_schema(table.path)
-    return {field.name: str if isinstance(field.type, pa.BaseExtensionType) else field.type for field in schema}
+# --- what is written ------------------------------------------------------------------------------
 
 
 def _schema(source: Source, target: Format) -> dict[str, Any]:
@@ -300,46 +249,8 @@ def _schema(source: Source, target: Format) -> dict[str, Any]:
 def _written(row: Row, schema: Mapping[str, Any], source: Source, target: Format) -> Row:
     """Return a row as its file can hold it."""
     if target is Format.PARQUET:
-        return {name: _typed(row.get(name), held) for name, held in schema.items()}
+        return {name: typed(row.get(name), held) for name, held in schema.items()}
     if target is Format.JSONL:
-        typed = source.table.kind.format is Format.PARQUET  # what JSONL gave, JSONL takes
-        return {name: jsonable(value) for name, value in row.items()} if typed else row
-    return {name: _plain(row.get(name)) for name in schema}
-
-
-def _typed(value: Any, held: Any) -> Any:
-    """Return a value as its Parquet column holds it: only texts have to be made."""
-    if held is not str or value is None:
-        return value
-    if isinstance(value, bool | int | float | list | dict):
-        return _encodable(json.dumps(value, ensure_ascii=False, default=str))
-    return _encodable(str(value))
-
-
-def jsonable(value: Any) -> Any:
-    """Return a value that JSON knows: times and amounts as text, what is no number as nothing."""
-    if isinstance(value, float) and value != value:
-        return None
-    if value is None or isinstance(value, str | int | float):
-        return value
-    return json.loads(json.dumps(value, default=str)) if isinstance(value, list | dict) else str(value)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value for a file without types: lists and objects as JSON."""
-    if isinstance(value, list | dict):
-        value = json.dumps(value, ensure_ascii=False, default=str)
-    return _encodable(value) if isinstance(value, str) else value
-
-
-def _encodable(text: str) -> str:
-    r"""Return a text that UTF-8 can hold; half a surrogate pair, which only JSON can write, becomes its escape.
-
-    >>> _encodable("five \ud83d")
-    'five \\ud83d'
-    """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return text
+        from_parquet = source.table.kind.format is Format.PARQUET  # what JSONL gave, JSONL takes
+        return {name: jsonable(value) for name, value in row.items()} if from_parquet else row
+    return {name: plain_value(row.get(name)) for name in schema}

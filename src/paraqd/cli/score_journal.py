@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from paraqd.cli.score_rows import Judged
 from paraqd.corpus.formats import CannotWriteError, TableError, reason
 from paraqd.corpus.locks import locked
+from paraqd.integrations.score_rows import Judged
 
 Settings = Mapping[str, Any]
 

@@ -102,15 +102,7 @@ def pair_row(question: Question, step: Step, paraphrase: str, note: str) -> Row:
 
 def write_pairs(run: Run, schema: Mapping[str, type], rows: Iterable[Row], *, complete: bool) -> None:
     """Write the output in one step, with what made it inside or beside it."""
-    metadata = {
-        "recipe": run.plan.recipe,
-        "seed": run.seed,
-        "version": __version__,
-        "complete": complete,
-        "operators": [step.name for step in run.plan.steps],
-        "left_out": dict(run.plan.left_out),
-        "stand_ins": {step.name: step.source_model for step in run.plan.steps if step.stand_in},
-    }
+    metadata = what_made(run.plan, run.seed, complete=complete)
     with (
         replacing(run.out, beside=run.parts.folder) as temporary,
         open_writer(
@@ -119,6 +111,19 @@ def write_pairs(run: Run, schema: Mapping[str, type], rows: Iterable[Row], *, co
     ):
         writer.write(rows)
     write_beside(run.out, metadata)  # after the pairs: it says that they are whole
+
+
+def what_made(plan: Plan, seed: int, *, complete: bool) -> dict[str, Any]:
+    """Return what is kept with pairs: how they were made."""
+    return {
+        "recipe": plan.recipe,
+        "seed": seed,
+        "version": __version__,
+        "complete": complete,
+        "operators": [step.name for step in plan.steps],
+        "left_out": dict(plan.left_out),
+        "stand_ins": {step.name: step.source_model for step in plan.steps if step.stand_in},
+    }
 
 
 def write_beside(out: Path, metadata: Mapping[str, Any]) -> None:

@@ -120,12 +120,38 @@ class Collector:
     def add_output(self, step: int, example: Example) -> None:
         """Count an output; a hash says whether it is an example, so they come from the whole corpus."""
         self.written += 1
-        key = zlib.crc32(f"{step} {example.id}".encode("utf-8", "surrogatepass"))
+        self._keep(step, zlib.crc32(f"{step} {example.id}".encode("utf-8", "surrogatepass")), example)
+
+    def _keep(self, step: int, key: int, example: Example) -> None:
         kept = self._examples[step]
         if len(kept) < EXAMPLES or key < kept[-1][0]:
             kept.append((key, example))
             kept.sort(key=lambda item: item[0])
             del kept[EXAMPLES:]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for `include` to add to another's."""
+        return {
+            "questions": self.questions,
+            "skipped": self.skipped,
+            "skipped_rows": self.skipped_rows,
+            "written": self.written,
+            "tallies": [asdict(tally) for tally in self.tallies],
+            "examples": self._examples,
+        }
+
+    def include(self, data: Mapping[str, Any], file: str) -> None:
+        """Add what another collector with the same plan has gathered from a file of its own."""
+        self.questions += data["questions"]
+        self.skipped += data["skipped"]
+        self.written += data["written"]
+        rows = data["skipped_rows"][: SKIPPED_NAMED - len(self.skipped_rows)]
+        self.skipped_rows += [(row, f"{why}, {file}") for row, why in rows]
+        for mine, other in zip(self.tallies, data["tallies"], strict=True):
+            mine.add(Tally(**other))
+        for step, kept in enumerate(data["examples"]):
+            for key, example in kept:
+                self._keep(step, key, Example(*example))
 
     def operators(self) -> tuple[OperatorReport, ...]:
         """Return what each operator did."""

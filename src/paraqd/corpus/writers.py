@@ -19,6 +19,8 @@ from paraqd.corpus.formats import STANDARD_INPUT, CannotWriteError, Format, Kind
 ROW_GROUP = 16_384  # rows of a Parquet row group, whatever the size of the pieces they come in
 _GROUP_CHARACTERS = 1 << 24  # fewer rows where they are large: a row group waits in memory until it is whole
 
+COMPRESSION: Mapping[str, Any] = {"compression": "zstd", "compression_level": 3}
+
 # what a column holds, str, int, float or bool, or for Parquet alone one of pyarrow's own types; the order of the
 # mapping is the order of the columns
 Schema = Mapping[str, Any]
@@ -195,7 +197,9 @@ def _csv_field(value: Any) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-class _ParquetWriter:
+class ParquetRows:
+    """Writes rows to an open Parquet file, in row groups of a fixed size."""
+
     def __init__(self, file: Any, schema: Any) -> None:
         self._file = file
         self._schema = schema
@@ -203,6 +207,7 @@ class _ParquetWriter:
         self._waiting = self._characters = 0
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write the rows in their order."""
         for row in rows:
             for name, column in self._columns.items():
                 value = row.get(name)
@@ -225,20 +230,24 @@ class _ParquetWriter:
             self._waiting = self._characters = 0
 
 
-@contextmanager
-def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None) -> Iterator[_ParquetWriter]:
+def arrow_schema(schema: Schema, metadata: Mapping[str, Any] | None = None) -> Any:
+    """Return a schema as pyarrow has it, with ``metadata`` under the key ``paraqd`` as JSON."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     types: dict[Any, Any] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     arrow = pa.schema([pa.field(name, types.get(held, held)) for name, held in schema.items()])
     if metadata is not None:
         arrow = arrow.with_metadata({"paraqd": json.dumps(metadata, ensure_ascii=False, sort_keys=True)})
-    with (
-        open(path, "wb") as raw,
-        pq.ParquetWriter(_Sink(raw), arrow, compression="zstd", compression_level=3) as file,
-    ):
-        writer = _ParquetWriter(file, arrow)
+    return arrow
+
+
+@contextmanager
+def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None) -> Iterator[ParquetRows]:
+    import pyarrow.parquet as pq
+
+    arrow = arrow_schema(schema, metadata)
+    with open(path, "wb") as raw, pq.ParquetWriter(_Sink(raw), arrow, **COMPRESSION) as file:
+        writer = ParquetRows(file, arrow)
         yield writer
         writer.flush()
 

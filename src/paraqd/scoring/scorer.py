@@ -98,7 +98,7 @@ class Scorer:
         threshold : float, optional
             Another than the model's own.
         threads : int, optional
-            How many threads the model may use; one for each core unless given.
+            How many threads the model may use, one for each core unless given; scores do not depend on it.
         skip : bool
             Do not ask the model about pairs that the reading alone decides; their verdict is the same, their score may
             differ a little.

@@ -1,0 +1,451 @@
+"""Measure what scoring costs, and write what follows for very many pairs into docs/scale.md.
+
+    python bench/scale.py [--pairs 600] [--price 0.04] [--cores 64] [--show]
+
+Texts of three lengths are made here, from a few patterns; beside them are the texts of the open benchmark that comes
+with the package, which the arithmetic goes by. What a pair costs is measured in seconds of a core that the process had,
+so that other work on the machine disturbs little; what several workers do together is measured by the clock, and wants
+a machine that does nothing else. ``--show`` prints the section instead of writing it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import platform
+import random
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paraqd import Scorer
+from paraqd.corpus.datasets import load_pairs
+from paraqd.corpus.tables import Columns
+from paraqd.integrations.engines import Engine, Result, here
+from paraqd.integrations.pieces import MOST_ROWS, Inputs, Piece, rows_of_a_part, survey
+from paraqd.integrations.score_folder import Model, score_folder
+from paraqd.integrations.stores import Store
+from paraqd.integrations.target import Sink, Target, made_manifest
+from paraqd.version import __version__
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "scale.md"
+BEGIN, END = "<!-- measured: python bench/scale.py -->", "<!-- end of what is measured -->"
+MODELS = ("default", "reading")
+LENGTHS = {"short": 1, "medium": 4, "long": 16}  # patterns one after the other, before the question
+_SMALL = 240
+_BOOK = 600  # patterns in a text as long as a chapter
+REAL = "awp-variants"
+SIZES = {"100 million": 10**8, "10 billion": 10**10}
+_NAMES = ("Asha", "Ben", "Carla", "Dev", "Elif", "Farid", "Grace", "Hugo", "Ines", "Jamal")
+_THINGS = ("apples", "pencils", "tickets", "stamps", "marbles", "books", "cookies", "stickers")
+_WAYS = (
+    ("{a} has {m} {t} and buys {n} more.", "{a} buys {n} {t} besides the {m} already there."),
+    ("{a} gives {n} of {m} {t} to {b}.", "Of {m} {t}, {b} gets {n} from {a}."),
+    ("A box of {t} costs {m} dollars and weighs {n} kg.", "{t} cost {m} dollars a box, which weighs {n} kg."),
+    ("{a} walks {m} km in {n} hours while {b} waits.", "In {n} hours {a} walks {m} km while {b} waits."),
+)
+
+
+class Pair(NamedTuple):
+    """A question and a paraphrase."""
+
+    question: str
+    paraphrase: str
+
+
+def pairs(count: int, patterns: int, seed: int = 0) -> list[Pair]:
+    """Make pairs, all different (what was read once is not read again), some with a number lost."""
+    rng = random.Random(f"{seed} {patterns}")
+    made = []
+    for i in range(count):
+        told: tuple[list[str], list[str]] = ([], [])
+        for _ in range(patterns):
+            a, b = rng.sample(_NAMES, 2)
+            words = {"a": a, "b": b, "t": rng.choice(_THINGS), "m": rng.randint(20, 900), "n": rng.randint(2, 19)}
+            for texts, way in zip(told, rng.choice(_WAYS), strict=True):
+                texts.append(way.format(**words))
+        if rng.random() < 0.4:
+            told[1][-1] = " ".join(word for word in told[1][-1].split() if not word.isdigit())
+        ask = f"How many {rng.choice(_THINGS)} are there on day {i + 1} in all?"
+        made.append(Pair(" ".join([*told[0], ask]), " ".join([*told[1], ask])))
+    return made
+
+
+def real_pairs(count: int) -> list[Pair]:
+    """Return texts of the open benchmark, in an order of their own."""
+    found = [Pair(pair.question, pair.paraphrase) for pair in load_pairs(REAL)]
+    random.Random(0).shuffle(found)
+    return found[:count]
+
+
+def write(folder: Path, made: list[Pair], *, files: int = 1) -> None:
+    """Write pairs as Parquet files."""
+    folder.mkdir()
+    for number in range(files):
+        some = made[number::files]
+        rows = [{"id": f"{number}-{i}", **pair._asdict()} for i, pair in enumerate(some)]
+        pq.write_table(pa.Table.from_pylist(rows), folder / f"pairs-{number:05}.parquet", compression="zstd")
+
+
+# --- one worker ---------------------------------------------------------------------------------
+
+
+def rate(model: str, made: list[Pair]) -> float:
+    """Return the pairs that one core scores in a second."""
+    scorer = Scorer.load(model, threads=1)
+    scorer.score_pairs(made[:8])
+    before = time.process_time()
+    scorer.score_pairs(made[8:])
+    return (len(made) - 8) / (time.process_time() - before)
+
+
+class _Held:
+    """A worker on the cluster that tells how much memory it has."""
+
+    def tell(self, model: str, made: list[Pair]) -> tuple[float, float]:
+        """Return what the process had in memory at most, in MB, and how long loading took, in seconds of a core."""
+        before = time.process_time()
+        # what a worker of a run has loaded, too
+        from paraqd.integrations.score_folder import Model, ScoreJob  # noqa: F401
+
+        scorer = Model(model).load(1)
+        scorer.score("What is 2 + 3?", "Add 2 to 3.")
+        seconds = time.process_time() - before
+        scorer.score_pairs(made)
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024, seconds
+
+
+def memory(model: str) -> tuple[float, float]:
+    """Return what a worker on the cluster has in memory at most, in MB, and how long loading took."""
+    import ray
+
+    actor = ray.remote(_Held).options(num_cpus=1, runtime_env={"env_vars": {"OMP_NUM_THREADS": "1"}}).remote()
+    held: tuple[float, float] = ray.get(actor.tell.remote(model, real_pairs(256)))
+    ray.kill(actor)
+    return held
+
+
+# --- runs over folders --------------------------------------------------------------------------
+
+
+class Timed(NamedTuple):
+    """How fast a run was."""
+
+    steady: float  # rows a second, once every worker had begun
+    out_bytes: int
+
+
+def run(source: Path, out: Path, model: str, engine: Engine, part_rows: int) -> Timed:
+    """Score a folder and tell how long it took."""
+    told: list[tuple[float, int]] = []
+
+    def progress(stage: str, done: int, total: int | None) -> None:
+        del total
+        if stage == "scoring":
+            told.append((time.monotonic(), done))
+
+    signature = Scorer.load(model).signature
+    score_folder(
+        Store.at(str(source)),
+        Store.at(str(out)),
+        Model(model),
+        columns=Columns(),
+        part_rows=part_rows,
+        signature=signature,
+        engine=engine,
+        progress=progress,
+        say=lambda line: None,
+    )
+    done = [moment for moment in told if moment[1]]
+    done = done[len(done) // 3 :]  # by then every worker has begun
+    spent = done[-1][0] - done[0][0]
+    size = _together(out)
+    return Timed((done[-1][1] - done[0][1]) / spent if spent else 0.0, size)
+
+
+def _together(out: Path) -> int:
+    """Return the bytes of all parts as one file: small parts have more footer than rows."""
+    whole = pa.BufferOutputStream()
+    rows = pa.concat_tables([pq.read_table(part, partitioning=None) for part in sorted(out.glob("part-*"))])
+    pq.write_table(rows, whole, compression="zstd", compression_level=3)
+    return int(whole.getvalue().size)
+
+
+@contextmanager
+def cluster() -> Iterator[Callable[[int], Engine]]:
+    """Start a cluster that outlives a run, so that its own start does not count; give engines on it."""
+    from paraqd.integrations.ray_engine import on_ray
+
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    import ray
+
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    options: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "logging_level": "CRITICAL"}
+    ray.init(num_cpus=2, object_store_memory=100 << 20, **options)
+    try:
+        yield lambda workers: on_ray(workers=workers)
+    finally:
+        ray.shutdown()
+
+
+# --- what grows with the number of files and parts ----------------------------------------------
+
+
+class Growth(NamedTuple):
+    """What each file and each part costs the process that leads a run."""
+
+    look_ms: float
+    resume_ms: float
+    manifest_bytes: float
+    memory_bytes: float
+    sent_bytes: int
+
+
+def growth(folder: Path) -> Growth:
+    """Measure what grows with the number of files and parts."""
+    write(folder / "many", pairs(600, 1, 2), files=300)
+    began = time.monotonic()
+    store = Store.at(str(folder / "many"))
+    inputs = survey(store, check=lambda table: None, progress=lambda *told: None)
+    look = (time.monotonic() - began) / len(inputs.files)
+    run(folder / "many", folder / "many-scored", "reading", here, 2)
+    store_out = Store.at(str(folder / "many-scored"))
+    part = sorted((folder / "many-scored").glob("part-*"))[0]
+    told = json.loads(pq.read_metadata(part).metadata[b"paraqd.part"])
+    sink = Sink(store_out, told["run"], 5, {}, {})
+    few = survey(store, part_rows=2, check=lambda table: None, progress=lambda *told: None)
+    began = time.monotonic()
+    there = dict(Target(store_out).done(sink, few))
+    resume = (time.monotonic() - began) / len(there)
+    facts = there[0]
+    count = 20_000
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    name = inputs.files[0].entry.name
+    pieces = tuple(Piece(i, name, i * MOST_ROWS, MOST_ROWS) for i in range(count))
+    many = Inputs(store, inputs.files[:1], pieces, inputs.types, MOST_ROWS)
+    written = len(json.dumps(made_manifest("score", {}, many)))
+    used = tracemalloc.get_traced_memory()[1] - before
+    tracemalloc.stop()
+    sent = len(pickle.dumps(pieces[-1])) + len(pickle.dumps(Result(pieces[-1], facts)))
+    return Growth(1000 * look, 1000 * resume, written / count, used / count, sent)
+
+
+# --- the section --------------------------------------------------------------------------------
+
+
+def section(wanted: int, price: float, cores: int) -> str:
+    """Measure everything and return the section."""
+    rates: dict[str, dict[str, float]] = {model: {} for model in MODELS}
+    for model in MODELS:
+        for length, patterns in LENGTHS.items():
+            count = (wanted if model == "default" else 3 * wanted) // (4 if length == "long" else 1)
+            rates[model][length] = rate(model, pairs(count, patterns))
+            print(f"{model} {length}: {rates[model][length]:.1f} pairs per core-second", file=sys.stderr)
+        rates[model][REAL] = rate(model, real_pairs(wanted if model == "default" else 3 * wanted))
+    book = pairs(1, _BOOK)[0]
+    longest = {model: 1 / rate(model, [*pairs(8, 1), book]) for model in MODELS}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        real = real_pairs(wanted)
+        write(folder / "default", real)
+        write(folder / "reading", pairs(8 * wanted, LENGTHS["medium"], 3))
+        write(folder / "small", pairs(_SMALL, 1, 4))
+        in_bytes = sum(file.stat().st_size for file in (folder / "default").iterdir()) / len(real)
+        several: dict[str, dict[int, Timed]] = {}
+        with cluster() as on_cluster:
+            held = {model: memory(model) for model in MODELS}
+            for model, count in (("default", len(real)), ("reading", 8 * wanted)):
+                several[model] = {}
+                for workers in (1, 2):
+                    out = folder / f"{model}-{workers}"
+                    engine = on_cluster(workers)
+                    several[model][workers] = run(folder / model, out, model, engine, max(1, count // 24))
+                    print(f"{model} on {workers}: {several[model][workers].steady:.1f} pairs/s", file=sys.stderr)
+            each: dict[str, float] = {}
+            for label, engine in (("local", here), ("ray", on_cluster(1))):
+                # parts of one row: what they take beside the row
+                taken = [run(folder / "small", folder / f"{label}-{i}", "reading", engine, 1).steady for i in (1, 2)]
+                each[label] = 1000 / max(taken) - 1000 / rates["reading"]["short"]
+        out_bytes = several["default"][1].out_bytes / len(real)
+        grown = growth(folder)
+    facts = Facts(rates, longest, held, several, each, in_bytes, out_bytes, grown)
+    return written(facts, wanted, price, cores)
+
+
+class Facts(NamedTuple):
+    """All that was measured."""
+
+    rates: dict[str, dict[str, float]]
+    longest: dict[str, float]
+    held: dict[str, tuple[float, float]]
+    several: dict[str, dict[int, Timed]]
+    each: dict[str, float]
+    in_bytes: float
+    out_bytes: float
+    grown: Growth
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table; all columns but the first are numbers."""
+    lines = [" | ".join(header), " | ".join(["---", *["---:"] * (len(header) - 1)]), *(" | ".join(row) for row in rows)]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def written(facts: Facts, wanted: int, price: float, cores: int) -> str:
+    """Return the section that goes into the document."""
+    sizes = {length: pairs(50, patterns) for length, patterns in LENGTHS.items()}
+    sizes[REAL] = real_pairs(500)
+    mean = {length: sum(len(pair.question) for pair in made) / len(made) for length, made in sizes.items()}
+    blocks = [
+        f"paraqd {__version__}, {platform.machine()}, {os.cpu_count()} cores ({_processor()}), Python "
+        f"{platform.python_version()}; {wanted} pairs of each length for the default model. One worker has one thread.",
+        table(
+            ["pairs per core-second", *(f"{length} ({mean[length]:.0f} characters)" for length in sizes)],
+            [[model, *(f"{facts.rates[model][length]:,.1f}" for length in sizes)] for model in MODELS],
+        ),
+        table(
+            ["one worker", "memory at most, MB", "loading, core-seconds", "a text of a book's chapter, core-seconds"],
+            [
+                [model, f"{facts.held[model][0]:,.0f}", f"{facts.held[model][1]:.1f}", f"{facts.longest[model]:.1f}"]
+                for model in MODELS
+            ],
+        ),
+        table(
+            ["Ray workers on this machine, pairs per second by the clock", "1", "2", "2 by 1"],
+            [
+                [
+                    model,
+                    *(f"{facts.several[model][n].steady:,.1f}" for n in (1, 2)),
+                    f"{facts.several[model][2].steady / max(0.01, facts.several[model][1].steady):.2f}",
+                ]
+                for model in MODELS
+            ],
+        ),
+        table(
+            ["what a part costs beside its rows", "ms"],
+            [
+                ["written and made safe on disk, local engine", f"{facts.each['local']:.1f}"],
+                ["the same with Ray: handed out, worked on, reported", f"{facts.each['ray']:.1f}"],
+                ["footer read when a run goes on", f"{facts.grown.resume_ms:.1f}"],
+                ["an input file looked at before the run", f"{facts.grown.look_ms:.1f}"],
+            ],
+        ),
+        f"A pair of {REAL} takes {facts.in_bytes:.0f} bytes of Parquet before and {facts.out_bytes:.0f} after, with "
+        "its evidence (zstd).",
+        "### What follows",
+        arithmetic(facts, price, cores),
+        "### What gives way first",
+        limits(facts, cores),
+    ]
+    return "\n\n".join(blocks)
+
+
+def arithmetic(facts: Facts, price: float, cores: int) -> str:
+    """Return the table of core-hours, machines, money and storage."""
+    rows = []
+    for label, count in SIZES.items():
+        for model in MODELS:
+            size = rows_of_a_part(count)
+            seconds = count / facts.rates[model][REAL] + count / size * facts.each["ray"] / 1000
+            hours = seconds / 3600
+            rows.append(
+                [
+                    f"{label}, {model}",
+                    f"{hours:,.0f}",
+                    f"{price * hours:,.0f}",
+                    f"{-(-hours // (24 * cores)):,.0f}",
+                    f"{-(-count // size):,}",
+                    f"{size / facts.rates[model][REAL] / 60:,.1f}",
+                    f"{count * facts.in_bytes / 1e9:,.0f} → {count * facts.out_bytes / 1e9:,.0f}",
+                ]
+            )
+    header = [
+        "pairs, model",
+        "core-hours",
+        f"money at {price:g} a core-hour",
+        f"machines of {cores} cores for a day",
+        "parts",
+        "minutes a part",
+        "Parquet before → after, GB",
+    ]
+    note = (
+        "core-hours = pairs ÷ (pairs per core-second × 3600) + parts × cost of a part, at the rate of "
+        f"{REAL}; texts of other lengths cost as the first table says. The price is an example: `--price` sets it."
+    )
+    return f"{table(header, rows)}\n\n{note}"
+
+
+def limits(facts: Facts, cores: int) -> str:
+    """Say what gives way first, with the figures that say so."""
+    grown = facts.grown
+    parts = -(-(10**10) // MOST_ROWS)
+    slots = MOST_ROWS / facts.rates["default"][REAL] / (facts.each["ray"] / 1000)
+    worst = facts.rates["default"][REAL] * facts.longest["default"]
+    small = 10**10 / 1000
+    characters = len(pairs(1, _BOOK)[0].question)
+    added = facts.each["ray"] - facts.each["local"]
+    held = {model: cores * facts.held[model][0] / 1000 for model in MODELS}
+    lines = [
+        f"**Many small files.** Each makes at least one part. 10 billion pairs in files of 1,000 would be {small:,.0f} "
+        f"files: {small * grown.look_ms / 3.6e6:,.1f} hours of looking at them ({grown.look_ms:.1f} ms each on a local "
+        f"disk, 16 at a time; object stores answer slower) before the first pair is scored, "
+        f"{small * grown.memory_bytes / 1e9:,.1f} GB in the leading process, a manifest of "
+        f"{small * grown.manifest_bytes / 1e9:,.1f} GB, and {small * facts.each['ray'] / 3.6e6:,.0f} hours of handing "
+        "out parts. Files of 100,000 rows and more cost nothing worth naming.",
+        f"**Skew.** A pair of {characters:,} characters takes the default model {facts.longest['default']:.1f} "
+        f"core-seconds, as much as {worst:,.0f} of the benchmark (beyond 64 windows of text the judge reads no more). "
+        "A part of long texts holds up the end of a run, never the other parts: `--part-rows` makes parts smaller.",
+        f"**The process that leads.** It holds {grown.memory_bytes:,.0f} bytes a part while it plans, and writes a "
+        f"manifest of {grown.manifest_bytes:.0f} bytes a part: for 10 billion pairs in large files ({parts:,} parts) "
+        f"{parts * grown.memory_bytes / 1e6:,.0f} MB and {parts * grown.manifest_bytes / 1e6:,.0f} MB. Going on after "
+        f"a kill reads a footer for each part, {grown.resume_ms:.1f} ms each here, 16 at a time.",
+        f"**Handing out parts.** A part costs {facts.each['ray']:.1f} ms with Ray and {facts.each['local']:.1f} ms "
+        f"without ({added:+.1f} ms). Even if all of it were the leader's, one leader would keep {slots:,.0f} workers "
+        f"busy with parts of {MOST_ROWS:,} rows and the default model; with parts of 1,024 rows "
+        f"{slots * 1024 / MOST_ROWS:,.0f}.",
+        f"**The object store** holds no rows: {grown.sent_bytes:,} bytes go through Ray for a part, both ways "
+        "together; the 128 MB that a cluster of our own gets are never filled.",
+        f"**Memory.** A machine of {cores} cores holds {cores} workers: {held['default']:,.0f} GB for the default "
+        f"model, {held['reading']:,.0f} GB for `reading`, and for each worker the part that it is making, compressed, "
+        f"at most {MOST_ROWS * facts.out_bytes / 1e6:,.0f} MB.",
+    ]
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else ():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--pairs", type=int, default=600, help="pairs of each length for the default model")
+    parser.add_argument("--price", type=float, default=0.04, help="of a core-hour, an example")
+    parser.add_argument("--cores", type=int, default=64, help="of a machine")
+    parser.add_argument("--show", action="store_true", help="print the section and change nothing")
+    given = parser.parse_args()
+    text = section(given.pairs, given.price, given.cores)
+    if given.show:
+        print(text)
+        return
+    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    DOCUMENT.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,315 @@
+"""The rows of many files cut into parts: always the same parts for the same files, each of rows of one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from paraqd.corpus.formats import Format, TableError, is_known, kind_of, reason
+from paraqd.corpus.tables import Row, Table, open_table
+from paraqd.integrations.column_types import Held
+from paraqd.integrations.stores import Entry, Store
+
+LEAST_ROWS, MOST_ROWS = 1024, 65_536
+_PARTS = 4096  # aimed at: enough for many machines, few enough to be listed in a second or two
+_BATCH = 1024
+_AT_ONCE = 16  # files looked at at a time: in an object store each takes a while to answer
+
+
+class UnreadableError(TableError):
+    """Rows that cannot be read; the others can."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of one file; ``start`` counts from 0."""
+
+    index: int
+    file: str
+    start: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """A file that was looked at: how many rows its row groups have, what its columns hold, or why that is not known.
+
+    ``table`` is how a text file is read.
+    """
+
+    entry: Entry
+    groups: tuple[int, ...] = ()
+    types: Mapping[str, Any] | None = None
+    problem: str = ""
+    table: Table | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows the file has."""
+        return sum(self.groups)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files of a store, cut into pieces; ``types`` is what the columns of all of them hold together."""
+
+    store: Store
+    files: tuple[Surveyed, ...]
+    pieces: tuple[Piece, ...]
+    types: Mapping[str, Any]
+    part_rows: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows all files have that can be read."""
+        return sum(piece.rows for piece in self.pieces)
+
+    @property
+    def unreadable(self) -> tuple[tuple[str, str], ...]:
+        """Files that cannot be read at all, each with the reason."""
+        return tuple((self.store.shown(file.entry.name), file.problem) for file in self.files if file.problem)
+
+    @property
+    def reader(self) -> Reader:
+        """What reads the pieces; small, and sent to each worker."""
+        tables = {file.entry.name: file.table for file in self.files if file.table is not None}
+        return Reader(self.store, tables)
+
+
+def survey(
+    store: Store,
+    *,
+    encoding: str | None = None,
+    part_rows: int | None = None,
+    check: Callable[[Table], None],
+    progress: Callable[[str, int, int | None], None],
+) -> Inputs:
+    """Look at every file: its columns, which ``check`` may refuse, and its rows, which are cut into pieces.
+
+    Of Parquet only the footers are read. A file that cannot be read is noted and does not hold up the others.
+    """
+    entries = [entry for entry in store.entries() if _wanted(store, entry)]
+    if not store.kind:
+        raise TableError(f"there is no file or folder {store.given}")
+    if not entries:
+        known = ".parquet files" if store.local is None else ".parquet, .jsonl, .csv or .tsv files"
+        raise TableError(f"{store.given} has no {known}")
+    files: list[Surveyed] = []
+    progress("looking", 0, len(entries))
+    with ThreadPoolExecutor(min(_AT_ONCE, len(entries))) as pool:
+        for file in pool.map(partial(_look, store, encoding), entries):
+            files.append(file)
+            if file.types is not None:
+                check(_named(store, file))
+            progress("looking", len(files), len(entries))
+    if all(file.problem for file in files):
+        raise TableError(files[0].problem)
+    rows = sum(file.rows for file in files)
+    if not rows:
+        raise TableError(f"{store.given} has no rows")
+    size = part_rows or rows_of_a_part(rows)
+    places = [(file.entry.name, *cut) for file in files for cut in cuts(file.groups, size)]
+    pieces = tuple(Piece(index, *place) for index, place in enumerate(places))
+    return Inputs(store, tuple(files), pieces, _together(files), size)
+
+
+def rows_of_a_part(rows: int) -> int:
+    """Return how many rows a part has at most; it depends on the number of all rows alone.
+
+    >>> rows_of_a_part(5000), rows_of_a_part(100_000_000), rows_of_a_part(10**10)
+    (1024, 24576, 65536)
+    """
+    wanted = -(-rows // _PARTS // LEAST_ROWS) * LEAST_ROWS
+    return min(max(wanted, LEAST_ROWS), MOST_ROWS)
+
+
+def cuts(groups: Iterable[int], size: int) -> list[tuple[int, int]]:
+    """Cut a file into (start, rows): whole row groups together as long as they fit, large ones by themselves.
+
+    Rows that cannot be read then spoil few others.
+
+    >>> cuts([400, 500, 300, 2500], 1000)
+    [(0, 900), (900, 300), (1200, 834), (2034, 833), (2867, 833)]
+    """
+    found: list[tuple[int, int]] = []
+    start = waiting = 0
+    for rows in groups:
+        if waiting and waiting + rows > size:
+            found.append((start, waiting))
+            start, waiting = start + waiting, 0
+        if rows > size:
+            count = -(-rows // size)
+            for number in range(count):
+                share = rows // count + (number < rows % count)
+                found.append((start, share))
+                start += share
+        else:
+            waiting += rows
+    return [*found, (start, waiting)] if waiting else found
+
+
+def _wanted(store: Store, entry: Entry) -> bool:
+    """Whether a file belongs to the data: not what programs put beside them, and on other machines Parquet alone."""
+    if any(part.startswith(("_", ".")) for part in entry.name.split("/")):
+        return False
+    if entry.name and not is_known(entry.name):
+        return False
+    return store.local is not None or _is_parquet(store, entry.name)
+
+
+def _is_parquet(store: Store, name: str) -> bool:
+    return kind_of(store.path(name)).format is Format.PARQUET
+
+
+def _named(store: Store, file: Surveyed) -> Table:
+    """Return a file's columns as those of a table, for checks."""
+    kind = kind_of(store.path(file.entry.name))
+    name = store.shown(file.entry.name)
+    return Table(name=name, path=Path(name), kind=kind, columns=tuple(file.types or ()))
+
+
+def _look(store: Store, encoding: str | None, entry: Entry) -> Surveyed:
+    try:
+        if not _is_parquet(store, entry.name):
+            return _look_at_text(store, encoding, entry)
+        with _parquet(store, entry.name) as file:
+            groups = tuple(file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups))
+            return Surveyed(entry, groups, _types_of(file.schema_arrow))
+    except TableError as error:
+        return Surveyed(entry, problem=str(error))
+
+
+def _types_of(schema: Any) -> dict[str, Any]:
+    import pyarrow as pa
+
+    return {field.name: str if isinstance(field.type, pa.BaseExtensionType) else field.type for field in schema}
+
+
+def _look_at_text(store: Store, encoding: str | None, entry: Entry) -> Surveyed:
+    """Read a text file once: its rows are counted, and what its columns hold is seen."""
+    table = replace(open_table(store.path(entry.name), encoding=encoding), name=store.shown(entry.name))
+    seen = {name: Held() for name in table.columns}
+    jsonl = table.kind.format is Format.JSONL
+    rows = 0
+    for row in table.rows():
+        rows += 1
+        if jsonl:
+            for name, value in row.items():
+                seen.setdefault(name, Held()).add(value)
+    types = {name: held.type if jsonl else str for name, held in seen.items()}
+    return Surveyed(entry, (rows,), types, table=table)
+
+
+def _together(files: Sequence[Surveyed]) -> dict[str, Any]:
+    """Return the columns of all files and what they hold: text where they do not agree."""
+    import pyarrow as pa
+
+    from paraqd.corpus.writers import arrow_schema
+
+    found: dict[str, Any] = {}
+    for file in files:
+        for name, held in (file.types or {}).items():
+            if found.get(name, held) == held:
+                found[name] = held
+                continue
+            try:
+                both = [arrow_schema({name: each}) for each in (found[name], held)]
+                wide = pa.unify_schemas(both, promote_options="permissive").field(name).type
+                found[name] = str if pa.types.is_string(wide) or pa.types.is_large_string(wide) else wide
+            except pa.ArrowException:
+                found[name] = str
+    return found
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads pieces of the files of a store."""
+
+    store: Store
+    tables: Mapping[str, Table]
+
+    def rows(self, piece: Piece, only: Sequence[str] | None = None) -> Iterator[Row]:
+        """Yield the rows of a piece; `UnreadableError` says which cannot be read, and why."""
+        count = 0
+        try:
+            for row in self._rows(piece, only):
+                yield row
+                count += 1
+        except TableError as error:
+            raise UnreadableError(f"{self._where(piece)} cannot be read: {error}") from None
+        if count != piece.rows:
+            raise UnreadableError(f"{self._where(piece)} are no longer there: the file was changed")
+
+    def chunks(self, piece: Piece, size: int, only: Sequence[str] | None = None) -> Iterator[list[Row]]:
+        """Yield the rows of a piece in lists."""
+        rows = self.rows(piece, only)
+        while chunk := list(islice(rows, size)):
+            yield chunk
+
+    def _where(self, piece: Piece) -> str:
+        return f"rows {piece.start + 1:,}–{piece.start + piece.rows:,} of {self.store.shown(piece.file)}"
+
+    def _rows(self, piece: Piece, only: Sequence[str] | None) -> Iterator[Row]:
+        if (table := self.tables.get(piece.file)) is not None:
+            return islice(table.rows(), piece.start, piece.start + piece.rows)
+        return _parquet_rows(self.store, piece, only)
+
+
+def _parquet_rows(store: Store, piece: Piece, only: Sequence[str] | None) -> Iterator[Row]:
+    import pyarrow as pa
+
+    with _parquet(store, piece.file) as file:
+        groups, skip = _groups(file.metadata, piece)
+        left = piece.rows
+        columns = None if only is None else [name for name in only if name in file.schema_arrow.names]
+        try:
+            batches = file.iter_batches(batch_size=_BATCH, row_groups=groups, columns=columns, use_threads=False)
+            for batch in batches:
+                if skip >= batch.num_rows:
+                    skip -= batch.num_rows
+                    continue
+                taken = batch.slice(skip, left)
+                skip, left = 0, left - taken.num_rows
+                yield from taken.to_pylist()
+                if not left:
+                    return
+        except (pa.ArrowException, OSError) as error:
+            raise TableError(_short(error)) from None
+
+
+def _groups(metadata: Any, piece: Piece) -> tuple[list[int], int]:
+    """Return the row groups that hold a piece, and how many of their rows stand before it."""
+    groups: list[int] = []
+    first = skip = 0
+    for number in range(metadata.num_row_groups):
+        rows = metadata.row_group(number).num_rows
+        if first < piece.start + piece.rows and piece.start < first + rows:
+            if not groups:
+                skip = piece.start - first
+            groups.append(number)
+        first += rows
+    return groups, skip
+
+
+def _parquet(store: Store, name: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    shown = store.shown(name)
+    try:
+        # a buffer size makes pyarrow read page by page: memory does not depend on the row groups' size
+        return pq.ParquetFile(store.filesystem.open_input_file(store.path(name)), buffer_size=1 << 20)
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(f"{shown} is cut off or not a Parquet file ({_short(error)}); copy or make it again") from None
+
+
+def _short(error: Exception) -> str:
+    return reason(error).split(". ")[0].rstrip(".")[:200]

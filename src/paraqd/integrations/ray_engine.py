@@ -1,0 +1,249 @@
+"""Pieces worked on by a Ray cluster, or by one that is started on this machine for the time of a run.
+
+Ray places the workers, sends them what they need and starts one anew that died; which piece a worker has, and how often
+it may be tried, is settled here. The parts are written by the workers themselves: rows never pass through Ray.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from paraqd.integrations.engines import Engine, Job, OnRows, Result, Results, Worker, worked
+from paraqd.integrations.pieces import Piece
+
+_REACHED_WITHIN = 5.0  # seconds, for a host that does not answer at all
+_ANSWERED_WITHIN = 10.0  # for one that answers, but not as Ray does
+_TRIES = 4
+_PAUSE = 0.5  # seconds, where a worker dies as soon as it is started
+_GREETING = -1  # the piece of a worker that is being started
+_OBJECT_STORE = 128 << 20  # bytes, for a cluster of our own: only pieces and counts go through it
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+# one core for each worker, whatever its libraries think
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
+
+
+class ClusterError(RuntimeError):
+    """The cluster cannot be used; the message is one line that says why."""
+
+
+def on_ray(*, address: str | None = None, workers: int | None = None, verbose: bool = False) -> Engine:
+    """Return an engine of workers on a Ray cluster: of one core each, by default as many as the cluster has.
+
+    Without an address a cluster is started here and ends with the run; a program that has called ``ray.init`` keeps the
+    one that it has. A worker that dies is started anew, and its piece is tried again, elsewhere perhaps; after four
+    times it counts as failed. A `ClusterError` says that no cluster answers at the address.
+    """
+    if address is not None:
+        check_address(address)
+
+    def run(job: Job, pieces: Sequence[Piece], on_rows: OnRows) -> Results:
+        del on_rows  # what a worker has done is known when its part is
+        if not pieces:
+            return
+        with _cluster(address, workers, verbose) as cores:
+            yield from _Crew(job, pieces, min(workers or cores, len(pieces))).results()
+
+    return run
+
+
+@contextmanager
+def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterator[int]:
+    """Reach or start a cluster and give the number of its cores."""
+    for name, value in ({} if verbose else _QUIET).items():
+        os.environ.setdefault(name, value)
+    import ray
+
+    if ray.is_initialized():  # by the program that calls this: it is its to end
+        yield _cores()
+        return
+    own: dict[str, Any] = {}
+    if address is None:
+        own = {"num_cpus": workers or os.cpu_count() or 1, "object_store_memory": _OBJECT_STORE}
+        own |= {"include_dashboard": False}
+    try:
+        ray.init(
+            address=address or "local",
+            log_to_driver=verbose,
+            logging_level=logging.INFO if verbose else logging.CRITICAL,
+            **own,
+        )
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        raise ClusterError(f"{_called(address)} cannot be used: {_first_line(str(error))}") from None
+    try:
+        yield _cores()
+    finally:
+        ray.shutdown()
+
+
+def _cores() -> int:
+    import ray
+
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def check_address(address: str) -> None:
+    """Raise a `ClusterError` unless a cluster answers at the address, within some seconds.
+
+    Ray itself would try for a minute, and may end the process that asks: another process does it.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if address not in ("auto", "local"):
+        if not host or not port.isdigit():
+            raise ClusterError(f"--address {address}: write it as HOST:PORT, such as 10.0.0.1:6379, or auto")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHED_WITHIN).close()
+        except (OSError, OverflowError) as error:
+            raise ClusterError(f"no Ray cluster answers at {address} ({_why(error)}); is it running?") from None
+    ask = f"import ray; ray.init({address!r}, log_to_driver=False, logging_level='CRITICAL'); ray.shutdown()"
+    try:
+        asked = subprocess.run(
+            [sys.executable, "-c", ask], capture_output=True, text=True, timeout=_ANSWERED_WITHIN, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise ClusterError(f"what answers at {address} is no Ray cluster of this version; is it running?") from None
+    if asked.returncode:
+        lines = [line for line in asked.stderr.splitlines() if line[:1].isalpha() and "Error" in line.split(":")[0]]
+        told = lines[-1].partition(":")[2].strip() if lines else "it does not answer as Ray does"
+        raise ClusterError(f"no Ray cluster can be used at {address}: {_first_line(told)}")
+
+
+def _called(address: str | None) -> str:
+    return f"the Ray cluster at {address}" if address else "a Ray cluster on this machine"
+
+
+def _why(error: Exception) -> str:
+    return "no answer" if isinstance(error, TimeoutError) else getattr(error, "strerror", None) or str(error)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0].rstrip(".")[:300]
+
+
+class _Hand:
+    """A worker on the cluster."""
+
+    def __init__(self) -> None:
+        self._worker: Worker | None = None
+
+    def begin(self, job: Job) -> tuple[str, str]:
+        """Load what the work needs; return what must be the same on every machine, and which machine this is."""
+        self._worker = job.worker(threads=1)
+        return self._worker.identity, socket.gethostname()
+
+    def work(self, piece: Piece) -> Result | None:
+        """Work on a piece; None where it was started anew since it was told to begin."""
+        return None if self._worker is None else worked(self._worker, piece)
+
+
+@dataclass
+class _Crew:
+    """Hands pieces to workers, one at a time to each."""
+
+    job: Job
+    pieces: Sequence[Piece]
+    workers: int
+    _todo: deque[Piece] = field(default_factory=deque)
+    _tries: dict[int, int] = field(default_factory=dict)
+    # what is under way: the worker, and its piece, or None while it is being started
+    _under_way: dict[Any, tuple[Any, Piece | None]] = field(default_factory=dict)
+    _idle: list[Any] = field(default_factory=list)
+    _identity: str | None = None
+    _sent: Any = None
+
+    def results(self) -> Results:
+        """Yield what became of each piece, as it comes."""
+        import ray
+
+        hand = ray.remote(_Hand)
+        options = {
+            "num_cpus": 1,
+            "max_restarts": -1,
+            "max_task_retries": 0,  # tried again here, where it is counted
+            "runtime_env": {"env_vars": _ONE_THREAD},
+        }
+        self._sent = ray.put(self.job)
+        self._todo.extend(self.pieces)
+        for _ in range(self.workers):
+            self._greet(hand.options(**options).remote())
+        while self._todo or any(piece for _, piece in self._under_way.values()):
+            ready, _ = ray.wait(list(self._under_way), num_returns=1)
+            for reference in ready:
+                worker, piece = self._under_way.pop(reference)
+                try:
+                    found = ray.get(reference)
+                except ray.exceptions.RayTaskError as error:  # what the work itself raised: the same anywhere
+                    raise _cause(error) from None
+                except ray.exceptions.RayError as error:
+                    if failed := self._lost(worker, piece, error):
+                        yield failed
+                    continue
+                if piece is None:
+                    self._welcome(*found)
+                elif found is None:
+                    self._greet(worker)
+                    self._again(piece)
+                    continue
+                else:
+                    yield found
+                self._next(worker)
+
+    def _greet(self, worker: Any) -> None:
+        self._under_way[worker.begin.remote(self._sent)] = (worker, None)
+
+    def _welcome(self, identity: str, host: str) -> None:
+        if self._identity not in (None, identity):
+            raise ClusterError(f"the worker on {host} is {identity}, another {self._identity}: install the same on all")
+        self._identity = identity
+        self._tries[_GREETING] = 0
+
+    def _next(self, worker: Any) -> None:
+        if self._todo:
+            piece = self._todo.popleft()
+            self._under_way[worker.work.remote(piece)] = (worker, piece)
+        else:
+            self._idle.append(worker)
+
+    def _again(self, piece: Piece) -> None:
+        """Have a piece done by whoever is free: the worker that had it may not come back for want of a machine."""
+        self._todo.appendleft(piece)
+        if self._idle:
+            self._next(self._idle.pop())
+
+    def _lost(self, worker: Any, piece: Piece | None, error: Exception) -> Result | None:
+        """Have a worker that died greet again, once Ray has started it anew, and its piece done by another."""
+        number = _GREETING if piece is None else piece.index
+        tries = self._tries[number] = self._tries.get(number, 0) + 1
+        if piece is None:
+            if tries >= _TRIES + self.workers:
+                raise ClusterError(f"a worker could not be started: {_told(error)}")
+            time.sleep(_PAUSE)
+        self._greet(worker)
+        if piece is not None and tries < _TRIES:
+            self._again(piece)
+        elif piece is not None:
+            return Result(piece, None, f"its worker died {tries} times (out of memory?)")
+        return None
+
+
+def _told(error: Exception) -> str:
+    """Return the last line of what Ray tells of an error, which is the error itself."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[-1] if lines else type(error).__name__)[:300]
+
+
+def _cause(error: Any) -> Exception:
+    cause = getattr(error, "cause", None)
+    return cause if isinstance(cause, Exception) else ClusterError(f"a worker failed: {_told(error)}")

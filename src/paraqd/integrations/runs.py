@@ -1,0 +1,101 @@
+"""A run over many files, from the first look at them to the last part, by whichever engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from paraqd.corpus.writers import Schema
+from paraqd.integrations.engines import Engine, Job, here
+from paraqd.integrations.pieces import Inputs, Piece
+from paraqd.integrations.stores import Store
+from paraqd.integrations.target import Facts, Sink, hold_target
+
+OnProgress = Callable[[str, int, int | None], None]
+
+
+class RunInterrupted(KeyboardInterrupt):  # it is an interrupt, not an error
+    """Ctrl-C: the parts of ``rows`` of ``total`` rows are kept, and the same call goes on from there."""
+
+    def __init__(self, rows: int, total: int) -> None:
+        super().__init__(rows, total)
+        self.rows, self.total = rows, total
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is to be done: the input that was looked at, what the results depend on, and what does it.
+
+    ``metadata`` is kept in each part; ``job`` makes the job for the place that parts go to; ``count`` is called with
+    every piece that is done and what was counted in it, in no certain order; ``totals`` tells at the end what all of it
+    comes to.
+    """
+
+    command: str
+    stage: str
+    inputs: Inputs
+    settings: Mapping[str, Any]
+    schema: Schema
+    metadata: Mapping[str, Any]
+    job: Callable[[Sink], Job]
+    count: Callable[[Piece, Facts], None]
+    totals: Callable[[], Facts]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: rows done before it and by it, parts, and what could not be read, each in a line."""
+
+    rows: int
+    resumed: int
+    parts: int
+    problems: tuple[str, ...]
+
+
+def carry_out(
+    work: Work,
+    out: Store,
+    *,
+    engine: Engine = here,
+    overwrite: bool = False,
+    restart: bool = False,
+    progress: OnProgress,
+    say: Callable[[str], None],
+) -> Outcome:
+    """Work on every piece whose part is not there yet.
+
+    Parts are written in one step and known by their piece: a run that was broken off, even by ``kill -9`` and on
+    whatever machine, goes on with the parts that are missing, and no row is lost or doubled.
+    """
+    inputs, total = work.inputs, work.inputs.rows
+    with hold_target(out, inputs.store) as target:
+        run = target.begin(work.command, work.settings, inputs, overwrite=overwrite, restart=restart)
+        sink = Sink(out, run, max(5, len(str(len(inputs.pieces) - 1))), work.schema, work.metadata)
+        left = {piece.index: piece for piece in inputs.pieces}
+        rows = 0
+        for index, facts in target.done(sink, inputs):
+            rows += left[index].rows
+            work.count(left.pop(index), facts)
+        if resumed := rows:
+            say(f"going on after {rows:,} rows that were finished before")
+        problems = [f"{name}: {why}" if name not in why else why for name, why in inputs.unreadable]
+        progress(work.stage, rows, total)
+        try:
+            todo = list(left.values())
+            with closing(engine(work.job(sink), todo, lambda more: progress(work.stage, rows + more, total))) as found:
+                for result in found if todo else ():
+                    if result.facts is None:
+                        problems.append(f"{sink.name(result.piece.index)} is missing: {result.problem}")
+                        continue
+                    work.count(result.piece, result.facts)
+                    rows += result.piece.rows
+                    progress(work.stage, rows, total)
+        except KeyboardInterrupt:
+            raise RunInterrupted(rows, total) from None
+        if not problems:
+            if rows != sum(file.rows for file in inputs.files):  # a flaw of ours must not look like a finished run
+                raise RuntimeError(f"{rows} rows were counted, and the input has others: parts are missing")
+            target.succeed(work.totals())
+    return Outcome(rows, resumed, len(inputs.pieces), tuple(sorted(problems)))

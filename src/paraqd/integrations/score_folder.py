@@ -1,0 +1,156 @@
+"""The pairs of many files scored, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from paraqd.corpus.tables import Columns, Table, TableError
+from paraqd.integrations.column_types import typed
+from paraqd.integrations.engines import Engine, OnRows, here
+from paraqd.integrations.pieces import Piece, Reader, survey
+from paraqd.integrations.runs import OnProgress, Outcome, Work, carry_out
+from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, Counts, PairScorer, in_chunks, judge, wanted
+from paraqd.integrations.stores import Store
+from paraqd.integrations.target import Facts, Sink
+
+_NAMED_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Model:
+    """How a scorer is loaded; small, and sent to each worker."""
+
+    model: str | None = None
+    mode: str = "fused"
+    threshold: float | None = None
+
+    def load(self, threads: int | None = None) -> PairScorer:
+        """Load the scorer."""
+        from paraqd.scoring.scorer import Scorer
+
+        return Scorer.load(self.model, mode=self.mode, threshold=self.threshold, threads=threads)
+
+
+@dataclass
+class FolderCounts(Counts):
+    """Counts over many files: a row that could not be scored is named by its file, too."""
+
+    error_places: list[tuple[str, int, str]] = field(default_factory=list)
+
+    def include(self, file: str, facts: Facts) -> None:
+        """Add what was counted in a part."""
+        for name in ("rows", "written", "valid", "invalid", "errors"):
+            setattr(self, name, getattr(self, name) + facts[name])
+        self.faults.update(facts["faults"])
+        room = _NAMED_ROWS - len(self.error_places)
+        self.error_places += [(file, row, why) for row, why in facts["error_rows"][:room]]
+
+
+@dataclass(frozen=True)
+class ScoreJob:
+    """Scores the rows of a piece and writes them with their verdicts."""
+
+    reader: Reader
+    sink: Sink
+    columns: Columns
+    model: Model
+    added: Mapping[str, type]
+    only: str | None
+
+    def worker(self, *, threads: int | None = None) -> ScoreWorker:
+        """Load the scorer."""
+        return ScoreWorker(self, self.model.load(threads))
+
+
+class ScoreWorker:
+    """A loaded scorer at work on pieces."""
+
+    def __init__(self, job: ScoreJob, scorer: PairScorer) -> None:
+        self._job = job
+        self._scorer = scorer
+        self.identity = scorer.signature
+
+    def work(self, piece: Piece, on_rows: OnRows) -> Facts:
+        """Score the rows of a piece."""
+        job, signature = self._job, self._scorer.signature
+        counts = Counts()
+        with job.sink.part(piece.index) as (writer, facts):
+            for chunk in in_chunks(job.reader.rows(piece)):
+                kept = []
+                for row, judged in zip(chunk, judge(chunk, job.columns, self._scorer), strict=True):
+                    keep = wanted(judged, job.only)
+                    counts.add(judged, written=keep)
+                    if keep:
+                        full = {**row, **judged.columns(job.added, signature)}
+                        kept.append({name: typed(full.get(name), held) for name, held in job.sink.schema.items()})
+                writer.write(kept)
+                on_rows(counts.rows)
+            rows = [(piece.start + row, why) for row, why in counts.error_rows]
+            facts.update(counts.to_dict(), error_rows=rows)
+        return facts
+
+
+def score_folder(
+    source: Store,
+    out: Store,
+    model: Model,
+    *,
+    columns: Columns,
+    only: str | None = None,
+    why: bool = False,
+    encoding: str | None = None,
+    part_rows: int | None = None,
+    overwrite: bool = False,
+    overwrite_columns: bool = False,
+    signature: str,
+    engine: Engine = here,
+    progress: OnProgress,
+    say: Callable[[str], None],
+) -> tuple[FolderCounts, Outcome]:
+    """Score the pairs of every file of a folder, and write them to another, as parts in the same order.
+
+    What is written of a row does not depend on the engine. ``signature`` is the scorer's.
+    """
+    added = ADDED_WITH_WHY if why else ADDED
+
+    def check(table: Table) -> None:
+        check_columns(table, columns, added, overwrite_columns=overwrite_columns)
+
+    inputs = survey(source, encoding=encoding, part_rows=part_rows, check=check, progress=progress)
+    schema = {**{name: held for name, held in inputs.types.items() if name not in added}, **added}
+    counts = FolderCounts()
+    settings = {
+        "columns": [columns.question, columns.paraphrase],
+        "model": signature,
+        "choice_of_rows": only or "all",
+        "set_of_columns": list(schema),
+        "encoding": encoding,
+    }
+    work = Work(
+        command="score",
+        stage="scoring",
+        inputs=inputs,
+        settings=settings,
+        schema=schema,
+        metadata={"signature": signature},
+        job=lambda sink: ScoreJob(inputs.reader, sink, columns, model, added, only),
+        count=lambda piece, facts: counts.include(source.shown(piece.file), facts),
+        totals=lambda: {**counts.to_dict(), "signature": signature},
+    )
+    outcome = carry_out(work, out, engine=engine, overwrite=overwrite, progress=progress, say=say)
+    return counts, outcome
+
+
+def check_columns(table: Table, columns: Columns, added: Mapping[str, Any], *, overwrite_columns: bool) -> None:
+    """Raise a TableError where a column is missing, or scoring would write over one unasked."""
+    table.require(columns, ("question", "paraphrase"))
+    for role in ("question", "paraphrase"):
+        if (name := getattr(columns, role)) in added:
+            raise TableError(f"the column {name!r} of {table.name} cannot be the {role}: scoring writes it; rename it")
+    clash = [name for name in added if name in table.columns]
+    if clash and not overwrite_columns:
+        which = f"the column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
+        them = "it" if len(clash) == 1 else "them"
+        raise TableError(f"{table.name} has {which} already; give --overwrite-columns to replace {them}")

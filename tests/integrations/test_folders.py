@@ -1,0 +1,430 @@
+"""Folders scored and augmented part by part: every row once, in its place, whatever is killed, by whichever engine."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import paraqd
+from paraqd.cli.main import run
+from paraqd.integrations.pieces import cuts, rows_of_a_part, survey
+from paraqd.integrations.stores import Store
+
+pytestmark = pytest.mark.xdist_group("ray")
+READING = ["--model", "reading"]
+
+
+def pairs(count, name="a"):
+    rows = []
+    for i in range(count):
+        question = f"Tom has {i + 2} apples and buys {i % 7 + 3} more. How many apples has he now?"
+        paraphrase = question.replace("buys", "gets") if i % 3 else question.replace(f"{i % 7 + 3} more", "more")
+        rows.append({"id": f"{name}{i}", "question": question, "paraphrase": paraphrase, "number": i})
+    return rows
+
+
+def write(path, rows, group=100):
+    path.parent.mkdir(exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=group)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    write(Path("in/a.parquet"), pairs(450))
+    write(Path("in/b.parquet"), pairs(130, "b"), group=1000)
+    return tmp_path
+
+
+@pytest.fixture
+def fails(capsys):
+    """Run a command that must fail, and return its one line."""
+
+    def failing(*arguments):
+        code = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert code == 2, captured
+        assert captured.out == ""
+        assert captured.err.startswith("error: ") and captured.err.count("\n") == 1, captured.err
+        return captured.err.strip()
+
+    return failing
+
+
+def parts(folder):
+    return sorted(Path(folder).glob("part-*.parquet"))
+
+
+def rows(folder):
+    return [row for part in parts(folder) for row in pq.read_table(part, partitioning=None).to_pylist()]
+
+
+def same(one, two):
+    """Whether two folders hold the same parts, byte by byte."""
+    return [(part.name, part.read_bytes()) for part in parts(one)] == [
+        (part.name, part.read_bytes()) for part in parts(two)
+    ]
+
+
+def environment():
+    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]), OMP_NUM_THREADS="1")
+
+
+def start(*arguments):
+    """Start a command as a program of its own."""
+    program = [sys.executable, "-m", "paraqd.cli.main", *arguments]
+    return subprocess.Popen(program, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(condition, process, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "it takes too long"
+        time.sleep(0.005)
+
+
+class TestParts:
+    def test_every_row_in_its_place_and_the_file_form_says_the_same(self, here):
+        assert run(["score", "in", "-o", "out/", "--part-rows", "128", "-q", *READING]) == 0
+        assert [part.name for part in parts("out")] == [f"part-{i:05}.parquet" for i in range(7)]
+        assert [pq.read_metadata(part).num_rows for part in parts("out")] == [100, 100, 100, 100, 50, 65, 65]
+        found = rows("out")
+        assert [row["id"] for row in found] == [row["id"] for row in pairs(450) + pairs(130, "b")]
+        for name in ("a", "b"):
+            assert run(["score", f"in/{name}.parquet", "-o", f"{name}.parquet", "-q", *READING]) == 0
+        assert found == pq.read_table("a.parquet").to_pylist() + pq.read_table("b.parquet").to_pylist()
+        assert pq.read_schema("a.parquet") == pq.read_schema(parts("out")[0])
+        assert json.loads(Path("out/_SUCCESS").read_text())["rows"] == 580
+
+    def test_one_file_into_a_folder_and_text_files_too(self, here):
+        Path("texts").mkdir()
+        lines = [json.dumps(row) for row in pairs(20)]
+        Path("texts/a.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        Path("texts/b.csv").write_text("id,question,paraphrase\nz,What is 2 + 3?,Add 2 to 3.\n", encoding="utf-8")
+        Path("texts/_notes.csv").write_text("no pairs\n", encoding="utf-8")
+        Path("texts/read.me").write_text("no pairs\n", encoding="utf-8")
+        assert run(["score", "texts", "-o", "out/", "--part-rows", "8", "-q", *READING]) == 0
+        assert [row["id"] for row in rows("out")] == [f"a{i}" for i in range(20)] + ["z"]
+        assert [row["number"] for row in rows("out")] == [*range(20), None]
+        assert run(["score", "texts/a.jsonl", "-o", "one/", "-q", *READING]) == 0
+        assert [row["score"] for row in rows("one")] == [row["score"] for row in rows("out")[:20]]
+
+    def test_files_whose_columns_differ(self, here):
+        base = pairs(3)
+        write(Path("mixed/a.parquet"), [{**row, "extra": 1, "mark": 1} for row in base])
+        write(Path("mixed/b.parquet"), [{**row, "extra": 0.5, "mark": "two"} for row in base])
+        write(Path("mixed/c.parquet"), base)
+        assert run(["score", "mixed", "-o", "out/", "-q", *READING]) == 0
+        found = rows("out")
+        assert [row["extra"] for row in found] == [1.0] * 3 + [0.5] * 3 + [None] * 3
+        assert [row["mark"] for row in found] == ["1"] * 3 + ["two"] * 3 + [None] * 3
+        assert len({pq.read_schema(part).remove_metadata().to_string() for part in parts("out")}) == 1
+
+    def test_only_some_rows_and_why(self, here):
+        assert run(["score", "in", "-o", "out/", "--only", "invalid", "--why", "-q", *READING]) == 0
+        found = rows("out")
+        assert found and not any(row["valid"] for row in found)
+        assert "number" in found[0]["why"]
+        assert json.loads(Path("out/_SUCCESS").read_text())["written"] == len(found)
+
+    def test_rows_that_cannot_be_scored_are_named_with_their_file(self, here, capsys):
+        bad = pairs(10)
+        bad[3]["question"] = " "
+        write(Path("in/c.parquet"), bad)
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
+        assert "1 of 590 rows (in/c.parquet: blank question: row 4)" in capsys.readouterr().err
+        assert Path("out/_SUCCESS").exists()
+        assert [row["error"] for row in rows("out") if row["error"]] == ["blank question"]
+
+    def test_several_processes_write_the_same_bytes(self, here):
+        assert run(["score", "in", "-o", "one/", "--part-rows", "128", "-q", *READING]) == 0
+        done = start("score", "in", "-o", "two/", "--part-rows", "128", "--workers", "2", "-q", *READING)
+        assert done.wait(60) == 0, done.communicate()
+        assert same("one", "two")
+
+    def test_the_size_of_parts_depends_on_the_rows_alone(self):
+        sizes = [rows_of_a_part(count) for count in (1, 10**6, 10**7, 10**9, 10**10)]
+        assert sizes == sorted(sizes) and sizes[0] == 1024 and sizes[-1] == 65_536
+
+    @pytest.mark.parametrize("groups", [[], [0], [5], [7, 7, 7], [30, 1, 1, 12], [10, 0, 10, 21]])
+    def test_cuts_hold_every_row_once(self, groups):
+        found = cuts(groups, 10)
+        assert [row for start, count in found for row in range(start, start + count)] == list(range(sum(groups)))
+        assert all(0 < count <= 10 for _, count in found)
+
+    def test_a_store_that_is_no_disk_of_this_machine(self, here):
+        from pyarrow import fs
+
+        store = Store.at("other://out")
+        # the same files behind another sort of file system: nothing may be taken for a path of this machine
+        store.__dict__["_reached"] = (fs.SubTreeFileSystem(str(here), fs.LocalFileSystem()), "in")
+        assert store.local is None
+        inputs = survey(store, part_rows=128, check=lambda table: None, progress=lambda *told: None)
+        assert [row for piece in inputs.pieces for row in inputs.reader.rows(piece)] == pairs(450) + pairs(130, "b")
+        store.put("_manifest.json", b"{}")
+        store.put("_manifest.json", b"[]")
+        assert store.read("_manifest.json") == b"[]" and store.read("nothing") is None
+        store.remove("_manifest.json")
+        assert [entry.name for entry in store.entries()] == ["a.parquet", "b.parquet"]
+
+
+class TestGoingOn:
+    ARGUMENTS = ("score", "in", "--part-rows", "50", *READING)
+
+    def test_after_kill_9_it_goes_on_to_the_same_bytes(self, here):
+        assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
+        process = start(*self.ARGUMENTS, "-o", "out/")
+        wait_for(lambda: len(parts("out")) >= 2, process)
+        process.kill()
+        process.wait()
+        kept = {part.name: part.stat().st_mtime_ns for part in parts("out")}
+        assert 2 <= len(kept) < len(parts("whole")) and not Path("out/_SUCCESS").exists()
+        Path("out/.part-00009.parquet.abc.writing").write_bytes(b"half")
+        again = start(*self.ARGUMENTS, "-o", "out/")
+        out, err = again.communicate(timeout=60)
+        assert again.returncode == 0, err
+        assert "going on after" in err and "580" in out
+        assert same("whole", "out") and Path("out/_SUCCESS").read_bytes() == Path("whole/_SUCCESS").read_bytes()
+        assert {part.name: part.stat().st_mtime_ns for part in parts("out") if part.name in kept} == kept
+        assert sorted(path.name for path in Path("out").iterdir() if path.name.startswith(".")) == []
+
+    def test_a_part_that_is_cut_off_or_of_another_run_is_made_again(self, here):
+        assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
+        whole = {part.name: part.read_bytes() for part in parts("out")}
+        assert run([*self.ARGUMENTS, "-o", "other/", "--threshold", "0.9", "-q"]) == 0
+        Path("out/_SUCCESS").unlink()
+        first, second, third = parts("out")[:3]
+        first.write_bytes(whole[first.name][:-30])
+        second.write_bytes(Path("other", second.name).read_bytes())
+        third.unlink()
+        assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
+        assert {part.name: part.read_bytes() for part in parts("out")} == whole
+
+    def test_ctrl_c_says_how_to_go_on(self, here):
+        process = start(*self.ARGUMENTS, "-o", "out/")
+        wait_for(lambda: len(parts("out")) >= 1, process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "run the same command again to go on" in err and "Traceback" not in err
+        assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
+        assert Counter(row["id"] for row in rows("out")) == Counter(row["id"] for row in pairs(450) + pairs(130, "b"))
+
+    def test_other_settings_are_refused_and_replaced_on_demand(self, here, fails):
+        assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
+        assert "finished run" in fails(*self.ARGUMENTS, "-o", "out/")
+        Path("out/_SUCCESS").unlink()
+        line = fails(*self.ARGUMENTS, "-o", "out/", "--threshold", "0.9")
+        assert "the unfinished run in out/ has another model" in line and "--overwrite" in line
+        write(Path("in/c.parquet"), pairs(10, "c"))
+        assert "has another input" in fails(*self.ARGUMENTS, "-o", "out/")
+        assert run([*self.ARGUMENTS, "-o", "out/", "--overwrite", "-q"]) == 0
+        assert len(rows("out")) == 590
+
+
+class TestBadInput:
+    def test_a_folder_that_is_not_ours_is_left_alone(self, here, fails):
+        Path("mine").mkdir()
+        Path("mine/thesis.doc").write_text("years of work")
+        assert "thesis.doc" in fails("score", "in", "-o", "mine/", *READING)
+        assert "thesis.doc" in fails("score", "in", "-o", "mine/", "--overwrite", *READING)
+        assert [path.name for path in Path("mine").iterdir()] == ["thesis.doc"]
+
+    def test_outputs_that_cannot_be(self, here, fails):
+        assert "lie in each other" in fails("score", "in", "-o", "in/out/", *READING)
+        assert "lie in each other" in fails("score", "in", "-o", "in/", *READING)
+        assert "there is no folder" in fails("score", "in", "-o", "nowhere/out/", *READING)
+        assert "-o NAME/" in fails("score", "in", *READING)
+        assert "-o scored/" in fails("score", "in", "-o", "scored.csv", *READING)
+        assert "it is a file" in fails("score", "in", "-o", "in/a.parquet/", *READING)
+        assert sorted(path.name for path in here.iterdir()) == ["in"]
+
+    def test_inputs_that_cannot_be(self, here, fails):
+        Path("empty").mkdir()
+        assert "has no .parquet" in fails("score", "empty", "-o", "out/", *READING)
+        assert "no file or folder" in fails("score", "nothing.parquet", "-o", "out/", *READING)
+        write(Path("other/a.parquet"), [{"text": "x"}])
+        assert "no column 'question'" in fails("score", "other", "-o", "out/", *READING)
+        assert "--part-rows" in fails("score", "in/a.parquet", "-o", "x.csv", "--part-rows", "5", *READING)
+        assert "--engine ray" in fails("score", "in", "-o", "out/", "--address", "auto", *READING)
+        assert not Path("out").exists()
+
+    def test_a_corrupt_row_group_spoils_its_part_alone(self, here, capsys):
+        raw = bytearray(Path("in/a.parquet").read_bytes())
+        group = pq.read_metadata("in/a.parquet").row_group(2).column(1)
+        start = group.dictionary_page_offset or group.data_page_offset
+        raw[start : start + group.total_compressed_size] = b"\xff" * group.total_compressed_size
+        Path("in/a.parquet").write_bytes(raw)
+        Path("in/c.parquet").write_bytes(b"PAR1 and nothing more")
+        arguments = ["score", "in", "-o", "out/", "--part-rows", "100", "-q", *READING]
+        assert run(arguments) == 1
+        err = capsys.readouterr().err
+        assert "part-00002.parquet is missing: rows 201–300 of in/a.parquet cannot be read" in err
+        assert "in/c.parquet is cut off or not a Parquet file" in err and "Traceback" not in err
+        wanted = [row["id"] for i, row in enumerate(pairs(450)) if not 200 <= i < 300] + [f"b{i}" for i in range(130)]
+        assert [row["id"] for row in rows("out")] == wanted
+        assert not Path("out/_SUCCESS").exists()
+        assert run(arguments) == 1  # tried again, and no more
+        assert len(rows("out")) == 480
+
+    def test_the_extra_is_named_where_ray_is_missing(self, here, fails, monkeypatch):
+        monkeypatch.setitem(sys.modules, "ray", None)
+        line = fails("score", "in", "-o", "out/", "--engine", "ray", *READING)
+        assert line == "error: ray is not installed: pip install 'paraqd[ray]'"
+        assert not Path("out").exists()
+
+
+class TestAugment:
+    ARGUMENTS = ("augment", "in", "--operators", "f3,f8,NumberChange,LowTfidfReplacement")
+
+    def test_the_pairs_of_one_file_with_all_questions(self, here):
+        write(Path("all.parquet"), pairs(450) + pairs(130, "b"))
+        assert run([*self.ARGUMENTS, "-o", "out/", "--part-rows", "90", "-q"]) == 0
+        assert run(["augment", "all.parquet", *self.ARGUMENTS[2:], "-o", "pairs.parquet", "-q"]) == 0
+        assert rows("out") == pq.read_table("pairs.parquet").to_pylist()
+        schema = pq.read_schema("pairs.parquet")
+        assert schema.equals(pq.read_schema(parts("out")[0]).with_metadata(schema.metadata), check_metadata=True)
+
+    def test_the_report_adds_up_and_names_rows(self, here, capsys):
+        bad = pairs(10)
+        bad[3]["question"] = ""
+        write(Path("in/c.parquet"), bad)
+        assert run([*self.ARGUMENTS, "-o", "out/", "--part-rows", "90", "--json"]) == 1
+        captured = capsys.readouterr()
+        report = json.loads(captured.out)
+        assert report["questions"] == 589 and report["skipped_rows"] == [
+            {"row": 4, "reason": "blank question, in/c.parquet"}
+        ]
+        assert report["written"] == len(rows("out")) == sum(each["applied"] for each in report["operators"])
+        assert all(len(each["examples"]) == 3 for each in report["operators"])
+
+
+# --- on a cluster -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Ray cluster with two slots on this machine, and its address."""
+    ray = pytest.importorskip("ray")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        ray.init(
+            num_cpus=2,
+            include_dashboard=False,
+            object_store_memory=80 << 20,
+            log_to_driver=False,
+            logging_level="CRITICAL",
+        )
+        yield ray.get_runtime_context().gcs_address
+        ray.shutdown()
+
+
+def busy_workers():
+    """Return the processes below this one that work on a piece just now, by the title that Ray gives them."""
+    found, parents = [], {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int(entry.joinpath("stat").read_text().rpartition(")")[2].split()[1])
+                if entry.joinpath("cmdline").read_bytes().startswith(b"ray::_Hand.work"):
+                    found.append(int(entry.name))
+            except OSError:  # it has ended meanwhile
+                continue
+    return [pid for pid in found if os.getpid() in ancestors(pid, parents)]
+
+
+def ancestors(pid, parents):
+    while pid in parents:
+        pid = parents[pid]
+        yield pid
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are found by /proc")
+class TestRay:
+    ARGUMENTS = ("score", "in", "--part-rows", "40", *READING)
+
+    def test_a_worker_killed_in_the_middle(self, here, cluster):
+        write(Path("in/c.parquet"), pairs(1000, "c"))
+        assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
+        process = start(*self.ARGUMENTS, "-o", "out/", "--engine", "ray", "--address", cluster, "--workers", "2")
+        killed = 0
+        for least in (1, 8):
+            wait_for(lambda least=least: len(parts("out")) >= least and busy_workers(), process)
+            os.kill(busy_workers()[0], signal.SIGKILL)
+            killed += 1
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert killed == 2 and err == ""  # and nothing of what Ray has to say about it
+        assert "1,580 rows" in out
+        assert same("whole", "out")
+        assert Counter(row["id"] for row in rows("out")).most_common(1)[0][1] == 1
+
+    def test_the_driver_killed_and_the_rest_done_by_the_other_engine(self, here, cluster):
+        write(Path("in/c.parquet"), pairs(1000, "c"))
+        assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
+        process = start(*self.ARGUMENTS, "-o", "out/", "--engine", "ray", "--address", cluster, "--workers", "2")
+        wait_for(lambda: len(parts("out")) >= 2, process)
+        process.kill()
+        process.communicate()
+        assert not Path("out/_SUCCESS").exists()
+        assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
+        assert same("whole", "out")
+
+    def test_augment_and_a_corrupt_file_on_the_cluster(self, here, cluster):
+        Path("in/c.parquet").write_bytes(b"nothing")
+        arguments = ["augment", "in", "--operators", "f3,f8,NumberChange", "--part-rows", "90", "-q"]
+        assert run([*arguments, "-o", "one/"]) == 1
+        process = start(*arguments, "-o", "two/", "--engine", "ray", "--address", cluster)
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 1 and err.count("\n") == 1 and "in/c.parquet" in err
+        assert rows("one") and same("one", "two")
+
+    def test_a_cluster_that_cannot_be_reached(self, here, fails):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))  # bound and not listening: nobody answers there
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+            line = fails("score", "in", "-o", "out/", "--engine", "ray", "--address", address, *READING)
+        assert f"no Ray cluster answers at {address}" in line
+        assert "HOST:PORT" in fails("score", "in", "-o", "out/", "--engine", "ray", "--address", "there", *READING)
+        assert not Path("out").exists()
+
+    def test_something_else_answers_at_the_address(self, here, fails, monkeypatch):
+        monkeypatch.setattr("paraqd.integrations.ray_engine._ANSWERED_WITHIN", 3.0)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = f"127.0.0.1:{server.getsockname()[1]}"
+            line = fails("score", "in", "-o", "out/", "--engine", "ray", "--address", address, *READING)
+        assert address in line and "Ray cluster" in line
+        assert not Path("out").exists()
+
+    def test_batches_of_ray_data(self, here, cluster):
+        from paraqd.integrations.ray_data import ScoreBatches
+
+        assert run(["score", "in/b.parquet", "-o", "b.parquet", "-q", *READING]) == 0
+        scored = ScoreBatches("reading")(pq.read_table("in/b.parquet"))
+        assert scored.to_pylist() == pq.read_table("b.parquet").to_pylist()
+        assert ScoreBatches("reading")(scored).equals(scored)
+        import ray.data
+
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        made = ray.data.read_parquet(str(here / "in" / "b.parquet")).map_batches(
+            ScoreBatches,
+            fn_constructor_args=["reading"],
+            batch_format="pyarrow",
+            batch_size=50,
+            concurrency=1,
+            num_cpus=1,
+        )
+        assert sorted(made.take_all(), key=lambda row: row["number"]) == scored.to_pylist()
