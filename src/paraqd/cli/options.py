@@ -85,7 +85,9 @@ def say_left_out(result: AugmentReport) -> None:
             say(f"{operator.name} failed on {times:,} questions: {why}")
 
 
-def load_scorer(model: str | None, mode: Mode, threshold: float | None) -> Scorer:
+def load_scorer(
+    model: str | None, mode: Mode, threshold: float | None, *, threads: int | None = None, skip: bool = True
+) -> Scorer:
     """Load the scorer that ``--model``, ``--mode`` and ``--threshold`` name: the shipped one unless one is given."""
     import math
 
@@ -93,4 +95,4 @@ def load_scorer(model: str | None, mode: Mode, threshold: float | None) -> Score
 
     if threshold is not None and not math.isfinite(threshold):
         raise typer.BadParameter(f"--threshold {threshold}: a number from -1 to 1 is needed")
-    return Scorer.load(model, mode=mode.value, threshold=threshold)
+    return Scorer.load(model, mode=mode.value, threshold=threshold, threads=threads, skip=skip)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
-_FILES, _SHOWN = "Files", "What is shown"
+_FILES, _SHOWN, _SPEED = "Files", "What is shown", "Speed"
 _INTERRUPTED = 130
 _STYLES = {"valid": "green", "invalid": "red", "not scored": "yellow"}
 # shows rows with what was found about each: (number, row, judged)
@@ -76,6 +76,19 @@ def score(
         rich_help_panel=_SHOWN,
     ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no counts.", rich_help_panel=_SHOWN),
+    threads: int | None = typer.Option(
+        None,
+        "--threads",
+        min=1,
+        help="Threads that the model may use; one for each core unless given.",
+        rich_help_panel=_SPEED,
+    ),
+    skip: bool = typer.Option(
+        True,
+        "--skip/--no-skip",
+        help="Do not ask the model about pairs that the reading alone decides, or ask about every pair.",
+        rich_help_panel=_SPEED,
+    ),
     engine: EngineName = ENGINE,
     workers: int | None = WORKERS,
     address: str | None = ADDRESS,
@@ -105,6 +118,8 @@ def score(
         score_folders(
             folders,
             model=(model, mode, threshold),
+            skip=skip,
+            threads=threads,
             columns=Columns(question=question_column, paraphrase=paraphrase_column),
             only=only,
             why=why,
@@ -117,7 +132,7 @@ def score(
         return
     if out is not None:
         check_outputs([out], [source], overwrite=overwrite)
-    scorer = load_scorer(model, mode, threshold)
+    scorer = load_scorer(model, mode, threshold, threads=threads, skip=skip)
     columns = Columns(question=question_column, paraphrase=paraphrase_column)
     # rows that are shown on the terminal are progress enough
     shown = not quiet and stderr().is_terminal and (out is not None or not stdout().is_terminal)
@@ -185,19 +200,20 @@ def _stream(
 ) -> Counts:
     """Score the rows and show each chunk at once."""
     from paraqd.cli.score_file import ScoringInterrupted
-    from paraqd.integrations.score_rows import Counts, judge, wanted
+    from paraqd.integrations.score_rows import Counts, judged_chunks, wanted
 
     counts = Counts()
     try:
-        for chunk in pairs.chunks():
-            on_progress("scoring", counts.rows, pairs.rows)
+        on_progress("scoring", 0, pairs.rows)
+        for chunk, found in judged_chunks(pairs.chunks(), pairs.columns, scorer):
             shown = []
-            for row, judged in zip(chunk, judge(chunk, pairs.columns, scorer), strict=True):
+            for row, judged in zip(chunk, found, strict=True):
                 keep = wanted(judged, only)
                 counts.add(judged, written=keep)
                 if keep:
                     shown.append((counts.rows, {**row, **judged.columns(pairs.added, scorer.signature)}, judged))
             show(shown)
+            on_progress("scoring", counts.rows, pairs.rows)
     except KeyboardInterrupt:
         raise ScoringInterrupted(counts.rows, pairs.rows) from None
     return counts

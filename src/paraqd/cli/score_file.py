@@ -17,7 +17,16 @@ from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_table
 from paraqd.corpus.writers import sweep
 from paraqd.integrations.column_types import Held, arrow_types, jsonable, plain_value, typed
 from paraqd.integrations.score_folder import check_columns
-from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, Counts, Judged, PairScorer, in_chunks, judge, wanted
+from paraqd.integrations.score_rows import (
+    ADDED,
+    ADDED_WITH_WHY,
+    Counts,
+    Judged,
+    PairScorer,
+    in_chunks,
+    judged_chunks,
+    wanted,
+)
 
 OnProgress = Callable[[str, int, int | None], None]
 Say = Callable[[str], None]
@@ -191,8 +200,8 @@ def score_to_file(
 
 def _score_rest(source: Source, scorer: PairScorer, journal: Journal, on_progress: OnProgress) -> None:
     on_progress("scoring", journal.rows, source.rows)
-    for chunk in source.chunks(journal.rows):
-        journal.add(judge(chunk, source.columns, scorer))
+    for _, found in judged_chunks(source.chunks(journal.rows), source.columns, scorer):
+        journal.add(found)
         on_progress("scoring", journal.rows, source.rows)
 
 

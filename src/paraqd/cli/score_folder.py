@@ -24,6 +24,8 @@ def score_folders(
     folders: Folders,
     *,
     model: tuple[str | None, Mode, float | None],
+    skip: bool,
+    threads: int | None,
     columns: Columns,
     only: str | None,
     why: bool,
@@ -41,7 +43,7 @@ def score_folders(
     from paraqd.integrations.score_folder import Model, score_folder
     from paraqd.scoring.scorer import model_folder
 
-    scorer = load_scorer(*model)
+    scorer = load_scorer(*model, skip=skip)
     engine = folders.made_engine()
     name, mode, threshold = model
     # a name means the model that is installed on each machine, a folder the same folder
@@ -52,7 +54,7 @@ def score_folders(
             counts, outcome = score_folder(
                 folders.source,
                 folders.out,
-                Model(place, mode.value, threshold),
+                Model(place, mode.value, threshold, skip),
                 columns=columns,
                 only=only,
                 why=why,
@@ -60,6 +62,7 @@ def score_folders(
                 part_rows=folders.part_rows,
                 overwrite=overwrite,
                 overwrite_columns=overwrite_columns,
+                threads=threads,
                 signature=scorer.signature,
                 engine=engine,
                 progress=bar.update,

@@ -11,7 +11,7 @@ from paraqd.integrations.column_types import typed
 from paraqd.integrations.engines import Engine, OnRows, here
 from paraqd.integrations.pieces import Piece, Reader, survey
 from paraqd.integrations.runs import OnProgress, Outcome, Work, carry_out
-from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, Counts, PairScorer, in_chunks, judge, wanted
+from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, Counts, PairScorer, in_chunks, judged_chunks, wanted
 from paraqd.integrations.stores import Store
 from paraqd.integrations.target import Facts, Sink
 
@@ -25,12 +25,13 @@ class Model:
     model: str | None = None
     mode: str = "fused"
     threshold: float | None = None
+    skip: bool = True
 
     def load(self, threads: int | None = None) -> PairScorer:
         """Load the scorer."""
         from paraqd.scoring.scorer import Scorer
 
-        return Scorer.load(self.model, mode=self.mode, threshold=self.threshold, threads=threads)
+        return Scorer.load(self.model, mode=self.mode, threshold=self.threshold, threads=threads, skip=self.skip)
 
 
 @dataclass
@@ -58,10 +59,11 @@ class ScoreJob:
     model: Model
     added: Mapping[str, type]
     only: str | None
+    threads: int | None = None  # of this process alone; another worker has one core
 
     def worker(self, *, threads: int | None = None) -> ScoreWorker:
         """Load the scorer."""
-        return ScoreWorker(self, self.model.load(threads))
+        return ScoreWorker(self, self.model.load(threads or self.threads))
 
 
 class ScoreWorker:
@@ -77,9 +79,9 @@ class ScoreWorker:
         job, signature = self._job, self._scorer.signature
         counts = Counts()
         with job.sink.part(piece.index) as (writer, facts):
-            for chunk in in_chunks(job.reader.rows(piece)):
+            for chunk, found in judged_chunks(in_chunks(job.reader.rows(piece)), job.columns, self._scorer):
                 kept = []
-                for row, judged in zip(chunk, judge(chunk, job.columns, self._scorer), strict=True):
+                for row, judged in zip(chunk, found, strict=True):
                     keep = wanted(judged, job.only)
                     counts.add(judged, written=keep)
                     if keep:
@@ -104,6 +106,7 @@ def score_folder(
     part_rows: int | None = None,
     overwrite: bool = False,
     overwrite_columns: bool = False,
+    threads: int | None = None,
     signature: str,
     engine: Engine = here,
     progress: OnProgress,
@@ -135,7 +138,7 @@ def score_folder(
         settings=settings,
         schema=schema,
         metadata={"signature": signature},
-        job=lambda sink: ScoreJob(inputs.reader, sink, columns, model, added, only),
+        job=lambda sink: ScoreJob(inputs.reader, sink, columns, model, added, only, threads),
         count=lambda piece, facts: counts.include(source.shown(piece.file), facts),
         totals=lambda: {**counts.to_dict(), "signature": signature},
     )

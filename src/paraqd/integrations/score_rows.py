@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from paraqd.corpus.rows import LostRow
@@ -96,8 +97,27 @@ def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield chunk
 
 
+def judged_chunks(
+    chunks: Iterable[list[Row]], columns: Columns, scorer: PairScorer
+) -> Iterator[tuple[list[Row], list[Judged]]]:
+    """Yield chunks of rows with what is found about each row; one chunk is judged while the next is read."""
+    waiting: tuple[list[Row], Callable[[], list[Judged]]] | None = None
+    for chunk in chunks:
+        begun = begin(chunk, columns, scorer)
+        if waiting is not None:
+            yield waiting[0], waiting[1]()
+        waiting = chunk, begun
+    if waiting is not None:
+        yield waiting[0], waiting[1]()
+
+
 def judge(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> list[Judged]:
     """Score some rows at once; a row that cannot be scored gets an error and does not hold up the others."""
+    return begin(rows, columns, scorer)()
+
+
+def begin(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> Callable[[], list[Judged]]:
+    """Begin to score some rows, and return what waits for them."""
     found: list[Judged | None] = []
     pairs: list[tuple[str, str]] = []
     for row in rows:
@@ -106,16 +126,36 @@ def judge(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> list[Jud
         found.append(_unscored(why) if why else None)
         if not why:
             pairs.append((str(question), paraphrase or ""))
-    made = iter(_score(pairs, scorer))
-    return [next(made) if judged is None else judged for judged in found]
+    wait = _begun(pairs, scorer)
+
+    def finish() -> list[Judged]:
+        made = iter(_finished(pairs, wait, scorer))
+        return [next(made) if judged is None else judged for judged in found]
+
+    return finish
 
 
-def _score(pairs: Sequence[tuple[str, str]], scorer: PairScorer) -> list[Judged]:
+def _begun(pairs: Sequence[tuple[str, str]], scorer: PairScorer) -> Callable[[], list[Verdict]] | None:
+    """Begin with a scorer that can; None where a pair is refused."""
     if not pairs:
-        return []
+        return list
+    if not hasattr(scorer, "begin"):
+        return partial(scorer.score_pairs, pairs)
     try:
-        verdicts = scorer.score_pairs(pairs)
-    except ValueError:  # one of them is refused: the others must not suffer for it
+        wait: Callable[[], list[Verdict]] = scorer.begin(pairs)
+    except ValueError:
+        return None
+    return wait
+
+
+def _finished(
+    pairs: Sequence[tuple[str, str]], wait: Callable[[], list[Verdict]] | None, scorer: PairScorer
+) -> list[Judged]:
+    try:
+        verdicts = wait() if wait is not None else None
+    except ValueError:
+        verdicts = None
+    if verdicts is None:  # one of them is refused: the others must not suffer for it
         return [_score_one(pair, scorer) for pair in pairs]
     return [_judged(verdict, scorer.threshold) for verdict in verdicts]
 

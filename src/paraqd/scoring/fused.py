@@ -93,7 +93,8 @@ class FusedJudge:
         """Weigh the findings and what the model says."""
         logit = 0.0 if judgement is None else judgement.valid
         features = [finding.feature for finding in findings]
-        score = self._fusion.score(features, logit)
+        # of a pair that was decided without the model, what it says of such pairs; without its faults it is not known
+        score = self._fusion.score(features, self._fusion.presumed if judgement is None and self._model else logit)
         evidence = self._fusion.evidence(findings, logit)
         if judgement is not None and (logit < 0 or (score <= threshold and not evidence)):
             delta = min(0.0, score - self._fusion.score(features))

@@ -29,6 +29,8 @@ class Fusion:
         What the log-odds of the learned model count; not below 0.
     ceiling : float
         The highest log-odds that the learned model is expected to give.
+    presumed : float
+        The log-odds that it gives, in the mean, for pairs that are decided without it.
 
     """
 
@@ -36,6 +38,7 @@ class Fusion:
     weights: Mapping[str, float] = field(default_factory=dict)
     model_weight: float = 0.0
     ceiling: float = math.inf
+    presumed: float = 0.0
 
     def __post_init__(self) -> None:
         helping = [name for name, weight in self.weights.items() if weight > 0]
@@ -48,7 +51,8 @@ class Fusion:
         try:
             weights = {str(name): float(weight) for name, weight in facts["weights"].items()}
             ceiling = float(facts.get("ceiling", math.inf))
-            return cls(float(facts["bias"]), weights, float(facts.get("model_weight", 0.0)), ceiling)
+            presumed = float(facts.get("presumed", 0.0))
+            return cls(float(facts["bias"]), weights, float(facts.get("model_weight", 0.0)), ceiling, presumed)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ModelError("the model's fusion cannot be read: train or install it again") from None
 

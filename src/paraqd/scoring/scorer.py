@@ -67,13 +67,14 @@ class Scorer:
         judge: Judge,
         mode: str = "fused",
         threshold: float = THRESHOLD,
+        skip: bool = True,
     ) -> None:
         if not -1 <= threshold <= 1:
             raise ValueError(f"the threshold must lie between -1 and 1, not at {threshold}")
         self.name = name
         self.mode = mode
         self.threshold = threshold
-        self.signature = signature(name, digest, self.mode, threshold)
+        self.signature = signature(name, digest, self.mode, threshold, skip=skip)
         self._judge = judge
 
     @classmethod
@@ -118,7 +119,8 @@ class Scorer:
         if threads is not None and threads < 1:
             raise ModelError(f"{threads} threads cannot work: give 1 or more")
         judge = _encoder(folder, facts, threads) if mode == "encoder" else _fused(folder, facts, threads, skip=skip)
-        return cls(name=name, digest=digest, judge=judge, mode=mode, threshold=chosen)
+        asked = skip or mode == "encoder" or facts.get("kind") == "reading"  # there is nothing to skip
+        return cls(name=name, digest=digest, judge=judge, mode=mode, threshold=chosen, skip=asked)
 
     def score(self, question: str, paraphrase: str) -> Verdict:
         """Score one pair.
@@ -133,8 +135,7 @@ class Scorer:
 
     def score_pairs(self, pairs: Sequence[tuple[str, str]], *, on_progress: OnProgress | None = None) -> list[Verdict]:
         """Score pairs; a pair's score does not depend on the others."""
-        for number, pair in enumerate(pairs, start=1):
-            _check(number, *pair)
+        _check(pairs)
         verdicts: list[Verdict] = []
         waiting: list[Callable[[], list[Verdict]]] = []
         for start in range(0, len(pairs), _CHUNK):
@@ -149,8 +150,15 @@ class Scorer:
                 on_progress(len(verdicts), len(pairs))
         return verdicts
 
+    def begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
+        """Begin to score some hundred pairs, and return what waits for their verdicts.
+
+        For a caller who has other work meanwhile, such as reading the next pairs from a file.
+        """
+        _check(pairs)
+        return self._begin(pairs)
+
     def _begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
-        """Begin to score pairs, and return what waits for their verdicts."""
         found: dict[int, Verdict] = {}
         for number, (question, paraphrase) in enumerate(pairs):
             if not paraphrase.strip():
@@ -221,12 +229,13 @@ def _encoder(folder: Path, facts: dict[str, Any], threads: int | None) -> Encode
     return EncoderJudge(BiEncoder(folder, threads=threads))
 
 
-def _check(number: int, question: object, paraphrase: object) -> None:
-    for name, text in (("question", question), ("paraphrase", paraphrase)):
-        if not isinstance(text, str):
-            raise ValueError(f"pair {number}: the {name} is not text but {type(text).__name__}")
-    if not str(question).strip():
-        raise ValueError(f"pair {number}: the question is blank")
+def _check(pairs: Sequence[tuple[object, object]]) -> None:
+    for number, (question, paraphrase) in enumerate(pairs, start=1):
+        for name, text in (("question", question), ("paraphrase", paraphrase)):
+            if not isinstance(text, str):
+                raise ValueError(f"pair {number}: the {name} is not text but {type(text).__name__}")
+        if not str(question).strip():
+            raise ValueError(f"pair {number}: the question is blank")
 
 
 def _blank(question: str) -> Evidence:

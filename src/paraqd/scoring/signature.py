@@ -10,15 +10,16 @@ _OTHER_WEIGHTS = (("*.bin", "[0-9]*_*/*.bin"), ("*.onnx", "onnx/*.onnx"))
 _TOKENIZER = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "*.model")
 
 
-def signature(model_name: str, model_hash8: str, mode: str, threshold: float) -> str:
-    """Return the signature of a model's scores.
+def signature(model_name: str, model_hash8: str, mode: str, threshold: float, *, skip: bool = True) -> str:
+    """Return the signature of a model's scores; it tells where every pair was put to the model, decided or not.
 
     >>> signature("all-MiniLM-L6-v2", "0123abcd", "encoder", 0.5).partition("|")[2]
     'model:all-MiniLM-L6-v2@0123abcd|mode:encoder|threshold:0.5'
     """
     from paraqd.version import __version__
 
-    return f"paraqd:{__version__}|model:{model_name}@{model_hash8}|mode:{mode}|threshold:{threshold:g}"
+    made = f"paraqd:{__version__}|model:{model_name}@{model_hash8}|mode:{mode}|threshold:{threshold:g}"
+    return made if skip else f"{made}|skip:no"
 
 
 def folder_hash(folder: str | Path) -> str:

@@ -266,12 +266,15 @@ def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]
             "ece": round(fits.ece_width, 4),
         }
     weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}
+    fusion = replace(fusion, ceiling=max(odds))
+    decided = [told for told, found in zip(odds, features, strict=True) if fusion.decided(found, THRESHOLD)]
     return {
         "fusion": {
             "bias": round(fusion.bias, 4),
             "weights": weights,
             "model_weight": round(fusion.model_weight, 4),
             "ceiling": round(max(odds), 4),
+            "presumed": round(float(np.mean(decided)), 4) if decided else 0.0,
         },
         "validation": measured,
     }
