@@ -126,3 +126,27 @@ def test_a_number_that_follows_is_told_apart_from_one_that_does_not():
     for text, step in (("14 m", True), ("1.4 times", True), ("60 fish", True), ("15 m", False), ("0.5 m", False)):
         (item,) = items_of(read(f"It has {text}."))
         assert follows(item, question) is step, text
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase", "found"),
+    [
+        ("Of 60 people Tom is 13th.", "Tom is thirtieth of sixty people.", ["number_replaced"]),
+        ("Of 60 people Tom is 13th.", "Tom is thirteenth of sixty people.", []),
+        ("It loses 25% of its value in 2 years.", "In 2 years a fifth of its value is lost.", ["number_replaced"]),
+        ("It loses 25% of its value in 2 years.", "In 2 years a quarter of its value is lost.", []),
+    ],
+)
+def test_places_and_shares_that_take_the_place_of_others(question, paraphrase, found):
+    from paraqd.scoring.findings import READER
+
+    assert [each.feature for each in READER.findings(read(question), read(paraphrase))] == found
+
+
+def test_a_share_may_be_told_by_what_is_left():
+    from paraqd.scoring.findings import READER
+
+    found = READER.findings(
+        read("It loses 25% of its value in 2 years."), read("In 2 years three quarters of its value remain.")
+    )
+    assert "number_replaced" not in [each.feature for each in found]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 
-from paraqd.reading import Kind, Problem
+from paraqd.reading import Kind, Problem, Quantity
 from paraqd.scoring.asked import question_findings
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.gaps import gap_findings
@@ -62,7 +62,7 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
             feature = "multiple_turned"  # twice as many, half as many: the other way round it is the same
         elif len(a.first.terms) > len(b.first.terms) > 1 and not set(a.first.terms) <= _members(paraphrase):
             feature = "ratio_cut"  # 2 : 3 : 5, 2 : 5
-        elif feature == "number_changed" and follows(b, question):
+        elif feature == "number_changed" and not _places(a, b) and follows(b, question):
             feature = "number_restated"  # a radius of 7, a diameter of 14: it may be the same, said otherwise
         elif feature == "number_changed" and _replaced(a, b, matching):
             feature = "number_replaced"
@@ -89,10 +89,24 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
 
 
 def _replaced(a: Item, b: Item, matching: Matching) -> bool:
-    """Tell whether all numbers have their counterparts but these two, which are of one sort: 46 a kg, 48 a kg."""
+    """Tell whether all numbers have their counterparts but these two, which are of one sort: 46 a kg, 48 a kg.
+
+    A share may be told by what is left of it: a quarter is gone, 75% is left.
+    """
     alone = len(matching.other_value) == 1 and not (matching.lost or matching.added or matching.derived)
+    if alone and {a.first.kind, b.first.kind} == {Kind.PERCENT, Kind.FRACTION}:
+        return _share(a.first) + _share(b.first) != 1
     plain = a.first.kind is b.first.kind and not a.first.terms
     return alone and plain and a.first.value != -b.first.value
+
+
+def _share(quantity: Quantity) -> Fraction:
+    return Fraction(quantity.value) / (100 if quantity.kind is Kind.PERCENT else 1)
+
+
+def _places(a: Item, b: Item) -> bool:
+    """Tell whether both are places in an order: no arithmetic leads from the 13th to the 30th."""
+    return a.first.kind is b.first.kind is Kind.ORDINAL
 
 
 def _members(problem: Problem) -> set[Fraction]:

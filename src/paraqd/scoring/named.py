@@ -10,6 +10,7 @@ from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
 from paraqd.scoring.words import STOP_WORDS, bare_name
 
+_SPOKEN_TO = frozenset("help tell let show for to mr mrs ms miss dr can could if and".split())  # or brought in there
 _ROOT = 5  # letters: Waldos, American
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
 _RELATED = {
@@ -36,7 +37,17 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         spans = tuple(after[name])
         written = paraphrase.text[slice(*spans[0])]
         message = f"The name {written} is new, and no name of the question made way for it."
-        yield Finding("name_mixed", EvidenceKind.ENTITY_CHANGED, (), spans, message)
+        feature = "asked_other" if not gone and _only_asked(spans, paraphrase) else "name_mixed"
+        yield Finding(feature, EvidenceKind.ENTITY_CHANGED, (), spans, message)
+
+
+def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
+    """Tell whether a name stands where something is asked, and nowhere before: nobody has said who or what that is."""
+    asked = problem.question
+    if asked is None or not all(asked.start < start and end <= asked.end for start, end in spans):
+        return False
+    words = problem.text[asked.start : spans[0][0]].lower().split()
+    return bool(words) and words[-1] not in _SPOKEN_TO
 
 
 def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
