@@ -72,6 +72,12 @@ _ORDER = re.compile(
     re.I,
 )
 _LOOK_BACK = 60
+# without a question mark a sentence asks only where it has one of these words, whichever of the patterns finds it
+_CUES = frozenset(
+    f"{_IMPERATIVES} search seek what which who whose whom when where why how found calculated determined computed "
+    "worked asked required wanted sought count decide discover rearrange".split()
+)
+_WORD = re.compile(r"\w+")
 
 
 def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question, ...]:
@@ -94,6 +100,8 @@ def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question
 def _asks(sentence: Sentence) -> Question | None:
     text = sentence.text
     marked = text.rstrip("\"'”’) ").endswith(("?", "？"))
+    if not marked and text.isascii() and _CUES.isdisjoint(_WORD.findall(text.lower())):
+        return None  # nearly every sentence that tells something
     told = "find" in text.lower()
     how = next((m for m in _HOW.finditer(text) if marked or told or _opens_clause(text, m.start())), None)
     if how is not None:

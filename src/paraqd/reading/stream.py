@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
-from paraqd.reading.tokens import VULGAR
+from paraqd.reading.tokens import VULGAR, token_lists, tokens_of
 from paraqd.reading.types import Token
 
 VULGAR_SET = frozenset(VULGAR)
@@ -24,15 +23,20 @@ _PADDING = 6  # so that the scanner may look a few tokens ahead without asking w
 class Stream:
     """Tokens as lists: ``text``, ``low`` (lower case), ``start``, ``end``; ``n`` real ones, then empty ones."""
 
-    def __init__(self, source: str, tokens: Sequence[Token]) -> None:
+    def __init__(self, source: str) -> None:
         self.source = source
-        self.n = len(tokens)
-        pad = [""] * _PADDING
+        self.text, self.start, self.end = token_lists(source)
+        self.n = len(self.text)
         far = [len(source) + 9] * _PADDING
-        self.text = [token[0] for token in tokens] + pad
+        self.text += [""] * _PADDING
         self.low = [word.lower() for word in self.text]
-        self.start = [token[1] for token in tokens] + far
-        self.end = [token[2] for token in tokens] + far
+        self.start += far
+        self.end += far
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens as records."""
+        return tokens_of(self.text[: self.n], self.start, self.end)
 
     def glued(self, i: int) -> bool:
         """Tell whether token i follows the one before without a space."""

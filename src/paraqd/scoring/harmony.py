@@ -94,15 +94,12 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
 
 def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
     """Yield a list of numbers in the question's order where the order does not matter: the median of 7, 3 and 5."""
-    if any(_ORDERED.search(problem.text) for problem in (question, paraphrase)):
+    if len(matching.same) < _LEAST_LISTED:
         return
-    here, there = (
-        _runs(problem.text, sorted(items, key=lambda item: item.start))
-        for problem, items in (
-            (question, [a for a, _ in matching.same]),
-            (paraphrase, [b for _, b in matching.same]),
-        )
-    )
+    here = _runs(question.text, [a for a, _ in matching.same])
+    there = _runs(paraphrase.text, [b for _, b in matching.same]) if here else []
+    if not there or any(_ORDERED.search(problem.text) for problem in (question, paraphrase)):
+        return
     partner = {b.start: a.start for a, b in matching.same}
     for run in there:
         mine = {partner[item.start] for item in run}
@@ -114,7 +111,7 @@ def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterat
 def _runs(text: str, items: Sequence[Item]) -> list[list[Item]]:
     """Return the lists of plain numbers, three at least, that a sum, a median or the like is asked of."""
     runs: list[list[Item]] = [[]]
-    for item in items:
+    for item in sorted(items, key=lambda item: item.start):
         plain = item.first.unit is None and len(item.parts) == 1
         if not plain or (runs[-1] and not _LISTED.fullmatch(text[runs[-1][-1].end : item.start])):
             runs.append([])

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.equality import grouped, signature
+from paraqd.reading.types import computed_once
 
 _SMALL, _COUNTED = 3, 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """A quantity of a text, or the parts of a compound taken together."""
 
@@ -52,7 +53,7 @@ class Item:
         return text[self.start : self.end]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Matching:
     """How the quantities of a question and of a paraphrase belong together."""
 
@@ -65,10 +66,11 @@ class Matching:
     derived: tuple[Item, ...]  # in the paraphrase: what follows from the question's numbers
 
 
-def items_of(problem: Problem) -> list[Item]:
+@computed_once
+def items_of(problem: Problem) -> tuple[Item, ...]:
     """Return the quantities of a text as items; what names something is none."""
     kept = [quantity for quantity in problem.quantities if quantity.kind is not Kind.LABEL]
-    return [Item(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))]
+    return tuple([Item(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))])
 
 
 def taken_apart(items: Sequence[Item]) -> list[Item]:

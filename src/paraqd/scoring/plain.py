@@ -59,9 +59,10 @@ _WORD = re.compile(r"\\?[A-Za-z]+")
 _ALONE = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")  # $15$ m is no price
 _AND = re.compile(r"(?<=\s)&(?=\s)")
 _INDIAN = re.compile(r"((?:\brs\.?|₹|\binr) ?\d{1,2}), (?=\d{2},\d{3}(?!\d|,\d))", re.I)  # Rs. 1, 45,000
+_GROUPS_APART = re.compile(r"\d, \d\d,\d")
 _CLOCK = re.compile(r"\b(\d{1,2}) : (?=[0-5]\d ?[ap] ?\.? ?m\b)", re.I)  # 8 : 45 am
 _SHOUTED = 12
-_WEB, _MARKUP = ("&", "<"), ("\\", "$", "^")
+_MARKUP = re.compile(r"[\\$^]")
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,9 @@ def plain(text: str) -> Plain:
     'Tom and Ann'
     """
     made = Plain(text)
-    if any(sign in text for sign in _WEB):
+    if "&" in text or "<" in text:
         made = _replaced(made, (_TAG, lambda m: " "), (_RAISED_TAG, lambda m: f"^{m[1]}"), (_REFERENCE, _referred))
-    if any(sign in made.text for sign in _MARKUP):
+    if _MARKUP.search(made.text):
         made = _replaced(made, (_FORMULA, _without_dollars))
         made = _replaced(made, (_TEXT, lambda m: m[1]))
         made = _replaced(made, (_ROOT, lambda m: f"√{_bound(m[1])}"))
@@ -106,8 +107,10 @@ def plain(text: str) -> Plain:
         )
     if " : " in made.text:
         made = _replaced(made, (_CLOCK, lambda m: m[1] + ":"))
-    if ", " in made.text:
+    if _GROUPS_APART.search(made.text):
         made = _replaced(made, (_INDIAN, lambda m: m[1] + ","))
+    if made.text.isascii() and "&" not in made.text:
+        return made
     seen = made.text.translate(_SIGNS)
     return _replaced(Plain(seen, made.places), (_AND, lambda m: "and")) if "&" in seen else Plain(seen, made.places)
 

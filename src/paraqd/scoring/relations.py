@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from paraqd.reading import Kind, Problem
 from paraqd.reading.equality import signature
+from paraqd.reading.types import computed_once
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
 from paraqd.scoring.words import STOP_WORDS, stem
@@ -122,6 +124,8 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
 def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     """Find a turn to the left that was one to the right; all of them mirrored lead as far, if not in that direction."""
+    if "turn" not in question.low or "turn" not in paraphrase.low:
+        return
     here, there = ([*_LEFT_RIGHT.finditer(problem.text)] for problem in (question, paraphrase))
     sides = [[match[1].lower() for match in turns] for turns in (here, there)]
     mirrored = [_MIRROR[side] for side in sides[0]] == sides[1] and not _DIRECTION.search(question.text)
@@ -212,25 +216,29 @@ def _exchanged(question: Problem, paraphrase: Problem, mine: Mention, theirs: Me
     return Finding("things_exchanged", EvidenceKind.ENTITY_CHANGED, *spans, message)
 
 
+@computed_once
 def _mentions(problem: Problem) -> dict[int, list[Mention]]:
     """Find the words of relations, by the number of the relation."""
+    found: dict[int, list[Mention]] = {}
     words = list(_WORD.finditer(problem.text))
-    starts = problem.sentence_starts
-    low = [_low(match, starts) for match in words]
-    names = frozenset(stem(low[i]) for i, match in enumerate(words) if match.group()[0].isupper())
+    written = [match[0] for match in words]
+    low = list(map(_low, written))
+    if _SIDE.keys().isdisjoint(low):
+        return found
+    begins, stops = [match.start() for match in words], [match.end() for match in words]
+    for start in problem.sentence_starts:
+        opening = bisect_left(begins, start)
+        if begins[opening : opening + 1] == [start]:
+            low[opening] = _low(written[opening], opens=True)
+    names = frozenset([stem(word) for word, as_written in zip(low, written, strict=True) if as_written[0].isupper()])
     quantities = [quantity.end for quantity in problem.quantities]
     for quantity in problem.quantities:  # a unit relates nothing
-        inside = range(
-            bisect_left(words, quantity.start, key=re.Match.start), bisect_right(words, quantity.end, key=re.Match.end)
-        )
-        low[inside.start : inside.stop] = [
-            word if word in _SIDE or word in _JOINTS else "" for word in low[inside.start : inside.stop]
-        ]
-    found: dict[int, list[Mention]] = {}
+        inside = slice(bisect_left(begins, quantity.start), bisect_right(stops, quantity.end))
+        low[inside] = [word if word in _SIDE or word in _JOINTS else "" for word in low[inside]]
     for place, word in enumerate(low):
-        family, side = _SIDE.get(word, (None, 0))
-        if family is None:
+        if word not in _SIDE:
             continue
+        family, side = _SIDE[word]
         related = word in _COMPARED or word in _GIVING
         if word in _GIVING and not _PASSIVE.isdisjoint(low[max(0, place - 2) : place + 4]):
             related = False
@@ -238,9 +246,9 @@ def _mentions(problem: Problem) -> dict[int, list[Mention]]:
         right = _near(low, place, 1) if related else frozenset()
         if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can change places here
             left, right = left & names, right & names
-        if word == "buys" and _paid(problem, quantities, words[place].start()):
+        if word == "buys" and _paid(problem, quantities, begins[place]):
             continue  # every $5 buys three
-        number = _number(problem, quantities, words[place].start()) if word in _COMPARED else None
+        number = _number(problem, quantities, begins[place]) if word in _COMPARED else None
         near = _sentence_near(low, place)
         somebody = not _SOMEBODY.isdisjoint(near)
         # how long will it be before they meet: after what time do they
@@ -267,10 +275,10 @@ def _sentence_near(low: list[str], place: int) -> list[str]:
     return before[first:] + after[:last]
 
 
-def _low(match: re.Match[str], starts: Container[int]) -> str:
+@lru_cache(maxsize=65_536)
+def _low(word: str, *, opens: bool = False) -> str:
     """Return a word in small letters; a letter that is a name (rope A) so that it is not taken for an article."""
-    word = match.group()
-    if len(word) == 1 and word.isupper() and word != "I" and match.start() not in starts:
+    if len(word) == 1 and word.isupper() and word != "I" and not opens:
         return f"{word}#"
     return word.lower().replace("’", "'").removesuffix("'s")
 

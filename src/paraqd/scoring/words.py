@@ -59,8 +59,9 @@ def bare_name(name: str) -> str:
 @computed_once
 def content_words(problem: Problem) -> list[Word]:
     """Return the words that carry meaning, in order; numbers are left to the quantities."""
+    s = problem.stream
     return [
-        Word(stem(token.text), token.start, token.end)
-        for token in problem.tokens
-        if token.text[0].isalpha() and token.text.lower() not in STOP_WORDS
+        Word(stem(word), start, end)
+        for word, low, start, end in zip(s.text, s.low, s.start, s.end, strict=True)
+        if low not in STOP_WORDS and word[:1].isalpha()
     ]
