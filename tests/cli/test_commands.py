@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import paraqd
-from paraqd.cli.main import app, run
+from paraqd.cli.main import program, run
 
 QUESTIONS = [
     "Tom has 5 apples and buys 3 more. How many apples has he now?",
@@ -26,6 +26,7 @@ def here(tmp_path, monkeypatch):
 
 
 def test_help_of_every_command_has_an_example(capsys):
+    app = program()
     commands = [["--help"], *([command.name, "--help"] for command in app.registered_commands)]
     for group in app.registered_groups:
         commands.append([group.name, "--help"])

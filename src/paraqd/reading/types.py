@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from paraqd.reading.stream import Stream
@@ -161,9 +161,9 @@ def computed_once(make: Callable[[Problem], T]) -> Callable[[Problem], T]:
 
     @wraps(make)
     def found(problem: Problem) -> T:
-        held = problem.__dict__
+        held: dict[str, T] = problem.__dict__
         if name not in held:
             held[name] = make(problem)
-        return cast("T", held[name])
+        return held[name]
 
     return found

@@ -11,7 +11,7 @@ from paraqd.reading import Kind, Problem
 from paraqd.reading.types import computed_once
 from paraqd.reading.units import dimension
 from paraqd.scoring.items import Item, Matching
-from paraqd.scoring.words import content_words, stem
+from paraqd.scoring.words import content_stems, content_words, stem
 
 _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # say nothing of what stands beside them
 _POINTING = frozenset({"former", "latter", "respectively"})
@@ -69,9 +69,12 @@ def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
 @computed_once
 def _laid_out(problem: Problem) -> tuple[list[str], list[int], list[int]]:
     """Return the words that may belong to a quantity, where each begins, and where what belongs to one is cut."""
-    words = [word for word in content_words(problem) if word[0] not in _COMPARING]
+    stems, starts = content_stems(problem)
     cuts = [start for word, start in zip(problem.stream.low, problem.stream.start, strict=True) if word in _CUTS]
-    return [word[0] for word in words], [word[1] for word in words], cuts
+    if not _COMPARING.isdisjoint(stems):
+        starts = [start for word, start in zip(stems, starts, strict=True) if word not in _COMPARING]
+        stems = [word for word in stems if word not in _COMPARING]
+    return stems, starts, cuts
 
 
 def sides_turned(question: Problem, a: Item, paraphrase: Problem, b: Item) -> bool:

@@ -56,12 +56,22 @@ def bare_name(name: str) -> str:
     return name.removesuffix("'s").removesuffix("’s")
 
 
+@lru_cache(maxsize=65_536)
+def _told(word: str) -> str | None:
+    """Return the stem of a word that carries meaning, None of any other token."""
+    return stem(word) if word[:1].isalpha() and word.lower() not in STOP_WORDS else None
+
+
+@computed_once
+def content_stems(problem: Problem) -> tuple[list[str], list[int]]:
+    """Return the stems of the words that carry meaning, in order, and where each begins; numbers are none."""
+    told = list(map(_told, problem.stream.text))
+    starts = [start for start, each in zip(problem.stream.start, told, strict=True) if each is not None]
+    return [each for each in told if each is not None], starts
+
+
 @computed_once
 def content_words(problem: Problem) -> list[Word]:
-    """Return the words that carry meaning, in order; numbers are left to the quantities."""
-    s = problem.stream
-    return [
-        Word(stem(word), start, end)
-        for word, low, start, end in zip(s.text, s.low, s.start, s.end, strict=True)
-        if low not in STOP_WORDS and word[:1].isalpha()
-    ]
+    """Return the words that carry meaning with their places, in order."""
+    ends = dict(zip(problem.stream.start, problem.stream.end, strict=True))
+    return [Word(each, start, ends[start]) for each, start in zip(*content_stems(problem), strict=True)]
