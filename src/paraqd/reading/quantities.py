@@ -16,6 +16,8 @@ from paraqd.reading.worded import STARTERS, worded
 
 _MARKS = frozenset(["", *".,;:?!-()\"'%$"])  # the first stands behind the last token
 _FRACTIONS = frozenset({"frac", "dfrac", "tfrac"})
+# words with which a number may go on: 2 and a half, 4 fifths, 3 p.m., 12 noon, at 7 in the evening
+_GO_ON = frozenset(DENOMINATORS) | {"and", "a", "am", "p", "pm", "in", "noon", "midnight", "oclock"}
 _SUFFIXES = frozenset({"st", "nd", "rd", "th", "rds", "ths"})
 _GLUED_BEFORE = frozenset({"rs", "re", "inr", "usd", "no", "gbp", "eur", "rupees", "us"})
 _TIME_BEFORE = frozenset({"at", "by", "until", "till", "from", "before", "after", "since", "around", "between", "past"})
@@ -96,11 +98,15 @@ def _numeric(s: Stream, i: int, floor: int) -> Draft:
     power = _exponent(s, i, floor)
     if power is not None:
         return power
-    value, after, kind = number(s, i)
-    special = _clock(s, i) or _feet_or_inches(s, i) or _ratio(s, i, value, after)
-    if special is not None:
-        return special
-    draft = Draft(value, kind, i, after)
+    following = s.low[i + 1]
+    if following.isalpha() and following not in _GO_ON:  # by far the most: 12 pens
+        draft = Draft(digits_value(s.text[i]), Kind.COUNT, i, i + 1)
+    else:
+        value, after, kind = number(s, i)
+        special = _clock(s, i) or _feet_or_inches(s, i) or _ratio(s, i, value, after)
+        if special is not None:
+            return special
+        draft = Draft(value, kind, i, after)
     if _suffix(s, draft):
         return draft
     return complete(s, draft, floor)

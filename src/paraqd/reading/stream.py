@@ -21,7 +21,10 @@ _PADDING = 6  # so that the scanner may look a few tokens ahead without asking w
 
 
 class Stream:
-    """Tokens as lists: ``text``, ``low`` (lower case), ``start``, ``end``; ``n`` real ones, then empty ones."""
+    """Tokens as lists: ``text``, ``low`` (lower case), ``start``, ``end``; ``n`` real ones, then empty ones.
+
+    ``words`` is the set of ``low``.
+    """
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -30,6 +33,7 @@ class Stream:
         far = [len(source) + 9] * _PADDING
         self.text += [""] * _PADDING
         self.low = [word.lower() for word in self.text]
+        self.words = frozenset(self.low)
         self.start += far
         self.end += far
 
@@ -50,11 +54,6 @@ class Stream:
     def ends_number(self, i: int) -> bool:
         """Tell whether a number in digits or a fraction sign stands at token i."""
         return i >= 0 and (self.number_at(i) or self.text[i][:1] in VULGAR_SET)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Every word of the text in lower case."""
-        return frozenset(self.low)
 
     @cached_property
     def variables(self) -> frozenset[str]:

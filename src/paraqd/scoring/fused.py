@@ -88,6 +88,8 @@ class FusedJudge:
 def _same(question: Problem, paraphrase: str) -> bool:
     """Tell whether two texts have the same words, or the same sentences in an order that does not matter."""
     mine, theirs = _words(question.text), _words(paraphrase)
+    if len(mine) != len(theirs):
+        return False
     if not (question.cased and any(map(str.isupper, paraphrase))):
         mine, theirs = ([word.lower() for word in words] for words in (mine, theirs))
     if mine == theirs or sorted(mine) != sorted(theirs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.equality import grouped, signature
@@ -12,8 +12,7 @@ from paraqd.reading.types import computed_once
 _SMALL, _COUNTED = 3, 6
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A quantity of a text, or the parts of a compound taken together."""
 
     signed: Hashable
@@ -53,8 +52,7 @@ class Item:
         return text[self.start : self.end]
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
+class Matching(NamedTuple):
     """How the quantities of a question and of a paraphrase belong together."""
 
     same: tuple[tuple[Item, Item], ...]  # exactly equal, or equal as far as it is written
