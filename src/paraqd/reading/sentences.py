@@ -23,7 +23,8 @@ _MAY_END = frozenset(
     ).split()
 )
 _NEVER_END = _ABBREVIATIONS - _MAY_END - {"al"}
-_BREAK = re.compile(r"[.?!。！？]+[\"'”’)\]]*|\n+|…")
+# one set of signs first: that is looked for much faster than alternatives are
+_BREAK = re.compile(r"[.?!。！？\n…](?:(?<=[.?!。！？])[.?!。！？]*[\"'”’)\]]*|(?<=\n)\n*)?")
 _ITEM = re.compile(r"\d{1,2}[.)] ")
 _WORD_BEFORE = 24  # how far to look back for an abbreviation
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from paraqd.reading import Kind, Problem
@@ -13,7 +12,7 @@ from paraqd.reading.equality import signature
 from paraqd.reading.types import computed_once
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
-from paraqd.scoring.words import STOP_WORDS, stem
+from paraqd.scoring.words import STOP_WORDS, WordCache, stem
 
 _OPPOSITES = (
     (
@@ -231,7 +230,7 @@ def _told(problem: Problem) -> _Told:
     """Lay a text out for reading its relations."""
     words = list(_WORD.finditer(problem.text))
     written = [match[0] for match in words]
-    low = list(map(_low, written))
+    low = [_LOW[word] for word in written]
     places: dict[int, list[int]] = {}
     if _SIDE.keys().isdisjoint(low):
         return _Told(low, [], [], frozenset(), places)
@@ -291,12 +290,14 @@ def _sentence_near(low: list[str], place: int) -> list[str]:
     return before[first:] + after[:last]
 
 
-@lru_cache(maxsize=65_536)
 def _low(word: str) -> str:
     """Return a word in small letters; a letter that is a name (rope A) so that it is not taken for an article."""
     if len(word) == 1 and word.isupper() and word != "I":
         return f"{word}#"
     return word.lower().replace("’", "'").removesuffix("'s")
+
+
+_LOW = WordCache(_low)
 
 
 def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
