@@ -9,9 +9,10 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from paraqd.reading import Kind, Problem
+from paraqd.reading.types import computed_once
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.scoring.equalities import counted_end
 from paraqd.scoring.items import Item, Matching
@@ -33,8 +34,7 @@ _SINGLE = re.compile(r"\s+(?:single|individual|separate)\b", re.I)
 _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
-@dataclass(frozen=True)
-class Harmonised:
+class Harmonised(NamedTuple):
     """A rewritten text, and the way back to the text it was made from."""
 
     text: str
@@ -157,17 +157,24 @@ def _expression(text: str, items: Sequence[Item]) -> Span | None:
 
 def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Iterator[Edit]:
     """Yield how the question writes the units that the paraphrase writes otherwise, beside no quantity of its own."""
-    written: dict[str, str] = {}
-    mentions = find_unit_mentions(paraphrase)
+    written = _written_units(question)
+    mentions = [mention for mention in find_unit_mentions(paraphrase) if mention.unit in written]
     if not mentions:
         return
-    for mention in sorted(find_unit_mentions(question), key=lambda each: each.quantity is not None):
-        written.setdefault(mention.unit, question.text[mention.start : mention.end])
     edited = sorted((start, end) for start, end, _ in edits)
     for mention in mentions:
-        wanted = written.get(mention.unit)
+        wanted = written[mention.unit]
         before = bisect_right(edited, (mention.end - 1, sys.maxsize)) - 1
-        if wanted is None or (before >= 0 and edited[before][1] > mention.start):
+        if before >= 0 and edited[before][1] > mention.start:
             continue
         if wanted.isalpha() or mention.quantity is None:  # a sign stands before its number
             yield mention.start, mention.end, wanted
+
+
+@computed_once
+def _written_units(problem: Problem) -> dict[str, str]:
+    """Return how a text writes its units, those that stand beside no quantity first."""
+    written: dict[str, str] = {}
+    for mention in sorted(find_unit_mentions(problem), key=lambda each: each.quantity is not None):
+        written.setdefault(mention.unit, problem.text[mention.start : mention.end])
+    return written

@@ -9,7 +9,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from paraqd.scoring.verdict import Evidence, Span
 
@@ -65,8 +66,7 @@ _SHOUTED = 12
 _MARKUP = re.compile(r"[\\$^]")
 
 
-@dataclass(frozen=True)
-class Plain:
+class Plain(NamedTuple):
     """A text as a reader sees it; ``places`` says where each of its signs stood in the text as it came."""
 
     text: str
@@ -124,8 +124,8 @@ def quieter(one: Plain, other: Plain) -> tuple[Plain, Plain]:
     if _shouted(one.text) == _shouted(other.text):
         return one, other
     if _shouted(one.text):
-        return replace(one, text=one.text.lower()), other
-    return one, replace(other, text=other.text.lower())
+        return Plain(one.text.lower(), one.places), other
+    return one, Plain(other.text.lower(), other.places)
 
 
 def _shouted(text: str) -> bool:
