@@ -127,7 +127,7 @@ class Problem:
     @cached_property
     def cased(self) -> bool:
         """Whether the text uses capitals (many collections are all in lower case)."""
-        return any(c.isupper() for c in self.text)
+        return any(map(str.isupper, self.text))
 
     @cached_property
     def low(self) -> str:

@@ -45,7 +45,8 @@ class FusedJudge:
     def judge(self, pairs: Sequence[tuple[str, str]], threshold: float) -> list[tuple[float, tuple[Evidence, ...]]]:
         """Return each pair's score and evidence; texts are neither blank nor the same."""
         seen = [quieter(plain(question), plain(paraphrase)) for question, paraphrase in pairs]
-        problems = [(self._read(question.text), self._read(paraphrase.text)) for question, paraphrase in seen]
+        # a question comes back with its next paraphrase; a paraphrase hardly ever does, and keeping it costs memory
+        problems = [(self._read(question.text), read(paraphrase.text)) for question, paraphrase in seen]
         matched = [match_quantities(q, p) for q, p in problems]
         made = [harmonise(q, p, matching) for (q, p), matching in zip(problems, matched, strict=True)]
         # the same but for the way in which it is written: nothing to ask, nothing to weigh
