@@ -53,6 +53,22 @@ def test_starting_imports_nothing_heavy():
     assert done.stderr == ""
 
 
+def test_a_command_loads_no_other():
+    code = (
+        "import sys; from paraqd.cli.main import run; run(['explain', '--help']); "
+        "others = {'paraqd.cli.train', 'paraqd.cli.annotate', 'paraqd.cli.data'} & set(sys.modules); "
+        "sys.stderr.write(' '.join(sorted(others)))"
+    )
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr == "" and "paraqd explain" in done.stdout
+
+
+def test_help_before_a_command_shows_all_commands(capsys):
+    assert run(["--help", "explain"]) == 0
+    assert "pseudo-label" in capsys.readouterr().out
+
+
 def test_augment_prints_a_report(here, capsys):
     assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2,f3,f8", "--report", "report.html"]) == 0
     captured = capsys.readouterr()

@@ -37,7 +37,7 @@ class Stream:
         self.start += far
         self.end += far
 
-    @property
+    @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens as records."""
         return tokens_of(self.text[: self.n], self.start, self.end)
