@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from paraqd.cli.main import app
+from paraqd.cli.main import program
 from paraqd.operators import Operator, Resources, derive_rng
 from paraqd.reading import read
 
 ROOT = Path(__file__).parent.parent
-GROUPS = {group.name: {c.name for c in group.typer_instance.registered_commands} for group in app.registered_groups}
+GROUPS = {
+    group.name: {c.name for c in group.typer_instance.registered_commands} for group in program().registered_groups
+}
 BLOCK = re.compile(r"^[ ]*```(\w*)\n(.*?)^[ ]*```", re.MULTILINE | re.DOTALL)
 
 

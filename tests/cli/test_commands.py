@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import paraqd
-from paraqd.cli.main import app, run
+from paraqd.cli.main import program, run
 
 QUESTIONS = [
     "Tom has 5 apples and buys 3 more. How many apples has he now?",
@@ -26,6 +26,7 @@ def here(tmp_path, monkeypatch):
 
 
 def test_help_of_every_command_has_an_example(capsys):
+    app = program()
     commands = [["--help"], *([command.name, "--help"] for command in app.registered_commands)]
     for group in app.registered_groups:
         commands.append([group.name, "--help"])
@@ -50,6 +51,22 @@ def test_starting_imports_nothing_heavy():
     environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_a_command_loads_no_other():
+    code = (
+        "import sys; from paraqd.cli.main import run; run(['explain', '--help']); "
+        "others = {'paraqd.cli.train', 'paraqd.cli.annotate', 'paraqd.cli.data'} & set(sys.modules); "
+        "sys.stderr.write(' '.join(sorted(others)))"
+    )
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr == "" and "paraqd explain" in done.stdout
+
+
+def test_help_before_a_command_shows_all_commands(capsys):
+    assert run(["--help", "explain"]) == 0
+    assert "pseudo-label" in capsys.readouterr().out
 
 
 def test_augment_prints_a_report(here, capsys):

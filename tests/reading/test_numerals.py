@@ -6,13 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from paraqd.reading import tokenize
 from paraqd.reading.numerals import ORDINALS, VULGAR_VALUES, cardinal, digits_value, meridiem, ordinal_value
 from paraqd.reading.stream import Stream
 
 
 def stream(text: str) -> Stream:
-    return Stream(text, tokenize(text))
+    return Stream(text)
 
 
 def whole(text: str) -> int | None:

@@ -6,57 +6,30 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import typer
 
-from paraqd.cli import (
-    annotate,
-    augment,
-    checklist,
-    data,
-    evaluate,
-    experiment,
-    explain,
-    export,
-    generator,
-    operators,
-    pseudo_label,
-    purity,
-    read,
-    score,
-    testset,
-    train,
-)
 from paraqd.cli.console import fail, is_debugging
 
-app = typer.Typer(
-    name="paraqd",
-    help="Is this paraphrase still the same word problem?",
-    epilog="Example: paraqd augment questions.csv -o pairs.parquet --recipe paper --stand-ins",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 # a new command is one file and one line here
-app.command("augment", epilog=augment.EXAMPLE)(augment.augment)
-app.command("checklist", epilog=checklist.EXAMPLE)(checklist.checklist)
-app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
-app.command("experiment", epilog=experiment.EXAMPLE)(experiment.experiment)
-app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
-app.command("export", epilog=export.EXAMPLE)(export.export)
-app.command("operators", epilog=operators.EXAMPLE)(operators.operators)
-app.command("pseudo-label", epilog=pseudo_label.EXAMPLE)(pseudo_label.pseudo_label)
-app.command("purity", epilog=purity.EXAMPLE)(purity.purity)
-app.command("read", epilog=read.EXAMPLE)(read.read)
-app.command("score", epilog=score.EXAMPLE)(score.score)
-app.command("testset", epilog=testset.EXAMPLE)(testset.testset)
-app.command("train", epilog=train.EXAMPLE)(train.train)
-app.add_typer(annotate.app, name="annotate", epilog=annotate.EXAMPLE)
-app.add_typer(data.app, name="data", epilog=data.EXAMPLE)
-app.add_typer(generator.app, name="generator", epilog=generator.EXAMPLE)
+_COMMANDS = (
+    "augment",
+    "checklist",
+    "evaluate",
+    "experiment",
+    "explain",
+    "export",
+    "operators",
+    "pseudo-label",
+    "purity",
+    "read",
+    "score",
+    "testset",
+    "train",
+)
+_GROUPS = ("annotate", "data", "generator")  # of several commands each
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DONE, _NOTHING_DONE, _INTERRUPTED = 0, 2, 130
@@ -77,8 +50,7 @@ def _debug(wanted: bool) -> None:
         os.environ["PARAQD_DEBUG"] = "1"
 
 
-@app.callback()
-def main(
+def _main(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
@@ -89,10 +61,36 @@ def main(
     """Say whether a paraphrase is still the same word problem, and make data to learn it from."""
 
 
+def program(only: str | None = None) -> typer.Typer:
+    """Make the program; with one command alone where only that is wanted, as loading all of them takes its time."""
+    app = typer.Typer(
+        name="paraqd",
+        help="Is this paraphrase still the same word problem?",
+        epilog="Example: paraqd augment questions.csv -o pairs.parquet --recipe paper --stand-ins",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_main)
+    for name in _COMMANDS:
+        if only in (None, name):
+            file = name.replace("-", "_")
+            module = import_module(f"paraqd.cli.{file}")
+            app.command(name, epilog=module.EXAMPLE)(getattr(module, file))
+    for name in _GROUPS:
+        if only in (None, name):
+            module = import_module(f"paraqd.cli.{name}")
+            app.add_typer(module.app, name=name, epilog=module.EXAMPLE)
+    return app
+
+
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code: 0 done, 1 done but for some rows, 2 nothing done."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    known = given and given[0] in (*_COMMANDS, *_GROUPS)
     try:
-        code = app(args=None if arguments is None else list(arguments), prog_name="paraqd", standalone_mode=False)
+        code = program(given[0] if known else None)(args=given, prog_name="paraqd", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else _DONE
     except (typer.Abort, KeyboardInterrupt):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from paraqd.reading.entities import EntityReader, LightEntities
 from paraqd.reading.equality import equal, same_quantities
+from paraqd.reading.light_entities import find_names
 from paraqd.reading.quantities import find_quantities
 from paraqd.reading.question import find_questions
 from paraqd.reading.sentences import split_sentences
+from paraqd.reading.stream import Stream
 from paraqd.reading.tokens import tokenize
 from paraqd.reading.types import Entity, Kind, Problem, Quantity, Question, Sentence, Span, Token
-
-_LIGHT = LightEntities()
 
 
 def read(text: str, *, entities: EntityReader | None = None) -> Problem:
@@ -31,16 +31,17 @@ def read(text: str, *, entities: EntityReader | None = None) -> Problem:
     >>> problem.question.text, [e.text for e in problem.entities]
     ('How much did she pay?', ['Meera'])
     """
-    tokens = tokenize(text)
+    stream = Stream(text)
     sentences = split_sentences(text)
+    names = find_names(stream, sentences) if entities is None else entities.find(text, stream.tokens, sentences)
     problem = Problem(
         text=text,
         sentences=sentences,
-        quantities=find_quantities(text, tokens),
-        entities=(entities or _LIGHT).find(text, tokens, sentences),
+        quantities=find_quantities(stream),
+        entities=names,
         questions=find_questions(text, sentences),
     )
-    problem.__dict__["tokens"] = tokens  # already computed: fills the cached property
+    problem.__dict__["stream"] = stream  # already computed: fills the cached property
     return problem
 
 

@@ -29,6 +29,8 @@ def signature(quantity: Quantity) -> Hashable:
     if len(quantity.terms) > 2:
         total = sum(quantity.terms)
         return (Kind.RATIO, tuple(term / total for term in quantity.terms) if total else quantity.terms)
+    if quantity.unit is None:
+        return ("", quantity.value)
     name, factor = dimension(quantity.unit)
     return (name, quantity.value * factor)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from paraqd.reading.name_lists import capitalised_words, not_names, organisations, people, places
+from paraqd.reading.stream import Stream
 from paraqd.reading.types import Entity, Sentence, Token
 from paraqd.reading.units import SPELLINGS
 
@@ -64,26 +65,31 @@ class LightEntities:
 
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
         """Return every mention, in order."""
-        scan = _Scan(text, tokens, [token[0].lower() for token in tokens], _lists())
-        if not any(sentence.text[:1].isupper() for sentence in sentences) or text == text.upper():
-            return tuple(scan.from_lists())
-        return tuple(scan.from_capitals(frozenset(sentence.start for sentence in sentences)))
+        del tokens
+        return find_names(Stream(text), sentences)
 
 
-@dataclass(frozen=True)
+def find_names(s: Stream, sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
+    """Return every mention of a name, in order."""
+    scan = _Scan(s, _lists())
+    if not any(sentence.text[:1].isupper() for sentence in sentences) or s.source == s.source.upper():
+        return tuple(scan.from_lists())
+    return tuple(scan.from_capitals(frozenset([sentence.start for sentence in sentences])))
+
+
 class _Scan:
     """One text laid out for reading."""
 
-    text: str
-    tokens: Sequence[Token]
-    low: list[str]
-    lists: _Lists
+    def __init__(self, s: Stream, lists: _Lists) -> None:
+        self.s = s
+        self.low = s.low
+        self.lists = lists
 
     def entity(self, i: int, j: int, category: str) -> Entity:
-        start, end = self.tokens[i][1], self.tokens[j - 1][2]
+        start, end = self.s.start[i], self.s.end[j - 1]
         if self.low[j - 1] != _base(self.low[j - 1]):
             end -= 2
-        return Entity(self.text[start:end], category, start, end)
+        return Entity(self.s.source[start:end], category, start, end)
 
     def titled(self, i: int) -> bool:
         """Tell whether a title stands before token i."""
@@ -102,7 +108,7 @@ class _Scan:
 
     def from_lists(self) -> Iterator[Entity]:
         i = 0
-        while i < len(self.tokens):
+        while i < self.s.n:
             if not self.may_be_listed(i):
                 i += 1
                 continue
@@ -113,7 +119,7 @@ class _Scan:
                 continue
             category = self.listed(i)
             j = i + 1
-            while category == "PERSON" and j < len(self.tokens) and self.follows(j) and self.listed(j) == "PERSON":
+            while category == "PERSON" and j < self.s.n and self.follows(j) and self.listed(j) == "PERSON":
                 j += 1  # a first name and a family name
             if category:
                 yield self.entity(i, j, category)
@@ -140,7 +146,7 @@ class _Scan:
 
     def follows(self, i: int) -> bool:
         """Tell whether token i is one space behind the token before, and that one is no possessive."""
-        return self.tokens[i][1] == self.tokens[i - 1][2] + 1 and _base(self.low[i - 1]) == self.low[i - 1]
+        return self.s.start[i] == self.s.end[i - 1] + 1 and _base(self.low[i - 1]) == self.low[i - 1]
 
     # texts with capitals
 
@@ -148,7 +154,7 @@ class _Scan:
         found: list[tuple[int, int]] = []
         opening: list[tuple[int, int]] = []
         for i, j in self.runs():
-            initial = self.tokens[i][1] in starts or (i > 0 and self.tokens[i - 1][0] in _OPENERS)
+            initial = self.s.start[i] in starts or (i > 0 and self.s.text[i - 1] in _OPENERS)
             first = self.skip_ordinary(i, j)
             if first == j:
                 if initial and j - i == 1:
@@ -163,31 +169,27 @@ class _Scan:
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """Yield the runs [i, j) of capitalised words; a hyphen joins (Mei-Ling, Min-jun)."""
-        i, n = 0, len(self.tokens)
-        while i < n:
-            if not _is_name_like(self.tokens[i][0]) or self.low[i] in SPELLINGS:
-                i += 1
+        words, low = self.s.text, self.low
+        done = 0
+        for i, word in enumerate(words):
+            if not word[:1].isupper() or i < done or not _is_name_like(word) or low[i] in SPELLINGS:
                 continue
             j = i + 1
-            while j < n:
-                if _is_name_like(self.tokens[j][0]) and self.follows(j) and self.low[j] not in SPELLINGS:
+            while j < self.s.n:
+                if _is_name_like(words[j]) and self.follows(j) and low[j] not in SPELLINGS:
                     j += 1
                 elif self.hyphenates(j):
                     j += 2
                 else:
                     break
             yield i, j
-            i = j
+            done = j
 
     def hyphenates(self, j: int) -> bool:
-        tokens = self.tokens
-        if j + 1 >= len(tokens) or tokens[j][0] != "-" or tokens[j][1] != tokens[j - 1][2]:
+        s = self.s
+        if s.text[j] != "-" or not s.glued(j) or not s.glued(j + 1) or not s.text[j + 1].isalpha():
             return False
-        return (
-            tokens[j + 1][1] == tokens[j][2]
-            and tokens[j + 1][0].isalpha()
-            and (_is_name_like(tokens[j + 1][0]) or self.low[j - 1] in self.lists.single)
-        )
+        return _is_name_like(s.text[j + 1]) or self.low[j - 1] in self.lists.single
 
     def skip_ordinary(self, i: int, j: int) -> int:
         """Return where the name begins in the run [i, j): behind words that are capitalised for other reasons."""
@@ -208,7 +210,7 @@ class _Scan:
     def opens_with_name(self, i: int, known: set[str]) -> bool:
         """Decide whether the first word of a sentence is a name."""
         word, base = self.low[i], _base(self.low[i])
-        following = self.low[i + 1] if i + 1 < len(self.low) else ""
+        following = self.low[i + 1]
         if base in {"may", "will"}:
             return word != base or following in {"has", "had", "is", "was"}
         if base in known or base in self.lists.organisations:
@@ -223,7 +225,7 @@ class _Scan:
         return True
 
     def is_person(self, i: int) -> bool:
-        return i < len(self.low) and _is_name_like(self.tokens[i][0]) and self.lists.single.get(self.low[i]) == "PERSON"
+        return _is_name_like(self.s.text[i]) and self.lists.single.get(self.low[i]) == "PERSON"
 
     def category(self, i: int, j: int) -> str:
         words = tuple(_base(word) for word in self.low[i:j])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from paraqd.reading.stream import Stream
 from paraqd.reading.tokens import is_grouped
@@ -104,6 +105,7 @@ CARDINAL_START = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
 MAX_DIGITS = 400
 
 
+@lru_cache(maxsize=4096)
 def digits_value(word: str) -> Fraction:
     """Return the exact value of a number in digits: 1,200 or 0.6 or .5.
 
@@ -149,9 +151,7 @@ def _next_part(s: Stream, i: int) -> int:
 def cardinal(s: Stream, i: int) -> tuple[int, int] | None:
     """Read a whole number in words at token i: (value, next token), or None.
 
-    >>> from paraqd.reading.tokens import tokenize
-    >>> text = "two lakh fifty thousand one hundred and five"
-    >>> cardinal(Stream(text, tokenize(text)), 0)
+    >>> cardinal(Stream("two lakh fifty thousand one hundred and five"), 0)
     (250105, 8)
     """
     total, j, last_scale = 0, i, 10**15

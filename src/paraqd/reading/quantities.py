@@ -9,12 +9,15 @@ from paraqd.reading.numerals import DENOMINATORS, MAX_DIGITS, VULGAR_VALUES, dig
 from paraqd.reading.sharing import share_units
 from paraqd.reading.stream import Stream
 from paraqd.reading.tokens import SUBSCRIPT, SUPERSCRIPT
-from paraqd.reading.types import Kind, Quantity, Token
+from paraqd.reading.types import Kind, Quantity
 from paraqd.reading.unit_parsing import FoundUnit, simple_unit
 from paraqd.reading.units import SPELLINGS
 from paraqd.reading.worded import STARTERS, worded
 
+_MARKS = frozenset(["", *".,;:?!-()\"'%$"])  # the first stands behind the last token
 _FRACTIONS = frozenset({"frac", "dfrac", "tfrac"})
+# words with which a number may go on: 2 and a half, 4 fifths, 3 p.m., 12 noon, at 7 in the evening
+_GO_ON = frozenset(DENOMINATORS) | {"and", "a", "am", "p", "pm", "in", "noon", "midnight", "oclock"}
 _SUFFIXES = frozenset({"st", "nd", "rd", "th", "rds", "ths"})
 _GLUED_BEFORE = frozenset({"rs", "re", "inr", "usd", "no", "gbp", "eur", "rupees", "us"})
 _TIME_BEFORE = frozenset({"at", "by", "until", "till", "from", "before", "after", "since", "around", "between", "past"})
@@ -25,23 +28,24 @@ _THIN = "\u00a0\u2009\u202f"  # spaces that hold a number together
 _SUPERSCRIPT_DIGITS = str.maketrans(SUPERSCRIPT + SUBSCRIPT, "0123456789" * 2)
 
 
-def find_quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...]:
+def find_quantities(s: Stream) -> tuple[Quantity, ...]:
     """Return every quantity of a text, in order; their spans do not overlap.
 
-    >>> from paraqd.reading.tokens import tokenize
-    >>> text = "Pens cost Rs. 9 each; half a dozen took 1 1/2 hours at 20%."
-    >>> [(str(q.value), q.unit) for q in find_quantities(text, tokenize(text))]
+    >>> stream = Stream("Pens cost Rs. 9 each; half a dozen took 1 1/2 hours at 20%.")
+    >>> [(str(q.value), q.unit) for q in find_quantities(stream)]
     [('9', 'rupee'), ('6', None), ('3/2', 'hour'), ('20', 'percent')]
     """
-    s = Stream(text, tokens)
     drafts: list[Draft] = []
-    i = floor = 0
-    while i < s.n:
+    floor = 0
+    for i, word in enumerate(s.low):
+        # nearly every token is a word or a mark that begins no quantity
+        if i < floor or word in _MARKS or (word not in STARTERS and word.isalpha()):
+            continue
         first = s.text[i][0]
         draft = None
         if first.isdecimal() or (first == "." and len(s.text[i]) > 1):
             draft = _numeric(s, i, floor)
-        elif s.low[i] in STARTERS:
+        elif word in STARTERS:
             draft = worded(s, i, floor)
         elif first in VULGAR_VALUES:
             draft = complete(s, Draft(VULGAR_VALUES[first], Kind.FRACTION, i, i + 1), floor)
@@ -51,13 +55,11 @@ def find_quantities(text: str, tokens: tuple[Token, ...]) -> tuple[Quantity, ...
             draft = _raised(s, i, floor)
         elif first in SUBSCRIPT:
             draft = _label(s, i, floor)
-        if draft is None:
-            i += 1
-        else:
+        if draft is not None:
             if draft.kind is Kind.TIME_OF_DAY:
                 _half_of_day(s, draft)
             drafts.append(draft)
-            i = floor = draft.after
+            floor = draft.after
     return tuple(draft.freeze(s) for draft in share_units(s, drafts))
 
 
@@ -96,11 +98,15 @@ def _numeric(s: Stream, i: int, floor: int) -> Draft:
     power = _exponent(s, i, floor)
     if power is not None:
         return power
-    value, after, kind = number(s, i)
-    special = _clock(s, i) or _feet_or_inches(s, i) or _ratio(s, i, value, after)
-    if special is not None:
-        return special
-    draft = Draft(value, kind, i, after)
+    following = s.low[i + 1]
+    if following.isalpha() and following not in _GO_ON:  # by far the most: 12 pens
+        draft = Draft(digits_value(s.text[i]), Kind.COUNT, i, i + 1)
+    else:
+        value, after, kind = number(s, i)
+        special = _clock(s, i) or _feet_or_inches(s, i) or _ratio(s, i, value, after)
+        if special is not None:
+            return special
+        draft = Draft(value, kind, i, after)
     if _suffix(s, draft):
         return draft
     return complete(s, draft, floor)

@@ -72,6 +72,14 @@ _ORDER = re.compile(
     re.I,
 )
 _LOOK_BACK = 60
+# without a question mark a sentence asks only where it has one of these words, whichever of the patterns finds it
+_ORDERS = frozenset(f"{_IMPERATIVES} search seek".split())
+_PRONOUNS = frozenset("what which who whose whom when where why how".split())
+_CUES = _ORDERS | _PRONOUNS
+_CUES |= frozenset(
+    "found calculated determined computed worked asked required wanted sought count decide discover rearrange".split()
+)
+_WORD = re.compile(r"\w+")
 
 
 def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question, ...]:
@@ -94,12 +102,18 @@ def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question
 def _asks(sentence: Sentence) -> Question | None:
     text = sentence.text
     marked = text.rstrip("\"'”’) ").endswith(("?", "？"))
-    told = "find" in text.lower()
-    how = next((m for m in _HOW.finditer(text) if marked or told or _opens_clause(text, m.start())), None)
-    if how is not None:
-        return _clause(sentence, how.start(), _how_target(text, how))
-    imperative = _imperative(text)
-    wh = _asking_wh(text, marked=marked)
+    low = text.lower()
+    # in letters that a pattern may take for others (ſ, ı) any may be there
+    cues = _CUES.intersection(_WORD.findall(low)) if text.isascii() else _CUES
+    if not cues and not marked:
+        return None  # nearly every sentence that tells something
+    if "how" in cues:
+        told = "find" in low
+        how = next((m for m in _HOW.finditer(text) if marked or told or _opens_clause(text, m.start())), None)
+        if how is not None:
+            return _clause(sentence, how.start(), _how_target(text, how))
+    imperative = None if _ORDERS.isdisjoint(cues) else _imperative(text)
+    wh = None if _PRONOUNS.isdisjoint(cues) else _asking_wh(text, marked=marked)
     if wh is not None and (imperative is None or wh.start() > imperative.end() + 12 or marked):
         return _clause(sentence, wh.start(), _wh_target(text, wh))
     if imperative is not None:

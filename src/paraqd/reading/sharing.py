@@ -108,7 +108,7 @@ def _continues(s: Stream, drafts: list[Draft], i: int) -> bool:
 
 
 def _merge_ratios(s: Stream, drafts: list[Draft]) -> list[Draft]:
-    if not _RATIO_WORDS & s.words:
+    if _RATIO_WORDS.isdisjoint(s.words):
         return drafts
     merged: list[Draft] = []
     for draft in drafts:

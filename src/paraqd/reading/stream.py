@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
-from paraqd.reading.tokens import VULGAR
+from paraqd.reading.tokens import VULGAR, token_lists, tokens_of
 from paraqd.reading.types import Token
 
 VULGAR_SET = frozenset(VULGAR)
@@ -22,17 +21,26 @@ _PADDING = 6  # so that the scanner may look a few tokens ahead without asking w
 
 
 class Stream:
-    """Tokens as lists: ``text``, ``low`` (lower case), ``start``, ``end``; ``n`` real ones, then empty ones."""
+    """Tokens as lists: ``text``, ``low`` (lower case), ``start``, ``end``; ``n`` real ones, then empty ones.
 
-    def __init__(self, source: str, tokens: Sequence[Token]) -> None:
+    ``words`` is the set of ``low``.
+    """
+
+    def __init__(self, source: str) -> None:
         self.source = source
-        self.n = len(tokens)
-        pad = [""] * _PADDING
+        self.text, self.start, self.end = token_lists(source)
+        self.n = len(self.text)
         far = [len(source) + 9] * _PADDING
-        self.text = [token[0] for token in tokens] + pad
+        self.text += [""] * _PADDING
         self.low = [word.lower() for word in self.text]
-        self.start = [token[1] for token in tokens] + far
-        self.end = [token[2] for token in tokens] + far
+        self.words = frozenset(self.low)
+        self.start += far
+        self.end += far
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens as records."""
+        return tokens_of(self.text[: self.n], self.start, self.end)
 
     def glued(self, i: int) -> bool:
         """Tell whether token i follows the one before without a space."""
@@ -46,11 +54,6 @@ class Stream:
     def ends_number(self, i: int) -> bool:
         """Tell whether a number in digits or a fraction sign stands at token i."""
         return i >= 0 and (self.number_at(i) or self.text[i][:1] in VULGAR_SET)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Every word of the text in lower case."""
-        return frozenset(self.low)
 
     @cached_property
     def variables(self) -> frozenset[str]:

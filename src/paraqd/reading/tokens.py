@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import repeat
 
 from paraqd.reading.types import Token
 
@@ -14,8 +16,10 @@ SUBSCRIPT = "₀₁₂₃₄₅₆₇₈₉"
 # expression would make it look ahead from every group again.
 _LETTER = rf"[^\W\d_{VULGAR}{SUPERSCRIPT}{SUBSCRIPT}]"
 _TOKEN = re.compile(
-    rf"\d+(?:,\d+)*(?:\.\d+)?|(?<![\w.)])\.\d+|{_LETTER}+(?:['’]{_LETTER}+)*|[{SUPERSCRIPT}]+|[{SUBSCRIPT}]+|\S"
+    rf"{_LETTER}+(?:['’]{_LETTER}+)*|\d+(?:,\d+)*(?:\.\d+)?|(?<![\w.)])\.\d+|[{SUPERSCRIPT}]+|[{SUBSCRIPT}]+|\S"
 )
+
+_GROUP, _START, _END = re.Match.group, re.Match.start, re.Match.end
 
 
 def is_grouped(run: str) -> bool:
@@ -35,6 +39,7 @@ def is_grouped(run: str) -> bool:
 
 # 4,50 as a price: the comma of a decimal
 _PRICE = re.compile(r"\d{1,6},\d{2}")
+_PIECE = re.compile("[^,]+|,")
 _MONEY_BEFORE = re.compile(r"[$€£₹¥]\s?$")
 _MONEY_AFTER = re.compile(r"\s?(?:€|euros?\b|EUR\b)")
 
@@ -46,6 +51,34 @@ def _is_price(text: str, word: str, start: int, end: int) -> bool:
     return bool(_MONEY_BEFORE.search(text[max(0, start - 2) : start]) or _MONEY_AFTER.match(text, end))
 
 
+def _is_list(text: str, word: str, start: int, end: int) -> bool:
+    """Tell whether the commas of a run of digits stand between numbers: 3,4,5."""
+    return "," in word and end - start > 1 and not is_grouped(word) and not _is_price(text, word, start, end)
+
+
+def token_lists(text: str) -> tuple[list[str], list[int], list[int]]:
+    """Return the words, numbers and single punctuation marks of a text, where each begins and where it ends."""
+    matches = list(_TOKEN.finditer(text))
+    words, starts, ends = list(map(_GROUP, matches)), list(map(_START, matches)), list(map(_END, matches))
+    if "," not in text or not any(map(_is_list, repeat(text), words, starts, ends)):
+        return words, starts, ends
+    found: list[tuple[str, int, int]] = []
+    for word, start, end in zip(words, starts, ends, strict=True):
+        if _is_list(text, word, start, end):
+            for piece in _PIECE.finditer(text, start, end):
+                found.append((piece.group(), *piece.span()))
+        else:
+            found.append((word, start, end))
+    words, starts, ends = map(list, zip(*found, strict=True))
+    return words, starts, ends
+
+
+def tokens_of(words: Iterable[str], starts: Iterable[int], ends: Iterable[int]) -> tuple[Token, ...]:
+    """Make records of what `token_lists` returns."""
+    new = tuple.__new__  # a named tuple's own constructor is a slow detour
+    return tuple([new(Token, each) for each in zip(words, starts, ends, strict=False)])
+
+
 def tokenize(text: str) -> tuple[Token, ...]:
     """Split a text into words, numbers and single punctuation marks.
 
@@ -54,17 +87,4 @@ def tokenize(text: str) -> tuple[Token, ...]:
     >>> [token.text for token in tokenize("$4,50, 3,50")]
     ['$', '4,50', ',', '3', ',', '50']
     """
-    tokens: list[Token] = []
-    add, new = tokens.append, tuple.__new__  # a named tuple's own constructor is a slow detour
-    for match in _TOKEN.finditer(text):
-        word = match.group()
-        start, end = match.span()
-        if "," in word and end - start > 1 and not is_grouped(word) and not _is_price(text, word, start, end):
-            for i, part in enumerate(word.split(",")):
-                if i:
-                    add(Token(",", start - 1, start))
-                add(Token(part, start, start + len(part)))
-                start += len(part) + 1
-        else:
-            add(new(Token, (word, start, end)))
-    return tuple(tokens)
+    return tokens_of(*token_lists(text))

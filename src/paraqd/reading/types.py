@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property, wraps
-from typing import NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from paraqd.reading.stream import Stream
 
 T = TypeVar("T")
 Span = tuple[int, int]
+_LIKE_OTHERS = str.maketrans("ſıİ", "sii")
 
 
 class Kind(StrEnum):
@@ -123,7 +127,15 @@ class Problem:
     @cached_property
     def cased(self) -> bool:
         """Whether the text uses capitals (many collections are all in lower case)."""
-        return any(c.isupper() for c in self.text)
+        return any(map(str.isupper, self.text))
+
+    @cached_property
+    def low(self) -> str:
+        """The text in small letters, as a regular expression that ignores case sees it: ſ is an s, ı and İ are an i.
+
+        What is not in it no such expression finds: asking that first is much cheaper.
+        """
+        return self.text.lower() if self.text.isascii() else self.text.translate(_LIKE_OTHERS).lower()
 
     @cached_property
     def sentence_starts(self) -> frozenset[int]:
@@ -133,9 +145,14 @@ class Problem:
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """Words and punctuation marks, in order."""
-        from paraqd.reading.tokens import tokenize
+        return self.stream.tokens
 
-        return tokenize(self.text)
+    @cached_property
+    def stream(self) -> Stream:
+        """The tokens laid out for scanning."""
+        from paraqd.reading.stream import Stream  # which is written in terms of tokens
+
+        return Stream(self.text)
 
 
 def computed_once(make: Callable[[Problem], T]) -> Callable[[Problem], T]:
@@ -144,9 +161,9 @@ def computed_once(make: Callable[[Problem], T]) -> Callable[[Problem], T]:
 
     @wraps(make)
     def found(problem: Problem) -> T:
-        held = problem.__dict__
+        held: dict[str, T] = problem.__dict__
         if name not in held:
             held[name] = make(problem)
-        return cast("T", held[name])
+        return held[name]
 
     return found

@@ -32,7 +32,7 @@ def find_unit_mentions(problem: Problem) -> list[UnitMention]:
     >>> [(m.unit, m.quantity is not None) for m in find_unit_mentions(read("He ran 5 km. How many hours, in total?"))]
     [('kilometre', True), ('hour', False)]
     """
-    s = Stream(problem.text, problem.tokens)
+    s = problem.stream
     covered = [(q.start, q.end) for q in problem.quantities]
     found = [
         UnitMention(q.unit_span[0], _without_possessive(problem.text, *q.unit_span), _written_unit(q), q)
@@ -40,21 +40,20 @@ def find_unit_mentions(problem: Problem) -> list[UnitMention]:
         if q.unit_span is not None and q.unit and not q.unit.startswith(PERCENT)
         if problem.text[q.unit_span[0]] not in _PRIMES
     ]
-    position = 0
-    i = 0
-    while i < s.n:
+    position = done = 0
+    for i, before in enumerate(s.low[: s.n], start=1):
+        if before not in _BEFORE or i < done:
+            continue
         while position < len(covered) and covered[position][1] <= s.start[i]:
             position += 1
-        if position < len(covered) and covered[position][0] <= s.start[i] and not _denominator_of(s, i):
-            i += 1
+        if position < len(covered) and covered[position][0] <= s.start[i] and before not in _LETTERS_BEFORE:
             continue
         unit = _alone(s, i)
         if unit is None:
-            i += 1
             continue
         start, end = s.start[unit.first], s.end[unit.after - 1]
         found.append(UnitMention(start, _without_possessive(problem.text, start, end), unit.name, None))
-        i = unit.after
+        done = unit.after
     return _without_overlap(found)
 
 
@@ -69,20 +68,10 @@ def _written_unit(q: Quantity) -> str:
     return unit.partition("/")[0] if before_number else unit
 
 
-def _denominator_of(s: Stream, i: int) -> bool:
-    return i > 0 and s.low[i - 1] in {"/", "per"}
-
-
 def _alone(s: Stream, i: int) -> FoundUnit | None:
-    """Read a unit at token i that stands without a number."""
-    word = s.low[i]
-    before = s.low[i - 1] if i else ""
-    if (
-        before not in _BEFORE
-        or word in SIGNS
-        or not word[:1].isalpha()
-        or word in {"in", "second", "degree", "re", "pounds"}
-    ):
+    """Read a unit at token i, behind a word of `_BEFORE`, that stands without a number."""
+    word, before = s.low[i], s.low[i - 1]
+    if word in SIGNS or not word[:1].isalpha() or word in {"in", "second", "degree", "re", "pounds"}:
         return None
     if len(word) == 1 and before not in _LETTERS_BEFORE and not (before == "in" and s.text[i + 1] == "/"):
         return None
@@ -91,7 +80,7 @@ def _alone(s: Stream, i: int) -> FoundUnit | None:
     if word == "rs":
         return None
     unit = simple_unit(s, i)
-    return rate(s, unit) if unit is not None and before not in {"/", "per"} else unit
+    return rate(s, unit) if unit is not None and before not in _LETTERS_BEFORE else unit
 
 
 def _without_overlap(found: list[UnitMention]) -> list[UnitMention]:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from paraqd.reading.stream import Stream
 from paraqd.reading.units import MULTI_WORD, NEEDS_CONTEXT, SPELLINGS, category
 
+# the words with which a unit begins, but for "1 day's work"
+_BEGINNINGS = (
+    frozenset(SPELLINGS) | frozenset(MULTI_WORD) | frozenset("° º ˚ degree degrees deg sq square cubic cu".split())
+)
+_POSSESSIVES = frozenset({"'s", "’s"})
 _OPERATORS = frozenset("+-−–*×÷=<>≤≥^·")
 _STERLING_SIGNS = frozenset({"£", "pence", "sterling", "shillings", "shilling", "gbp"})
 _WEIGHT_WORDS = frozenset(
@@ -46,7 +51,7 @@ def _simple(s: Stream, i: int) -> tuple[str, int] | None:
     if word in MULTI_WORD and s.text[i + 1] == "-" and (word, s.low[i + 2]) == ("light", "years"):
         return "light year", i + 3
     name_found = SPELLINGS.get(word)
-    if name_found is None and word[-2:] in {"'s", "’s"}:
+    if name_found is None and word[-2:] in _POSSESSIVES:
         name_found = SPELLINGS.get(word[:-2])  # "1 day's work"
         if name_found is not None and category(name_found) != "time":
             name_found = None
@@ -125,7 +130,7 @@ def _in_context(s: Stream, i: int) -> bool:
 def simple_unit(s: Stream, i: int) -> FoundUnit | None:
     """Read a unit at token i without a rate: ``km``, ``sq. m``, ``cubic feet``, ``cm^2``, ``°C``."""
     word = s.low[i]
-    if not word:
+    if word not in _BEGINNINGS and word[-2:] not in _POSSESSIVES:
         return None
     if word in {"°", "º", "˚"}:
         following = s.text[i + 1]

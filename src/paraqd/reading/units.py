@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,7 @@ for _name, _canonical in SPELLINGS.items():
         MULTI_WORD[_words[0]] = (*MULTI_WORD.get(_words[0], ()), (_words, _canonical))
 
 
+@lru_cache(maxsize=4096)
 def dimension(unit: str | None) -> tuple[str, Fraction]:
     """Return a unit's dimension and its factor into the dimension's base unit.
 
@@ -199,6 +201,7 @@ def dimension(unit: str | None) -> tuple[str, Fraction]:
     return (known.dimension, known.factor) if known else (unit, Fraction(1))
 
 
+@lru_cache(maxsize=4096)
 def category(unit: str | None) -> str | None:
     """Return the category that a unit belongs to (length, time, speed, currency …), or None.
 

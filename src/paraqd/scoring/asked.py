@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from paraqd.reading import Problem
 from paraqd.reading.name_lists import people
-from paraqd.reading.types import Question
+from paraqd.reading.types import Question, computed_once
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import category, dimension
 from paraqd.scoring.finding import Finding
@@ -63,6 +63,7 @@ _DANGLING = frozenset(
     "an the of and or if that will would does did how many much what which his their its every per than".split()
 )
 _WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"], ["that", "many"], ["that", "much"])
+_TAIL = 2  # words of a clause that tell whether it breaks off
 _HANGING = frozenset({"a", "not"})
 _SAME = {
     "width": "breadth",
@@ -92,24 +93,30 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         message = f"The question is cut off: “{_short(there.text)}”."
         spans = (((asked.start, asked.end),), ((there.start, there.end),))
         yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
-    elif _open(question) and not _open(paraphrase) and _polar(there):
+    elif _polar(there) and _open(question) and not _open(paraphrase):
         message = f"“{_short(there.text)}” asks for yes or no, the question for something else."
         spans = (((asked.start, asked.end),), ((there.start, there.end),))
         yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
-    yield from _other_target(question, paraphrase, asked, there)
+    yield from _other_target(question, paraphrase)
     yield from _other_person(question, paraphrase, asked, there)
     yield from _other_unit(question, paraphrase, there)
 
 
 def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iterator[Finding]:
     """Find a unit that the answer is asked in and that the question never names."""
+    asked_in = [
+        mention
+        for mention in find_unit_mentions(paraphrase)
+        if mention.quantity is None and there.start <= mention.start < there.end
+    ]
+    if not asked_in:
+        return
     known = {part for mention in find_unit_mentions(question) for part in mention.unit.split("/")}
     low = question.text.lower()
-    for mention in find_unit_mentions(paraphrase):
+    for mention in asked_in:
         unit = mention.unit.partition("/")[0]
-        inside = there.start <= mention.start < there.end and mention.quantity is None
         word = paraphrase.text[mention.start : mention.end]
-        if not inside or unit in known or _rate(paraphrase.text, mention.start) or _named(unit, word, low):
+        if unit in known or _rate(paraphrase.text, mention.start) or _named(unit, word, low):
             continue
         if dimension(unit)[0] in {dimension(each)[0] for each in known} or category(unit) == "currency":
             message = f"The answer is asked in “{word}”, a unit that the question does not name."
@@ -175,11 +182,13 @@ def _named(unit: str, word: str, low: str) -> bool:
     return re.search(rf"\b(?:{'|'.join(map(re.escape, forms))})", low) is not None
 
 
-def _other_target(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:
+def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     """Find a word of a group in one question whose place another word of the group has taken in the other."""
-    mine, theirs = _grouped(asked, question), _grouped(there, paraphrase)
-    all_here = {found for q in question.questions for found in _grouped(q, question)}
-    all_there = {found for q in paraphrase.questions for found in _grouped(q, paraphrase)}
+    here, there = _all_grouped(question), _all_grouped(paraphrase)
+    mine, theirs = here[-1], there[-1]
+    if not mine or not theirs:
+        return
+    all_here, all_there = set().union(*here), set().union(*there)
     for name, (start, end, word) in mine.items():
         if name in all_there:
             continue
@@ -190,6 +199,12 @@ def _other_target(question: Problem, paraphrase: Problem, asked: Question, there
             spans = (((start, end),), ((other_start, other_end),))
             yield Finding("question_target", EvidenceKind.QUESTION_CHANGED, *spans, message)
             return
+
+
+@computed_once
+def _all_grouped(problem: Problem) -> list[dict[str, tuple[int, int, str]]]:
+    """Return the words of the groups in what each question of a text asks for."""
+    return [_grouped(asked, problem) for asked in problem.questions]
 
 
 def _grouped(asked: Question, problem: Problem) -> dict[str, tuple[int, int, str]]:
@@ -209,7 +224,7 @@ def _grouped(asked: Question, problem: Problem) -> dict[str, tuple[int, int, str
 
 def _cut_off(asked: Question, problem: Problem) -> bool:
     """Tell whether a clause breaks off at a word that wants another, or its sentence asks and names nothing."""
-    words = [word.lower() for word in _TOKEN.findall(asked.text)]
+    words = [word.lower() for word in _TOKEN.findall(asked.text)[-_TAIL:]]
     if not words:
         return True
     end = asked.text.rstrip()[-1:]
@@ -222,7 +237,7 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
     if words[-1] in _DANGLING and end not in ("?", "？", ":", "=", "_", "…", "-", "–"):
         return True
     whole = next((s.text for s in problem.sentences if s.start <= asked.start < s.end), asked.text)
-    return len(words) > 1 and all(word.lower() in _ASKING for word in _TOKEN.findall(whole))
+    return len(words) > 1 and all(match[0].lower() in _ASKING for match in _TOKEN.finditer(whole))
 
 
 def _somebody_before(text: str) -> bool:

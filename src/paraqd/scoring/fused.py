@@ -54,7 +54,8 @@ class FusedJudge:
         Texts are neither blank nor the same.
         """
         seen = [quieter(plain(question), plain(paraphrase)) for question, paraphrase in pairs]
-        problems = [(self._read(question.text), self._read(paraphrase.text)) for question, paraphrase in seen]
+        # a question comes back with its next paraphrase; a paraphrase hardly ever does, and keeping it costs memory
+        problems = [(self._read(question.text), read(paraphrase.text)) for question, paraphrase in seen]
         matched = [match_quantities(q, p) for q, p in problems]
         made = [harmonise(q, p, matching) for (q, p), matching in zip(problems, matched, strict=True)]
         # the same but for the way in which it is written: nothing to ask, nothing to weigh
@@ -109,6 +110,8 @@ class FusedJudge:
 def _same(question: Problem, paraphrase: str) -> bool:
     """Tell whether two texts have the same words, or the same sentences in an order that does not matter."""
     mine, theirs = _words(question.text), _words(paraphrase)
+    if len(mine) != len(theirs):
+        return False
     if not (question.cased and any(map(str.isupper, paraphrase))):
         mine, theirs = ([word.lower() for word in words] for words in (mine, theirs))
     if mine == theirs or sorted(mine) != sorted(theirs):

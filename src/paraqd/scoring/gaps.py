@@ -41,21 +41,27 @@ def gap_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     >>> [finding.message for finding in gap_findings(q, p)]
     ['A word seems to be missing in “from at”.']
     """
-    there = {match.group().lower() for gap in (_GAP, _NO_VERB) for match in gap.finditer(question.text)}
-    for match in (match for gap in (_GAP, _NO_VERB) for match in gap.finditer(paraphrase.text)):
+    come = _gaps(paraphrase)
+    there = {match.group().lower() for match in _gaps(question)} if come else set()
+    for match in come:
         if match.group().lower() not in there:
             message = f"A word seems to be missing in “{match.group()}”."
             yield Finding("word_missing", EvidenceKind.INCOHERENT, (), (match.span(),), message)
-    if not _bare_than(question):
-        for span in _bare_than(paraphrase):
+    bare = _bare_than(paraphrase)
+    if bare and not _bare_than(question):
+        for span in bare:
             message = "A word seems to be missing before “than”: nothing is compared."
             yield Finding("word_missing", EvidenceKind.INCOHERENT, (), (span,), message)
 
 
+def _gaps(problem: Problem) -> list[re.Match[str]]:
+    return [match for gap in (_GAP, _NO_VERB) for match in gap.finditer(problem.text)]
+
+
 def _bare_than(problem: Problem) -> list[Span]:
     """Return every *than* whose sentence compares nothing before it; one that opens its sentence compares behind it."""
-    found = []
-    for sentence in problem.sentences:
+    found: list[Span] = []
+    for sentence in problem.sentences if "than" in problem.low else ():
         compares = _COMPARES.search(problem.text, sentence.start, sentence.end)
         end = compares.start() if compares else sentence.end
         found += [match.span() for match in _THAN.finditer(problem.text, sentence.start + 1, end)]

@@ -9,9 +9,10 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from paraqd.reading import Kind, Problem
+from paraqd.reading.types import computed_once
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.scoring.equalities import counted_end
 from paraqd.scoring.items import Item, Matching
@@ -33,8 +34,7 @@ _SINGLE = re.compile(r"\s+(?:single|individual|separate)\b", re.I)
 _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
-@dataclass(frozen=True)
-class Harmonised:
+class Harmonised(NamedTuple):
     """A rewritten text, and the way back to the text it was made from."""
 
     text: str
@@ -94,15 +94,12 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
 
 def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
     """Yield a list of numbers in the question's order where the order does not matter: the median of 7, 3 and 5."""
-    if any(_ORDERED.search(problem.text) for problem in (question, paraphrase)):
+    if len(matching.same) < _LEAST_LISTED:
         return
-    here, there = (
-        _runs(problem.text, sorted(items, key=lambda item: item.start))
-        for problem, items in (
-            (question, [a for a, _ in matching.same]),
-            (paraphrase, [b for _, b in matching.same]),
-        )
-    )
+    here = _runs(question.text, [a for a, _ in matching.same])
+    there = _runs(paraphrase.text, [b for _, b in matching.same]) if here else []
+    if not there or any(_ORDERED.search(problem.text) for problem in (question, paraphrase)):
+        return
     partner = {b.start: a.start for a, b in matching.same}
     for run in there:
         mine = {partner[item.start] for item in run}
@@ -114,7 +111,7 @@ def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterat
 def _runs(text: str, items: Sequence[Item]) -> list[list[Item]]:
     """Return the lists of plain numbers, three at least, that a sum, a median or the like is asked of."""
     runs: list[list[Item]] = [[]]
-    for item in items:
+    for item in sorted(items, key=lambda item: item.start):
         plain = item.first.unit is None and len(item.parts) == 1
         if not plain or (runs[-1] and not _LISTED.fullmatch(text[runs[-1][-1].end : item.start])):
             runs.append([])
@@ -160,17 +157,24 @@ def _expression(text: str, items: Sequence[Item]) -> Span | None:
 
 def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Iterator[Edit]:
     """Yield how the question writes the units that the paraphrase writes otherwise, beside no quantity of its own."""
-    written: dict[str, str] = {}
-    mentions = find_unit_mentions(paraphrase)
+    written = _written_units(question)
+    mentions = [mention for mention in find_unit_mentions(paraphrase) if mention.unit in written]
     if not mentions:
         return
-    for mention in sorted(find_unit_mentions(question), key=lambda each: each.quantity is not None):
-        written.setdefault(mention.unit, question.text[mention.start : mention.end])
     edited = sorted((start, end) for start, end, _ in edits)
     for mention in mentions:
-        wanted = written.get(mention.unit)
+        wanted = written[mention.unit]
         before = bisect_right(edited, (mention.end - 1, sys.maxsize)) - 1
-        if wanted is None or (before >= 0 and edited[before][1] > mention.start):
+        if before >= 0 and edited[before][1] > mention.start:
             continue
         if wanted.isalpha() or mention.quantity is None:  # a sign stands before its number
             yield mention.start, mention.end, wanted
+
+
+@computed_once
+def _written_units(problem: Problem) -> dict[str, str]:
+    """Return how a text writes its units, those that stand beside no quantity first."""
+    written: dict[str, str] = {}
+    for mention in sorted(find_unit_mentions(problem), key=lambda each: each.quantity is not None):
+        written.setdefault(mention.unit, problem.text[mention.start : mention.end])
+    return written

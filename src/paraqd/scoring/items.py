@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.equality import grouped, signature
+from paraqd.reading.types import computed_once
 
 _SMALL, _COUNTED = 3, 6
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """A quantity of a text, or the parts of a compound taken together."""
 
     signed: Hashable
@@ -52,8 +52,7 @@ class Item:
         return text[self.start : self.end]
 
 
-@dataclass(frozen=True)
-class Matching:
+class Matching(NamedTuple):
     """How the quantities of a question and of a paraphrase belong together."""
 
     same: tuple[tuple[Item, Item], ...]  # exactly equal, or equal as far as it is written
@@ -65,10 +64,11 @@ class Matching:
     derived: tuple[Item, ...]  # in the paraphrase: what follows from the question's numbers
 
 
-def items_of(problem: Problem) -> list[Item]:
+@computed_once
+def items_of(problem: Problem) -> tuple[Item, ...]:
     """Return the quantities of a text as items; what names something is none."""
     kept = [quantity for quantity in problem.quantities if quantity.kind is not Kind.LABEL]
-    return [Item(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))]
+    return tuple([Item(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))])
 
 
 def taken_apart(items: Sequence[Item]) -> list[Item]:

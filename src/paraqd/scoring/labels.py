@@ -15,7 +15,7 @@ _FIGURE = re.compile(
     r"kites?|pentagons?|hexagons?|polygons?|pyramids?|prisms?|tetrahedrons?|cubes?|circles?|cuboids?)\b",
     re.I,
 )
-_LABEL = re.compile(r"(?<![\w'’$])(?:[A-Z]{2,8})(?![\w'’])")
+_LABEL = re.compile(r"[A-Z](?<![\w'’$].)[A-Z]{1,7}(?![\w'’])")
 _POINT = re.compile(r"(?<![\w'’$])[A-Z](?![\w'’])")
 _LEAST = 3
 _NO_LABELS = frozenset("CM KM MM KG ML AM PM GM FT IN OF IS TO AND THE FIND".split())
@@ -23,9 +23,12 @@ _NO_LABELS = frozenset("CM KM MM KG ML AM PM GM FT IN OF IS TO AND THE FIND".spl
 
 def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     """Find a side or an angle named by a letter that is neither a corner of the figure nor a point named apart."""
-    if not (question.cased and paraphrase.cased) or _stray(question.text):
+    if not (question.cased and paraphrase.cased):
         return
-    for span in _stray(paraphrase.text):
+    stray = _stray(paraphrase.text)
+    if not stray or _stray(question.text):
+        return
+    for span in stray:
         label = paraphrase.text[slice(*span)]
         message = f"{label} is no part of the figure: one of its letters stands for nothing else in the paraphrase."
         yield Finding("label_stray", EvidenceKind.ENTITY_CHANGED, (), (span,), message)
@@ -33,10 +36,8 @@ def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 def _stray(text: str) -> list[Span]:
     """Return the labels with a letter that is met nowhere else; none where there is no figure with letters."""
-    if not _FIGURE.search(text):
-        return []
     labels = [label for label in _LABEL.finditer(text) if label.group() not in _NO_LABELS]
-    if not any(len(label.group()) >= _LEAST for label in labels):
+    if not any(len(label.group()) >= _LEAST for label in labels) or not _FIGURE.search(text):
         return []
     points = set(_POINT.findall(text)) - {"A", "I"}
     counts = Counter(letter for label in labels for letter in set(label.group()))

@@ -63,7 +63,8 @@ def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
     if new is None or len(sexes) != 1 or sexes == {"u"} or sexes & {known.get(name) for name in mine}:
         return
     other = "m" if sexes == {"f"} else "f"
-    words = [(token.text.lower(), token.start, token.end) for token in paraphrase.tokens]
+    s = paraphrase.stream
+    words = list(zip(s.low, s.start, s.end, strict=True))
     if any(word in _PRONOUNS[sex] | _RELATED[sex] for word, _, _ in words for sex in sexes):
         return
     if any(word in _RELATED[other] for word, _, _ in words):

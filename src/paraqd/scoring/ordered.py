@@ -29,10 +29,16 @@ def ordered_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
     ['The sides of the ratio changed places: “5 : 2” stands where “2 : 5” stood.']
     """
     yield from _ratios(question, paraphrase)
-    yield from _turned(_pairs(_POINT, question), _pairs(_POINT, paraphrase), question, paraphrase)
-    here = _pairs(_DIVIDED, question) | _pairs(_DIVIDE, question)
-    there = _pairs(_DIVIDED, paraphrase) | _pairs(_DIVIDE, paraphrase)
-    yield from _turned(here, there, question, paraphrase)
+    if "(" in question.text and "(" in paraphrase.text:
+        yield from _turned(_pairs(_POINT, question), _pairs(_POINT, paraphrase), question, paraphrase)
+    if _divides(question) and _divides(paraphrase):
+        here = _pairs(_DIVIDED, question) | _pairs(_DIVIDE, question)
+        there = _pairs(_DIVIDED, paraphrase) | _pairs(_DIVIDE, paraphrase)
+        yield from _turned(here, there, question, paraphrase)
+
+
+def _divides(problem: Problem) -> bool:
+    return "divid" in problem.low or "÷" in problem.low
 
 
 def _pairs(pattern: re.Pattern[str], problem: Problem) -> dict[tuple[str, str], Span]:
@@ -51,7 +57,10 @@ def _turned(
 
 
 def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    mine, theirs = _sides(question), _sides(paraphrase)
+    mine = _sides(question)
+    theirs = _sides(paraphrase) if mine else {}
+    if not theirs:
+        return
     both_ways = _both_ways(question) | _both_ways(paraphrase)
     for (names, terms), span in mine.items():
         if terms in both_ways and not _apart(mine, names, terms[::-1]):
@@ -84,11 +93,10 @@ def _apart(
 def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]], Span]:
     """Return the ratios of two members that name their sides right before."""
     found: dict[tuple[tuple[str, ...], tuple[object, ...]], Span] = {}
-    words = content_words(problem)
     for quantity in problem.quantities:
         if len(quantity.terms) != 2 or quantity.terms[0] == quantity.terms[1]:
             continue
-        names = _before(words, problem, quantity.start)
+        names = _before(content_words(problem), problem, quantity.start)
         if len(names) == 2:
             found[tuple(names), tuple(quantity.terms)] = (quantity.start, quantity.end)
     return found

@@ -8,13 +8,14 @@ from itertools import combinations
 from typing import NamedTuple
 
 from paraqd.reading import Problem
+from paraqd.reading.types import computed_once
 from paraqd.reading.units import dimension
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.items import Item, Matching
 from paraqd.scoring.verdict import EvidenceKind, Span
 from paraqd.scoring.words import bare_name
 
-_LETTER = re.compile(r"(?<![\w'’.$\\=+*/^-])[A-Z](?![\w'’.=+*/^-]| ?[=+*/^<>])")
+_LETTER = re.compile(r"[A-Z](?<![\w'’.$\\=+*/^-].)(?![\w'’.=+*/^-]| ?[=+*/^<>])")
 _OBJECT = re.compile(
     r"\b(?:to|for|by|than|from|with|as|at|behind|before|after|towards?|past|near|gives?|gave)\s+(?:\w+ )?$", re.I
 )
@@ -32,7 +33,7 @@ class Name(NamedTuple):
 
 def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Finding]:
     """Find two numbers of a kind, each of which is said of the other's owner."""
-    if len(matching.same) > _MOST_COMPARED:
+    if not 2 <= len(matching.same) <= _MOST_COMPARED:
         return
     here, there = _names(question), _names(paraphrase)
     if len({name.text for name in here} & {name.text for name in there}) < 2:
@@ -63,6 +64,7 @@ def _sort(item: Item) -> str:
     return dimension((item.first.unit or "").partition("/")[0] or None)[0]
 
 
+@computed_once
 def _names(problem: Problem) -> list[Name]:
     """Return the names of a text in order, letters that stand for somebody or something among them."""
     found = {(e.start, e.end): bare_name(e.text) for e in problem.entities}

@@ -9,7 +9,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from paraqd.scoring.verdict import Evidence, Span
 
@@ -59,13 +60,13 @@ _WORD = re.compile(r"\\?[A-Za-z]+")
 _ALONE = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")  # $15$ m is no price
 _AND = re.compile(r"(?<=\s)&(?=\s)")
 _INDIAN = re.compile(r"((?:\brs\.?|₹|\binr) ?\d{1,2}), (?=\d{2},\d{3}(?!\d|,\d))", re.I)  # Rs. 1, 45,000
+_GROUPS_APART = re.compile(r"\d, \d\d,\d")
 _CLOCK = re.compile(r"\b(\d{1,2}) : (?=[0-5]\d ?[ap] ?\.? ?m\b)", re.I)  # 8 : 45 am
 _SHOUTED = 12
-_WEB, _MARKUP = ("&", "<"), ("\\", "$", "^")
+_MARKUP = re.compile(r"[\\$^]")
 
 
-@dataclass(frozen=True)
-class Plain:
+class Plain(NamedTuple):
     """A text as a reader sees it; ``places`` says where each of its signs stood in the text as it came."""
 
     text: str
@@ -91,9 +92,9 @@ def plain(text: str) -> Plain:
     'Tom and Ann'
     """
     made = Plain(text)
-    if any(sign in text for sign in _WEB):
+    if "&" in text or "<" in text:
         made = _replaced(made, (_TAG, lambda m: " "), (_RAISED_TAG, lambda m: f"^{m[1]}"), (_REFERENCE, _referred))
-    if any(sign in made.text for sign in _MARKUP):
+    if _MARKUP.search(made.text):
         made = _replaced(made, (_FORMULA, _without_dollars))
         made = _replaced(made, (_TEXT, lambda m: m[1]))
         made = _replaced(made, (_ROOT, lambda m: f"√{_bound(m[1])}"))
@@ -106,8 +107,10 @@ def plain(text: str) -> Plain:
         )
     if " : " in made.text:
         made = _replaced(made, (_CLOCK, lambda m: m[1] + ":"))
-    if ", " in made.text:
+    if _GROUPS_APART.search(made.text):
         made = _replaced(made, (_INDIAN, lambda m: m[1] + ","))
+    if made.text.isascii() and "&" not in made.text:
+        return made
     seen = made.text.translate(_SIGNS)
     return _replaced(Plain(seen, made.places), (_AND, lambda m: "and")) if "&" in seen else Plain(seen, made.places)
 
@@ -121,8 +124,8 @@ def quieter(one: Plain, other: Plain) -> tuple[Plain, Plain]:
     if _shouted(one.text) == _shouted(other.text):
         return one, other
     if _shouted(one.text):
-        return replace(one, text=one.text.lower()), other
-    return one, replace(other, text=other.text.lower())
+        return Plain(one.text.lower(), one.places), other
+    return one, Plain(other.text.lower(), other.places)
 
 
 def _shouted(text: str) -> bool:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 
 from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.types import computed_once
 from paraqd.reading.units import SPELLINGS, dimension
 from paraqd.scoring.equalities import Rule, equal_as_written, equal_rules, single, turned_rules
 from paraqd.scoring.items import Item, Matching, items_of, taken_apart
@@ -36,8 +37,10 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     >>> [item.surface(q.text) for item in found.lost]
     ['4 ounces']
     """
-    left, right = items_of(question), items_of(paraphrase)
+    left, right = list(items_of(question)), list(items_of(paraphrase))
     same = _take_equal(left, right)
+    if not left and not right:
+        return Matching(tuple(same), (), (), (), (), (), ())
     left, right = taken_apart(left), taken_apart(right)  # a compound without its equal may have lost a part
     same += _take_equal(left, right)
     for rule in equal_rules(question, paraphrase):
@@ -54,9 +57,11 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     other_value: list[tuple[Item, Item]] = []
     _take(left, right, _other_exponent, other_value)
     innocent += _drop(left, _negligible) + _drop(right, _negligible)
-    here, there = _said_units(question), _said_units(paraphrase)
-    innocent += _drop(left, lambda item: _said_by_unit(item, there - here))
-    innocent += _drop(right, lambda item: _said_by_unit(item, here - there))
+    if left or right:
+        here, there = _said_units(question), _said_units(paraphrase)
+        only_here, only_there = here - there, there - here
+        innocent += _drop(left, lambda item: _said_by_unit(item, only_there))
+        innocent += _drop(right, lambda item: _said_by_unit(item, only_here))
     other_value += _changed(left, right, question, paraphrase)
     innocent += _drop(right, lambda item: _pointed(item, paraphrase))
     derived = _drop(right, lambda item: follows(item, question))
@@ -83,7 +88,7 @@ def _take_equal(left: list[Item], right: list[Item]) -> list[tuple[Item, Item]]:
     held: dict[Hashable, deque[Item]] = {}
     for item in right:
         held.setdefault(item.signed, deque()).append(item)
-    pairs = [(item, held[item.signed].popleft()) for item in left if held.get(item.signed)]
+    pairs = [(item, others.popleft()) for item in left if (others := held.get(item.signed))]
     for items, side in ((left, 0), (right, 1)):
         gone = {id(pair[side]) for pair in pairs}
         items[:] = [item for item in items if id(item) not in gone]
@@ -99,14 +104,13 @@ def _drop(items: list[Item], rule: Callable[[Item], bool]) -> list[Item]:
     return gone
 
 
+@computed_once
 def _said_units(problem: Problem) -> Counter[tuple[str, Fraction]]:
     """Count the units that are named alone, each standing for one: each centimetre, every minute, a full day."""
-    tokens = [token.text for token in problem.tokens if token.text.lower() not in _WHOLE]
-    said = (
-        SPELLINGS.get(after, SPELLINGS.get(after.lower()))
-        for token, after in pairwise(tokens)
-        if token.lower() in _EACH
-    )
+    low = problem.stream.low
+    if not _WHOLE.isdisjoint(problem.stream.words):
+        low = [word for word in low if word not in _WHOLE]
+    said = (SPELLINGS.get(after) for word, after in pairwise(low) if word in _EACH)
     return Counter(dimension(unit) for unit in said if unit and "/" not in unit)
 
 

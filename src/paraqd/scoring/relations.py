@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from paraqd.reading import Kind, Problem
 from paraqd.reading.equality import signature
+from paraqd.reading.types import computed_once
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
-from paraqd.scoring.words import STOP_WORDS, stem
+from paraqd.scoring.words import STOP_WORDS, WordCache, stem
 
 _OPPOSITES = (
     (
@@ -109,9 +110,9 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
     *Ann has 3 more than Bob* and *Bob has 3 fewer than Ann* are the same: both turns together are none.
     """
-    here, there = _mentions(question), _mentions(paraphrase)
-    for family in sorted(here):
-        mine, theirs = here[family], there.get(family, [])
+    here, there = _told(question), _told(paraphrase)
+    for family in sorted(here.places.keys() & there.places.keys()):
+        mine, theirs = _mentions(question, here, family), _mentions(paraphrase, there, family)
         for one, other in _paired(mine, theirs):
             mine = [mention for mention in mine if mention is not one]
             theirs = [mention for mention in theirs if mention is not other]
@@ -122,6 +123,8 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
 def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     """Find a turn to the left that was one to the right; all of them mirrored lead as far, if not in that direction."""
+    if "turn" not in question.low or "turn" not in paraphrase.low:
+        return
     here, there = ([*_LEFT_RIGHT.finditer(problem.text)] for problem in (question, paraphrase))
     sides = [[match[1].lower() for match in turns] for turns in (here, there)]
     mirrored = [_MIRROR[side] for side in sides[0]] == sides[1] and not _DIRECTION.search(question.text)
@@ -212,25 +215,47 @@ def _exchanged(question: Problem, paraphrase: Problem, mine: Mention, theirs: Me
     return Finding("things_exchanged", EvidenceKind.ENTITY_CHANGED, *spans, message)
 
 
-def _mentions(problem: Problem) -> dict[int, list[Mention]]:
-    """Find the words of relations, by the number of the relation."""
+class _Told(NamedTuple):
+    """The words of a text in small letters, where they stand, the names among them, and the places of each relation."""
+
+    low: list[str]
+    begins: list[int]
+    stops: list[int]
+    names: frozenset[str]
+    places: dict[int, list[int]]
+
+
+@computed_once
+def _told(problem: Problem) -> _Told:
+    """Lay a text out for reading its relations."""
     words = list(_WORD.finditer(problem.text))
-    starts = problem.sentence_starts
-    low = [_low(match, starts) for match in words]
-    names = frozenset(stem(low[i]) for i, match in enumerate(words) if match.group()[0].isupper())
-    quantities = [quantity.end for quantity in problem.quantities]
+    written = [match[0] for match in words]
+    low = [_LOW[word] for word in written]
+    places: dict[int, list[int]] = {}
+    if _SIDE.keys().isdisjoint(low):
+        return _Told(low, [], [], frozenset(), places)
+    begins, stops = [match.start() for match in words], [match.end() for match in words]
+    for start in problem.sentence_starts:
+        opening = bisect_left(begins, start)
+        if begins[opening : opening + 1] == [start] and len(written[opening]) == 1:
+            low[opening] = written[opening].lower()  # there it is an article after all
+    names = frozenset([stem(word) for word, as_written in zip(low, written, strict=True) if as_written[0].isupper()])
     for quantity in problem.quantities:  # a unit relates nothing
-        inside = range(
-            bisect_left(words, quantity.start, key=re.Match.start), bisect_right(words, quantity.end, key=re.Match.end)
-        )
-        low[inside.start : inside.stop] = [
-            word if word in _SIDE or word in _JOINTS else "" for word in low[inside.start : inside.stop]
-        ]
-    found: dict[int, list[Mention]] = {}
+        inside = slice(bisect_left(begins, quantity.start), bisect_right(stops, quantity.end))
+        low[inside] = [word if word in _SIDE or word in _JOINTS else "" for word in low[inside]]
     for place, word in enumerate(low):
-        family, side = _SIDE.get(word, (None, 0))
-        if family is None:
-            continue
+        if word in _SIDE:
+            places.setdefault(_SIDE[word][0], []).append(place)
+    return _Told(low, begins, stops, names, places)
+
+
+def _mentions(problem: Problem, told: _Told, family: int) -> list[Mention]:
+    """Return the mentions of a relation."""
+    low, names = told.low, told.names
+    quantities = [quantity.end for quantity in problem.quantities]
+    found = []
+    for place in told.places[family]:
+        word, start = low[place], told.begins[place]
         related = word in _COMPARED or word in _GIVING
         if word in _GIVING and not _PASSIVE.isdisjoint(low[max(0, place - 2) : place + 4]):
             related = False
@@ -238,16 +263,14 @@ def _mentions(problem: Problem) -> dict[int, list[Mention]]:
         right = _near(low, place, 1) if related else frozenset()
         if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can change places here
             left, right = left & names, right & names
-        if word == "buys" and _paid(problem, quantities, words[place].start()):
+        if word == "buys" and _paid(problem, quantities, start):
             continue  # every $5 buys three
-        number = _number(problem, quantities, words[place].start()) if word in _COMPARED else None
-        near = _sentence_near(low, place)
-        somebody = not _SOMEBODY.isdisjoint(near)
+        number = _number(problem, quantities, start) if word in _COMPARED else None
+        somebody = not _SOMEBODY.isdisjoint(_sentence_near(low, place))
         # how long will it be before they meet: after what time do they
         vague = (word in _COMPASS and low[place + 1 : place + 2] == ["of"]) or low[max(0, place - 2) : place] in _UNTIL
-        found.setdefault(family, []).append(
-            Mention(side, words[place].span(), left, right, number, names, somebody, vague)
-        )
+        span = (start, told.stops[place])
+        found.append(Mention(_SIDE[word][1], span, left, right, number, names, somebody, vague))
     return found
 
 
@@ -267,12 +290,14 @@ def _sentence_near(low: list[str], place: int) -> list[str]:
     return before[first:] + after[:last]
 
 
-def _low(match: re.Match[str], starts: Container[int]) -> str:
+def _low(word: str) -> str:
     """Return a word in small letters; a letter that is a name (rope A) so that it is not taken for an article."""
-    word = match.group()
-    if len(word) == 1 and word.isupper() and word != "I" and match.start() not in starts:
+    if len(word) == 1 and word.isupper() and word != "I":
         return f"{word}#"
     return word.lower().replace("’", "'").removesuffix("'s")
+
+
+_LOW = WordCache(_low)
 
 
 def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from paraqd.reading import Kind, Problem
+from paraqd.reading.types import computed_once
 from paraqd.reading.units import dimension
 from paraqd.scoring.items import Item, Matching
-from paraqd.scoring.words import content_words, stem
+from paraqd.scoring.words import content_stems, content_words, stem
 
 _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # say nothing of what stands beside them
 _POINTING = frozenset({"former", "latter", "respectively"})
@@ -22,6 +23,8 @@ _COMPARING = frozenset(
     "smaller lower faster slower earlier later cheaper ahead behind times twice half double".split()
 )
 _WINDOW = 4
+_WEIGHTS_BEHIND = tuple(1.0 / (1 + distance) for distance in range(_WINDOW))
+_WEIGHTS_BEFORE = tuple(0.7 / (1 + distance) for distance in range(_WINDOW))
 _BEHIND = 30  # signs
 _LEAST_CROSSED = 0.8
 _MOST_COMPARED = 60  # every one is compared with every other
@@ -40,9 +43,7 @@ def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
     What stands between two quantities belongs to the first up to a comma, an *and* or the like, to the second from
     there on.
     """
-    words = [word for word in content_words(problem) if word.stem not in _COMPARING]
-    starts = [word.start for word in words]
-    cuts = [token.start for token in problem.tokens if token.text.lower() in _CUTS]
+    stems, starts, cuts = _laid_out(problem)
     found = []
     for number, item in enumerate(items):
         before = items[number - 1].end if number else 0
@@ -52,16 +53,28 @@ def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
         start = before if number == 0 else item.start
         if ahead < len(cuts) and cuts[ahead] < item.start:
             start = cuts[ahead]
-        first, here, last = (bisect_left(starts, place) for place in (start, item.start, stop))
+        first, here, last = bisect_left(starts, start), bisect_left(starts, item.start), bisect_left(starts, stop)
         mine: dict[str, float] = {}
-        for side, share in (
-            (words[here : min(last, here + _WINDOW)], 1.0),
-            (words[max(first, here - _WINDOW) : here][::-1], 0.7),
+        for side, weights in (
+            (stems[here : min(last, here + _WINDOW)], _WEIGHTS_BEHIND),
+            (stems[max(first, here - _WINDOW) : here][::-1], _WEIGHTS_BEFORE),
         ):
-            for distance, word in enumerate(side):
-                mine[word.stem] = max(mine.get(word.stem, 0.0), share / (1 + distance))
+            for word, weight in zip(side, weights, strict=False):
+                if weight > mine.get(word, 0.0):
+                    mine[word] = weight
         found.append(mine)
     return found
+
+
+@computed_once
+def _laid_out(problem: Problem) -> tuple[list[str], list[int], list[int]]:
+    """Return the words that may belong to a quantity, where each begins, and where what belongs to one is cut."""
+    stems, starts = content_stems(problem)
+    cuts = [start for word, start in zip(problem.stream.low, problem.stream.start, strict=True) if word in _CUTS]
+    if not _COMPARING.isdisjoint(stems):
+        starts = [start for word, start in zip(stems, starts, strict=True) if word not in _COMPARING]
+        stems = [word for word in stems if word not in _COMPARING]
+    return stems, starts, cuts
 
 
 def sides_turned(question: Problem, a: Item, paraphrase: Problem, b: Item) -> bool:
@@ -93,21 +106,21 @@ def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> lis
 
     Returns (how sure, a, b, a's counterpart, b's counterpart), the surest first.
     """
-    if len(matching.same) > _MOST_COMPARED or any(
-        token.text.lower() in _POINTING for token in (*question.tokens, *paraphrase.tokens)
-    ):
+    if len(matching.same) > _MOST_COMPARED:
+        return []
+    free = [(a, b) for a, b in matching.same if a.first.kind not in _BOUND and b.first.kind not in _BOUND]
+    candidates = [(*one, *other) for one, other in combinations(free, 2) if _comparable(one[0], other[0])]
+    if not candidates or not all(_POINTING.isdisjoint(problem.stream.words) for problem in (question, paraphrase)):
         return []
     here = contexts(question, sorted((a for a, _ in matching.same), key=_start))
     there = contexts(paraphrase, sorted((b for _, b in matching.same), key=_start))
     mine = dict(zip(sorted((a.start for a, _ in matching.same)), here, strict=True))
     theirs = dict(zip(sorted((b.start for _, b in matching.same)), there, strict=True))
     found = []
-    for (a, a_there), (b, b_there) in combinations(matching.same, 2):
-        if a.signed == b.signed or dimension(a.first.unit)[0] != dimension(b.first.unit)[0]:
-            continue
-        if not {a.first.kind, b.first.kind, a_there.first.kind, b_there.first.kind}.isdisjoint(_BOUND):
-            continue
+    for a, a_there, b, b_there in candidates:
         first, second, other, another = mine[a.start], mine[b.start], theirs[a_there.start], theirs[b_there.start]
+        if first.keys().isdisjoint(another) or second.keys().isdisjoint(other):
+            continue  # one of them is not even like the other's counterpart
         # what both numbers have beside them tells nothing of either
         told = (first.keys() & second.keys()) | (other.keys() & another.keys())
         first, second, other, another = (
@@ -123,6 +136,11 @@ def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> lis
                 sure = min(sure, _LEAST_CROSSED)  # 3 more than Ann has: said of Ann it is 3 fewer
             found.append((sure, a, b, a_there, b_there))
     return sorted(found, key=lambda each: -each[0])
+
+
+def _comparable(a: Item, b: Item) -> bool:
+    """Tell whether two numbers measure the same and are not equal."""
+    return dimension(a.first.unit)[0] == dimension(b.first.unit)[0] and a.signed != b.signed
 
 
 def _compares(problem: Problem, item: Item) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from paraqd.reading import Problem
 from paraqd.reading.types import computed_once
 
+T = TypeVar("T")
+_MOST_WORDS = 65_536
 STOP_WORDS = frozenset(
     "a an the of in on at to for from by with and or but if then than that which who whom whose what "
     "when where why how is are was were be been being am do does did done has have had having it its he "
@@ -26,7 +29,7 @@ class Word(NamedTuple):
     end: int
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=_MOST_WORDS)
 def stem(word: str) -> str:
     """Cut the commonest endings, so that forms of a word meet; it need not be a word that is left.
 
@@ -56,11 +59,38 @@ def bare_name(name: str) -> str:
     return name.removesuffix("'s").removesuffix("’s")
 
 
+class WordCache(dict[str, T]):
+    """What is made of words, kept for as many as texts commonly have: a dictionary is faster than `lru_cache`."""
+
+    def __init__(self, make: Callable[[str], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, word: str) -> T:
+        if len(self) >= _MOST_WORDS:
+            self.clear()
+        made = self[word] = self._make(word)
+        return made
+
+
+def _told(word: str) -> str | None:
+    """Return the stem of a word that carries meaning, None of any other token."""
+    return stem(word) if word[:1].isalpha() and word.lower() not in STOP_WORDS else None
+
+
+_TOLD = WordCache(_told)
+
+
+@computed_once
+def content_stems(problem: Problem) -> tuple[list[str], list[int]]:
+    """Return the stems of the words that carry meaning, in order, and where each begins; numbers are none."""
+    told = [_TOLD[word] for word in problem.stream.text]
+    starts = [start for start, each in zip(problem.stream.start, told, strict=True) if each is not None]
+    return [each for each in told if each is not None], starts
+
+
 @computed_once
 def content_words(problem: Problem) -> list[Word]:
-    """Return the words that carry meaning, in order; numbers are left to the quantities."""
-    return [
-        Word(stem(token.text), token.start, token.end)
-        for token in problem.tokens
-        if token.text[0].isalpha() and token.text.lower() not in STOP_WORDS
-    ]
+    """Return the words that carry meaning with their places, in order."""
+    ends = dict(zip(problem.stream.start, problem.stream.end, strict=True))
+    return [Word(each, start, ends[start]) for each, start in zip(*content_stems(problem), strict=True)]
