@@ -11,6 +11,7 @@ import pytest
 import paraqd
 from paraqd import EvidenceKind, Scorer
 from paraqd.evaluation.checklist import load_cases
+from paraqd.scoring.errors import ModelError
 from paraqd.scoring.plain import plain
 
 FOLDER = Path(paraqd.__file__).parent / "models" / "default"
@@ -114,3 +115,60 @@ def test_long_texts_are_judged_in_windows(scorer):
     # what the reading cannot see, at the very end: the learned judge must have read so far
     broken = scorer.score(question, question.replace("How many pens has she?", "How many pens sleeps blue?"))
     assert any(start > len(story) for piece in broken.evidence for start, _ in piece.paraphrase_spans)
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """Pairs of many lengths: some decided by the reading, most not."""
+    cases = load_cases()[::5]
+    return [(case.question, case.paraphrase) for case in cases]
+
+
+def test_a_score_does_not_depend_on_neighbours_order_or_threads(scorer, pairs):
+    together = [verdict.score for verdict in scorer.score_pairs(pairs)]
+    assert [verdict.score for verdict in scorer.score_pairs(pairs[::-1])][::-1] == together
+    assert [verdict.score for verdict in Scorer.load(threads=1).score_pairs(pairs)] == together
+    alone = [scorer.score(*pair).score for pair in pairs[:40]]
+    assert alone == pytest.approx(together[:40], abs=1e-5)
+
+
+def test_pairs_that_the_reading_decides_have_the_same_verdict_without_skipping(scorer, pairs):
+    asked = []
+    judge = scorer._judge._model
+    begin = judge.begin
+    judge.begin = lambda texts: asked.append(len(texts)) or begin(texts)
+    try:
+        skipped = scorer.score_pairs(pairs)
+    finally:
+        del judge.begin
+    every = Scorer.load(skip=False)
+    whole = every.score_pairs(pairs)
+    assert sum(asked) < 0.95 * len(pairs)
+    assert [verdict.valid for verdict in skipped] == [verdict.valid for verdict in whole]
+    assert max(abs(a.score - b.score) for a, b in zip(skipped, whole, strict=True)) < 0.6
+    assert every.signature == f"{scorer.signature}|skip:no"
+    assert all(verdict.evidence for verdict in skipped if not verdict.valid)
+
+
+def test_work_begun_is_the_work_done_at_once(scorer, pairs):
+    some = pairs[:30]
+    wait = scorer.begin(some)
+    other = scorer.score_pairs(pairs[30:60])  # meanwhile
+    assert wait() == scorer.score_pairs(some)
+    assert other == scorer.score_pairs(pairs[30:60])
+    with pytest.raises(ValueError, match="pair 2: the question is blank"):
+        scorer.begin([some[0], (" ", "Five?")])
+
+
+def test_no_thread_is_no_number_of_threads():
+    with pytest.raises(ModelError, match="give 1 or more"):
+        Scorer.load(threads=0)
+
+
+def test_the_judge_multiplies_integers_and_pads_nothing():
+    """What makes it fast and its scores independent of a batch: no weights are multiplied out, there is no mask."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(FOLDER / "onnx" / "model.onnx"), providers=["CPUExecutionProvider"])
+    assert {each.name for each in session.get_inputs()} == {"input_ids", "token_type_ids"}
+    assert (FOLDER / "onnx" / "model.onnx").stat().st_size < 25e6

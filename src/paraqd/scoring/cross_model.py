@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, feed, printable
-from paraqd.scoring.verdict import EvidenceKind
+from paraqd.scoring.verdict import EvidenceKind, Span
 
 KINDS = tuple(EvidenceKind)
 LONGEST = 320  # tokens of both texts: so many it is trained on
@@ -28,21 +28,59 @@ class Mark(NamedTuple):
     fault: float
 
 
+class _Part(NamedTuple):
+    """What the model says of a stretch of both texts: log-odds, as they come out of it, and which tokens it saw."""
+
+    valid: float
+    kinds: NDArray[np.float32]
+    places: NDArray[np.float32]
+    question: NDArray[np.int64]
+    paraphrase: NDArray[np.int64]
+
+
 @dataclass(frozen=True)
 class Judgement:
-    """What the model says of a pair."""
+    """What the model says of a pair; where, and of what kind a fault is, is worked out only when asked for."""
 
-    valid: float  # log-odds
-    kinds: tuple[float, ...]  # shares, in the order of the kinds
-    question: tuple[Mark, ...]
-    paraphrase: tuple[Mark, ...]
+    parts: tuple[_Part, ...]
+    offsets: tuple[list[Span], list[Span]]  # of the tokens of both texts
+
+    @cached_property
+    def valid(self) -> float:
+        """The log-odds that it is valid: the mean of what is said of its stretches."""
+        return sum(part.valid for part in self.parts) / len(self.parts)
+
+    @cached_property
+    def kinds(self) -> tuple[float, ...]:
+        """How likely each kind of fault is, in the order of the kinds."""
+        logits = np.mean([part.kinds for part in self.parts], axis=0)
+        shares = np.exp(logits - logits.max())
+        return tuple((shares / shares.sum()).tolist())
+
+    @property
+    def question(self) -> tuple[Mark, ...]:
+        """The tokens of the question."""
+        return tuple(
+            mark
+            for part in self.parts
+            for mark in _marks(self.offsets[0], part.question, part.places[1 : 1 + part.question.size])
+        )
+
+    @property
+    def paraphrase(self) -> tuple[Mark, ...]:
+        """The tokens of the paraphrase as it was shown to the model."""
+        return tuple(
+            mark
+            for part in self.parts
+            for mark in _marks(self.offsets[1], part.paraphrase, part.places[2 + part.question.size : -1])
+        )
 
 
 class _Encoded(NamedTuple):
     """The tokens of a text, taken out of the tokenizer once."""
 
     ids: NDArray[np.int64]
-    offsets: list[tuple[int, int]]
+    offsets: list[Span]
 
     @classmethod
     def of(cls, encoding: Any) -> _Encoded:
@@ -71,16 +109,13 @@ class CrossModel(OnnxFolder):
         wait = self.start(rows, ["valid", "kinds", "places"])
 
         def finish() -> list[Judgement]:
-            parts: list[list[Any]] = [[] for _ in pairs]
+            parts: list[list[_Part]] = [[] for _ in pairs]
             for (number, first, second), (valid, kinds, places) in zip(windows, wait(), strict=True):
-                question, paraphrase = (encoded[text].offsets for text in pairs[number])
-                middle = 1 + first.size
-                marks = (
-                    _marks(question, first, places[1:middle]),
-                    _marks(paraphrase, second, places[middle + 1 : middle + 1 + second.size]),
-                )
-                parts[number].append((float(valid), kinds, *marks))
-            return [_joined(each) for each in parts]
+                parts[number].append(_Part(float(valid), kinds, places, first, second))
+            return [
+                Judgement(tuple(mine), (encoded[q].offsets, encoded[p].offsets))
+                for mine, (q, p) in zip(parts, pairs, strict=True)
+            ]
 
         return finish
 
@@ -137,16 +172,3 @@ def _stretch(tokens: NDArray[np.int64], number: int, count: int) -> NDArray[np.i
 def _marks(offsets: Any, tokens: NDArray[np.int64], faults: NDArray[np.float32]) -> tuple[Mark, ...]:
     places = [(offsets[token], float(fault)) for token, fault in zip(tokens.tolist(), faults, strict=True)]
     return tuple(Mark(start, end, fault) for (start, end), fault in places)
-
-
-def _joined(parts: Sequence[Any]) -> Judgement:
-    """Put the windows of a pair together: the mean of what they say, and the marks of all."""
-    valid = float(np.mean([part[0] for part in parts]))
-    logits = np.mean([part[1] for part in parts], axis=0)
-    shares = np.exp(logits - logits.max())
-    return Judgement(
-        valid,
-        tuple((shares / shares.sum()).tolist()),
-        tuple(mark for part in parts for mark in part[2]),
-        tuple(mark for part in parts for mark in part[3]),
-    )

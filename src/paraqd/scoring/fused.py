@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from paraqd.reading import Problem, read
 from paraqd.reading.sentences import split_sentences
-from paraqd.scoring.cross_model import CrossModel, Judgement, Mark
+from paraqd.scoring.cross_model import CrossModel, Judgement
 from paraqd.scoring.finding import Finding
 from paraqd.scoring.findings import READER
 from paraqd.scoring.fusion import Fusion
@@ -68,10 +68,10 @@ class FusedJudge:
         )
 
         def finish() -> list[Told]:
-            judgements = {i: _placed_back(told, made[i]) for i, told in zip(asked, wait(), strict=False)}
+            judgements = dict(zip(asked, wait(), strict=False))  # without a model nobody answers
             found: list[Told] = [(1.0, ())] * len(pairs)
             for i in others:
-                score, evidence = self._weighed(*problems[i], findings[i], judgements.get(i), threshold)
+                score, evidence = self._weighed(*problems[i], made[i], findings[i], judgements.get(i), threshold)
                 found[i] = (score, placed_back(evidence, *seen[i]))
             return found
 
@@ -87,6 +87,7 @@ class FusedJudge:
         self,
         question: Problem,
         paraphrase: Problem,
+        made: Harmonised,
         findings: Sequence[Finding],
         judgement: Judgement | None,
         threshold: float,
@@ -99,7 +100,7 @@ class FusedJudge:
         evidence = self._fusion.evidence(findings, logit)
         if judgement is not None and (logit < 0 or (score <= threshold and not evidence)):
             delta = min(0.0, score - self._fusion.score(features))
-            finding = learned_finding(question, paraphrase, judgement)
+            finding = learned_finding(question, paraphrase, judgement, made)
             piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, finding.message, delta)
             evidence = _with_learned(evidence, piece)
         if score > threshold:  # what hardly moved it is no more than a doubt of the reading
@@ -139,12 +140,6 @@ def _with_learned(evidence: tuple[Evidence, ...], piece: Evidence) -> tuple[Evid
     else:
         evidence = (*evidence, piece)
     return tuple(sorted(evidence, key=lambda each: each.delta))
-
-
-def _placed_back(judgement: Judgement, made: Harmonised) -> Judgement:
-    """Give the marks of a rewritten paraphrase their places in the paraphrase as it was given."""
-    marks = tuple(Mark(*made.back(mark.start, mark.end), mark.fault) for mark in judgement.paraphrase)
-    return replace(judgement, paraphrase=marks)
 
 
 def _overlap(a: Evidence, b: Evidence) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from paraqd.reading import Problem
 from paraqd.scoring.cross_model import KINDS, Judgement, Mark
 from paraqd.scoring.finding import Finding
+from paraqd.scoring.harmony import Harmonised
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 FEATURE = "learned"
@@ -29,12 +30,19 @@ _MESSAGES = {
 }
 
 
-def learned_finding(question: Problem, paraphrase: Problem, judgement: Judgement) -> Finding:
-    """Return where the judge sees a fault most clearly, and the kind it takes it to be."""
+def learned_finding(question: Problem, paraphrase: Problem, judgement: Judgement, made: Harmonised) -> Finding:
+    """Return where the judge sees a fault most clearly, and the kind it takes it to be.
+
+    It was shown the paraphrase as ``made``; places are those in the paraphrase as it was given.
+    """
     kind = KINDS[max(range(len(KINDS)), key=lambda i: judgement.kinds[i])]
-    spans = (_spans(question.text, judgement.question), _spans(paraphrase.text, judgement.paraphrase))
+    marks = (
+        judgement.question,
+        tuple(Mark(*made.back(mark.start, mark.end), mark.fault) for mark in judgement.paraphrase),
+    )
+    spans = (_spans(question.text, marks[0]), _spans(paraphrase.text, marks[1]))
     if not any(spans):
-        spans = _likeliest(question, paraphrase, judgement)
+        spans = _likeliest(question, paraphrase, marks)
     here, there = _quoted(question.text, spans[0]), _quoted(paraphrase.text, spans[1])
     if not there:
         said = f"{here}, which the question has"
@@ -62,14 +70,14 @@ def _spans(text: str, marks: Sequence[Mark], least: float = 0.0) -> tuple[Span, 
 
 
 def _likeliest(
-    question: Problem, paraphrase: Problem, judgement: Judgement
+    question: Problem, paraphrase: Problem, marks: tuple[tuple[Mark, ...], tuple[Mark, ...]]
 ) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     """Return the one place that looks worst, where none is beyond doubt."""
-    sides = ((question.text, judgement.question), (paraphrase.text, judgement.paraphrase))
-    best = [max((mark.fault for mark in marks if mark.end > mark.start), default=_NOWHERE) for _, marks in sides]
+    sides = ((question.text, marks[0]), (paraphrase.text, marks[1]))
+    best = [max((mark.fault for mark in mine if mark.end > mark.start), default=_NOWHERE) for _, mine in sides]
     side = 1 if best[1] >= best[0] else 0
-    text, marks = sides[side]
-    spans = _spans(text, marks, best[side] - 1e-6) or ((0, len(text)),)
+    text, mine = sides[side]
+    spans = _spans(text, mine, best[side] - 1e-6) or ((0, len(text)),)
     return ((), spans) if side else (spans, ())
 
 

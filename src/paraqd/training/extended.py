@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -25,9 +26,10 @@ from paraqd.evaluation.intervals import bootstrap
 from paraqd.generators.runtime import quiet
 from paraqd.reading import read
 from paraqd.scoring.findings import READER
+from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.plain import plain
 from paraqd.scoring.scorer import FORMAT
-from paraqd.scoring.verdict import THRESHOLD
+from paraqd.scoring.verdict import THRESHOLD, probability_of
 from paraqd.training.fusing import fit_fusion
 from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
 from paraqd.training.judge_card import INTERVALS, judge_card
@@ -266,18 +268,37 @@ def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]
             "ece": round(fits.ece_width, 4),
         }
     weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}
-    fusion = replace(fusion, ceiling=max(odds))
+    fusion = replace(fusion, ceiling=_ceiling(fusion, features, odds))
     decided = [told for told, found in zip(odds, features, strict=True) if fusion.decided(found, THRESHOLD)]
     return {
         "fusion": {
             "bias": round(fusion.bias, 4),
             "weights": weights,
             "model_weight": round(fusion.model_weight, 4),
-            "ceiling": round(max(odds), 4),
+            "ceiling": round(fusion.ceiling, 4),
             "presumed": round(float(np.mean(decided)), 4) if decided else 0.0,
         },
         "validation": measured,
     }
+
+
+def _ceiling(fusion: Fusion, features: Sequence[Sequence[str]], odds: Sequence[float]) -> float:
+    """Return the lowest ceiling at which skipping would change none of these verdicts.
+
+    The model is skipped where it could not make a pair valid with log-odds of the ceiling; what it says of a pair with
+    findings is lower than of others, so that its highest answer would be too careful.
+    """
+    if not fusion.model_weight:
+        return max(odds)
+    share = probability_of(THRESHOLD)
+    needed = math.log(share / (1 - share))
+    # for each pair that is taken for valid, the highest ceiling with which it would be skipped
+    lost = [
+        (needed - fusion.log_odds(found)) / fusion.model_weight
+        for found, told in zip(features, odds, strict=True)
+        if fusion.log_odds(found, told) > needed
+    ]
+    return min(max(odds), max(lost) + 1e-3) if lost else max(odds)
 
 
 def _digest(data: JudgeData) -> str:
