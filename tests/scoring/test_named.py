@@ -39,3 +39,17 @@ def test_a_name_for_which_none_made_way():
 def test_the_question_may_speak_of_another_without_a_name():
     question, text = "Tina paid the plumber $50 for his work.", "Sarah paid the plumber $50 for his work."
     assert not list(pronoun_findings(read(question), read(text)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "feature"),
+    [
+        ("How long does it take to reach Jaipur?", "asked_other"),
+        ("How long does Dr Kowalski sit in it?", "asked_other"),
+        ("Help Maria find how long it takes to reach Agra.", "name_mixed"),
+    ],
+)
+def test_a_name_that_nobody_introduced_is_asked_about(asked, feature):
+    question = read("A train leaves Delhi for Agra, 210 km away, at 70 km/h. How long does it take to reach Agra?")
+    paraphrase = read(f"A train leaves Delhi for Agra, 210 km away, at 70 km/h. {asked}")
+    assert [found.feature for found in name_findings(question, paraphrase)] == [feature]

@@ -10,7 +10,8 @@ from paraqd.scoring.finding import Finding
 from paraqd.scoring.verdict import EvidenceKind, Span
 from paraqd.scoring.words import STOP_WORDS, bare_name
 
-_SPOKEN_TO = frozenset("help tell let show for to mr mrs ms miss dr can could if and".split())  # or brought in there
+_SPOKEN_TO = frozenset("help tell let show for to can could if and".split())  # or brought in there
+_TITLES = frozenset("mr mrs ms miss dr prof".split())
 _ROOT = 5  # letters: Waldos, American
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
 _RELATED = {
@@ -46,7 +47,8 @@ def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
     asked = problem.question
     if asked is None or not all(asked.start < start and end <= asked.end for start, end in spans):
         return False
-    words = problem.text[asked.start : spans[0][0]].lower().split()
+    words = [word.strip(".,") for word in problem.text[asked.start : spans[0][0]].lower().split()]
+    words = [word for word in words if word not in _TITLES]
     return bool(words) and words[-1] not in _SPOKEN_TO
 
 
