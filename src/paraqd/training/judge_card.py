@@ -34,6 +34,10 @@ def _figure(found: Mapping[str, Any], metric: str) -> str:
     return f"{found[metric]:.3f}" if low is None else f"{found[metric]:.3f} ({low:.3f} to {high:.3f})"
 
 
+def _begun(facts: Mapping[str, Any]) -> str:
+    return f" It began as {facts['begun_with']}." if "begun_with" in facts else ""
+
+
 def judge_card(facts: Mapping[str, Any]) -> str:
     """Return the card: what it is, what it was trained on, how, what it measured on validation, and its limits."""
     settings, fusion = facts["settings"], facts["fusion"]
@@ -63,7 +67,8 @@ def judge_card(facts: Mapping[str, Any]) -> str:
         "## How",
         f"{settings['epochs']} epochs, learning rate {settings['learning_rate']:g}, {settings['batch_tokens']:,} tokens"
         f" a batch, seed {settings['seed']}; in the last {settings['rounded_share']:.0%} of the steps with weights"
-        f" rounded to eight bits.{taught} Then a logistic regression"
+        f" rounded to seven bits and the inputs of the layers, {settings.get('inner', 1536)} units wide inside, to eight."
+        f"{_begun(facts)}{taught} Then a logistic regression"
         " of the model's log-odds and the findings, in which no finding can help a paraphrase, and findings too rare in"
         f" validation pairs to be measured keep the weight that they are believed to have; the model weighs"
         f" {fusion['model_weight']:.2f}.",
