@@ -67,8 +67,8 @@ def judge_card(facts: Mapping[str, Any]) -> str:
         "## How",
         f"{settings['epochs']} epochs, learning rate {settings['learning_rate']:g}, {settings['batch_tokens']:,} tokens"
         f" a batch, seed {settings['seed']}; in the last {settings['rounded_share']:.0%} of the steps with weights"
-        f" rounded to seven bits and the inputs of the layers, {settings.get('inner', 1536)} units wide inside, to eight."
-        f"{_begun(facts)}{taught} Then a logistic regression"
+        f" rounded to seven bits and the inputs of the layers, {settings.get('inner', 1536)} units wide inside, to"
+        f" eight.{_begun(facts)}{taught} Then a logistic regression"
         " of the model's log-odds and the findings, in which no finding can help a paraphrase, and findings too rare in"
         f" validation pairs to be measured keep the weight that they are believed to have; the model weighs"
         f" {fusion['model_weight']:.2f}.",
