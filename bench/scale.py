@@ -121,7 +121,7 @@ class _Held:
         scorer = Model(model).load(1)
         scorer.score("What is 2 + 3?", "Add 2 to 3.")
         seconds = time.process_time() - before
-        scorer.score_pairs(made)
+        scorer.begin(made)()
         status = Path("/proc/self/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) / 1024, seconds
 

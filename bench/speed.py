@@ -12,7 +12,6 @@ shows that everything runs. ``--render`` writes the report of a ``bench.json`` a
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import signal
 import sys
@@ -28,7 +27,6 @@ from speedlib.figures import moved
 from speedlib.pairs import Material, gather, made_pairs, write_pairs
 from speedlib.report import write_report
 
-from paraqd import Scorer
 from paraqd.corpus.encoder import EncoderUnavailableError, encoder_folder
 
 REFERENCE = "st-torch"
@@ -154,11 +152,11 @@ class Bench:
             print(f"other programs are at work (load {self.found['machine']['load_before']}): expect a wide spread")
         print("contenders", flush=True)
         wanted = self.options.contenders.split(",") if self.options.contenders else list(TITLES)
-        found = {"default": Contender("paraqd"), "reading": Contender("paraqd", {"model": "reading"})}
-        if "skip" in inspect.signature(Scorer.load).parameters:
-            found["no-skip"] = Contender("paraqd", {"skip": False})
-        elif "no-skip" in wanted:
-            self.drop("no-skip", "this version judges every pair anyway")
+        found = {
+            "default": Contender("paraqd"),
+            "no-skip": Contender("paraqd", {"skip": False}),
+            "reading": Contender("paraqd", {"model": "reading"}),
+        }
         try:
             self._encoders(wanted, found)
         except (EncoderUnavailableError, JobError) as error:

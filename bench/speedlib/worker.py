@@ -7,7 +7,6 @@ come as files of JSON lines, [question, paraphrase] each; the result is a JSON o
 from __future__ import annotations
 
 import contextlib
-import inspect
 import json
 import os
 import resource
@@ -36,9 +35,7 @@ def _paraqd(options: dict[str, Any], threads: int) -> tuple[Score, Any]:
     from paraqd import Scorer
 
     given = dict(options)
-    if "threads" in inspect.signature(Scorer.load).parameters:
-        given["threads"] = threads
-    scorer = Scorer.load(given.pop("model", None), **given)
+    scorer = Scorer.load(given.pop("model", None), threads=threads, **given)
     return lambda pairs: [verdict.score for verdict in scorer.score_pairs(pairs)], None
 
 

@@ -56,6 +56,9 @@ class DigitScorer:
         score = -1.0 if not paraphrase.strip() else 1.0 if paraphrase == question else -0.25 if evidence else 0.8
         return Verdict(score, score > self.threshold, tuple(evidence), self.signature)
 
+    def begin(self, pairs):
+        return lambda: self.score_pairs(pairs)
+
     def score_pairs(self, pairs, on_progress=None):
         if self.stops_after is not None and sum(self.sizes) >= self.stops_after:
             raise KeyboardInterrupt
@@ -68,7 +71,7 @@ def scorer(monkeypatch):
     """Have commands score with a `DigitScorer`, and return it."""
     made = DigitScorer()
 
-    def load(model, mode, threshold):
+    def load(model, mode, threshold, *, threads=None, skip=True):
         made.asked = (model, mode, threshold)
         if threshold is not None:
             made.__init__(threshold)

@@ -201,10 +201,10 @@ class TestTheOutput:
         class Close:
             threshold, signature = 0.5, "paraqd:test"
 
-            def score_pairs(self, pairs):
-                return [Verdict(0.5 + 1e-9, True, (), ""), Verdict(0.123456789, False, (), "")]
+            def begin(self, pairs):
+                return lambda: [Verdict(0.5 + 1e-9, True, (), ""), Verdict(0.123456789, False, (), "")]
 
-        monkeypatch.setattr(options, "load_scorer", lambda *given: Close())
+        monkeypatch.setattr(options, "load_scorer", lambda *given, **more: Close())
         write_csv("in.csv", [{"question": QUESTION, "paraphrase": SAME}] * 2)
         assert run(["score", "in.csv", "-o", "out.csv", "-q"]) == 0
         first, second = read_csv("out.csv")
@@ -552,7 +552,7 @@ class Slow(DigitScorer):
             time.sleep(600)
         return super().score_pairs(pairs)
 
-options.load_scorer = lambda *given: Slow()
+options.load_scorer = lambda *given, **more: Slow()
 sys.exit(run(["score", "many.csv", "-o", "out.csv"]))
 """
 

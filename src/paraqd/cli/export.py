@@ -17,7 +17,11 @@ def export(
     check: str | None = typer.Option(
         None, "--check", help="Pairs to compare scores on; 300 of the bundled benchmark unless given."
     ),
-    most_moved: float = typer.Option(0.02, "--most-moved", help="Refuse where a score moves further."),
+    most_moved: float | None = typer.Option(
+        None,
+        "--most-moved",
+        help="Refuse where more than one score in a hundred moves further: 0.02 unless given, 0.05 for a judge.",
+    ),
     as_json: bool = typer.Option(False, "--json", help="What was done as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No report."),
 ) -> None:
@@ -41,6 +45,6 @@ def export(
         write_json(done.to_dict())
     elif not quiet:
         say(
-            f"{done.folder} is ready: {done.kind}, {done.megabytes:.1f} MB; on {done.pairs} pairs no score moved by "
-            f"more than {done.most:.4f} (mean {done.mean:.4f})"
+            f"{done.folder} is ready: {done.kind}, {done.megabytes:.1f} MB; of {done.pairs} scores 99 in a "
+            f"hundred moved by less than {done.nearly_all:.4f} (mean {done.mean:.4f}, most {done.most:.4f})"
         )

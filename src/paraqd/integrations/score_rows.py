@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from paraqd.corpus.rows import LostRow
@@ -34,8 +33,8 @@ class PairScorer(Protocol):
     def score(self, question: str, paraphrase: str) -> Verdict:
         """Judge one pair; a ValueError says why it cannot be."""
 
-    def score_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-        """Judge many."""
+    def begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
+        """Begin to judge many, and return what waits for them; a ValueError says that one is refused."""
 
 
 class Judged(NamedTuple):
@@ -126,38 +125,20 @@ def begin(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> Callable
         found.append(_unscored(why) if why else None)
         if not why:
             pairs.append((str(question), paraphrase or ""))
-    wait = _begun(pairs, scorer)
+    wait: Callable[[], list[Verdict]] | None
+    try:
+        wait = scorer.begin(pairs) if pairs else list
+    except ValueError:  # one of them is refused: the others must not suffer for it
+        wait = None
 
     def finish() -> list[Judged]:
-        made = iter(_finished(pairs, wait, scorer))
+        if wait is None:
+            made = iter([_score_one(pair, scorer) for pair in pairs])
+        else:
+            made = iter([_judged(verdict, scorer.threshold) for verdict in wait()])
         return [next(made) if judged is None else judged for judged in found]
 
     return finish
-
-
-def _begun(pairs: Sequence[tuple[str, str]], scorer: PairScorer) -> Callable[[], list[Verdict]] | None:
-    """Begin with a scorer that can; None where a pair is refused."""
-    if not pairs:
-        return list
-    if not hasattr(scorer, "begin"):
-        return partial(scorer.score_pairs, pairs)
-    try:
-        wait: Callable[[], list[Verdict]] = scorer.begin(pairs)
-    except ValueError:
-        return None
-    return wait
-
-
-def _finished(
-    pairs: Sequence[tuple[str, str]], wait: Callable[[], list[Verdict]] | None, scorer: PairScorer
-) -> list[Judged]:
-    try:
-        verdicts = wait() if wait is not None else None
-    except ValueError:
-        verdicts = None
-    if verdicts is None:  # one of them is refused: the others must not suffer for it
-        return [_score_one(pair, scorer) for pair in pairs]
-    return [_judged(verdict, scorer.threshold) for verdict in verdicts]
 
 
 def _score_one(pair: tuple[str, str], scorer: PairScorer) -> Judged:

@@ -26,17 +26,17 @@ class BiEncoder(OnnxFolder):
     def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
         super().__init__(folder, threads=threads)
         self._kept: OrderedDict[str, NDArray[np.float64]] = OrderedDict()
-        self._lock = Lock()
+        self._kept_lock = Lock()
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return one row for each text."""
         if not texts:
             return np.zeros((0, 1))
-        with self._lock:
+        with self._kept_lock:
             known = {text: self._kept[text] for text in set(texts) if text in self._kept}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         made = dict(zip(new, self._embedded(new), strict=True)) if new else {}
-        with self._lock:
+        with self._kept_lock:
             for text in dict.fromkeys(texts):
                 self._kept[text] = known[text] if text in known else made[text]
                 self._kept.move_to_end(text)

@@ -39,7 +39,7 @@ class FusedJudge:
     """Weighs evidence from two readings and, where there is one, a learned model.
 
     With ``skip`` the model is not asked about pairs that the reading alone decides: their findings weigh so much that
-    no answer of the model would make them valid.
+    the model changed the verdict on no such pair of the validation sets.
     """
 
     def __init__(self, fusion: Fusion, model: CrossModel | None = None, *, skip: bool = True) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from paraqd.scoring.errors import ModelError
 from paraqd.scoring.finding import Finding
-from paraqd.scoring.verdict import Evidence, score_of
+from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 
 _MOST = 3  # of one sort: a fourth lost number adds nothing
 
@@ -28,7 +28,7 @@ class Fusion:
     model_weight : float
         What the log-odds of the learned model count; not below 0.
     ceiling : float
-        The highest log-odds that the learned model is expected to give.
+        Log-odds that the learned model is not expected to exceed for a pair whose findings weigh much.
     presumed : float
         The log-odds that it gives, in the mean, for pairs that are decided without it.
 
@@ -71,10 +71,15 @@ class Fusion:
         return score_of(1 / (1 + math.exp(-max(-60.0, min(60.0, self.log_odds(features, model))))))
 
     def decided(self, features: Iterable[str], threshold: float) -> bool:
-        """Tell whether a pair with these features is invalid whatever the learned model says."""
-        if not self.model_weight:
-            return True
-        return math.isfinite(self.ceiling) and self.score(features, self.ceiling) <= threshold
+        """Tell whether a pair with these features is taken for invalid without asking the learned model.
+
+        That is where log-odds of the ceiling would not make it valid. The ceiling was found for the usual threshold:
+        what is invalid there is so above it, too; below it the model is asked.
+        """
+        found = list(features)
+        if threshold < THRESHOLD or not (found and self.model_weight and math.isfinite(self.ceiling)):
+            return False
+        return self.score(found, self.ceiling) <= THRESHOLD
 
     def evidence(self, findings: Sequence[Finding], model: float = 0.0) -> tuple[Evidence, ...]:
         """Return findings as evidence, each with how much higher the score were without it, the weightiest first."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, partial
 from pathlib import Path
+from threading import Lock, RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,8 @@ class OnnxFolder:
     def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
         self.folder = Path(folder)
         self.threads = threads or usable_cores()
+        self._made: dict[tuple[str, int], Any] = {}
+        self._lock = RLock()
         for name in (MODEL, TOKENIZER):
             if not (self.folder / name).is_file():
                 raise ModelError(
@@ -52,22 +55,45 @@ class OnnxFolder:
                     "paraqd export, another must be installed again"
                 )
 
-    @cached_property
+    @property
     def session(self) -> Any:
         """The runtime's session for many batches: each runs in one thread, and several at a time."""
-        return self._session(1)
+        return self._once("session", 0, lambda: self._session(1))
 
-    @cached_property
+    @property
     def _wide(self) -> Any:
         """The session for one batch alone: all threads work on it."""
-        return self.session if self.threads == 1 else self._session(self.threads)
+        return (
+            self.session if self.threads == 1 else self._once("wide", os.getpid(), lambda: self._session(self.threads))
+        )
+
+    @property
+    def _workers(self) -> ThreadPoolExecutor:
+        made: ThreadPoolExecutor = self._once(
+            "workers", os.getpid(), lambda: ThreadPoolExecutor(self.threads, thread_name_prefix="paraqd")
+        )
+        return made
+
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer, which cuts and pads nothing."""
+        return self._once("tokenizer", 0, self._tokenizer)
+
+    def _once(self, name: str, process: int, make: Callable[[], Any]) -> Any:
+        """Make something when it is first needed; what has threads is made anew in a process that was forked off."""
+        key = (name, process)
+        if key not in self._made:
+            with self._lock:
+                if key not in self._made:
+                    self._made[key] = make()
+        return self._made[key]
 
     def _session(self, threads: int) -> Any:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        # The runtime would round activations too where weights have eight bits, and move scores by up to 0.08.
+        # of maps whose inputs are not rounded in the graph the runtime would round them unasked, with other ranges
         options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
         options.intra_op_num_threads = threads
         try:
@@ -75,9 +101,7 @@ class OnnxFolder:
         except Exception as error:  # whatever the runtime raises on a broken file
             raise ModelError(f"the model in {self.folder} cannot be loaded: {str(error).splitlines()[0]}") from None
 
-    @cached_property
-    def tokenizer(self) -> Any:
-        """The tokenizer, which cuts and pads nothing."""
+    def _tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
         try:
@@ -88,34 +112,67 @@ class OnnxFolder:
         tokenizer.no_padding()
         return tokenizer
 
-    @cached_property
-    def _workers(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.threads, thread_name_prefix="paraqd")
-
     def start(self, rows: Sequence[Row], outputs: Sequence[str]) -> Callable[[], list[list[Any]]]:
         """Begin to run rows, and return what waits for them: for each row its part of every output.
 
-        Rows of one length go together. Where several threads may work they begin at once, beside the caller.
+        Rows of one length go together. Where several threads may work they begin at once, beside the caller, and stop
+        where nobody waits for them any more.
         """
         batches = list(batches_of([len(row.ids) for row in rows]))
-        if not batches:
-            return list
-        waiting: list[Callable[[], list[Any]]]
-        if len(batches) == 1 or self.threads == 1:
-            session = self._wide if len(batches) == 1 else self.session
-            waiting = [partial(_run, session, rows, batch, outputs) for batch in batches]
-        else:
-            waiting = [self._workers.submit(_run, self.session, rows, batch, outputs).result for batch in batches]
+        if len(batches) <= 1 or self.threads == 1:
+            work = _Work(self._wide if len(batches) == 1 else self.session, rows, batches, outputs)
+
+            def run() -> list[list[Any]]:
+                work.run()
+                return work.found
+
+            return run
+        work = _Work(self.session, rows, batches, outputs)
+        begun = [self._workers.submit(work.run) for _ in range(min(self.threads, len(batches)))]
 
         def finish() -> list[list[Any]]:
-            found: list[list[Any]] = [[] for _ in rows]
-            for batch, wait in zip(batches, waiting, strict=True):
-                made = wait()
-                for place, number in enumerate(batch):
-                    found[number] = [each[place] for each in made]
-            return found
+            try:
+                for each in begun:
+                    each.result()
+            except BaseException:
+                work.stop()
+                raise
+            return work.found
 
+        weakref.finalize(finish, work.stop)
         return finish
+
+
+class _Work:
+    """Batches of rows that threads take one after the other, and what came of each row."""
+
+    def __init__(
+        self, session: Any, rows: Sequence[Row], batches: Sequence[Sequence[int]], outputs: Sequence[str]
+    ) -> None:
+        self.found: list[list[Any]] = [[] for _ in rows]
+        self._session, self._rows, self._outputs = session, rows, outputs
+        self._left = iter(batches)
+        self._lock = Lock()
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Let the threads end after the batch that each is at."""
+        self._stopped = True
+
+    def run(self) -> None:
+        """Run batches until none is left."""
+        while not self._stopped:
+            with self._lock:
+                batch = next(self._left, None)
+            if batch is None:
+                return
+            try:
+                made = _run(self._session, self._rows, batch, self._outputs)
+            except BaseException:
+                self.stop()
+                raise
+            for place, number in enumerate(batch):
+                self.found[number] = [each[place] for each in made]
 
 
 def batches_of(lengths: Sequence[int], tokens: int = _BATCH_TOKENS) -> Iterator[list[int]]:

@@ -101,8 +101,8 @@ class Scorer:
         threads : int, optional
             How many threads the model may use, one for each core unless given; scores do not depend on it.
         skip : bool
-            Do not ask the model about pairs that the reading alone decides; their verdict is the same, their score may
-            differ a little.
+            Do not ask the model about pairs that the reading alone decides. They are invalid with what it found; asked,
+            the model would hardly ever say otherwise (on no validation pair it did), but their score would be another.
 
         Raises
         ------

@@ -23,7 +23,7 @@ from paraqd.training.calibration import trained_roundings, watched_roundings
 from paraqd.training.judge_model import HEADS_FILE
 from paraqd.training.onnx_graph import Rounding, Weights, encoder_graph, judge_graph, write_graph
 
-MOST_MOVED = 0.02
+MOST_MOVED, TRAINED_MOVED = 0.02, 0.05
 _NEARLY_ALL = 0.99
 _COPIED = ("paraqd.json", TOKENIZER, "config.json", "README.md", "LICENSE")
 
@@ -62,7 +62,7 @@ def export_model(
     *,
     pairs: Sequence[tuple[str, str]],
     bits: int = 8,
-    most_moved: float = MOST_MOVED,
+    most_moved: float | None = None,
 ) -> Exported:
     """Write a trained folder in the form that `Scorer` loads.
 
@@ -78,8 +78,9 @@ def export_model(
     bits : int
         8, 16, or 32 for the full weights. With 8 the inputs of the layers are rounded, too, and products are those of
         integers.
-    most_moved : float
-        Refuse where more than one score in a hundred moves further.
+    most_moved : float, optional
+        Refuse where more than one score in a hundred moves further: 0.02 unless given, and 0.05 for a model that was
+        trained with rounded inputs, of which some fall to the other side of a step when sums are added up otherwise.
 
     Raises
     ------
@@ -107,6 +108,7 @@ def export_model(
             scored[precision] = np.array([verdict.score for verdict in verdicts])
         moved = np.abs(scored[bits] - scored[32]) if len(pairs) else np.zeros(1)
         nearly_all = float(np.quantile(moved, _NEARLY_ALL))
+        most_moved = most_moved or (TRAINED_MOVED if trained_roundings(weights) else MOST_MOVED)
         if nearly_all > most_moved:
             raise ModelError(
                 f"not exported: in {bits} bits one score in a hundred moves by {nearly_all:.3f} or further, more than "

@@ -268,13 +268,14 @@ def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]
             "ece": round(fits.ece_width, 4),
         }
     weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}
+    fusion = Fusion(round(fusion.bias, 4), weights, round(fusion.model_weight, 4))  # as it is written
     fusion = replace(fusion, ceiling=_ceiling(fusion, features, odds))
     decided = [told for told, found in zip(odds, features, strict=True) if fusion.decided(found, THRESHOLD)]
     return {
         "fusion": {
-            "bias": round(fusion.bias, 4),
+            "bias": fusion.bias,
             "weights": weights,
-            "model_weight": round(fusion.model_weight, 4),
+            "model_weight": fusion.model_weight,
             "ceiling": round(fusion.ceiling, 4),
             "presumed": round(float(np.mean(decided)), 4) if decided else 0.0,
         },

@@ -46,7 +46,7 @@ class Rounding:
         >>> Rounding(-1.0, 1.55).step
         (np.float32(0.01), np.uint8(100))
         """
-        scale = np.float32((self.high - self.low) / 255)
+        scale = np.float32((self.high - self.low) / 255) or np.float32(1.0)  # nothing but zeros came by
         return scale, np.uint8(round(-self.low / float(scale)))
 
 
@@ -113,19 +113,20 @@ class _Graph:
 
     def linear(self, inputs: str, weights: Weights, prefix: str) -> str:
         """Multiply and add the bias; with integers where a rounding of the inputs is known."""
+        rounding = self._roundings.get(prefix)
         weight = weights[f"{prefix}.weight"].astype(np.float32).T
+        if rounding is not None and rounding.spread is not None:
+            weight = weight * rounding.spread[:, None]
         bias = self.hold(weights[f"{prefix}.bias"].astype(np.float32), "bias")
         hint = prefix.rpartition(".")[2]
         self.fed[prefix] = inputs
-        rounding = self._roundings.get(prefix)
         if rounding is None:
             return self.add("Add", self.add("MatMul", inputs, self.matrix(weight, hint)), bias)
-        spread = rounding.spread
         integers, scale, zero = self._rounded(inputs, rounding)
         if self.bits != 8:  # the same steps with full weights
             steps = self.add("DequantizeLinear", integers, scale, zero)
             return self.add("Add", self.add("MatMul", steps, self.full(weight, hint)), bias)
-        columns, column_scale = rounded_columns(weight if spread is None else weight * spread[:, None], LEVELS)
+        columns, column_scale = rounded_columns(weight, LEVELS)
         names = (self.hold(columns, hint), scale, self.hold(column_scale, f"{hint}_scale"), zero)
         no_zero = self.hold(np.zeros(len(column_scale), dtype=np.int8), f"{hint}_zero")
         return self.add("MatMulIntegerToFloat", integers, *names, no_zero, bias, domain=_RUNTIME)
@@ -182,12 +183,17 @@ def judge_graph(
     graph = _Graph(bits=bits, roundings=roundings)
     prefix = "classifier.bert"
     states = _states(graph, weights, f"{prefix}.", config)
-    first = graph.add("Gather", states, graph.hold(np.array(0, dtype=np.int64), "first"), axis=1)
-    pooled = graph.add("Tanh", graph.linear(first, weights, f"{prefix}.pooler.dense"))
-    last = graph.hold(np.array([-1], dtype=np.int64), "last")
+    # of the first two tokens, though the first alone is wanted: of a single row the runtime adds up in another order
+    two = graph.add("Gather", states, graph.hold(np.array([0, 1], dtype=np.int64), "two"), axis=1)
+    pooled = graph.add("Tanh", graph.linear(two, weights, f"{prefix}.pooler.dense"))
+    first, last = graph.hold(np.array(0, dtype=np.int64), "first"), graph.hold(np.array([-1], dtype=np.int64), "last")
+    valid, kinds = (
+        graph.add("Gather", graph.linear(pooled, weights, name), first, axis=1)
+        for name in ("classifier.classifier", "kinds")
+    )
     made = {
-        "valid": graph.add("Squeeze", graph.linear(pooled, weights, "classifier.classifier"), last),
-        "kinds": graph.linear(pooled, weights, "kinds"),
+        "valid": graph.add("Squeeze", valid, last),
+        "kinds": kinds,
         "places": graph.add("Squeeze", graph.linear(states, weights, "places"), last),
     }
     shapes: dict[str, list[Any]] = {
