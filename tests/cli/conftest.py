@@ -57,6 +57,8 @@ class DigitScorer:
         return Verdict(score, score > self.threshold, tuple(evidence), self.signature)
 
     def begin(self, pairs):
+        if self.refuses and any(self.refuses in paraphrase for _, paraphrase in pairs):
+            raise ValueError("one of them is refused")
         return lambda: self.score_pairs(pairs)
 
     def score_pairs(self, pairs, on_progress=None):
