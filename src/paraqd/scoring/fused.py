@@ -19,7 +19,7 @@ from paraqd.scoring.plain import placed_back, plain, quieter
 from paraqd.scoring.quantities import match_quantities
 from paraqd.scoring.verdict import Evidence
 
-_KEPT_READINGS = 4096
+_KEPT_READINGS = 512
 _SHORT = 3
 _TOLD = 0.05
 Told = tuple[float, tuple[Evidence, ...]]  # a score, and what speaks against the pair
