@@ -101,11 +101,17 @@ class FusedJudge:
         if judgement is not None and (logit < 0 or (score <= threshold and not evidence)):
             delta = min(0.0, score - self._fusion.score(features))
             finding = learned_finding(question, paraphrase, judgement, made)
-            piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, finding.message, delta)
+            message = finding.message if logit < 0 else _doubt(finding.message, threshold)
+            piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, message, delta)
             evidence = _with_learned(evidence, piece)
         if score > threshold:  # what hardly moved it is no more than a doubt of the reading
             evidence = tuple(piece for piece in evidence if piece.delta <= -_TOLD)
         return score, evidence
+
+
+def _doubt(message: str, threshold: float) -> str:
+    """Say of a pair that was taken for valid rather than not, but not as surely as asked for, where the doubt is."""
+    return f"No fault stands out, but the score is not above {threshold:g}; the least sure place: {message}"
 
 
 def _same(question: Problem, paraphrase: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -133,8 +133,16 @@ class Scorer:
         """
         return self.score_pairs([(question, paraphrase)])[0]
 
-    def score_pairs(self, pairs: Sequence[tuple[str, str]], *, on_progress: OnProgress | None = None) -> list[Verdict]:
-        """Score pairs; a pair's score does not depend on the others."""
+    def score_pairs(self, pairs: Iterable[tuple[str, str]], *, on_progress: OnProgress | None = None) -> list[Verdict]:
+        """Score pairs; a pair's score does not depend on the others.
+
+        Raises
+        ------
+        ValueError
+            Where one of the pairs is no pair of texts or has a blank question: none is scored then.
+
+        """
+        pairs = list(pairs)
         _check(pairs)
         verdicts: list[Verdict] = []
         waiting: list[Callable[[], list[Verdict]]] = []
@@ -230,7 +238,10 @@ def _encoder(folder: Path, facts: dict[str, Any], threads: int | None) -> Encode
 
 
 def _check(pairs: Sequence[tuple[object, object]]) -> None:
-    for number, (question, paraphrase) in enumerate(pairs, start=1):
+    for number, pair in enumerate(pairs, start=1):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise ValueError(f"pair {number} is no pair: (question, paraphrase) is wanted")
+        question, paraphrase = pair
         for name, text in (("question", question), ("paraphrase", paraphrase)):
             if not isinstance(text, str):
                 raise ValueError(f"pair {number}: the {name} is not text but {type(text).__name__}")
