@@ -16,6 +16,7 @@ import pytest
 
 import paraqd
 from paraqd.cli.main import run
+from paraqd.corpus.locks import locked
 from paraqd.integrations.pieces import cuts, rows_of_a_part, survey
 from paraqd.integrations.stores import Store
 
@@ -198,7 +199,7 @@ class TestGoingOn:
         assert "going on after" in err and "580" in out
         assert same("whole", "out") and Path("out/_SUCCESS").read_bytes() == Path("whole/_SUCCESS").read_bytes()
         assert {part.name: part.stat().st_mtime_ns for part in parts("out") if part.name in kept} == kept
-        assert sorted(path.name for path in Path("out").iterdir() if path.name.startswith(".")) == []
+        assert sorted(path.name for path in Path("out").iterdir() if path.name.startswith(".")) == [".lock"]
 
     def test_a_part_that_is_cut_off_or_of_another_run_is_made_again(self, here):
         assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
@@ -241,6 +242,26 @@ class TestBadInput:
         assert "thesis.doc" in fails("score", "in", "-o", "mine/", *READING)
         assert "thesis.doc" in fails("score", "in", "-o", "mine/", "--overwrite", *READING)
         assert [path.name for path in Path("mine").iterdir()] == ["thesis.doc"]
+
+    @pytest.mark.parametrize("name", [".env", "_thesis.doc", "part-one.parquet", ".x.writing", "a/part-00000.parquet"])
+    def test_overwriting_removes_what_a_run_has_written_and_nothing_else(self, here, fails, name):
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
+        stranger = Path("out", name)
+        stranger.parent.mkdir(exist_ok=True)
+        stranger.write_text("years of work")
+        assert f"holds {name}, which is not of this run" in fails("score", "in", "-o", "out/", "--overwrite", *READING)
+        assert stranger.read_text() == "years of work" and Path("out/_SUCCESS").exists()
+        stranger.unlink()
+        Path("out/.part-00000.parquet.crc").write_bytes(b"sum")
+        assert run(["score", "in", "-o", "out/", "--overwrite", "--part-rows", "300", "-q", *READING]) == 0
+        assert not Path("out/.part-00000.parquet.crc").exists() and len(parts("out")) == 3
+
+    def test_two_runs_at_once_lock_the_same_file(self, here):
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
+        with open("out/.lock", "ab") as waiting:  # opened while the first run was at work, locked when it is over
+            assert run(["score", "in", "-o", "out/", "--overwrite", "-q", *READING]) == 0
+            assert locked(waiting)
+            assert run(["score", "in", "-o", "out/", "--overwrite", "-q", *READING]) == 2
 
     def test_outputs_that_cannot_be(self, here, fails):
         assert "lie in each other" in fails("score", "in", "-o", "in/out/", *READING)
