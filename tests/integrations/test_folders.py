@@ -300,6 +300,40 @@ class TestBadInput:
         assert run(arguments) == 1  # tried again, and no more
         assert len(rows("out")) == 480
 
+    @pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+    def test_text_that_is_no_text_spoils_its_part_alone(self, here, capsys, workers):
+        texts = [row["paraphrase"].encode() for row in pairs(30)]
+        texts[12] = b"Tom\xff has 5"
+        table = pa.Table.from_pylist(pairs(30))
+        table = table.set_column(2, "paraphrase", pa.array(texts, pa.binary()).view(pa.string()))
+        pq.write_table(table, "in/c.parquet", row_group_size=10)
+        arguments = ["score", "in", "-o", "out/", "--part-rows", "10", "-q", *workers, *READING]
+        assert run(arguments) == 1
+        [line] = capsys.readouterr().err.splitlines()
+        assert "is missing: rows 11–20 of in/c.parquet cannot be read: In column 2: Invalid: Invalid UTF8" in line
+        assert len(rows("out")) == 600
+
+    def test_pages_are_held_against_their_checksums(self, here, capsys):
+        table = pa.Table.from_pylist(pairs(30))
+        plain = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+        pq.write_table(table, "in/c.parquet", row_group_size=10, **plain)
+        raw = bytearray(Path("in/c.parquet").read_bytes())
+        place = raw.index(b"Tom has 14 apples")
+        raw[place : place + 3] = b"Tim"
+        Path("in/c.parquet").write_bytes(raw)
+        assert run(["score", "in", "-o", "out/", "--part-rows", "10", "-q", *READING]) == 1
+        [line] = capsys.readouterr().err.splitlines()
+        assert "rows 11–20 of in/c.parquet cannot be read" in line and "CRC" in line
+
+    def test_a_parquet_file_with_a_column_twice(self, here, fails, capsys):
+        names = ["question", "paraphrase", "note", "note"]
+        texts = [[row[name] for row in pairs(3)] for name in ("question", "paraphrase", "id", "id")]
+        pq.write_table(pa.table([pa.array(column) for column in texts], names=names), "in/c.parquet")
+        line = "in/c.parquet has the column 'note' twice; rename one of them"
+        assert fails("score", "in/c.parquet", "-o", "out.csv", *READING) == f"error: {line}"
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
+        assert capsys.readouterr().err == f"{line}\n" and len(rows("out")) == 580
+
     def test_the_extra_is_named_where_ray_is_missing(self, here, fails, monkeypatch):
         monkeypatch.setitem(sys.modules, "ray", None)
         line = fails("score", "in", "-o", "out/", "--engine", "ray", *READING)

@@ -11,11 +11,18 @@ from paraqd.integrations.column_types import typed
 from paraqd.integrations.engines import Engine, OnRows, here
 from paraqd.integrations.pieces import Piece, Reader, survey
 from paraqd.integrations.runs import OnProgress, Outcome, Work, carry_out
-from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, Counts, PairScorer, in_chunks, judged_chunks, wanted
+from paraqd.integrations.score_rows import (
+    ADDED,
+    ADDED_WITH_WHY,
+    NAMED_ROWS,
+    Counts,
+    PairScorer,
+    in_chunks,
+    judged_chunks,
+    wanted,
+)
 from paraqd.integrations.stores import Store
 from paraqd.integrations.target import Facts, Sink
-
-_NAMED_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ class FolderCounts(Counts):
         for name in ("rows", "written", "valid", "invalid", "errors"):
             setattr(self, name, getattr(self, name) + facts[name])
         self.faults.update(facts["faults"])
-        room = _NAMED_ROWS - len(self.error_places)
+        room = NAMED_ROWS - len(self.error_places)
         self.error_places += [(file, row, why) for row, why in facts["error_rows"][:room]]
 
 

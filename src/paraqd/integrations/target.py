@@ -21,7 +21,7 @@ from typing import Any
 from paraqd.corpus.formats import TableError, reason
 from paraqd.corpus.locks import locked
 from paraqd.corpus.writers import COMPRESSION, ParquetRows, Schema, arrow_schema
-from paraqd.integrations.pieces import Inputs
+from paraqd.integrations.pieces import AT_ONCE, Inputs
 from paraqd.integrations.stores import Store, is_uri
 
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
@@ -31,7 +31,6 @@ _KEY = b"paraqd.part"
 _OURS = r"(part-\d+\.parquet|_SUCCESS|_manifest\.json)"
 _WRITING = re.compile(rf"\.{_OURS}\.[^/]+\.writing")
 _REPLACEABLE = re.compile(rf"{_OURS}|\.{_OURS}\.crc|\.lock|{_WRITING.pattern}")
-_AT_ONCE = 16
 _NAMED = {
     "command": "was made by another command",
     "input": "has another input",
@@ -130,7 +129,7 @@ class Target:
         """
         there = {entry.name for entry in self.store.entries()}
         indices = [piece.index for piece in inputs.pieces if sink.name(piece.index) in there]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             for index, facts in zip(indices, pool.map(lambda i: self._facts(sink, i), indices), strict=True):
                 if facts is not None:
                     yield index, facts
