@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 import paraqd
 from paraqd.cli.main import run
 from paraqd.corpus.locks import locked
+from paraqd.corpus.tables import Table
 from paraqd.integrations.pieces import cuts, rows_of_a_part, survey
 from paraqd.integrations.stores import Store
 
@@ -121,6 +123,27 @@ class TestParts:
         assert [row["number"] for row in rows("out")] == [*range(20), None]
         assert run(["score", "texts/a.jsonl", "-o", "one/", "-q", *READING]) == 0
         assert [row["score"] for row in rows("one")] == [row["score"] for row in rows("out")[:20]]
+
+    def test_a_text_file_is_read_once_however_many_parts_it_has(self, here, monkeypatch):
+        Path("texts").mkdir()
+        for name in ("a", "b"):
+            lines = [json.dumps(row) for row in pairs(50, name)]
+            Path(f"texts/{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        inputs = survey(Store.at("texts"), part_rows=8, check=lambda table: None, progress=lambda *told: None)
+        read, began = [], Table.rows
+
+        def counted(table, only=None):
+            for row in began(table, only):
+                read.append(row["id"])
+                yield row
+
+        monkeypatch.setattr(Table, "rows", counted)
+        reader = pickle.loads(pickle.dumps(inputs.reader))
+        found = [[row["id"] for row in reader.rows(piece)] for piece in inputs.pieces]
+        assert [id for ids in found for id in ids] == [f"{name}{i}" for name in "ab" for i in range(50)]
+        assert len(read) == 100
+        for wanted in (3, 1, 1, 8, 2):  # and in any other order
+            assert [row["id"] for row in reader.rows(inputs.pieces[wanted])] == found[wanted]
 
     def test_files_whose_columns_differ(self, here):
         base = pairs(3)

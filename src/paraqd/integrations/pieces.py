@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -231,6 +231,8 @@ class Reader:
 
     store: Store
     tables: Mapping[str, Table]
+    # the text file that was read last, how far, and its other rows
+    _last: list[tuple[str, int, Iterator[Row]]] = field(default_factory=list, compare=False, repr=False)
 
     def rows(self, piece: Piece, only: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield the rows of a piece; `UnreadableError` says which cannot be read, and why."""
@@ -255,8 +257,19 @@ class Reader:
 
     def _rows(self, piece: Piece, only: Sequence[str] | None) -> Iterator[Row]:
         if (table := self.tables.get(piece.file)) is not None:
-            return islice(table.rows(), piece.start, piece.start + piece.rows)
+            return self._text_rows(table, piece)
         return _parquet_rows(self.store, piece, only)
+
+    def _text_rows(self, table: Table, piece: Piece) -> Iterator[Row]:
+        """Yield the rows of a piece; one that stands behind the last that was read is reached from there.
+
+        Pieces are handed out in their order, so that a worker reads through a text file once, however many it has.
+        """
+        file, place, rows = self._last.pop() if self._last else ("", 0, iter(()))
+        if file != piece.file or place > piece.start or not place:
+            place, rows = 0, table.rows()
+        yield from islice(rows, piece.start - place, piece.start - place + piece.rows)
+        self._last.append((piece.file, piece.start + piece.rows, rows))
 
 
 def _parquet_rows(store: Store, piece: Piece, only: Sequence[str] | None) -> Iterator[Row]:
