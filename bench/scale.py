@@ -429,8 +429,8 @@ def limits(facts: Facts, cores: int) -> str:
         f"core-seconds, as much as {worst:,.0f} of the benchmark (beyond 64 windows of text the judge reads no more). "
         "A part of long texts holds up the end of a run, never the other parts: `--part-rows` makes parts smaller.",
         f"**Giant row groups and text files.** A row group that is larger than a part is read from its beginning for "
-        f"each part, {grown.over_us['parquet']:.1f} µs for a row that stands before it: the last part of a row group of "
-        f"a million rows begins {grown.over_us['parquet']:.1f} seconds late, one of ten million "
+        f"each part, {grown.over_us['parquet']:.1f} µs for a row that stands before it: the last part of a row group "
+        f"of a million rows begins {grown.over_us['parquet']:.1f} seconds late, one of ten million "
         f"{10 * grown.over_us['parquet']:.0f}. A text file is read through by each worker that has a part of it, once, "
         f"{grown.over_us['jsonl']:.1f} µs a row of JSON lines, and by the leading process before. Parquet with row "
         "groups of 100,000 rows costs nothing worth naming.",
