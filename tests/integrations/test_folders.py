@@ -18,8 +18,9 @@ import pytest
 import paraqd
 from paraqd.cli.main import run
 from paraqd.corpus.locks import locked
-from paraqd.corpus.tables import Table
-from paraqd.integrations.pieces import cuts, rows_of_a_part, survey
+from paraqd.corpus.tables import Table, TableError
+from paraqd.integrations.engines import in_processes
+from paraqd.integrations.pieces import Piece, cuts, rows_of_a_part, survey
 from paraqd.integrations.stores import Store
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -63,6 +64,13 @@ def fails(capsys):
         return captured.err.strip()
 
     return failing
+
+
+class CannotBegin:
+    """A job whose workers cannot load what they need."""
+
+    def worker(self, *, threads=None):
+        raise TableError("the model is not there")
 
 
 def parts(folder):
@@ -144,6 +152,20 @@ class TestParts:
         assert len(read) == 100
         for wanted in (3, 1, 1, 8, 2):  # and in any other order
             assert [row["id"] for row in reader.rows(inputs.pieces[wanted])] == found[wanted]
+
+    @pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+    def test_columns_in_another_case_are_taken_and_told(self, here, capsys, workers):
+        for name in ("b", "c"):
+            renamed = {"question": "Question", "paraphrase": "PARAPHRASE"}
+            write(Path(f"in/{name}.parquet"), [{renamed.get(k, k): v for k, v in row.items()} for row in pairs(9)])
+        assert run(["score", "in", "-o", "out/", "-q", *workers, *READING]) == 0
+        assert capsys.readouterr().err == (
+            "in/b.parquet has no column 'question'; taking 'Question' (the same in 2 files)\n"
+            "in/b.parquet has no column 'paraphrase'; taking 'PARAPHRASE' (the same in 2 files)\n"
+        )
+        found = rows("out")
+        assert [row["score"] for row in found[450:]] == [row["score"] for row in found[:9]] * 2
+        assert (found[0]["Question"], found[450]["question"]) == (None, None)
 
     def test_files_whose_columns_differ(self, here):
         base = pairs(3)
@@ -357,6 +379,16 @@ class TestBadInput:
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
         assert capsys.readouterr().err == f"{line}\n" and len(rows("out")) == 580
 
+    def test_threads_are_for_one_process(self, here, fails):
+        line = fails("score", "in", "-o", "out/", "--threads", "2", "--workers", "2", *READING)
+        assert "--threads does not go with --workers: workers have one core each" in line
+        assert "with --engine ray" in fails("score", "in", "-o", "out/", "--threads", "2", "--engine", "ray", *READING)
+        assert run(["score", "in", "-o", "out/", "--threads", "2", "-q", *READING]) == 0
+
+    def test_a_worker_that_cannot_begin_tells_why(self):
+        with pytest.raises(TableError, match="the model is not there"):
+            list(in_processes(2)(CannotBegin(), [Piece(0, "a", 0, 1)], lambda rows: None))
+
     def test_the_extra_is_named_where_ray_is_missing(self, here, fails, monkeypatch):
         monkeypatch.setitem(sys.modules, "ray", None)
         line = fails("score", "in", "-o", "out/", "--engine", "ray", *READING)
@@ -494,6 +526,8 @@ class TestRay:
         scored = ScoreBatches("reading")(pq.read_table("in/b.parquet"))
         assert scored.to_pylist() == pq.read_table("b.parquet").to_pylist()
         assert ScoreBatches("reading")(scored).equals(scored)
+        signature = ScoreBatches("default", skip=False)(pq.read_table("in/b.parquet").slice(0, 1))["signature"][0]
+        assert "|skip:no" in str(signature)
         import ray.data
 
         ray.data.DataContext.get_current().enable_progress_bars = False
