@@ -175,7 +175,7 @@ def other_names(name: str, columns: Columns, meant: Columns) -> list[str]:
     return [f"{name} has no column {wanted!r}; taking {taken!r}" for wanted, taken in both if wanted != taken]
 
 
-def _taken(columns: Columns, others: Mapping[str, Columns]) -> list[str]:
+def _taken(columns: Columns, others: dict[str, Columns]) -> list[str]:
     """Say the same of many files: of the first of each sort, and how many there are."""
     alike = Counter(others.values())
     first = {meant: name for name, meant in reversed(others.items())}
