@@ -19,8 +19,9 @@ import paraqd
 from paraqd.cli.main import run
 from paraqd.corpus.locks import locked
 from paraqd.corpus.tables import Table, TableError
-from paraqd.integrations.engines import in_processes
+from paraqd.integrations.engines import Result, in_processes
 from paraqd.integrations.pieces import Piece, cuts, rows_of_a_part, survey
+from paraqd.integrations.ray_engine import ClusterError, _Hand, on_ray
 from paraqd.integrations.stores import Store
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -71,6 +72,71 @@ class CannotBegin:
 
     def worker(self, *, threads=None):
         raise TableError("the model is not there")
+
+
+class Counting:
+    """A job that is its own worker and does nothing; sent to other processes as a whole."""
+
+    identity = "none"
+
+    def worker(self, *, threads=None):
+        return self
+
+    def work(self, piece, on_rows):
+        return {}
+
+
+class AllDie(Counting):
+    def worker(self, *, threads=None):
+        os._exit(1)
+
+
+class OneOfTwo(Counting):
+    """A job for two workers on a cluster, of which the first that comes is known again when it is started anew."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def first(self):
+        import ray
+
+        me = ray.get_runtime_context().get_actor_id()
+        try:
+            with open(self.folder / "first", "x") as file:
+                file.write(me)
+        except FileExistsError:
+            pass
+        return (self.folder / "first").read_text() == me
+
+
+class OneDies(OneOfTwo):
+    def worker(self, *, threads=None):
+        if self.first():
+            with open(self.folder / "deaths", "a") as file:
+                file.write("x")
+            os._exit(1)
+        return self
+
+    def work(self, piece, on_rows):
+        """Take longer than the other worker has to die in."""
+        deaths, still = self.folder / "deaths", time.monotonic() + 60
+        while piece.index == 0 and not (deaths.exists() and len(deaths.read_text()) >= 4):
+            assert time.monotonic() < still
+            time.sleep(0.05)
+        still = time.monotonic() + 6
+        while piece.index == 0 and len(deaths.read_text()) < 7 and time.monotonic() < still:
+            time.sleep(0.05)
+        return {}
+
+
+class OneLacks(OneOfTwo):
+    def worker(self, *, threads=None):
+        if self.first():
+            raise TableError("the model is not there")
+        return self
+
+
+PIECES = [Piece(i, "a", i, 1) for i in range(3)]
 
 
 def parts(folder):
@@ -428,6 +494,7 @@ class TestAugment:
 def cluster():
     """A Ray cluster with two slots on this machine, and its address."""
     ray = pytest.importorskip("ray")
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
@@ -516,8 +583,54 @@ class TestRay:
         with socket.create_server(("127.0.0.1", 0)) as server:
             address = f"127.0.0.1:{server.getsockname()[1]}"
             line = fails("score", "in", "-o", "out/", "--engine", "ray", "--address", address, *READING)
-        assert address in line and "Ray cluster" in line
+        assert f"what listens at {address} did not answer as a Ray cluster within 3 s" in line
         assert not Path("out").exists()
+
+    def test_an_address_beside_a_cluster_that_the_program_has(self, here, cluster, monkeypatch):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = f"127.0.0.1:{server.getsockname()[1]}"
+            monkeypatch.setattr("paraqd.integrations.ray_engine.check_address", lambda address: None)
+            with pytest.raises(ClusterError, match=f"connected to the Ray cluster at {cluster}, not at {address}"):
+                on_ray(address=address)
+        monkeypatch.undo()
+        monkeypatch.setattr("sys.executable", "/nowhere")  # none of these asks another process
+        for address in (cluster, "auto", "local", None):
+            assert list(on_ray(address=address)(Counting(), PIECES[:1], lambda rows: None)) == [Result(PIECES[0], {})]
+
+    def test_one_bad_machine_does_not_end_the_run(self, here, cluster, caplog):
+        """A worker that dies whenever it is started, beside one that is well and takes longer than that."""
+        found = list(on_ray(workers=2)(OneDies(str(here)), PIECES, lambda rows: None))
+        assert sorted(result.piece.index for result in found) == [0, 1, 2]
+        assert not any(result.problem for result in found)
+        assert len((here / "deaths").read_text()) == 4
+        assert [record.message.partition(":")[0] for record in caplog.records] == ["a worker is given up"]
+
+    def test_one_machine_without_what_is_needed_does_not_end_the_run(self, here, cluster, caplog):
+        found = list(on_ray(workers=2)(OneLacks(str(here)), PIECES, lambda rows: None))
+        assert sorted(result.piece.index for result in found) == [0, 1, 2]
+        assert "a worker is given up: the model is not there" in caplog.text
+
+    def test_no_worker_left(self, here, cluster):
+        with pytest.raises(ClusterError, match="a worker could not be started"):
+            list(on_ray(workers=2)(AllDie(), PIECES, lambda rows: None))
+        with pytest.raises(TableError, match="the model is not there"):
+            list(on_ray(workers=2)(CannotBegin(), PIECES, lambda rows: None))
+
+    def test_a_worker_that_forgets_is_one_that_died(self, here, cluster, monkeypatch):
+        """Ray may have started a worker anew before its piece came."""
+
+        class Forgets(_Hand):
+            calls = 0
+
+            def work(self, piece):
+                self.calls += 1
+                assert self.calls < 20, "it is asked forever"
+                self._worker = None
+                return super().work(piece)
+
+        monkeypatch.setattr("paraqd.integrations.ray_engine._Hand", Forgets)
+        [result] = on_ray(workers=1)(Counting(), PIECES[:1], lambda rows: None)
+        assert result.problem == "its worker died 4 times (out of memory?)"
 
     def test_batches_of_ray_data(self, here, cluster):
         from paraqd.integrations.ray_data import ScoreBatches
