@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -158,9 +159,29 @@ def environment():
     return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]), OMP_NUM_THREADS="1")
 
 
-def start(*arguments):
-    """Start a command as a program of its own."""
+# the program with a worker that never ends with one of its pieces
+BLOCKED = """
+import sys, time
+from paraqd.cli.main import run
+from paraqd.integrations.score_folder import ScoreWorker
+
+work = ScoreWorker.work
+
+def blocked(self, piece, on_rows):
+    if piece.index == int(sys.argv[1]):
+        time.sleep(600)
+    return work(self, piece, on_rows)
+
+ScoreWorker.work = blocked
+sys.exit(run(sys.argv[2:]))
+"""
+
+
+def start(*arguments, blocked_at=None):
+    """Start a command as a program of its own; ``blocked_at`` is the piece at which it waits to be stopped."""
     program = [sys.executable, "-m", "paraqd.cli.main", *arguments]
+    if blocked_at is not None:
+        program = [sys.executable, "-c", BLOCKED, str(blocked_at), *arguments]
     return subprocess.Popen(program, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -297,12 +318,12 @@ class TestGoingOn:
 
     def test_after_kill_9_it_goes_on_to_the_same_bytes(self, here):
         assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
-        process = start(*self.ARGUMENTS, "-o", "out/")
-        wait_for(lambda: len(parts("out")) >= 2, process)
+        process = start(*self.ARGUMENTS, "-o", "out/", blocked_at=2)
+        wait_for(lambda: len(parts("out")) == 2, process)
         process.kill()
-        process.wait()
+        process.communicate(timeout=60)
         kept = {part.name: part.stat().st_mtime_ns for part in parts("out")}
-        assert 2 <= len(kept) < len(parts("whole")) and not Path("out/_SUCCESS").exists()
+        assert len(kept) == 2 and not Path("out/_SUCCESS").exists()
         Path("out/.part-00009.parquet.abc.writing").write_bytes(b"half")
         again = start(*self.ARGUMENTS, "-o", "out/")
         out, err = again.communicate(timeout=60)
@@ -325,11 +346,12 @@ class TestGoingOn:
         assert {part.name: part.read_bytes() for part in parts("out")} == whole
 
     def test_ctrl_c_says_how_to_go_on(self, here):
-        process = start(*self.ARGUMENTS, "-o", "out/")
-        wait_for(lambda: len(parts("out")) >= 1, process)
+        process = start(*self.ARGUMENTS, "-o", "out/", blocked_at=1)
+        wait_for(lambda: len(parts("out")) == 1, process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
+        assert "stopped: 50 of 580 rows are finished" in err
         assert "run the same command again to go on" in err and "Traceback" not in err
         assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
         assert Counter(row["id"] for row in rows("out")) == Counter(row["id"] for row in pairs(450) + pairs(130, "b"))
@@ -523,6 +545,19 @@ def busy_workers():
     return [pid for pid in found if os.getpid() in ancestors(pid, parents)]
 
 
+def held_worker(process, seconds=60):
+    """Return a worker that was stopped in the middle of a piece, and will not end with it."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()
+        for pid in busy_workers():
+            os.kill(pid, signal.SIGSTOP)
+            if pid in busy_workers():
+                return pid
+            os.kill(pid, signal.SIGCONT)  # it had come to its end meanwhile
+    raise AssertionError("no worker is at work")
+
+
 def ancestors(pid, parents):
     while pid in parents:
         pid = parents[pid]
@@ -537,14 +572,12 @@ class TestRay:
         write(Path("in/c.parquet"), pairs(1000, "c"))
         assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
         process = start(*self.ARGUMENTS, "-o", "out/", "--engine", "ray", "--address", cluster, "--workers", "2")
-        killed = 0
         for least in (1, 8):
-            wait_for(lambda least=least: len(parts("out")) >= least and busy_workers(), process)
-            os.kill(busy_workers()[0], signal.SIGKILL)
-            killed += 1
+            wait_for(lambda least=least: len(parts("out")) >= least, process)
+            os.kill(held_worker(process), signal.SIGKILL)
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
-        assert killed == 2 and err == ""  # and nothing of what Ray has to say about it
+        assert err == ""  # and nothing of what Ray has to say about it
         assert "1,580 rows" in out
         assert same("whole", "out")
         assert Counter(row["id"] for row in rows("out")).most_common(1)[0][1] == 1
@@ -554,8 +587,11 @@ class TestRay:
         assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
         process = start(*self.ARGUMENTS, "-o", "out/", "--engine", "ray", "--address", cluster, "--workers", "2")
         wait_for(lambda: len(parts("out")) >= 2, process)
+        held = held_worker(process)  # its piece cannot come to an end before the driver does
         process.kill()
-        process.communicate()
+        process.communicate(timeout=60)
+        with suppress(ProcessLookupError):  # Ray may have ended it with its driver
+            os.kill(held, signal.SIGKILL)
         assert not Path("out/_SUCCESS").exists()
         assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
         assert same("whole", "out")

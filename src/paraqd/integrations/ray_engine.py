@@ -146,8 +146,8 @@ def check_address(address: str) -> None:
         )
     except subprocess.TimeoutExpired:
         raise ClusterError(
-            f"what listens at {address} did not answer as a Ray cluster within {_ANSWERED_WITHIN:g} s: is it one, and of "
-            "the same version? One that is busy may answer when it is asked again"
+            f"what listens at {address} did not answer as a Ray cluster within {_ANSWERED_WITHIN:g} s: is it one, and "
+            "of the same version? One that is busy may answer when it is asked again"
         ) from None
     if asked.returncode:
         lines = [line for line in asked.stderr.splitlines() if line[:1].isalpha() and "Error" in line.split(":")[0]]
