@@ -169,6 +169,7 @@ work = ScoreWorker.work
 
 def blocked(self, piece, on_rows):
     if piece.index == int(sys.argv[1]):
+        open("blocked", "w").close()
         time.sleep(600)
     return work(self, piece, on_rows)
 
@@ -178,7 +179,7 @@ sys.exit(run(sys.argv[2:]))
 
 
 def start(*arguments, blocked_at=None):
-    """Start a command as a program of its own; ``blocked_at`` is the piece at which it waits to be stopped."""
+    """Start a command as a program of its own; at the piece ``blocked_at`` it makes a file ``blocked`` and waits."""
     program = [sys.executable, "-m", "paraqd.cli.main", *arguments]
     if blocked_at is not None:
         program = [sys.executable, "-c", BLOCKED, str(blocked_at), *arguments]
@@ -319,7 +320,7 @@ class TestGoingOn:
     def test_after_kill_9_it_goes_on_to_the_same_bytes(self, here):
         assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
         process = start(*self.ARGUMENTS, "-o", "out/", blocked_at=2)
-        wait_for(lambda: len(parts("out")) == 2, process)
+        wait_for(Path("blocked").exists, process)
         process.kill()
         process.communicate(timeout=60)
         kept = {part.name: part.stat().st_mtime_ns for part in parts("out")}
@@ -347,7 +348,7 @@ class TestGoingOn:
 
     def test_ctrl_c_says_how_to_go_on(self, here):
         process = start(*self.ARGUMENTS, "-o", "out/", blocked_at=1)
-        wait_for(lambda: len(parts("out")) == 1, process)
+        wait_for(Path("blocked").exists, process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
