@@ -458,6 +458,19 @@ class TestManyRows:
         assert "many.csv was changed while it was being scored" in fails("score", "many.csv", "-o", "out.csv", "-q")
         assert not Path("out.csv").exists()
 
+    def test_a_file_that_gets_other_rows_of_the_same_number(self, here, scorer, fails, monkeypatch):
+        Path("many.csv").write_text("question,paraphrase\n" + "What is 1 + 2?,Add 1 and 2.\n" * 300)
+        scoring = scorer.score_pairs
+
+        def and_write_over(pairs):
+            Path("many.csv").write_text("question,paraphrase\n" + "What is 1 + 2?,Add 1 and 3.\n" * 300)
+            os.utime("many.csv", ns=(1, 1))  # the clock may be too coarse to tell
+            return scoring(pairs)
+
+        monkeypatch.setattr(scorer, "score_pairs", and_write_over)
+        assert "many.csv was changed while it was being scored" in fails("score", "many.csv", "-o", "out.csv", "-q")
+        assert not Path("out.csv").exists()
+
     def test_a_second_run_to_the_same_output(self, many, scorer, fails):
         fcntl = pytest.importorskip("fcntl")
         with open("out.csv.unfinished", "wb") as file:

@@ -76,8 +76,10 @@ def environment():
     return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
 
 
-def wait_for(running, ready):
+def wait_for(running, ready, seconds=60):
+    deadline = time.monotonic() + seconds
     while running.poll() is None and not ready():
+        assert time.monotonic() < deadline, "it takes too long"
         time.sleep(0.02)
     assert running.poll() is None, running.communicate()
 

@@ -2,12 +2,14 @@
 
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +18,11 @@ import pytest
 
 import paraqd
 from paraqd.cli.main import run
-from paraqd.integrations.pieces import cuts, rows_of_a_part, survey
+from paraqd.corpus.locks import locked
+from paraqd.corpus.tables import Table, TableError
+from paraqd.integrations.engines import Result, in_processes
+from paraqd.integrations.pieces import Piece, cuts, rows_of_a_part, survey
+from paraqd.integrations.ray_engine import ClusterError, _Hand, on_ray
 from paraqd.integrations.stores import Store
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -62,6 +68,78 @@ def fails(capsys):
     return failing
 
 
+class CannotBegin:
+    """A job whose workers cannot load what they need."""
+
+    def worker(self, *, threads=None):
+        raise TableError("the model is not there")
+
+
+class Counting:
+    """A job that is its own worker and does nothing; sent to other processes as a whole."""
+
+    identity = "none"
+
+    def worker(self, *, threads=None):
+        return self
+
+    def work(self, piece, on_rows):
+        return {}
+
+
+class AllDie(Counting):
+    def worker(self, *, threads=None):
+        os._exit(1)
+
+
+class OneOfTwo(Counting):
+    """A job for two workers on a cluster, of which the first that comes is known again when it is started anew."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def first(self):
+        import ray
+
+        me = ray.get_runtime_context().get_actor_id()
+        try:
+            with open(self.folder / "first", "x") as file:
+                file.write(me)
+        except FileExistsError:
+            pass
+        return (self.folder / "first").read_text() == me
+
+
+class OneDies(OneOfTwo):
+    def worker(self, *, threads=None):
+        if self.first():
+            with open(self.folder / "deaths", "a") as file:
+                file.write("x")
+            os._exit(1)
+        return self
+
+    def work(self, piece, on_rows):
+        """Take longer than the other worker has to die in."""
+        deaths, still = self.folder / "deaths", time.monotonic() + 60
+        while piece.index == 0 and not (deaths.exists() and len(deaths.read_text()) >= 4):
+            assert time.monotonic() < still
+            time.sleep(0.05)
+        still = time.monotonic() + 6
+        while piece.index == 0 and len(deaths.read_text()) < 7 and time.monotonic() < still:
+            time.sleep(0.05)
+        return {}
+
+
+class OneLacks(OneOfTwo):
+    def worker(self, *, threads=None):
+        if self.first():
+            raise TableError("the model is not there")
+        return self
+
+
+PIECES = [Piece(i, "a", i, 1) for i in range(3)]
+
+
 def parts(folder):
     return sorted(Path(folder).glob("part-*.parquet"))
 
@@ -81,9 +159,30 @@ def environment():
     return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]), OMP_NUM_THREADS="1")
 
 
-def start(*arguments):
-    """Start a command as a program of its own."""
+# the program with a worker that never ends with one of its pieces
+BLOCKED = """
+import sys, time
+from paraqd.cli.main import run
+from paraqd.integrations.score_folder import ScoreWorker
+
+work = ScoreWorker.work
+
+def blocked(self, piece, on_rows):
+    if piece.index == int(sys.argv[1]):
+        open("blocked", "w").close()
+        time.sleep(600)
+    return work(self, piece, on_rows)
+
+ScoreWorker.work = blocked
+sys.exit(run(sys.argv[2:]))
+"""
+
+
+def start(*arguments, blocked_at=None):
+    """Start a command as a program of its own; at the piece ``blocked_at`` it makes a file ``blocked`` and waits."""
     program = [sys.executable, "-m", "paraqd.cli.main", *arguments]
+    if blocked_at is not None:
+        program = [sys.executable, "-c", BLOCKED, str(blocked_at), *arguments]
     return subprocess.Popen(program, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -120,6 +219,41 @@ class TestParts:
         assert [row["number"] for row in rows("out")] == [*range(20), None]
         assert run(["score", "texts/a.jsonl", "-o", "one/", "-q", *READING]) == 0
         assert [row["score"] for row in rows("one")] == [row["score"] for row in rows("out")[:20]]
+
+    def test_a_text_file_is_read_once_however_many_parts_it_has(self, here, monkeypatch):
+        Path("texts").mkdir()
+        for name in ("a", "b"):
+            lines = [json.dumps(row) for row in pairs(50, name)]
+            Path(f"texts/{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        inputs = survey(Store.at("texts"), part_rows=8, check=lambda table: None, progress=lambda *told: None)
+        read, began = [], Table.rows
+
+        def counted(table, only=None):
+            for row in began(table, only):
+                read.append(row["id"])
+                yield row
+
+        monkeypatch.setattr(Table, "rows", counted)
+        reader = pickle.loads(pickle.dumps(inputs.reader))
+        found = [[row["id"] for row in reader.rows(piece)] for piece in inputs.pieces]
+        assert [id for ids in found for id in ids] == [f"{name}{i}" for name in "ab" for i in range(50)]
+        assert len(read) == 100
+        for wanted in (3, 1, 1, 8, 2):  # and in any other order
+            assert [row["id"] for row in reader.rows(inputs.pieces[wanted])] == found[wanted]
+
+    @pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+    def test_columns_in_another_case_are_taken_and_told(self, here, capsys, workers):
+        for name in ("b", "c"):
+            renamed = {"question": "Question", "paraphrase": "PARAPHRASE"}
+            write(Path(f"in/{name}.parquet"), [{renamed.get(k, k): v for k, v in row.items()} for row in pairs(9)])
+        assert run(["score", "in", "-o", "out/", "-q", *workers, *READING]) == 0
+        assert capsys.readouterr().err == (
+            "in/b.parquet has no column 'question'; taking 'Question' (the same in 2 files)\n"
+            "in/b.parquet has no column 'paraphrase'; taking 'PARAPHRASE' (the same in 2 files)\n"
+        )
+        found = rows("out")
+        assert [row["score"] for row in found[450:]] == [row["score"] for row in found[:9]] * 2
+        assert (found[0]["Question"], found[450]["question"]) == (None, None)
 
     def test_files_whose_columns_differ(self, here):
         base = pairs(3)
@@ -185,12 +319,12 @@ class TestGoingOn:
 
     def test_after_kill_9_it_goes_on_to_the_same_bytes(self, here):
         assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
-        process = start(*self.ARGUMENTS, "-o", "out/")
-        wait_for(lambda: len(parts("out")) >= 2, process)
+        process = start(*self.ARGUMENTS, "-o", "out/", blocked_at=2)
+        wait_for(Path("blocked").exists, process)
         process.kill()
-        process.wait()
+        process.communicate(timeout=60)
         kept = {part.name: part.stat().st_mtime_ns for part in parts("out")}
-        assert 2 <= len(kept) < len(parts("whole")) and not Path("out/_SUCCESS").exists()
+        assert len(kept) == 2 and not Path("out/_SUCCESS").exists()
         Path("out/.part-00009.parquet.abc.writing").write_bytes(b"half")
         again = start(*self.ARGUMENTS, "-o", "out/")
         out, err = again.communicate(timeout=60)
@@ -198,7 +332,7 @@ class TestGoingOn:
         assert "going on after" in err and "580" in out
         assert same("whole", "out") and Path("out/_SUCCESS").read_bytes() == Path("whole/_SUCCESS").read_bytes()
         assert {part.name: part.stat().st_mtime_ns for part in parts("out") if part.name in kept} == kept
-        assert sorted(path.name for path in Path("out").iterdir() if path.name.startswith(".")) == []
+        assert sorted(path.name for path in Path("out").iterdir() if path.name.startswith(".")) == [".lock"]
 
     def test_a_part_that_is_cut_off_or_of_another_run_is_made_again(self, here):
         assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
@@ -213,11 +347,12 @@ class TestGoingOn:
         assert {part.name: part.read_bytes() for part in parts("out")} == whole
 
     def test_ctrl_c_says_how_to_go_on(self, here):
-        process = start(*self.ARGUMENTS, "-o", "out/")
-        wait_for(lambda: len(parts("out")) >= 1, process)
+        process = start(*self.ARGUMENTS, "-o", "out/", blocked_at=1)
+        wait_for(Path("blocked").exists, process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
+        assert "stopped: 50 of 580 rows are finished" in err
         assert "run the same command again to go on" in err and "Traceback" not in err
         assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
         assert Counter(row["id"] for row in rows("out")) == Counter(row["id"] for row in pairs(450) + pairs(130, "b"))
@@ -241,6 +376,26 @@ class TestBadInput:
         assert "thesis.doc" in fails("score", "in", "-o", "mine/", *READING)
         assert "thesis.doc" in fails("score", "in", "-o", "mine/", "--overwrite", *READING)
         assert [path.name for path in Path("mine").iterdir()] == ["thesis.doc"]
+
+    @pytest.mark.parametrize("name", [".env", "_thesis.doc", "part-one.parquet", ".x.writing", "a/part-00000.parquet"])
+    def test_overwriting_removes_what_a_run_has_written_and_nothing_else(self, here, fails, name):
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
+        stranger = Path("out", name)
+        stranger.parent.mkdir(exist_ok=True)
+        stranger.write_text("years of work")
+        assert f"holds {name}, which is not of this run" in fails("score", "in", "-o", "out/", "--overwrite", *READING)
+        assert stranger.read_text() == "years of work" and Path("out/_SUCCESS").exists()
+        stranger.unlink()
+        Path("out/.part-00000.parquet.crc").write_bytes(b"sum")
+        assert run(["score", "in", "-o", "out/", "--overwrite", "--part-rows", "300", "-q", *READING]) == 0
+        assert not Path("out/.part-00000.parquet.crc").exists() and len(parts("out")) == 3
+
+    def test_two_runs_at_once_lock_the_same_file(self, here):
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
+        with open("out/.lock", "ab") as waiting:  # opened while the first run was at work, locked when it is over
+            assert run(["score", "in", "-o", "out/", "--overwrite", "-q", *READING]) == 0
+            assert locked(waiting)
+            assert run(["score", "in", "-o", "out/", "--overwrite", "-q", *READING]) == 2
 
     def test_outputs_that_cannot_be(self, here, fails):
         assert "lie in each other" in fails("score", "in", "-o", "in/out/", *READING)
@@ -278,6 +433,50 @@ class TestBadInput:
         assert not Path("out/_SUCCESS").exists()
         assert run(arguments) == 1  # tried again, and no more
         assert len(rows("out")) == 480
+
+    @pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+    def test_text_that_is_no_text_spoils_its_part_alone(self, here, capsys, workers):
+        texts = [row["paraphrase"].encode() for row in pairs(30)]
+        texts[12] = b"Tom\xff has 5"
+        table = pa.Table.from_pylist(pairs(30))
+        table = table.set_column(2, "paraphrase", pa.array(texts, pa.binary()).view(pa.string()))
+        pq.write_table(table, "in/c.parquet", row_group_size=10)
+        arguments = ["score", "in", "-o", "out/", "--part-rows", "10", "-q", *workers, *READING]
+        assert run(arguments) == 1
+        [line] = capsys.readouterr().err.splitlines()
+        assert "is missing: rows 11–20 of in/c.parquet cannot be read: In column 2: Invalid: Invalid UTF8" in line
+        assert len(rows("out")) == 600
+
+    def test_pages_are_held_against_their_checksums(self, here, capsys):
+        table = pa.Table.from_pylist(pairs(30))
+        plain = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+        pq.write_table(table, "in/c.parquet", row_group_size=10, **plain)
+        raw = bytearray(Path("in/c.parquet").read_bytes())
+        place = raw.index(b"Tom has 14 apples")
+        raw[place : place + 3] = b"Tim"
+        Path("in/c.parquet").write_bytes(raw)
+        assert run(["score", "in", "-o", "out/", "--part-rows", "10", "-q", *READING]) == 1
+        [line] = capsys.readouterr().err.splitlines()
+        assert "rows 11–20 of in/c.parquet cannot be read" in line and "CRC" in line
+
+    def test_a_parquet_file_with_a_column_twice(self, here, fails, capsys):
+        names = ["question", "paraphrase", "note", "note"]
+        texts = [[row[name] for row in pairs(3)] for name in ("question", "paraphrase", "id", "id")]
+        pq.write_table(pa.table([pa.array(column) for column in texts], names=names), "in/c.parquet")
+        line = "in/c.parquet has the column 'note' twice; rename one of them"
+        assert fails("score", "in/c.parquet", "-o", "out.csv", *READING) == f"error: {line}"
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
+        assert capsys.readouterr().err == f"{line}\n" and len(rows("out")) == 580
+
+    def test_threads_are_for_one_process(self, here, fails):
+        line = fails("score", "in", "-o", "out/", "--threads", "2", "--workers", "2", *READING)
+        assert "--threads does not go with --workers: workers have one core each" in line
+        assert "with --engine ray" in fails("score", "in", "-o", "out/", "--threads", "2", "--engine", "ray", *READING)
+        assert run(["score", "in", "-o", "out/", "--threads", "2", "-q", *READING]) == 0
+
+    def test_a_worker_that_cannot_begin_tells_why(self):
+        with pytest.raises(TableError, match="the model is not there"):
+            list(in_processes(2)(CannotBegin(), [Piece(0, "a", 0, 1)], lambda rows: None))
 
     def test_the_extra_is_named_where_ray_is_missing(self, here, fails, monkeypatch):
         monkeypatch.setitem(sys.modules, "ray", None)
@@ -318,6 +517,7 @@ class TestAugment:
 def cluster():
     """A Ray cluster with two slots on this machine, and its address."""
     ray = pytest.importorskip("ray")
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
@@ -346,6 +546,19 @@ def busy_workers():
     return [pid for pid in found if os.getpid() in ancestors(pid, parents)]
 
 
+def held_worker(process, seconds=60):
+    """Return a worker that was stopped in the middle of a piece, and will not end with it."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()
+        for pid in busy_workers():
+            os.kill(pid, signal.SIGSTOP)
+            if pid in busy_workers():
+                return pid
+            os.kill(pid, signal.SIGCONT)  # it had come to its end meanwhile
+    raise AssertionError("no worker is at work")
+
+
 def ancestors(pid, parents):
     while pid in parents:
         pid = parents[pid]
@@ -360,14 +573,12 @@ class TestRay:
         write(Path("in/c.parquet"), pairs(1000, "c"))
         assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
         process = start(*self.ARGUMENTS, "-o", "out/", "--engine", "ray", "--address", cluster, "--workers", "2")
-        killed = 0
         for least in (1, 8):
-            wait_for(lambda least=least: len(parts("out")) >= least and busy_workers(), process)
-            os.kill(busy_workers()[0], signal.SIGKILL)
-            killed += 1
+            wait_for(lambda least=least: len(parts("out")) >= least, process)
+            os.kill(held_worker(process), signal.SIGKILL)
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
-        assert killed == 2 and err == ""  # and nothing of what Ray has to say about it
+        assert err == ""  # and nothing of what Ray has to say about it
         assert "1,580 rows" in out
         assert same("whole", "out")
         assert Counter(row["id"] for row in rows("out")).most_common(1)[0][1] == 1
@@ -377,8 +588,11 @@ class TestRay:
         assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
         process = start(*self.ARGUMENTS, "-o", "out/", "--engine", "ray", "--address", cluster, "--workers", "2")
         wait_for(lambda: len(parts("out")) >= 2, process)
+        held = held_worker(process)  # its piece cannot come to an end before the driver does
         process.kill()
-        process.communicate()
+        process.communicate(timeout=60)
+        with suppress(ProcessLookupError):  # Ray may have ended it with its driver
+            os.kill(held, signal.SIGKILL)
         assert not Path("out/_SUCCESS").exists()
         assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
         assert same("whole", "out")
@@ -406,8 +620,54 @@ class TestRay:
         with socket.create_server(("127.0.0.1", 0)) as server:
             address = f"127.0.0.1:{server.getsockname()[1]}"
             line = fails("score", "in", "-o", "out/", "--engine", "ray", "--address", address, *READING)
-        assert address in line and "Ray cluster" in line
+        assert f"what listens at {address} did not answer as a Ray cluster within 3 s" in line
         assert not Path("out").exists()
+
+    def test_an_address_beside_a_cluster_that_the_program_has(self, here, cluster, monkeypatch):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = f"127.0.0.1:{server.getsockname()[1]}"
+            monkeypatch.setattr("paraqd.integrations.ray_engine.check_address", lambda address: None)
+            with pytest.raises(ClusterError, match=f"connected to the Ray cluster at {cluster}, not at {address}"):
+                on_ray(address=address)
+        monkeypatch.undo()
+        monkeypatch.setattr("sys.executable", "/nowhere")  # none of these asks another process
+        for address in (cluster, "auto", "local", None):
+            assert list(on_ray(address=address)(Counting(), PIECES[:1], lambda rows: None)) == [Result(PIECES[0], {})]
+
+    def test_one_bad_machine_does_not_end_the_run(self, here, cluster, caplog):
+        """A worker that dies whenever it is started, beside one that is well and takes longer than that."""
+        found = list(on_ray(workers=2)(OneDies(str(here)), PIECES, lambda rows: None))
+        assert sorted(result.piece.index for result in found) == [0, 1, 2]
+        assert not any(result.problem for result in found)
+        assert len((here / "deaths").read_text()) == 4
+        assert [record.message.partition(":")[0] for record in caplog.records] == ["a worker is given up"]
+
+    def test_one_machine_without_what_is_needed_does_not_end_the_run(self, here, cluster, caplog):
+        found = list(on_ray(workers=2)(OneLacks(str(here)), PIECES, lambda rows: None))
+        assert sorted(result.piece.index for result in found) == [0, 1, 2]
+        assert "a worker is given up: the model is not there" in caplog.text
+
+    def test_no_worker_left(self, here, cluster):
+        with pytest.raises(ClusterError, match="a worker could not be started"):
+            list(on_ray(workers=2)(AllDie(), PIECES, lambda rows: None))
+        with pytest.raises(TableError, match="the model is not there"):
+            list(on_ray(workers=2)(CannotBegin(), PIECES, lambda rows: None))
+
+    def test_a_worker_that_forgets_is_one_that_died(self, here, cluster, monkeypatch):
+        """Ray may have started a worker anew before its piece came."""
+
+        class Forgets(_Hand):
+            calls = 0
+
+            def work(self, piece):
+                self.calls += 1
+                assert self.calls < 20, "it is asked forever"
+                self._worker = None
+                return super().work(piece)
+
+        monkeypatch.setattr("paraqd.integrations.ray_engine._Hand", Forgets)
+        [result] = on_ray(workers=1)(Counting(), PIECES[:1], lambda rows: None)
+        assert result.problem == "its worker died 4 times (out of memory?)"
 
     def test_batches_of_ray_data(self, here, cluster):
         from paraqd.integrations.ray_data import ScoreBatches
@@ -416,6 +676,8 @@ class TestRay:
         scored = ScoreBatches("reading")(pq.read_table("in/b.parquet"))
         assert scored.to_pylist() == pq.read_table("b.parquet").to_pylist()
         assert ScoreBatches("reading")(scored).equals(scored)
+        signature = ScoreBatches("default", skip=False)(pq.read_table("in/b.parquet").slice(0, 1))["signature"][0]
+        assert "|skip:no" in str(signature)
         import ray.data
 
         ray.data.DataContext.get_current().enable_progress_bars = False

@@ -113,6 +113,9 @@ def score(
     if folders is not None:
         if keep_going:
             raise typer.BadParameter("--keep-going is for a single file: of a folder all that can be read is scored")
+        if threads is not None and (workers is not None or engine is EngineName.ray):
+            other = "--workers" if workers is not None else "--engine ray"
+            raise typer.BadParameter(f"--threads does not go with {other}: workers have one core each")
         from paraqd.cli.score_folder import score_folders
 
         score_folders(

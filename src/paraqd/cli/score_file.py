@@ -16,7 +16,7 @@ from paraqd.corpus.parquet import parquet_groups
 from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_table, open_writer, replacing
 from paraqd.corpus.writers import sweep
 from paraqd.integrations.column_types import Held, arrow_types, jsonable, plain_value, typed
-from paraqd.integrations.score_folder import check_columns
+from paraqd.integrations.score_folder import as_written, check_columns, other_names
 from paraqd.integrations.score_rows import (
     ADDED,
     ADDED_WITH_WHY,
@@ -44,7 +44,8 @@ class ScoringInterrupted(KeyboardInterrupt):  # it is an interrupt, not an error
 class Source:
     """Pairs that have been looked through: what a first pass over the file tells.
 
-    ``types`` is what each of its columns holds, as `open_writer` takes it; ``sha256`` that of the file's bytes;
+    ``types`` is what each of its columns holds, as `open_writer` takes it; ``sha256`` that of the file's bytes, and
+    ``state`` what changes when somebody writes to it;
     ``notes`` are things to say before the work begins. ``damage`` says what is wrong with a file of which only the
     rows before that are scored.
     """
@@ -54,6 +55,7 @@ class Source:
     rows: int
     types: Mapping[str, Any]
     sha256: str
+    state: tuple[int, int]
     added: Mapping[str, type] = field(default_factory=lambda: ADDED)
     notes: tuple[str, ...] = ()
     damage: str = ""
@@ -80,10 +82,11 @@ def look_through(
     file never hold up the others: which rows they are is known.
     """
     table = open_table(source, encoding=encoding, lenient=keep_going)
+    state = _state(table)
     added = ADDED_WITH_WHY if why else ADDED
     jsonl = table.kind.format is Format.JSONL
     if not jsonl:  # the columns are known before the rows are
-        check_columns(table, _as_written(table, columns), added, overwrite_columns=overwrite_columns)
+        check_columns(table, as_written(table, columns), added, overwrite_columns=overwrite_columns)
     seen: dict[str, Held] = {name: Held() for name in table.columns}
     on_progress("reading", 0, None)
     notes: list[str] = []
@@ -98,17 +101,22 @@ def look_through(
         raise TableError(f"{table.name} has no rows")
     if jsonl:
         table = replace(table, columns=tuple(seen))
-        check_columns(table, _as_written(table, columns), added, overwrite_columns=overwrite_columns)
+        check_columns(table, as_written(table, columns), added, overwrite_columns=overwrite_columns)
     with explained(table.path), open(table.path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     types = arrow_types(table) if table.kind.format is Format.PARQUET else {n: h.type for n, h in seen.items()}
-    meant = _as_written(table, columns)
-    for name, taken in ((columns.question, meant.question), (columns.paraphrase, meant.paraphrase)):
-        if name != taken:
-            notes.append(f"{table.name} has no column {name!r}; taking {taken!r}")
+    meant = as_written(table, columns)
+    notes += other_names(table.name, columns, meant)
     if table.columns.count("") > 1:
         notes.append(f"warning: {table.name} has several columns without a name; the last of them is kept")
-    return Source(table, meant, rows, types, digest, added, notes=tuple(notes), damage=damage)
+    return Source(table, meant, rows, types, digest, state, added, notes=tuple(notes), damage=damage)
+
+
+def _state(table: Table) -> tuple[int, int]:
+    """Return a file's size and when it was last written."""
+    with explained(table.path):
+        found = table.path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def _read_rows(table: Table, seen: dict[str, Held], on_progress: OnProgress, *, keep_going: bool) -> tuple[int, str]:
@@ -151,12 +159,6 @@ def _read_groups(table: Table, on_progress: OnProgress, notes: list[str]) -> tup
     if lost and not read:
         raise TableError(f"{problem}, nor any other; copy or make it again" if len(lost) > 1 else problem)
     return rows, lost
-
-
-def _as_written(table: Table, columns: Columns) -> Columns:
-    """Return the columns' names in the case in which the file has them."""
-    question, paraphrase = table.written_as(columns.question), table.written_as(columns.paraphrase)
-    return replace(columns, question=question, paraphrase=paraphrase)
 
 
 def score_to_file(
@@ -241,7 +243,7 @@ def _joined(source: Source, journal: Journal) -> Iterator[list[tuple[Row, Judged
     for chunk in source.chunks():
         rows += len(chunk)
         yield list(zip(chunk, islice(judged, len(chunk)), strict=False))
-    if not rows == journal.rows == source.rows:
+    if not rows == journal.rows == source.rows or _state(source.table) != source.state:
         raise TableError(f"{source.table.name} was changed while it was being scored; run the same command again")
 
 

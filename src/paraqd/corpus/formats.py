@@ -117,6 +117,14 @@ def reason(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+def check_names(columns: tuple[str, ...], name: str | Path) -> tuple[str, ...]:
+    """Return the columns of a file; a TableError where two have the same name."""
+    twice = sorted({column for column in columns if column and columns.count(column) > 1})
+    if twice:
+        raise TableError(f"{name} has the column {twice[0]!r} twice; rename one of them")
+    return columns
+
+
 @contextmanager
 def explained(path: str | Path) -> Iterator[None]:
     """Turn what can go wrong with the bytes of a file into a TableError of one line."""

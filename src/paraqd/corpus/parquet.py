@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paraqd.corpus.formats import TableError, explained, reason
+from paraqd.corpus.formats import TableError, check_names, explained, reason
 from paraqd.corpus.rows import LostRow, Row
 
 _BATCH_ROWS, _BATCH_BYTES = 1024, 1 << 24
@@ -26,19 +26,19 @@ def parquet_columns(path: Path) -> tuple[str, ...]:
     with explained(path), open(path, "rb") as raw:
         if not raw.read(1):
             raise TableError(f"{path} is empty")
-    with _opened(path) as file:
-        return tuple(file.schema_arrow.names)
+    with opened(path, path) as file:
+        return check_names(tuple(file.schema_arrow.names), path)
 
 
 def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]) -> Iterator[Row]:
     """Yield every row; ``lost`` are the row groups that cannot be read, of which each row is a `LostRow`."""
-    with _opened(path) as file:
+    with opened(path, path) as file:
         for group in range(file.num_row_groups):
             if group in lost:
                 for _ in range(file.metadata.row_group(group).num_rows):
                     yield LostRow(lost[group])
                 continue
-            for batch in _batches(file, group, only):
+            for batch in batches(file, group, only):
                 yield from batch.to_pylist()
 
 
@@ -47,11 +47,11 @@ def parquet_groups(path: Path) -> Iterator[Group]:
     import pyarrow as pa
 
     first = 0
-    with _opened(path) as file:
+    with opened(path, path) as file:
         for group in range(file.num_row_groups):
             rows, found, problem = file.metadata.row_group(group).num_rows, 0, ""
             try:
-                for batch in _batches(file, group, None):
+                for batch in batches(file, group, None):
                     batch.validate(full=True)  # bytes that are no UTF-8, offsets that lead nowhere
                     found += batch.num_rows
                 if found != rows:
@@ -59,12 +59,12 @@ def parquet_groups(path: Path) -> Iterator[Group]:
             except (pa.ArrowException, OSError) as error:
                 if isinstance(error, OSError) and error.errno is not None:  # the disk's fault, not the data's
                     raise
-                problem = _brief(error)
+                problem = brief(error)
             yield Group(first, rows, problem)
             first += rows
 
 
-def _batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:
+def batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:
     """Yield some rows at a time: fewer where they are large, so that memory does not depend on that."""
     facts = file.metadata.row_group(group)
     each = max(1, facts.total_byte_size // max(1, facts.num_rows))
@@ -73,20 +73,22 @@ def _batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def opened(source: Any, name: str | Path) -> Iterator[Any]:
+    """Open a Parquet file by its path, or one that is open for reading; ``name`` is what messages call it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with explained(path):
+    with explained(name):
         try:
             # a buffer size makes pyarrow read page by page: memory does not depend on the row groups' size
-            with pq.ParquetFile(path, buffer_size=1 << 20, page_checksum_verification=True) as file:
+            with pq.ParquetFile(source, buffer_size=1 << 20, page_checksum_verification=True) as file:
                 yield file
         except pa.ArrowException as error:
-            message = f"{path} is cut off or not a Parquet file ({_brief(error)}); copy or make it again"
+            message = f"{name} is cut off or not a Parquet file ({brief(error)}); copy or make it again"
             raise TableError(message) from None
 
 
-def _brief(error: Exception) -> str:
+def brief(error: Exception) -> str:
+    """Return the first sentence of what pyarrow says, which may quote bytes of the file."""
     shown = "".join(sign if sign.isprintable() else " " for sign in reason(error).split(".")[0])
     return " ".join(shown.split())

@@ -25,6 +25,7 @@ from paraqd.corpus.formats import (
     Format,
     Kind,
     TableError,
+    check_names,
     is_known,
     kind_of,
     open_bytes,
@@ -168,10 +169,7 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     table = replace(table, dialect=_dialect(table))
     header = next(_records(table), (0, None))[1]
     columns = tuple(name.strip() for name in _filled(table, header))
-    twice = sorted({name for name in columns if name and columns.count(name) > 1})
-    if twice:
-        raise TableError(f"{table.name} has the column {twice[0]!r} twice; rename one of them")
-    return replace(table, columns=columns)
+    return replace(table, columns=check_names(columns, table.name))
 
 
 def _filled(table: Table, first: Iterable[str] | None) -> tuple[str, ...]:

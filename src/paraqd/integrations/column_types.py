@@ -42,12 +42,17 @@ class Held:
 
 
 def arrow_types(table: Table) -> dict[str, Any]:
-    """Return the columns' own types, so that a Parquet file keeps them; what only some programs know becomes text."""
-    import pyarrow as pa
+    """Return the own types of a Parquet file's columns, so that another keeps them."""
     import pyarrow.parquet as pq
 
     with explained(table.path):
-        schema = pq.read_schema(table.path)
+        return types_in(pq.read_schema(table.path))
+
+
+def types_in(schema: Any) -> dict[str, Any]:
+    """Return the types of an Arrow schema's columns; what only some programs know becomes text."""
+    import pyarrow as pa
+
     return {field.name: str if isinstance(field.type, pa.BaseExtensionType) else field.type for field in schema}
 
 

@@ -92,8 +92,10 @@ def in_processes(workers: int) -> Engine:
                 "fewer --workers if it happens again"
             ) from None
         finally:
-            for process in list((pool._processes or {}).values()):
-                process.terminate()  # a part takes minutes, and is not there until it is whole
+            # a part takes minutes, and is not there until it is whole: nobody is to wait for it. Before Python 3.14 a
+            # pool has no public way to end its processes, and not to have the list there is harmless
+            for process in list((getattr(pool, "_processes", None) or {}).values()):
+                process.terminate()
             pool.shutdown(wait=True, cancel_futures=True)
 
     return run
@@ -119,7 +121,10 @@ def _begin(job: Job) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    _state["worker"] = job.worker(threads=1)
+    try:
+        _state["worker"] = job.worker(threads=1)
+    except Exception as error:  # told by the first piece: all that a pool says is that it is broken
+        _state["error"] = error
 
 
 def _end_with_parent() -> None:
@@ -131,4 +136,6 @@ def _end_with_parent() -> None:
 
 
 def _work(piece: Piece) -> Result:
+    if "error" in _state:
+        raise _state["error"]
     return worked(_state["worker"], piece)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from paraqd.corpus.formats import Format, TableError, is_known, kind_of, reason
+from paraqd.corpus.formats import Format, TableError, check_names, explained, is_known, kind_of
+from paraqd.corpus.parquet import batches, brief, opened
 from paraqd.corpus.tables import Row, Table, open_table
-from paraqd.integrations.column_types import Held
+from paraqd.integrations.column_types import Held, types_in
 from paraqd.integrations.stores import Entry, Store
 
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
 _PARTS = 4096  # aimed at: enough for many machines, few enough to be listed in a second or two
-_BATCH = 1024
-_AT_ONCE = 16  # files looked at at a time: in an object store each takes a while to answer
+AT_ONCE = 16  # files looked at at a time: in an object store each takes a while to answer
 
 
 class UnreadableError(TableError):
@@ -101,7 +102,7 @@ def survey(
         raise TableError(f"{store.given} has no {known}")
     files: list[Surveyed] = []
     progress("looking", 0, len(entries))
-    with ThreadPoolExecutor(min(_AT_ONCE, len(entries))) as pool:
+    with ThreadPoolExecutor(min(AT_ONCE, len(entries))) as pool:
         for file in pool.map(partial(_look, store, encoding), entries):
             files.append(file)
             if file.types is not None:
@@ -179,15 +180,10 @@ def _look(store: Store, encoding: str | None, entry: Entry) -> Surveyed:
             return _look_at_text(store, encoding, entry)
         with _parquet(store, entry.name) as file:
             groups = tuple(file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups))
-            return Surveyed(entry, groups, _types_of(file.schema_arrow))
+            check_names(tuple(file.schema_arrow.names), store.shown(entry.name))
+            return Surveyed(entry, groups, types_in(file.schema_arrow))
     except TableError as error:
         return Surveyed(entry, problem=str(error))
-
-
-def _types_of(schema: Any) -> dict[str, Any]:
-    import pyarrow as pa
-
-    return {field.name: str if isinstance(field.type, pa.BaseExtensionType) else field.type for field in schema}
 
 
 def _look_at_text(store: Store, encoding: str | None, entry: Entry) -> Surveyed:
@@ -235,6 +231,8 @@ class Reader:
 
     store: Store
     tables: Mapping[str, Table]
+    # the text file that was read last, how far, and its other rows
+    _last: list[tuple[str, int, Iterator[Row]]] = field(default_factory=list, compare=False, repr=False)
 
     def rows(self, piece: Piece, only: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield the rows of a piece; `UnreadableError` says which cannot be read, and why."""
@@ -259,8 +257,19 @@ class Reader:
 
     def _rows(self, piece: Piece, only: Sequence[str] | None) -> Iterator[Row]:
         if (table := self.tables.get(piece.file)) is not None:
-            return islice(table.rows(), piece.start, piece.start + piece.rows)
+            return self._text_rows(table, piece)
         return _parquet_rows(self.store, piece, only)
+
+    def _text_rows(self, table: Table, piece: Piece) -> Iterator[Row]:
+        """Yield the rows of a piece; one that stands behind the last that was read is reached from there.
+
+        Pieces are handed out in their order, so that a worker reads through a text file once, however many it has.
+        """
+        file, place, rows = self._last.pop() if self._last else ("", 0, iter(()))
+        if file != piece.file or place > piece.start or not place:
+            place, rows = 0, table.rows()
+        yield from islice(rows, piece.start - place, piece.start - place + piece.rows)
+        self._last.append((piece.file, piece.start + piece.rows, rows))
 
 
 def _parquet_rows(store: Store, piece: Piece, only: Sequence[str] | None) -> Iterator[Row]:
@@ -271,18 +280,18 @@ def _parquet_rows(store: Store, piece: Piece, only: Sequence[str] | None) -> Ite
         left = piece.rows
         columns = None if only is None else [name for name in only if name in file.schema_arrow.names]
         try:
-            batches = file.iter_batches(batch_size=_BATCH, row_groups=groups, columns=columns, use_threads=False)
-            for batch in batches:
+            for batch in chain.from_iterable(batches(file, group, columns) for group in groups):
                 if skip >= batch.num_rows:
                     skip -= batch.num_rows
                     continue
                 taken = batch.slice(skip, left)
                 skip, left = 0, left - taken.num_rows
+                taken.validate(full=True)  # bytes that are no UTF-8, offsets that lead nowhere
                 yield from taken.to_pylist()
                 if not left:
                     return
-        except (pa.ArrowException, OSError) as error:
-            raise TableError(_short(error)) from None
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise TableError(brief(error)) from None
 
 
 def _groups(metadata: Any, piece: Piece) -> tuple[list[int], int]:
@@ -299,17 +308,8 @@ def _groups(metadata: Any, piece: Piece) -> tuple[list[int], int]:
     return groups, skip
 
 
-def _parquet(store: Store, name: str) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+@contextmanager
+def _parquet(store: Store, name: str) -> Iterator[Any]:
     shown = store.shown(name)
-    try:
-        # a buffer size makes pyarrow read page by page: memory does not depend on the row groups' size
-        return pq.ParquetFile(store.filesystem.open_input_file(store.path(name)), buffer_size=1 << 20)
-    except (pa.ArrowException, OSError) as error:
-        raise TableError(f"{shown} is cut off or not a Parquet file ({_short(error)}); copy or make it again") from None
-
-
-def _short(error: Exception) -> str:
-    return reason(error).split(". ")[0].rstrip(".")[:200]
+    with explained(shown), store.filesystem.open_input_file(store.path(name)) as raw, opened(raw, shown) as file:
+        yield file

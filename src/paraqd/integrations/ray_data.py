@@ -20,7 +20,7 @@ class ScoreBatches:
 
     Parameters
     ----------
-    model, mode, threshold
+    model, mode, threshold, skip
         As `paraqd.Scorer.load` takes them.
     question_column, paraphrase_column : str
         Where the texts are.
@@ -41,8 +41,9 @@ class ScoreBatches:
         paraphrase_column: str = "paraphrase",
         why: bool = False,
         threads: int = 1,
+        skip: bool = True,
     ) -> None:
-        self._scorer = Model(model, mode, threshold).load(threads)
+        self._scorer = Model(model, mode, threshold, skip).load(threads)
         self._columns = Columns(question=question_column, paraphrase=paraphrase_column)
         self._added = ADDED_WITH_WHY if why else ADDED
 

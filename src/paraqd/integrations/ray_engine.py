@@ -22,15 +22,15 @@ from paraqd.integrations.engines import Engine, Job, OnRows, Result, Results, Wo
 from paraqd.integrations.pieces import Piece
 
 _REACHED_WITHIN = 5.0  # seconds, for a host that does not answer at all
-_ANSWERED_WITHIN = 10.0  # for one that answers, but not as Ray does
+_ANSWERED_WITHIN = 20.0  # for one that answers, but not as Ray does
 _TRIES = 4
 _PAUSE = 0.5  # seconds, where a worker dies as soon as it is started
-_GREETING = -1  # the piece of a worker that is being started
 _OBJECT_STORE = 128 << 20  # bytes, for a cluster of our own: only pieces and counts go through it
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
+_LOG = logging.getLogger(__name__)
 # one core for each worker, whatever its libraries think
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
 
@@ -42,12 +42,16 @@ class ClusterError(RuntimeError):
 def on_ray(*, address: str | None = None, workers: int | None = None, verbose: bool = False) -> Engine:
     """Return an engine of workers on a Ray cluster: of one core each, by default as many as the cluster has.
 
-    Without an address a cluster is started here and ends with the run; a program that has called ``ray.init`` keeps the
-    one that it has. A worker that dies is started anew, and its piece is tried again, elsewhere perhaps; after four
-    times it counts as failed. A `ClusterError` says that no cluster answers at the address.
+    Without an address, or with ``local``, a cluster is started here and ends with the run; a program that has called
+    ``ray.init`` keeps the one that it has, and any other address is refused. A worker that dies is started anew, and
+    its piece is tried again, elsewhere perhaps; after four times it counts as failed. A worker that dies four times
+    without a piece done is given up as long as there are others. A `ClusterError` says that no cluster answers at the
+    address.
     """
-    if address is not None:
+    address = None if address == "local" else address
+    if address is not None and not _connected_to(address):
         check_address(address)
+        _refuse_another(address)
 
     def run(job: Job, pieces: Sequence[Piece], on_rows: OnRows) -> Results:
         del on_rows  # what a worker has done is known when its part is
@@ -67,6 +71,8 @@ def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterato
     import ray
 
     if ray.is_initialized():  # by the program that calls this: it is its to end
+        if address is not None:
+            _refuse_another(address)
         yield _cores()
         return
     own: dict[str, Any] = {}
@@ -88,6 +94,32 @@ def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterato
         ray.shutdown()
 
 
+def _connected_to(address: str) -> bool:
+    """Whether this program has called ``ray.init`` for the cluster at the address."""
+    import ray
+
+    if not ray.is_initialized():
+        return False
+    mine = ray.get_runtime_context().gcs_address
+    return address == "auto" or _resolved(address) == _resolved(mine)
+
+
+def _refuse_another(address: str) -> None:
+    import ray
+
+    if ray.is_initialized() and not _connected_to(address):
+        mine = ray.get_runtime_context().gcs_address
+        raise ClusterError(f"this program is connected to the Ray cluster at {mine}, not at {address}: give no address")
+
+
+def _resolved(address: str) -> tuple[str, str]:
+    host, _, port = address.rpartition(":")
+    try:
+        return socket.gethostbyname(host), port
+    except OSError:
+        return host, port
+
+
 def _cores() -> int:
     import ray
 
@@ -100,7 +132,7 @@ def check_address(address: str) -> None:
     Ray itself would try for a minute, and may end the process that asks: another process does it.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if address not in ("auto", "local"):
+    if address != "auto":
         if not host or not port.isdigit():
             raise ClusterError(f"--address {address}: write it as HOST:PORT, such as 10.0.0.1:6379, or auto")
         try:
@@ -113,7 +145,10 @@ def check_address(address: str) -> None:
             [sys.executable, "-c", ask], capture_output=True, text=True, timeout=_ANSWERED_WITHIN, check=False
         )
     except subprocess.TimeoutExpired:
-        raise ClusterError(f"what answers at {address} is no Ray cluster of this version; is it running?") from None
+        raise ClusterError(
+            f"what listens at {address} did not answer as a Ray cluster within {_ANSWERED_WITHIN:g} s: is it one, and "
+            "of the same version? One that is busy may answer when it is asked again"
+        ) from None
     if asked.returncode:
         lines = [line for line in asked.stderr.splitlines() if line[:1].isalpha() and "Error" in line.split(":")[0]]
         told = lines[-1].partition(":")[2].strip() if lines else "it does not answer as Ray does"
@@ -160,6 +195,8 @@ class _Crew:
     # what is under way: the worker, and its piece, or None while it is being started
     _under_way: dict[Any, tuple[Any, Piece | None]] = field(default_factory=dict)
     _idle: list[Any] = field(default_factory=list)
+    # the workers that are left, and how often each died since it last finished a piece
+    _deaths: dict[Any, int] = field(default_factory=dict)
     _identity: str | None = None
     _sent: Any = None
 
@@ -177,26 +214,30 @@ class _Crew:
         self._sent = ray.put(self.job)
         self._todo.extend(self.pieces)
         for _ in range(self.workers):
-            self._greet(hand.options(**options).remote())
+            worker = hand.options(**options).remote()
+            self._deaths[worker] = 0
+            self._greet(worker)
         while self._todo or any(piece for _, piece in self._under_way.values()):
             ready, _ = ray.wait(list(self._under_way), num_returns=1)
             for reference in ready:
                 worker, piece = self._under_way.pop(reference)
                 try:
                     found = ray.get(reference)
-                except ray.exceptions.RayTaskError as error:  # what the work itself raised: the same anywhere
-                    raise _cause(error) from None
+                except ray.exceptions.RayTaskError as error:
+                    if piece is not None:  # what the work itself raised: the same anywhere
+                        raise _cause(error) from None
+                    self._give_up(worker, _cause(error))  # something is missing on that machine, or on all
+                    continue
                 except ray.exceptions.RayError as error:
-                    if failed := self._lost(worker, piece, error):
+                    found = error
+                if isinstance(found, Exception) or (piece is not None and found is None):
+                    if failed := self._lost(worker, piece, found):
                         yield failed
                     continue
                 if piece is None:
                     self._welcome(*found)
-                elif found is None:
-                    self._greet(worker)
-                    self._again(piece)
-                    continue
                 else:
+                    self._deaths[worker] = 0
                     yield found
                 self._next(worker)
 
@@ -207,7 +248,6 @@ class _Crew:
         if self._identity not in (None, identity):
             raise ClusterError(f"the worker on {host} is {identity}, another {self._identity}: install the same on all")
         self._identity = identity
-        self._tries[_GREETING] = 0
 
     def _next(self, worker: Any) -> None:
         if self._todo:
@@ -222,24 +262,42 @@ class _Crew:
         if self._idle:
             self._next(self._idle.pop())
 
-    def _lost(self, worker: Any, piece: Piece | None, error: Exception) -> Result | None:
-        """Have a worker that died greet again, once Ray has started it anew, and its piece done by another."""
-        number = _GREETING if piece is None else piece.index
-        tries = self._tries[number] = self._tries.get(number, 0) + 1
-        if piece is None:
-            if tries >= _TRIES + self.workers:
-                raise ClusterError(f"a worker could not be started: {_told(error)}")
-            time.sleep(_PAUSE)
-        self._greet(worker)
-        if piece is not None and tries < _TRIES:
-            self._again(piece)
-        elif piece is not None:
-            return Result(piece, None, f"its worker died {tries} times (out of memory?)")
-        return None
+    def _lost(self, worker: Any, piece: Piece | None, error: Exception | None) -> Result | None:
+        """Have a worker that died greet again, once Ray has started it anew, and its piece done by another.
+
+        One that keeps dying is given up, but not for a piece that kills whoever has it where there is no other worker.
+        """
+        failed = None
+        self._deaths[worker] += 1
+        if piece is not None:
+            tries = self._tries[piece.index] = self._tries.get(piece.index, 0) + 1
+            if tries < _TRIES:
+                self._again(piece)
+            else:
+                failed = Result(piece, None, f"its worker died {tries} times (out of memory?)")
+        if self._deaths[worker] >= _TRIES and (piece is None or len(self._deaths) > 1):
+            self._give_up(worker, ClusterError(f"a worker could not be started: {_told(error)}"))
+        else:
+            if piece is None:
+                time.sleep(_PAUSE)
+            self._greet(worker)
+        return failed
+
+    def _give_up(self, worker: Any, error: Exception) -> None:
+        """Do without a worker; where it was the last, its error ends the run."""
+        import ray
+
+        del self._deaths[worker]
+        ray.kill(worker)
+        if not self._deaths:
+            raise error
+        _LOG.warning("a worker is given up: %s", error)
 
 
-def _told(error: Exception) -> str:
+def _told(error: Exception | None) -> str:
     """Return the last line of what Ray tells of an error, which is the error itself."""
+    if error is None:
+        return "it was started anew"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[-1] if lines else type(error).__name__)[:300]
 

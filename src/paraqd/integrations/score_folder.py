@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paraqd.corpus.tables import Columns, Table, TableError
@@ -11,11 +12,18 @@ from paraqd.integrations.column_types import typed
 from paraqd.integrations.engines import Engine, OnRows, here
 from paraqd.integrations.pieces import Piece, Reader, survey
 from paraqd.integrations.runs import OnProgress, Outcome, Work, carry_out
-from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, Counts, PairScorer, in_chunks, judged_chunks, wanted
+from paraqd.integrations.score_rows import (
+    ADDED,
+    ADDED_WITH_WHY,
+    NAMED_ROWS,
+    Counts,
+    PairScorer,
+    in_chunks,
+    judged_chunks,
+    wanted,
+)
 from paraqd.integrations.stores import Store
 from paraqd.integrations.target import Facts, Sink
-
-_NAMED_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class FolderCounts(Counts):
         for name in ("rows", "written", "valid", "invalid", "errors"):
             setattr(self, name, getattr(self, name) + facts[name])
         self.faults.update(facts["faults"])
-        room = _NAMED_ROWS - len(self.error_places)
+        room = NAMED_ROWS - len(self.error_places)
         self.error_places += [(file, row, why) for row, why in facts["error_rows"][:room]]
 
 
@@ -59,6 +67,7 @@ class ScoreJob:
     model: Model
     added: Mapping[str, type]
     only: str | None
+    others: Mapping[str, Columns] = field(default_factory=dict)  # of files that write them in another case
     threads: int | None = None  # of this process alone; another worker has one core
 
     def worker(self, *, threads: int | None = None) -> ScoreWorker:
@@ -78,8 +87,9 @@ class ScoreWorker:
         """Score the rows of a piece."""
         job, signature = self._job, self._scorer.signature
         counts = Counts()
+        columns = job.others.get(job.reader.store.shown(piece.file), job.columns)
         with job.sink.part(piece.index) as (writer, facts):
-            for chunk, found in judged_chunks(in_chunks(job.reader.rows(piece)), job.columns, self._scorer):
+            for chunk, found in judged_chunks(in_chunks(job.reader.rows(piece)), columns, self._scorer):
                 kept = []
                 for row, judged in zip(chunk, found, strict=True):
                     keep = wanted(judged, job.only)
@@ -118,10 +128,17 @@ def score_folder(
     """
     added = ADDED_WITH_WHY if why else ADDED
 
+    others: dict[str, Columns] = {}
+
     def check(table: Table) -> None:
-        check_columns(table, columns, added, overwrite_columns=overwrite_columns)
+        meant = as_written(table, columns)
+        check_columns(table, meant, added, overwrite_columns=overwrite_columns)
+        if meant != columns:
+            others[table.name] = meant
 
     inputs = survey(source, encoding=encoding, part_rows=part_rows, check=check, progress=progress)
+    for line in _taken(columns, others):
+        say(line)
     schema = {**{name: held for name, held in inputs.types.items() if name not in added}, **added}
     counts = FolderCounts()
     settings = {
@@ -138,12 +155,35 @@ def score_folder(
         settings=settings,
         schema=schema,
         metadata={"signature": signature},
-        job=lambda sink: ScoreJob(inputs.reader, sink, columns, model, added, only, threads),
+        job=lambda sink: ScoreJob(inputs.reader, sink, columns, model, added, only, others, threads),
         count=lambda piece, facts: counts.include(source.shown(piece.file), facts),
         totals=lambda: {**counts.to_dict(), "signature": signature},
     )
     outcome = carry_out(work, out, engine=engine, overwrite=overwrite, progress=progress, say=say)
     return counts, outcome
+
+
+def as_written(table: Table, columns: Columns) -> Columns:
+    """Return the columns' names in the case in which the file has them."""
+    question, paraphrase = table.written_as(columns.question), table.written_as(columns.paraphrase)
+    return replace(columns, question=question, paraphrase=paraphrase)
+
+
+def other_names(name: str, columns: Columns, meant: Columns) -> list[str]:
+    """Say which columns of a file are taken for those that were named."""
+    both = ((columns.question, meant.question), (columns.paraphrase, meant.paraphrase))
+    return [f"{name} has no column {wanted!r}; taking {taken!r}" for wanted, taken in both if wanted != taken]
+
+
+def _taken(columns: Columns, others: dict[str, Columns]) -> list[str]:
+    """Say the same of many files: of the first of each sort, and how many there are."""
+    alike = Counter(others.values())
+    first = {meant: name for name, meant in reversed(others.items())}
+    return [
+        line + (f" (the same in {count:,} files)" if count > 1 else "")
+        for meant, count in alike.items()
+        for line in other_names(first[meant], columns, meant)
+    ]
 
 
 def check_columns(table: Table, columns: Columns, added: Mapping[str, Any], *, overwrite_columns: bool) -> None:

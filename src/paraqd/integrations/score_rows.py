@@ -20,7 +20,7 @@ ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, "why": str,
 CHUNK = 256  # rows scored and kept at a time
 CHUNK_CHARACTERS = 1 << 20  # fewer where they are large
 LONGEST = 100_000  # characters of a text that is scored: there is no such word problem, and it would take minutes
-_NAMED_ROWS = 1000  # rows that could not be scored and are named one by one
+NAMED_ROWS = 1000  # rows that could not be scored and are named one by one
 _DECIMALS = 6
 
 
@@ -179,7 +179,7 @@ class Counts:
         self.written += written
         if judged.error is not None:
             self.errors += 1
-            if len(self.error_rows) < _NAMED_ROWS:
+            if len(self.error_rows) < NAMED_ROWS:
                 self.error_rows.append((self.rows, judged.error))
         elif judged.valid:
             self.valid += 1

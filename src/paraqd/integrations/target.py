@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,16 @@ from typing import Any
 from paraqd.corpus.formats import TableError, reason
 from paraqd.corpus.locks import locked
 from paraqd.corpus.writers import COMPRESSION, ParquetRows, Schema, arrow_schema
-from paraqd.integrations.pieces import Inputs
+from paraqd.integrations.pieces import AT_ONCE, Inputs
 from paraqd.integrations.stores import Store, is_uri
 
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 _FORMAT = 1
 _KEY = b"paraqd.part"
-_AT_ONCE = 16
+# what a run writes, what was being written when it was killed, and checksums that file systems put beside it
+_OURS = r"(part-\d+\.parquet|_SUCCESS|_manifest\.json)"
+_WRITING = re.compile(rf"\.{_OURS}\.[^/]+\.writing")
+_REPLACEABLE = re.compile(rf"{_OURS}|\.{_OURS}\.crc|\.lock|{_WRITING.pattern}")
 _NAMED = {
     "command": "was made by another command",
     "input": "has another input",
@@ -125,7 +129,7 @@ class Target:
         """
         there = {entry.name for entry in self.store.entries()}
         indices = [piece.index for piece in inputs.pieces if sink.name(piece.index) in there]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             for index, facts in zip(indices, pool.map(lambda i: self._facts(sink, i), indices), strict=True):
                 if facts is not None:
                     yield index, facts
@@ -159,37 +163,44 @@ class Target:
         names = [entry.name for entry in self.store.entries() if entry.name != _LOCK]
         if not names:
             return
-        strangers = [name for name in names if not _replaceable(name)]
-        if strangers or not overwrite:
-            remedy = "choose another -o" if strangers else "give --overwrite to replace it, or choose another -o"
-            held = (strangers or names)[0]
-            raise TableError(
-                f"{self.store.given} is there already and holds {held}, which is not of this run; {remedy}"
-            )
+        self.refuse_strangers()
+        if not overwrite:
+            raise TableError(_occupied(self.store, names[0], "give --overwrite to replace it, or choose another -o"))
         for name in sorted(names, key=lambda name: (name != _SUCCESS, name != _MANIFEST, name)):
             self.store.remove(name)
+
+    def refuse_strangers(self) -> None:
+        """Raise a TableError where the folder holds what no run can have written."""
+        for entry in self.store.entries():
+            if not _replaceable(entry.name):
+                raise TableError(_occupied(self.store, entry.name, "choose another -o"))
 
     def _clean(self) -> None:
         """Remove files that were being written when a run was killed."""
         for entry in self.store.entries():
-            if entry.name.startswith(".") and entry.name.endswith(".writing"):
+            if _WRITING.fullmatch(entry.name):
                 self.store.remove(entry.name)
 
 
 def _replaceable(name: str) -> bool:
-    """Whether ``--overwrite`` may remove a file: a part, or what programs put beside parts.
+    """Whether ``--overwrite`` may remove a file: what a run writes, and checksums of that.
 
-    >>> [name for name in ("part-00001.parquet", "_SUCCESS", "thesis.doc", "a/b.parquet") if _replaceable(name)]
-    ['part-00001.parquet', '_SUCCESS']
+    >>> names = ("part-00001.parquet", ".part-00001.parquet.crc", "_SUCCESS", "_thesis.doc", ".env", "a/_SUCCESS")
+    >>> [name for name in names if _replaceable(name)]
+    ['part-00001.parquet', '.part-00001.parquet.crc', '_SUCCESS']
     """
-    return "/" not in name and name.startswith(("part-", "_", ".")) and not name.startswith(".git")
+    return _REPLACEABLE.fullmatch(name) is not None
+
+
+def _occupied(store: Store, name: str, remedy: str) -> str:
+    return f"{store.given} is there already and holds {name}, which is not of this run; {remedy}"
 
 
 @contextmanager
 def hold_target(store: Store, source: Store) -> Iterator[Target]:
     """Make the folder of an output and hold it, so that no second run on this machine writes it.
 
-    A folder made here in which nothing came to be is removed again.
+    The file that is locked stays: were it removed, one run could hold it and the next make and hold another.
     """
     _check_place(store, source)
     target = Target(store)
@@ -197,23 +208,17 @@ def hold_target(store: Store, source: Store) -> Iterator[Target]:
     if folder is None:
         yield target
         return
-    fresh = not folder.exists()
+    if store.read(_MANIFEST) is None:  # a folder that is somebody else's is left as it is
+        target.refuse_strangers()
     try:
         folder.mkdir(exist_ok=True)
-        lock = open(folder / _LOCK, "wb")  # noqa: SIM115  # held, not read
+        lock = open(folder / _LOCK, "ab")  # noqa: SIM115  # held, not read
     except OSError as error:
         raise TableError(f"cannot write {store.given}: {reason(error)}") from None
     with lock:
         if not locked(lock):
             raise TableError(f"another run is writing {store.given} just now; wait for it or stop it")
-        try:
-            yield target
-        finally:
-            with suppress(OSError):
-                os.unlink(folder / _LOCK)
-            if fresh:
-                with suppress(OSError):
-                    folder.rmdir()
+        yield target
 
 
 def _check_place(store: Store, source: Store) -> None:
