@@ -112,7 +112,9 @@ def score(
     folders = Folders.wanted(source, out, engine, workers, address, part_rows, verbose)
     if folders is not None:
         if keep_going:
-            raise typer.BadParameter("--keep-going is for a single file: of a folder all that can be read is scored")
+            raise typer.BadParameter(
+                "--keep-going is for a file: of a folder, parts that cannot be read are left out and named"
+            )
         if threads is not None and (workers is not None or engine is EngineName.ray):
             other = "--workers" if workers is not None else "--engine ray"
             raise typer.BadParameter(f"--threads does not go with {other}: workers have one core each")
