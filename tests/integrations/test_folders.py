@@ -53,21 +53,6 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def fails(capsys):
-    """Run a command that must fail, and return its one line."""
-
-    def failing(*arguments):
-        code = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        assert code == 2, captured
-        assert captured.out == ""
-        assert captured.err.startswith("error: ") and captured.err.count("\n") == 1, captured.err
-        return captured.err.strip()
-
-    return failing
-
-
 class CannotBegin:
     """A job whose workers cannot load what they need."""
 

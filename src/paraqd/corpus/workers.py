@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
-import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from typing import Any
 
 from paraqd.corpus.apply import Chunk, Outputs, apply_steps
+from paraqd.corpus.child_processes import begin_child, interrupts_held
 from paraqd.corpus.plan import AugmentError, Step
 from paraqd.corpus.resources import ResourceSpec, build_resources
 from paraqd.operators import Resources
@@ -41,7 +38,7 @@ def in_workers(
     waiting: deque[tuple[Chunk, Future[list[Outputs]]]] = deque()
     try:
         for chunk in chunks:
-            with _interrupts_held():  # a worker may be started here
+            with interrupts_held():  # a worker may be started here
                 waiting.append((chunk, pool.submit(_work, chunk)))
             if len(waiting) >= workers * _AHEAD:
                 done, future = waiting.popleft()
@@ -59,39 +56,14 @@ def in_workers(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C waiting; a process that is started meanwhile never sees it.
-
-    Ctrl-C reaches every process of the terminal, but the parent alone decides what it means.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 # --- in the worker ------------------------------------------------------------------------------
 
 _state: dict[str, Any] = {}
 
 
 def _begin(spec: ResourceSpec, steps: tuple[Step, ...], seed: int, stop: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    begin_child()
     _state.update(steps=steps, seed=seed, resources=build_resources(spec), stop=stop)
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent is gone: after a kill -9 nobody else would."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _work(chunk: Chunk) -> list[Outputs]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
-import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
+from paraqd.corpus.child_processes import begin_child, interrupts_held
 from paraqd.corpus.formats import TableError
 from paraqd.integrations.pieces import Piece, UnreadableError
 from paraqd.integrations.target import Facts
@@ -79,7 +77,7 @@ def in_processes(workers: int) -> Engine:
         try:
             while True:
                 for piece in islice(todo, count + 1 - len(waiting)):
-                    with _interrupts_held():  # a worker may be started here
+                    with interrupts_held():  # a worker may be started here
                         waiting.add(pool.submit(_work, piece))
                 if not waiting:
                     return
@@ -101,38 +99,16 @@ def in_processes(workers: int) -> Engine:
     return run
 
 
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C waiting: a process that is started meanwhile never sees it, and the parent decides what it means."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 _state: dict[str, Any] = {}
 
 
 def _begin(job: Job) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    begin_child()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     try:
         _state["worker"] = job.worker(threads=1)
     except Exception as error:  # told by the first piece: all that a pool says is that it is broken
         _state["error"] = error
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent is gone: after a kill -9 nobody else would."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _work(piece: Piece) -> Result:

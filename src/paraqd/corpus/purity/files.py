@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
-import threading
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -15,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paraqd.corpus.child_processes import begin_child
 from paraqd.corpus.formats import STANDARD_INPUT, Format, TableError
 from paraqd.corpus.purity.check import check_pair
 from paraqd.corpus.purity.pair import Finding
@@ -331,7 +329,7 @@ def _in_process(chunks: Iterator[list[Item]]) -> Results:
 
 def _in_workers(chunks: Iterator[list[Item]], workers: int) -> Results:
     context = multiprocessing.get_context("spawn")  # a fork would copy threads and locks of the caller's libraries
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=begin_child)
     waiting: deque[tuple[list[Item], Future[list[Finding]]]] = deque()
     try:
         for items in chunks:
@@ -346,17 +344,3 @@ def _in_workers(chunks: Iterator[list[Item]], workers: int) -> Results:
         raise TableError("a worker process died (out of memory?); run it again with fewer --workers") from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _begin() -> None:
-    # Ctrl-C reaches every process of the terminal; the parent alone decides what it means
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent is gone: after a kill -9 nobody else would."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
