@@ -1,6 +1,7 @@
 """Folders scored and augmented part by part: every row once, in its place, whatever is killed, by whichever engine."""
 
 import json
+import logging
 import os
 import pickle
 import signal
@@ -104,13 +105,10 @@ class OneDies(OneOfTwo):
         return self
 
     def work(self, piece, on_rows):
-        """Take longer than the other worker has to die in."""
-        deaths, still = self.folder / "deaths", time.monotonic() + 60
-        while piece.index == 0 and not (deaths.exists() and len(deaths.read_text()) >= 4):
+        """Have the first piece take until the other worker is given up."""
+        still = time.monotonic() + 300
+        while piece.index == 0 and not (self.folder / "given up").exists():
             assert time.monotonic() < still
-            time.sleep(0.05)
-        still = time.monotonic() + 6
-        while piece.index == 0 and len(deaths.read_text()) < 7 and time.monotonic() < still:
             time.sleep(0.05)
         return {}
 
@@ -619,12 +617,20 @@ class TestRay:
         for address in (cluster, "auto", "local", None):
             assert list(on_ray(address=address)(Counting(), PIECES[:1], lambda rows: None)) == [Result(PIECES[0], {})]
 
-    def test_one_bad_machine_does_not_end_the_run(self, here, cluster, caplog):
+    def test_one_bad_machine_does_not_end_the_run(self, here, cluster, caplog, monkeypatch):
         """A worker that dies whenever it is started, beside one that is well and takes longer than that."""
-        found = list(on_ray(workers=2)(OneDies(str(here)), PIECES, lambda rows: None))
+        handler = logging.Handler()
+        monkeypatch.setattr(handler, "emit", lambda record: (here / "given up").touch())
+        logger = logging.getLogger("paraqd.integrations.ray_engine")
+        logger.addHandler(handler)
+        try:
+            found = list(on_ray(workers=2)(OneDies(str(here)), PIECES, lambda rows: None))
+        finally:
+            logger.removeHandler(handler)
         assert sorted(result.piece.index for result in found) == [0, 1, 2]
         assert not any(result.problem for result in found)
-        assert len((here / "deaths").read_text()) == 4
+        # a call that comes while Ray is starting the worker counts, too
+        assert 1 <= len((here / "deaths").read_text()) <= 4
         assert [record.message.partition(":")[0] for record in caplog.records] == ["a worker is given up"]
 
     def test_one_machine_without_what_is_needed_does_not_end_the_run(self, here, cluster, caplog):
