@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -15,6 +15,7 @@ from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, feed, printable
 
 _WINDOW = 254  # tokens, beside the two that frame them
 _KEPT = 4096  # vectors of texts that may come back
+_AT_ONCE = 128  # texts that are tokenised at once, while those before them are being run
 
 
 class BiEncoder(OnnxFolder):
@@ -30,39 +31,54 @@ class BiEncoder(OnnxFolder):
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return one row for each text."""
+        return self.begin(texts)()
+
+    def begin(self, texts: Sequence[str]) -> Callable[[], NDArray[np.float64]]:
+        """Begin to turn texts into vectors, and return what waits for them."""
         if not texts:
-            return np.zeros((0, 1))
+            return lambda: np.zeros((0, 1))
         with self._kept_lock:
             known = {text: self._kept[text] for text in set(texts) if text in self._kept}
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        made = dict(zip(new, self._embedded(new), strict=True)) if new else {}
-        with self._kept_lock:
-            for text in dict.fromkeys(texts):
-                self._kept[text] = known[text] if text in known else made[text]
-                self._kept.move_to_end(text)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return np.stack([known[text] if text in known else made[text] for text in texts])
+        new = sorted((text for text in dict.fromkeys(texts) if text not in known), key=len)
+        begun = [self._begun(new[start : start + _AT_ONCE]) for start in range(0, len(new), _AT_ONCE)]
+
+        def finish() -> NDArray[np.float64]:
+            found = known | dict(zip(new, (row for wait in begun for row in wait()), strict=True))
+            with self._kept_lock:
+                for text in dict.fromkeys(texts):
+                    self._kept[text] = found[text]
+                    self._kept.move_to_end(text)
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+            return np.stack([found[text] for text in texts])
+
+        return finish
 
     def feeds(self, texts: Sequence[str]) -> Iterator[Feed]:
         """Yield what the model is given for each text; of a long one its beginning."""
-        encoded = self.tokenizer.encode_batch([printable(text) for text in texts], add_special_tokens=False)
+        encoded = self.tokenizer.encode_batch_fast([printable(text) for text in texts], add_special_tokens=False)
         for each in encoded:
             yield feed([self._row(each.ids[:_WINDOW])])
 
-    def _embedded(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        encoded = self.tokenizer.encode_batch([printable(text) for text in texts], add_special_tokens=False)
+    def _begun(self, texts: Sequence[str]) -> Callable[[], NDArray[np.float64]]:
+        """Begin to run texts that are not known, and return what waits for their vectors."""
+        encoded = self.tokenizer.encode_batch_fast([printable(text) for text in texts], add_special_tokens=False)
         windows = [
             (number, self._row(each.ids[start : start + _WINDOW]))
             for number, each in enumerate(encoded)
             for start in range(0, max(1, len(each.ids)), _WINDOW)
         ]
-        made = self.start([row for _, row in windows], ["sums"])()
-        sums = np.zeros((len(texts), len(made[0][0])))
-        for (number, _), (summed,) in zip(windows, made, strict=True):
-            sums[number] += summed
-        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        return np.asarray(sums / np.where(lengths > 0, lengths, 1.0))
+        wait = self.start([row for _, row in windows], ["sums"])
+
+        def finish() -> NDArray[np.float64]:
+            made = wait()
+            sums = np.zeros((len(texts), len(made[0][0])))
+            for (number, _), (summed,) in zip(windows, made, strict=True):
+                sums[number] += summed
+            lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+            return np.asarray(sums / np.where(lengths > 0, lengths, 1.0))
+
+        return finish
 
     def _row(self, ids: Sequence[int]) -> Row:
         first, last = self._framing

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
+Begin = Callable[[Sequence[str]], Callable[[], NDArray[np.floating]]]
 OnProgress = Callable[[int, int], None]
 
 _CHUNK = 512  # texts handed over at once: progress can be shown, and memory stays small
@@ -41,6 +42,15 @@ def cosine_scores(
     >>> cosine_scores(letters, [("aab", "aab"), ("aab", "abb"), ("aab", " ")]).round(3).tolist()
     [1.0, 0.8, -1.0]
     """
+
+    def begin(texts: Sequence[str]) -> Callable[[], NDArray[np.floating]]:
+        return lambda: _embedded(embed, texts, on_progress)
+
+    return begin_cosines(begin, pairs)()
+
+
+def begin_cosines(begin: Begin, pairs: Sequence[tuple[str, str]]) -> Callable[[], NDArray[np.float64]]:
+    """Begin what `cosine_scores` does with an encoder that works meanwhile, and return what waits for the cosines."""
     scores = np.empty(len(pairs), dtype=np.float64)
     waiting: list[int] = []
     for i, (question, paraphrase) in enumerate(pairs):
@@ -51,12 +61,18 @@ def cosine_scores(
             scores[i] = 1.0
         else:
             waiting.append(i)
-    if waiting:
-        place, rows = _embedded(embed, [text for i in waiting for text in pairs[i]], on_progress)
-        left = rows[[place[pairs[i][0]] for i in waiting]]
-        right = rows[[place[pairs[i][1]] for i in waiting]]
-        scores[waiting] = np.clip(np.einsum("ij,ij->i", left, right), -1.0, 1.0)
-    return scores
+    distinct = sorted(dict.fromkeys(text for i in waiting for text in pairs[i]), key=len)
+    place = {text: i for i, text in enumerate(distinct)}
+    wait = begin(distinct) if distinct else None
+
+    def finish() -> NDArray[np.float64]:
+        if wait is not None:
+            rows = np.asarray(wait(), dtype=np.float64)
+            left, right = (rows[[place[pairs[i][side]] for i in waiting]] for side in (0, 1))
+            scores[waiting] = np.clip(np.einsum("ij,ij->i", left, right), -1.0, 1.0)
+        return scores
+
+    return finish
 
 
 def _check(number: int, question: object, paraphrase: object) -> None:
@@ -67,14 +83,11 @@ def _check(number: int, question: object, paraphrase: object) -> None:
         raise ValueError(f"pair {number + 1}: the question is blank")
 
 
-def _embedded(
-    embed: Embed, texts: Sequence[str], on_progress: OnProgress | None
-) -> tuple[dict[str, int], NDArray[np.float64]]:
-    """Embed each distinct text once, those of like length together (less padding)."""
-    distinct = sorted(dict.fromkeys(texts), key=len)
+def _embedded(embed: Embed, texts: Sequence[str], on_progress: OnProgress | None) -> NDArray[np.floating]:
+    """Embed texts, some hundred at a time."""
     parts = []
-    for start in range(0, len(distinct), _CHUNK):
-        parts.append(np.asarray(embed(distinct[start : start + _CHUNK]), dtype=np.float64))
+    for start in range(0, len(texts), _CHUNK):
+        parts.append(np.asarray(embed(texts[start : start + _CHUNK]), dtype=np.float64))
         if on_progress is not None:
-            on_progress(min(start + _CHUNK, len(distinct)), len(distinct))
-    return {text: i for i, text in enumerate(distinct)}, np.concatenate(parts)
+            on_progress(min(start + _CHUNK, len(texts)), len(texts))
+    return np.concatenate(parts)

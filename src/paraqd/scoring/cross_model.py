@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, feed, printable
-from paraqd.scoring.verdict import EvidenceKind, Span
+from paraqd.scoring.verdict import EvidenceKind
 
 KINDS = tuple(EvidenceKind)
 LONGEST = 320  # tokens of both texts: so many it is trained on
@@ -43,7 +43,7 @@ class Judgement:
     """What the model says of a pair; where, and of what kind a fault is, is worked out only when asked for."""
 
     parts: tuple[_Part, ...]
-    offsets: tuple[list[Span], list[Span]]  # of the tokens of both texts
+    encodings: tuple[Any, Any]  # of both texts, as the tokenizer gives them: where each token stands
 
     @cached_property
     def valid(self) -> float:
@@ -63,7 +63,7 @@ class Judgement:
         return tuple(
             mark
             for part in self.parts
-            for mark in _marks(self.offsets[0], part.question, part.places[1 : 1 + part.question.size])
+            for mark in _marks(self.encodings[0].offsets, part.question, part.places[1 : 1 + part.question.size])
         )
 
     @property
@@ -72,19 +72,19 @@ class Judgement:
         return tuple(
             mark
             for part in self.parts
-            for mark in _marks(self.offsets[1], part.paraphrase, part.places[2 + part.question.size : -1])
+            for mark in _marks(self.encodings[1].offsets, part.paraphrase, part.places[2 + part.question.size : -1])
         )
 
 
 class _Encoded(NamedTuple):
-    """The tokens of a text, taken out of the tokenizer once."""
+    """The tokens of a text, and what the tokenizer knows besides."""
 
     ids: NDArray[np.int64]
-    offsets: list[Span]
+    encoding: Any
 
     @classmethod
     def of(cls, encoding: Any) -> _Encoded:
-        return cls(np.asarray(encoding.ids, dtype=np.int64), encoding.offsets)
+        return cls(np.asarray(encoding.ids, dtype=np.int64), encoding)
 
 
 class CrossModel(OnnxFolder):
@@ -113,7 +113,7 @@ class CrossModel(OnnxFolder):
             for (number, first, second), (valid, kinds, places) in zip(windows, wait(), strict=True):
                 parts[number].append(_Part(float(valid), kinds, places, first, second))
             return [
-                Judgement(tuple(mine), (encoded[q].offsets, encoded[p].offsets))
+                Judgement(tuple(mine), (encoded[q].encoding, encoded[p].encoding))
                 for mine, (q, p) in zip(parts, pairs, strict=True)
             ]
 

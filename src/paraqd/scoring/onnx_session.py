@@ -96,6 +96,7 @@ class OnnxFolder:
         # of maps whose inputs are not rounded in the graph the runtime would round them unasked, with other ranges
         options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
         options.intra_op_num_threads = threads
+        options.add_session_config_entry("session.force_spinning_stop", "1")  # its threads hinder those of others
         try:
             return onnxruntime.InferenceSession(str(self.folder / MODEL), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # whatever the runtime raises on a broken file

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from paraqd.scoring.bi_encoder import BiEncoder
-from paraqd.scoring.cosine import cosine_scores
+from paraqd.scoring.cosine import begin_cosines
 from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
 from paraqd.scoring.fused import FusedJudge, Told
@@ -32,7 +32,7 @@ OnProgress = Callable[[int, int], None]
 FORMAT = 1
 _DEFAULT = Path(__file__).parents[1] / "models" / "default"
 _MOSTLY, _HARDLY, _FEW_LETTERS = 0.8, 0.2, 8
-_CHUNK = 256  # pairs that are read while those before them are judged
+_FIRST, _CHUNK = 32, 256  # pairs that are read while those before them are judged: few at first, then more
 
 
 class Scorer:
@@ -146,8 +146,8 @@ class Scorer:
         _check(pairs)
         verdicts: list[Verdict] = []
         waiting: list[Callable[[], list[Verdict]]] = []
-        for start in range(0, len(pairs), _CHUNK):
-            waiting.append(self._begin(pairs[start : start + _CHUNK]))
+        for chunk in _chunks(pairs):
+            waiting.append(self._begin(chunk))
             if len(waiting) > 1:  # these are judged while the next are read
                 verdicts += waiting.pop(0)()
                 if on_progress is not None:
@@ -189,6 +189,14 @@ class Scorer:
         return Verdict(score, score > self.threshold, evidence, self.signature)
 
 
+def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
+    """Cut pairs into chunks; the first are short, for the model has nothing to do until one is read."""
+    start, size = 0, _FIRST
+    while start < len(pairs):
+        yield pairs[start : start + size]
+        start, size = start + size, min(2 * size, _CHUNK)
+
+
 def model_folder(name_or_folder: str | Path) -> Path:
     """Return the folder of a model: ``default`` and ``reading`` come with the package."""
     given = Path(name_or_folder).expanduser()
@@ -218,8 +226,8 @@ class EncoderJudge:
     def begin(self, pairs: Sequence[tuple[str, str]], threshold: float) -> Callable[[], list[Told]]:
         """Return what waits for each pair's cosine."""
         del threshold
-        scores = cosine_scores(self._encoder, pairs)
-        return lambda: [(float(score), ()) for score in scores]
+        wait = begin_cosines(self._encoder.begin, pairs)
+        return lambda: [(float(score), ()) for score in wait()]
 
 
 def _fused(folder: Path, facts: dict[str, Any], threads: int | None, *, skip: bool) -> FusedJudge:

@@ -218,17 +218,17 @@ def encoder_graph(
     the mean, and the sums of a long text's windows add up.
     """
     graph = _Graph(bits=bits, roundings=roundings)
-    states = _states(graph, weights, "", config)
+    states = _states(graph, weights, "", config, quick=bits == 8)
     sums = graph.add("ReduceSum", states, graph.hold(np.array([1], dtype=np.int64), "axis"), keepdims=0)
     shapes: dict[str, list[Any]] = {"sums": ["batch", int(config["hidden_size"])]}
     return _finished(graph, "encoder", {"sums": sums}, shapes, watched=watched)
 
 
-def _states(graph: _Graph, weights: Weights, prefix: str, config: Mapping[str, Any]) -> str:
+def _states(graph: _Graph, weights: Weights, prefix: str, config: Mapping[str, Any], *, quick: bool = False) -> str:
     """Return the vectors of all tokens behind the last layer."""
     states = _embedded(graph, weights, f"{prefix}embeddings", float(config["layer_norm_eps"]))
     for number in range(int(config["num_hidden_layers"])):
-        states = _layer(graph, weights, f"{prefix}encoder.layer.{number}", states, config)
+        states = _layer(graph, weights, f"{prefix}encoder.layer.{number}", states, config, quick=quick)
     return states
 
 
@@ -270,13 +270,15 @@ def _embedded(graph: _Graph, weights: Weights, prefix: str, epsilon: float) -> s
     )
 
 
-def _layer(graph: _Graph, weights: Weights, prefix: str, states: str, config: Mapping[str, Any]) -> str:
+def _layer(graph: _Graph, weights: Weights, prefix: str, states: str, config: Mapping[str, Any], *, quick: bool) -> str:
     epsilon = float(config["layer_norm_eps"])
     parts = [graph.linear(states, weights, f"{prefix}.attention.self.{name}") for name in ("query", "key", "value")]
     mixed = graph.add("MultiHeadAttention", *parts, domain=_RUNTIME, num_heads=int(config["num_attention_heads"]))
     mixed = graph.linear(mixed, weights, f"{prefix}.attention.output.dense")
     states = graph.norm(graph.add("Add", mixed, states), weights, f"{prefix}.attention.output.LayerNorm", epsilon)
-    inner = graph.add("Gelu", graph.linear(states, weights, f"{prefix}.intermediate.dense"))
+    inner = graph.linear(states, weights, f"{prefix}.intermediate.dense")
+    # by way of tanh it takes two thirds of the time and is off by 0.0005 at most, a fraction of the step behind it
+    inner = graph.add("FastGelu", inner, domain=_RUNTIME) if quick else graph.add("Gelu", inner)
     outer = graph.linear(inner, weights, f"{prefix}.output.dense")
     return graph.norm(graph.add("Add", outer, states), weights, f"{prefix}.output.LayerNorm", epsilon)
 
