@@ -45,6 +45,7 @@ SHAPE = (
     1536,
 )  # of the product that is measured: a batch of 4096 tokens through the first half of a layer's MLP
 _STOPPED = 130
+_AT_ONCE = 1000  # pairs of a file that are in memory at a time
 QUESTION = "Tom has 5 red and 3 blue pens. How many pens does he have in all?"
 PARAPHRASE = "Tom owns 5 red pens and some blue ones. How many pens does he own?"
 # arguments: the model folder, the file in it, both texts
@@ -302,32 +303,29 @@ class Bench:
     # --- growth -----------------------------------------------------------------------------------
 
     def grow(self) -> None:
-        """Score larger and larger sets, from Python and as a command on a file."""
-        plan = [(size, self.repeats) for size in _sizes(self.options)]
-        plan += [(1_000_000, 1)] if self.options.million else []
-        for size, repeats in plan:
-            print(f"{size:,} pairs", flush=True)
-            pairs = made_pairs(size)
-            plain = write_pairs(pairs, self.work / "grown.jsonl")
-            given = write_pairs(pairs, self.work / "grown.score.jsonl")
-            del pairs
-            warm = write_pairs(self.material.warm, self.work / "warm.jsonl")
-            scored = self.work / "scored.jsonl"
-            job = {"what": "measure", "kind": "paraqd", "options": {}, "warm": warm}
-            command = [*env.paraqd(), "score", given, "-o", str(scored), "--overwrite", "--quiet"]
-            for _ in range(repeats):
-                run = self.attempt(f"{size:,} pairs from Python", {**job, "sets": {"grown": plain}})
-                if run:
-                    seconds = run["sets"]["grown"]["seconds"]
-                    self._grown("Python", size, seconds, run["peak_mb"], run["growth_mb"])
-                run = self.attempt(f"{size:,} pairs by paraqd score", {"what": "command", "command": command})
-                if run:
-                    self._grown("paraqd score", size, run["seconds"], run["peak_mb"], None)
+        """Score larger and larger sets: from Python turn by turn, then once as a command on a file."""
+        sizes = _sizes(self.options)
+        largest = [1_000_000] if self.options.million else []
+        warm = write_pairs(self.material.warm, self.work / "warm.jsonl")
+        files = {size: write_pairs(made_pairs(size), self.work / f"{size}.jsonl") for size in sizes}
+        for turn in range(self.repeats if sizes else 0):
+            print(f"growth, turn {turn + 1} of {self.repeats}", flush=True)
+            for size, file in files.items():
+                job: dict[str, Any] = {"what": "stream", "kind": "paraqd", "options": {}, "warm": warm}
+                self._grown("from Python", size, {**job, "file": file, "at_once": _AT_ONCE})
+        scored = self.work / "scored.jsonl"
+        for size in sizes + largest:
+            file = files.get(size) or write_pairs(made_pairs(size), self.work / "largest.jsonl")
+            command = [*env.paraqd(), "score", file, "-o", str(scored), "--overwrite", "--quiet"]
+            self._grown("paraqd score", size, {"what": "command", "command": command})
 
-    def _grown(self, how: str, size: int, seconds: float, peak: float, growth: float | None) -> None:
-        row = {"how": how, "pairs": size, "seconds": seconds, "peak_mb": peak, "growth_mb": growth}
-        self.found["growth"].append(row)
-        print(f"  {how}: {seconds:,.1f} s, {size / seconds:,.0f} pairs/s; {peak:,.0f} MB", flush=True)
+    def _grown(self, how: str, size: int, job: dict[str, Any]) -> None:
+        run = self.attempt(f"{size:,} pairs {how}", job)
+        if run is None:
+            return
+        self.found["growth"].append({"growth_mb": None, **run, "how": how, "pairs": size})
+        rate, peak = size / run["seconds"], run["peak_mb"]
+        print(f"  {how}: {size:,} pairs, {run['seconds']:,.1f} s, {rate:,.0f} pairs/s; {peak:,.0f} MB", flush=True)
         self.keep()
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count, islice
+from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from paraqd.corpus.datasets import DatasetError, load_pairs
@@ -15,8 +16,11 @@ from paraqd.corpus.datasets import DatasetError, load_pairs
 TextPair = tuple[str, str]
 
 SHIPPED = "awp-variants"
+WHOLE, ONCE = "awp-variants, problems with all their pairs", "awp-variants, no text twice"
 OTHERS = {"aquarat": "AquaRAT", "sawp": "SAWP"}
-_WARM, _SINGLE = 32, 220  # the first 20 single pairs warm up
+_WARM, _SINGLE, _WHOLE = 32, 220, 100  # the first 20 single pairs warm up; a hundred give whole problems
+_SHORT = 250  # characters of both texts: a million pairs of these take less than an hour
+_TURNS = 9000  # after which numbers come back
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,6}(?!\d)")
 
 
@@ -31,11 +35,11 @@ class Material:
 
 
 def gather(*, quick: bool = False) -> Material:
-    """Return what is measured on; a scorer that remembers texts has no use of that on the shipped pairs."""
+    """Return what is measured on; a scorer that remembers texts has no use of that where none is there twice."""
     shipped = shipped_pairs()
     warm, rest = shipped[:_WARM], shipped[_WARM:]
     single, batch = rest[:_SINGLE], rest[_SINGLE:]
-    sets, absent = {SHIPPED: batch}, {}
+    sets, absent = {WHOLE: whole_problems(batch[:_WHOLE]), ONCE: batch[_WHOLE:]}, {}
     for name, shown in OTHERS.items():
         try:
             sets[shown] = [(pair.question, pair.paraphrase) for pair in load_pairs(name)]
@@ -51,13 +55,30 @@ def shipped_pairs() -> list[TextPair]:
 
     A problem has one valid pair or, of the same texts and two more, two invalid ones: every other problem gives these.
     """
+    turned = (pairs[:: 1 if number % 2 else -1] for number, pairs in enumerate(_problems()))
+    return without_repeats(pair for pairs in turned for pair in pairs)
+
+
+def whole_problems(some: Sequence[TextPair]) -> list[TextPair]:
+    """Return pairs as they ship, all those of a problem together, of the problems that only these pairs are of."""
+    wanted = {text for pair in some for text in pair}
+    others = {text for pair in shipped_pairs() for text in pair} - wanted
+    found = []
+    for problem in _problems():
+        texts = {text for pair in problem for text in pair}
+        if wanted & texts and not others & texts:
+            found += problem
+    return found
+
+
+@cache
+def _problems() -> list[list[TextPair]]:
     found: dict[str, list[TextPair]] = {}
     for pair in load_pairs(SHIPPED):
         found.setdefault(str(pair.group), []).append((pair.question, pair.paraphrase))
     problems = list(found.values())
     random.Random(0).shuffle(problems)  # they come source by source, and one source's are longer than another's
-    turned = (pairs[:: 1 if number % 2 else -1] for number, pairs in enumerate(problems))
-    return without_repeats(pair for pairs in turned for pair in pairs)
+    return problems
 
 
 def without_repeats(pairs: Iterable[TextPair]) -> list[TextPair]:
@@ -75,33 +96,28 @@ def without_repeats(pairs: Iterable[TextPair]) -> list[TextPair]:
     return kept
 
 
-def made_pairs(number: int) -> list[TextPair]:
-    """Return so many pairs, no two of them the same: shipped pairs over and over, each time with other numbers."""
-    return list(islice(_renumbered(shipped_pairs()), number))
-
-
-def _renumbered(shipped: list[TextPair]) -> Iterator[TextPair]:
-    usable = [pair for pair in shipped if _shared(*pair)]
-    for turn in count():
-        for pair in usable:
-            yield with_other_numbers(pair, turn)
+def made_pairs(number: int) -> Iterator[TextPair]:
+    """Yield so many pairs, no two of them the same: short shipped pairs over and over, each time with other numbers."""
+    usable = [pair for pair in shipped_pairs() if _shared(*pair) and sum(map(len, pair)) <= _SHORT]
+    if number > _TURNS * len(usable):
+        raise ValueError(f"{number:,} pairs cannot be made: {_TURNS * len(usable):,} at most")
+    return islice((with_other_numbers(pair, turn) for turn in range(_TURNS) for pair in usable), number)
 
 
 def with_other_numbers(pair: TextPair, turn: int) -> TextPair:
     """Put other numbers for those that both texts have in digits: what was the same stays the same, and else not.
 
-    They have three digits (four from turn 900 on), whatever the turn, so that texts of a large set are no longer.
+    They have four digits, whatever the turn, so that texts of a large set are no longer.
 
     >>> with_other_numbers(("Tom has 5 of 12 pens.", "Of 12 pens Tom has 6."), 0)
-    ('Tom has 5 of 544 pens.', 'Of 544 pens Tom has 6.')
+    ('Tom has 5 of 1444 pens.', 'Of 1444 pens Tom has 6.')
     """
     shared = _shared(*pair)
-    least = 100 if turn < 900 else 1000
 
     def other(match: re.Match[str]) -> str:
         if match[0] not in shared:
             return match[0]
-        return str(least + (int(match[0]) * 37 + turn * 7) % (9 * least))
+        return str(1000 + (int(match[0]) * 37 + turn * 7) % _TURNS)
 
     question, paraphrase = (_NUMBER.sub(other, text) for text in pair)
     return question, paraphrase
@@ -112,10 +128,8 @@ def _shared(question: str, paraphrase: str) -> set[str]:
 
 
 def write_pairs(pairs: Iterable[TextPair], path: Path) -> str:
-    """Write pairs for a measuring process, and for ``paraqd score`` where the name says so."""
-    named = path.name.endswith(".score.jsonl")
+    """Write pairs for a measuring process, and for ``paraqd score``."""
     with path.open("w", encoding="utf-8") as file:
         for question, paraphrase in pairs:
-            row = {"question": question, "paraphrase": paraphrase} if named else [question, paraphrase]
-            file.write(json.dumps(row) + "\n")
+            file.write(json.dumps({"question": question, "paraphrase": paraphrase}) + "\n")
     return str(path)

@@ -116,12 +116,38 @@ def growth(found: Found) -> list[str]:
                 f"{size:,} pairs, {how}",
                 spread([run["seconds"] for run in runs], _tenth),
                 spread([size / run["seconds"] for run in runs], _whole),
+                spread([1e3 * run["cpu_s"] / size for run in runs], _hundredth),
                 spread([run["peak_mb"] for run in runs], _whole),
                 spread(memory, _whole),
                 str(len(runs)),
             ]
         )
-    return _table(["", "seconds", "pairs/s", "peak memory, MB", "of it while scoring, MB", "runs"], rows)
+    cost = "a pair, ms of a core"
+    return _table(["", "seconds", "pairs/s", cost, "peak memory, MB", "of it while scoring, MB", "runs"], rows)
+
+
+def flatness(found: Found) -> list[str]:
+    """Say how the cost of a pair in large sets compares to that in the smallest, within a turn."""
+    lines = []
+    for how in dict.fromkeys(row["how"] for row in found["growth"]):
+        rows = [row for row in found["growth"] if row["how"] == how]
+        sizes = sorted({row["pairs"] for row in rows})
+        cost = {
+            (size, key): [row[key] / size for row in rows if row["pairs"] == size]
+            for size in sizes
+            for key in ("seconds", "cpu_s")
+        }
+        for size in sizes[1:]:
+            wall, core = (
+                spread(
+                    [a / b - 1 for a, b in zip(cost[size, key], cost[sizes[0], key], strict=False)], "{:+.1%}".format
+                )
+                for key in ("seconds", "cpu_s")
+            )
+            lines.append(
+                f"- {how}, {size:,} against {sizes[0]:,}: a pair takes {wall} of the time, {core} of a core's."
+            )
+    return ["", *lines] if lines else []
 
 
 def quality(found: Found) -> list[str]:
@@ -176,7 +202,7 @@ def markdown(found: Found) -> str:
     if found["cold_start"]:
         lines += ["", "## One pair from a cold start, and what is installed", "", _STARTING, *starting(found)]
     if found["growth"]:
-        lines += ["", "## Growth of the default", "", _GROWTH, *growth(found)]
+        lines += ["", "## Growth of the default", "", _GROWTH, *growth(found), *flatness(found)]
     return "\n".join(lines) + "\n"
 
 
@@ -212,8 +238,9 @@ _STARTING = (
     "compiled bytecode."
 )
 _GROWTH = (
-    "Shipped pairs over and over, with other numbers each time, so that no two are the same: one call of "
-    "`score_pairs`, and the command on a file of JSON lines, starting included."
+    "Shipped pairs of at most 250 characters in both texts, over and over, with other numbers each time, so that no "
+    "two are the same: `score_pairs` on a thousand at a time, turn by turn, and the command on a file of JSON lines, "
+    "starting included. Memory is that of the process at its peak while it scores."
 )
 
 

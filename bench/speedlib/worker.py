@@ -1,7 +1,7 @@
 """One measurement in a process of its own: ``python -P worker.py JOB.json RESULT.json``.
 
 It runs in other people's environments, too, and therefore imports nothing of ours but for our own contenders. Pairs
-come as files of JSON lines, [question, paraphrase] each; the result is a JSON object.
+come as files of JSON lines, a question and a paraphrase each; the result is a JSON object.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +109,25 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     found["growth_mb"] = found["peak_mb"] - resident
     found["single_ms"] = single(score, read_pairs(job["single"])) if "single" in job else []
     if job.get("count"):
+        del score, model
+        score, model = load(job["kind"], job["options"], job["threads"])  # one that remembers nothing
         found["counts"] = counted(score, model, sets)
     return found
+
+
+def stream(job: dict[str, Any]) -> dict[str, Any]:
+    """Time a contender on a file of any size, of which a part is in memory at a time, and watch its memory."""
+    score, _ = load(job["kind"], job["options"], job["threads"])
+    score(read_pairs(job["warm"]))
+    resident = status("VmRSS")
+    forget_peak()
+    pairs, started, used = 0, time.perf_counter(), time.process_time()
+    with open(job["file"], encoding="utf-8") as lines:
+        while some := [_pair(line) for line in islice(lines, job["at_once"])]:
+            score(some)
+            pairs += len(some)
+    seconds, cpu, peak = time.perf_counter() - started, time.process_time() - used, status("VmHWM")
+    return {"pairs": pairs, "seconds": seconds, "cpu_s": cpu, "peak_mb": peak, "growth_mb": peak - resident}
 
 
 def single(score: Score, pairs: Pairs, warm: int = 20) -> list[float]:
@@ -256,7 +274,9 @@ def command(job: dict[str, Any]) -> dict[str, Any]:
     seconds = time.perf_counter() - started
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1])
-    return {"seconds": seconds, "peak_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * _unit() / 1e6}
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime
+    return {"seconds": seconds, "cpu_s": cpu, "peak_mb": used.ru_maxrss * _unit() / 1e6}
 
 
 def size(job: dict[str, Any]) -> dict[str, Any]:
@@ -294,7 +314,12 @@ def size(job: dict[str, Any]) -> dict[str, Any]:
 def read_pairs(path: str) -> Pairs:
     """Read a file of pairs."""
     with open(path, encoding="utf-8") as lines:
-        return [(question, paraphrase) for question, paraphrase in map(json.loads, lines)]
+        return [_pair(line) for line in lines]
+
+
+def _pair(line: str) -> tuple[str, str]:
+    row = json.loads(line)
+    return row["question"], row["paraphrase"]
 
 
 def status(name: str) -> float:
@@ -344,10 +369,11 @@ def main(arguments: Sequence[str]) -> None:
     """Do the job."""
     job = json.loads(Path(arguments[0]).read_text("utf-8"))
     hold_cores(job["threads"])
-    if job["what"] == "measure":
+    if job["what"] in ("measure", "stream"):
         hold_threads(job["threads"])
     jobs: dict[str, Callable[[dict[str, Any]], Any]] = {
         "measure": measure,
+        "stream": stream,
         "machine": machine,
         "prepare": prepare,
         "command": command,

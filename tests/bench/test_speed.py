@@ -35,15 +35,21 @@ class TestPairs:
 
     def test_what_warms_up_or_is_scored_alone_is_in_no_set(self):
         material = pairs.gather()
-        measured = {text for pair in material.sets[pairs.SHIPPED] for text in pair}
-        assert measured.isdisjoint(text for pair in [*material.warm, *material.single] for text in pair)
+        whole, once = ({text for pair in material.sets[name] for text in pair} for name in (pairs.WHOLE, pairs.ONCE))
+        assert whole.isdisjoint(once)
+        assert (whole | once).isdisjoint(text for pair in [*material.warm, *material.single] for text in pair)
+
+    def test_a_text_of_a_whole_problem_comes_back(self):
+        whole = pairs.gather().sets[pairs.WHOLE]
+        assert len(whole) > 200
+        assert len({question for question, _ in whole}) < len(whole) / 2
 
     def test_made_pairs_are_all_different(self):
         assert len(set(pairs.made_pairs(5000))) == 5000
 
     def test_texts_of_a_later_turn_are_no_longer(self):
         for pair in pairs.shipped_pairs()[:100]:
-            lengths = {tuple(map(len, pairs.with_other_numbers(pair, turn))) for turn in (0, 1, 500, 899)}
+            lengths = {tuple(map(len, pairs.with_other_numbers(pair, turn))) for turn in (0, 1, 899, 8999)}
             assert len(lengths) == 1
 
     @pytest.mark.parametrize("turn", [0, 1, 899, 900, 1700])
@@ -134,9 +140,9 @@ def test_a_small_run(tmp_path):
     found = json.loads((tmp_path / "bench.json").read_text("utf-8"))
     assert list(found["runs"]) == ["default", "reading"]
     counts = found["counts"]
-    assert counts["default"]["awp-variants"]["rows"] > 0
-    assert 0 < counts["default"]["awp-variants"]["tokens"] <= counts["default"]["awp-variants"]["cells"]
-    assert counts["reading"]["awp-variants"]["rows"] == 0
+    assert counts["default"][pairs.ONCE]["rows"] > 0
+    assert 0 < counts["default"][pairs.ONCE]["tokens"] <= counts["default"][pairs.ONCE]["cells"]
+    assert counts["reading"][pairs.ONCE]["rows"] == 0
     assert found["cold_start"]["default"][0]["seconds"] > found["cold_start"]["python"][0]["seconds"]
     assert found["size"]["default"]["own_mb"] > 24
     text = (tmp_path / "README.md").read_text("utf-8")
