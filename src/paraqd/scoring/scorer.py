@@ -32,7 +32,7 @@ OnProgress = Callable[[int, int], None]
 FORMAT = 1
 _DEFAULT = Path(__file__).parents[1] / "models" / "default"
 _MOSTLY, _HARDLY, _FEW_LETTERS = 0.8, 0.2, 8
-_FIRST, _CHUNK = 32, 256  # pairs that are read while those before them are judged: few at first, then more
+_FIRST, _CHUNK = 16, 256  # pairs that are read while those before them are judged: few at first, then more
 
 
 class Scorer:
