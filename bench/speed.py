@@ -36,6 +36,7 @@ TITLES = {
     "encoder": "paraqd, mode encoder (all-MiniLM-L6-v2)",
     "reading": "paraqd, reading alone",
     REFERENCE: "sentence-transformers, torch fp32",
+    "st-once": "sentence-transformers, torch fp32, each text once",
     "st-onnx": "sentence-transformers, ONNX int8",
     "fastembed": "fastembed, ONNX fp32",
 }
@@ -45,7 +46,7 @@ SHAPE = (
     1536,
 )  # of the product that is measured: a batch of 4096 tokens through the first half of a layer's MLP
 _STOPPED = 130
-_AT_ONCE = 1000  # pairs of a file that are in memory at a time
+_MILLION = 1_000_000
 QUESTION = "Tom has 5 red and 3 blue pens. How many pens does he have in all?"
 PARAPHRASE = "Tom owns 5 red pens and some blue ones. How many pens does he own?"
 # arguments: the model folder, the file in it, both texts
@@ -170,6 +171,7 @@ class Bench:
         """Add those that turn texts into vectors, all with the same weights."""
         weights = encoder_folder()
         found[REFERENCE] = Contender("sentence-transformers", {"folder": str(weights)})
+        found["st-once"] = Contender("sentence-transformers", {"folder": str(weights), "once": True})
         if "encoder" in wanted:
             found["encoder"] = Contender("paraqd", {"model": env.export_ours(weights, self.work), "mode": "encoder"})
         if {"st-onnx", "fastembed"} & set(wanted):
@@ -222,13 +224,16 @@ class Bench:
             for name in list(self.contenders):
                 who = self.contenders[name]
                 job: dict[str, Any] = {"what": "measure", "kind": who.kind, "options": who.options}
-                job |= {"sets": files, "warm": warm, "single": single, "scores": turn == 0, "count": turn == 0}
+                job |= {"sets": files, "warm": warm, "single": single, "scores": turn == 0}
                 try:
                     run = run_job(job, python=who.python)
                 except JobError as error:
                     self.drop(name, error)
                     continue
                 self._note(name, run)
+                if not turn:
+                    counts = self.attempt(f"counting for {TITLES[name]}", {**job, "what": "count"}, who.python)
+                    self.found["counts"] |= {name: counts} if counts else {}
                 self.keep()
 
     def _limits(self) -> None:
@@ -241,9 +246,6 @@ class Bench:
         )
 
     def _note(self, name: str, run: dict[str, Any]) -> None:
-        counts = run.pop("counts", None)
-        if counts is not None:
-            self.found["counts"][name] = counts
         scores = [score for each in run["sets"].values() for score in each.pop("scores", [])]
         if scores:
             self._scores[name] = scores
@@ -303,29 +305,32 @@ class Bench:
     # --- growth -----------------------------------------------------------------------------------
 
     def grow(self) -> None:
-        """Score larger and larger sets: from Python turn by turn, then once as a command on a file."""
+        """Score larger and larger files by the command, turn by turn, and a file of one pair with them."""
         sizes = _sizes(self.options)
-        largest = [1_000_000] if self.options.million else []
-        warm = write_pairs(self.material.warm, self.work / "warm.jsonl")
-        files = {size: write_pairs(made_pairs(size), self.work / f"{size}.jsonl") for size in sizes}
+        files = {size: write_pairs(made_pairs(size), self.work / f"{size}.jsonl") for size in [1, *sizes]}
         for turn in range(self.repeats if sizes else 0):
             print(f"growth, turn {turn + 1} of {self.repeats}", flush=True)
             for size, file in files.items():
-                job: dict[str, Any] = {"what": "stream", "kind": "paraqd", "options": {}, "warm": warm}
-                self._grown("from Python", size, {**job, "file": file, "at_once": _AT_ONCE})
-        scored = self.work / "scored.jsonl"
-        for size in sizes + largest:
-            file = files.get(size) or write_pairs(made_pairs(size), self.work / "largest.jsonl")
-            command = [*env.paraqd(), "score", file, "-o", str(scored), "--overwrite", "--quiet"]
-            self._grown("paraqd score", size, {"what": "command", "command": command})
+                self._grown(turn, size, file)
+        if self.options.million:
+            file = write_pairs(made_pairs(_MILLION), self.work / "million.jsonl")
+            for size, each in ((1, files[1]), (_MILLION, file)):
+                self._grown(self.repeats, size, each)
 
-    def _grown(self, how: str, size: int, job: dict[str, Any]) -> None:
-        run = self.attempt(f"{size:,} pairs {how}", job)
+    def _grown(self, turn: int, size: int, file: str) -> None:
+        scored = self.work / "scored.jsonl"
+        command = [*env.paraqd(), "score", file, "-o", str(scored), "--overwrite", "--quiet"]
+        run = self.attempt(f"scoring a file of {size:,} pairs", {"what": "command", "command": command})
         if run is None:
             return
-        self.found["growth"].append({"growth_mb": None, **run, "how": how, "pairs": size})
+        with scored.open(encoding="utf-8") as lines:
+            rows = sum(1 for _ in lines)
+        if rows != size:
+            self.found["failed"][f"scoring a file of {size:,} pairs"] = f"{rows:,} rows came out"
+            return
+        self.found["growth"].append({**run, "turn": turn, "pairs": size})
         rate, peak = size / run["seconds"], run["peak_mb"]
-        print(f"  {how}: {size:,} pairs, {run['seconds']:,.1f} s, {rate:,.0f} pairs/s; {peak:,.0f} MB", flush=True)
+        print(f"  {size:,} pairs: {run['seconds']:,.1f} s, {rate:,.0f} pairs/s; {peak:,.0f} MB", flush=True)
         self.keep()
 
 

@@ -11,8 +11,9 @@ import numpy as np
 Found = dict[str, Any]
 
 _JUDGED = ("default", "no-skip")
-_ENCODED = ("encoder", "st-torch", "st-onnx", "fastembed")
+_ENCODED = ("encoder", "st-torch", "st-once", "st-onnx", "fastembed")
 _LAYERS, _WIDTH = 6, 384  # all-MiniLM-L6-v2, and the judge that was made from it
+INNER, JUDGE_INNER = 1536, 768  # how wide their layers are inside
 
 
 def moved(scores: Sequence[float], reference: Sequence[float]) -> dict[str, float]:
@@ -53,13 +54,25 @@ def limits(found: Found) -> dict[str, float]:
     return best
 
 
-def operations(counts: dict[str, int]) -> float:
+def pair_costs(found: Found, size: int, key: str) -> list[float]:
+    """Return what a pair of a file of that size takes in each turn, less what a file of one pair takes in that turn.
+
+    >>> runs = [{"turn": 0, "pairs": 1, "seconds": 0.5}, {"turn": 0, "pairs": 101, "seconds": 1.5}]
+    >>> pair_costs({"growth": runs}, 101, "seconds")
+    [0.01]
+    """
+    taken = {(run["turn"], run["pairs"]): run[key] for run in found["growth"]}
+    turns = sorted({turn for turn, pairs in taken if pairs == size and (turn, 1) in taken})
+    return [(taken[turn, size] - taken[turn, 1]) / (size - 1) for turn in turns]
+
+
+def operations(counts: dict[str, int], inner: int = INNER) -> float:
     """Return the operations that a pair needs: matrices and attention of six layers, no padding.
 
     >>> operations({"tokens": 100, "squares": 5000, "pairs": 1}) / 1e9
     2.1694464
     """
-    matrices = 2 * 12 * _WIDTH**2 * counts["tokens"]
+    matrices = 2 * (4 * _WIDTH + 2 * inner) * _WIDTH * counts["tokens"]
     attention = 4 * _WIDTH * counts["squares"]
     return _LAYERS * (matrices + attention) / counts["pairs"]
 
@@ -72,5 +85,5 @@ def needed(found: Found, name: str, which: str) -> float | None:
     for source in sources:
         counts = found["counts"].get(source, {}).get(which)
         if counts and counts["tokens"]:
-            return operations(counts)
+            return operations(counts, JUDGE_INNER if name in _JUDGED else INNER)
     return None

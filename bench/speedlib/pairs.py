@@ -39,7 +39,7 @@ def gather(*, quick: bool = False) -> Material:
     shipped = shipped_pairs()
     warm, rest = shipped[:_WARM], shipped[_WARM:]
     single, batch = rest[:_SINGLE], rest[_SINGLE:]
-    sets, absent = {WHOLE: whole_problems(batch[:_WHOLE]), ONCE: batch[_WHOLE:]}, {}
+    sets, absent = {ONCE: batch[_WHOLE:], WHOLE: whole_problems(batch[:_WHOLE])}, {}
     for name, shown in OTHERS.items():
         try:
             sets[shown] = [(pair.question, pair.paraphrase) for pair in load_pairs(name)]

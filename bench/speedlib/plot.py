@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from speedlib.figures import Found, measured, rates, ratios
+from speedlib.figures import Found, measured, pair_costs, rates, ratios
 
-_SHADES = ("#1f6f8b", "#e07a3f", "#8a9a5b")
+_SHADES = ("#1f6f8b", "#e07a3f", "#8a9a5b", "#9a5b8a")
 
 
 def plot(found: Found, path: Path) -> None:
@@ -25,7 +25,7 @@ def plot(found: Found, path: Path) -> None:
     layout: Any = (
         [["ratios", "single", "rate"], ["ratios", "single", "memory"]] if found["growth"] else [["ratios", "single"]]
     )
-    size = (5.0 * len(layout[0]), 0.6 * len(names) + 1.8)
+    size = (5.0 * len(layout[0]), 0.75 * len(names) + 1.8)
     figure, axes = pyplot.subplot_mosaic(layout, figsize=size, layout="constrained")
     _draw_ratios(axes["ratios"], found, names)
     _draw_single(axes["single"], found, names)
@@ -45,8 +45,9 @@ def _draw_ratios(axis: Any, found: Found, names: list[str]) -> None:
     figure = ratios if compared else rates
     shown = [name for name in names if figure(found, name, sets[0])]
     for number, which in enumerate(sets):
-        shift = (number - (len(sets) - 1) / 2) * 0.25
-        _points(axis, [figure(found, name, which) for name in shown], shift, _SHADES[number], which)
+        shift = (number - (len(sets) - 1) / 2) * 0.8 / len(sets)
+        colour = _SHADES[number % len(_SHADES)]
+        _points(axis, [figure(found, name, which) for name in shown], shift, colour, which.replace(", ", ",\n", 1))
     _finish(axis, [found["titles"][name] for name in shown])
     if compared:
         axis.axvline(1, color="#333333", linewidth=0.9, linestyle=":")
@@ -91,25 +92,23 @@ def _finish(axis: Any, titles: Sequence[str]) -> None:
 
 
 def _draw_growth(rate: Any, memory: Any, found: Found) -> None:
-    ways = list(dict.fromkeys(row["how"] for row in found["growth"]))
-    for how, colour in zip(ways, _SHADES, strict=False):
-        rows = [row for row in found["growth"] if row["how"] == how]
-        sizes = sorted({row["pairs"] for row in rows})
-        runs = [[row for row in rows if row["pairs"] == size] for size in sizes]
-        drawn: list[tuple[Any, Sequence[Sequence[float]]]] = [
-            (rate, [[row["pairs"] / row["seconds"] for row in each] for each in runs]),
-            (memory, [[row["peak_mb"] for row in each] for each in runs]),
-        ]
-        for axis, values in drawn:
-            middles, ends = _middles(values)
-            axis.errorbar(sizes, middles, yerr=ends, label=how, color=colour, marker="o", markersize=5, capsize=3)
-    for axis, label in ((rate, "pairs a second"), (memory, "peak memory, MB")):
+    sizes = sorted({run["pairs"] for run in found["growth"]} - {1})
+    drawn: list[tuple[Any, Sequence[Sequence[float]], str]] = [
+        (rate, [[1e3 * cost for cost in pair_costs(found, size, "cpu_s")] for size in sizes], "a pair, ms of a core"),
+        (
+            memory,
+            [[run["peak_mb"] for run in found["growth"] if run["pairs"] == size] for size in sizes],
+            "peak memory, MB",
+        ),
+    ]
+    for axis, values, label in drawn:
+        middles, ends = _middles(values)
+        axis.errorbar(sizes, middles, yerr=ends, color=_SHADES[0], marker="o", markersize=5, capsize=3)
         axis.set_xscale("log")
         axis.set_ylim(0, axis.get_ylim()[1] * 1.08)
         axis.set_ylabel(label)
         axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    rate.set_title("Growth of the default", loc="left", size=10)
-    rate.legend(frameon=False, fontsize=8, loc="lower right")
+    rate.set_title("Growth of paraqd score", loc="left", size=10)
     memory.set_xlabel("pairs (log)")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from speedlib.figures import Found, limits, measured, needed, rates, ratios
+from speedlib.figures import Found, limits, measured, needed, pair_costs, rates, ratios
 from speedlib.plot import plot
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -104,49 +104,41 @@ def starting(found: Found) -> list[str]:
 
 
 def growth(found: Found) -> list[str]:
-    """Return the table of larger and larger sets."""
-    groups: dict[tuple[int, str], list[Found]] = {}
-    for row in found["growth"]:
-        groups.setdefault((row["pairs"], row["how"]), []).append(row)
+    """Return the table of larger and larger files."""
     rows = []
-    for (size, how), runs in groups.items():
-        memory = [run["growth_mb"] for run in runs if run["growth_mb"] is not None]
+    for size in sorted({run["pairs"] for run in found["growth"]}):
+        runs = [run for run in found["growth"] if run["pairs"] == size]
+        wall, core = (pair_costs(found, size, key) if size > 1 else [] for key in ("seconds", "cpu_s"))
         rows.append(
             [
-                f"{size:,} pairs, {how}",
+                f"{size:,}",
                 spread([run["seconds"] for run in runs], _tenth),
-                spread([size / run["seconds"] for run in runs], _whole),
-                spread([1e3 * run["cpu_s"] / size for run in runs], _hundredth),
+                spread([1 / each for each in wall], _whole),
+                spread([1e3 * each for each in core], _hundredth),
                 spread([run["peak_mb"] for run in runs], _whole),
-                spread(memory, _whole),
                 str(len(runs)),
             ]
         )
-    cost = "a pair, ms of a core"
-    return _table(["", "seconds", "pairs/s", cost, "peak memory, MB", "of it while scoring, MB", "runs"], rows)
+    heads = ["pairs", "seconds", "pairs/s", "a pair, ms of a core", "peak memory, MB", "runs"]
+    return _table(heads, rows)
 
 
 def flatness(found: Found) -> list[str]:
-    """Say how the cost of a pair in large sets compares to that in the smallest, within a turn."""
+    """Say how the cost of a pair in large files compares to that in the smallest."""
+    sizes = sorted({run["pairs"] for run in found["growth"]} - {1})
+    cost = {(size, key): pair_costs(found, size, key) for size in sizes for key in ("seconds", "cpu_s")}
     lines = []
-    for how in dict.fromkeys(row["how"] for row in found["growth"]):
-        rows = [row for row in found["growth"] if row["how"] == how]
-        sizes = sorted({row["pairs"] for row in rows})
-        cost = {
-            (size, key): [row[key] / size for row in rows if row["pairs"] == size]
-            for size in sizes
-            for key in ("seconds", "cpu_s")
-        }
-        for size in sizes[1:]:
-            wall, core = (
-                spread(
-                    [a / b - 1 for a, b in zip(cost[size, key], cost[sizes[0], key], strict=False)], "{:+.1%}".format
-                )
-                for key in ("seconds", "cpu_s")
-            )
-            lines.append(
-                f"- {how}, {size:,} against {sizes[0]:,}: a pair takes {wall} of the time, {core} of a core's."
-            )
+    for size in sizes[1:]:
+        told = []
+        for key, called in (("seconds", "time"), ("cpu_s", "of the cores' time")):
+            base, mine = cost[sizes[0], key], cost[size, key]
+            if not base or not mine:
+                continue
+            # turn by turn where both were measured in each, else against the median
+            against = base if len(base) == len(mine) else [statistics.median(base)] * len(mine)
+            more = [each / other - 1 for each, other in zip(mine, against, strict=True)]
+            told.append(f"{spread(more, lambda value: f'{value:+.1%}')} {called}")
+        lines.append(f"- A pair of {size:,} against one of {sizes[0]:,}: {', '.join(told)}.")
     return ["", *lines] if lines else []
 
 
@@ -195,7 +187,8 @@ def markdown(found: Found) -> str:
         "",
         f"Median (least to most) of {turns} turns. Each measurement is a process of its own; contenders take turns, "
         "and a ratio is taken within a turn. Ours reads, judges and names evidence, but for the mode encoder, which "
-        "does the same work with the same weights as the others: two vectors and their cosine.",
+        "has the same weights as the others: two vectors and their cosine. It makes one vector of each text, the "
+        "others one wherever it stands, unless the table says *each text once*.",
     ]
     if found["runs"]:
         lines += ["", "![ratios, latency, growth](bench.png)", *_speeds(found)]
@@ -238,9 +231,10 @@ _STARTING = (
     "compiled bytecode."
 )
 _GROWTH = (
-    "Shipped pairs of at most 250 characters in both texts, over and over, with other numbers each time, so that no "
-    "two are the same: `score_pairs` on a thousand at a time, turn by turn, and the command on a file of JSON lines, "
-    "starting included. Memory is that of the process at its peak while it scores."
+    "`paraqd score` on files of JSON lines, from the start of the command to its end, turn by turn. The files hold 120 "
+    "shipped pairs of at most 250 characters in both texts (a million of these take less than an hour) over and over, "
+    "with other numbers each time, so that no two are the same. What a pair takes is told less what a file of one pair "
+    "takes, which is mostly starting."
 )
 
 

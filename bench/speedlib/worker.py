@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,17 @@ def _sentence_transformers(options: dict[str, Any], threads: int) -> tuple[Score
             "model_kwargs": {"file_name": options["file"], "provider": "CPUExecutionProvider"},
         }
     model = SentenceTransformer(options["folder"], **given)
-    return lambda pairs: _cosines(model.encode(_texts(pairs), batch_size=32, show_progress_bar=False)), model
+
+    def encode(texts: list[str]) -> Any:
+        return model.encode(texts, batch_size=32, show_progress_bar=False)
+
+    def once(texts: list[str]) -> Any:
+        distinct = list(dict.fromkeys(texts))
+        place = {text: number for number, text in enumerate(distinct)}
+        return encode(distinct)[[place[text] for text in texts]]
+
+    embed = once if options.get("once") else encode
+    return lambda pairs: _cosines(embed(_texts(pairs))), model
 
 
 def _fastembed(options: dict[str, Any], threads: int) -> tuple[Score, Any]:
@@ -92,7 +101,7 @@ def _cosines(vectors: Any) -> list[float]:
 def measure(job: dict[str, Any]) -> dict[str, Any]:
     """Time a contender on each set and on single pairs, and watch its memory."""
     started = time.perf_counter()
-    score, model = load(job["kind"], job["options"], job["threads"])
+    score, _ = load(job["kind"], job["options"], job["threads"])
     loaded = time.perf_counter() - started
     score(read_pairs(job["warm"]))
     sets = {name: read_pairs(path) for name, path in job["sets"].items()}
@@ -108,26 +117,13 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     found["peak_mb"] = status("VmHWM")
     found["growth_mb"] = found["peak_mb"] - resident
     found["single_ms"] = single(score, read_pairs(job["single"])) if "single" in job else []
-    if job.get("count"):
-        del score, model
-        score, model = load(job["kind"], job["options"], job["threads"])  # one that remembers nothing
-        found["counts"] = counted(score, model, sets)
     return found
 
 
-def stream(job: dict[str, Any]) -> dict[str, Any]:
-    """Time a contender on a file of any size, of which a part is in memory at a time, and watch its memory."""
-    score, _ = load(job["kind"], job["options"], job["threads"])
-    score(read_pairs(job["warm"]))
-    resident = status("VmRSS")
-    forget_peak()
-    pairs, started, used = 0, time.perf_counter(), time.process_time()
-    with open(job["file"], encoding="utf-8") as lines:
-        while some := [_pair(line) for line in islice(lines, job["at_once"])]:
-            score(some)
-            pairs += len(some)
-    seconds, cpu, peak = time.perf_counter() - started, time.process_time() - used, status("VmHWM")
-    return {"pairs": pairs, "seconds": seconds, "cpu_s": cpu, "peak_mb": peak, "growth_mb": peak - resident}
+def count(job: dict[str, Any]) -> dict[str, Any]:
+    """Count what goes through a contender's model, of which no text is remembered yet."""
+    score, model = load(job["kind"], job["options"], job["threads"])
+    return counted(score, model, {name: read_pairs(path) for name, path in job["sets"].items()})
 
 
 def single(score: Score, pairs: Pairs, warm: int = 20) -> list[float]:
@@ -141,7 +137,7 @@ def single(score: Score, pairs: Pairs, warm: int = 20) -> list[float]:
 
 
 def counted(score: Score, model: Any, sets: dict[str, Pairs]) -> dict[str, Any]:
-    """Score once more and count what goes through the model: rows, tokens, and the cells that hold padding."""
+    """Score and count what goes through the model: rows, tokens, and the cells that hold padding."""
     found = {}
     seen: dict[str, int] = {}
 
@@ -369,11 +365,11 @@ def main(arguments: Sequence[str]) -> None:
     """Do the job."""
     job = json.loads(Path(arguments[0]).read_text("utf-8"))
     hold_cores(job["threads"])
-    if job["what"] in ("measure", "stream"):
+    if job["what"] in ("measure", "count"):
         hold_threads(job["threads"])
     jobs: dict[str, Callable[[dict[str, Any]], Any]] = {
         "measure": measure,
-        "stream": stream,
+        "count": count,
         "machine": machine,
         "prepare": prepare,
         "command": command,

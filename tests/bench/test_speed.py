@@ -15,7 +15,7 @@ import paraqd
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
-from speedlib import figures, pairs, report  # noqa: E402
+from speedlib import figures, pairs, plot, report  # noqa: E402
 from speedlib.env import JobError, resolver_line, run_job  # noqa: E402
 
 NUMBER = re.compile(r"\d+")
@@ -73,6 +73,15 @@ class TestFigures:
         assert figures.operations({"tokens": 10, "squares": 0, "pairs": 10}) == pytest.approx(2 * 10.6e6, rel=0.01)
         assert figures.operations({"tokens": 0, "squares": 9, "pairs": 1}) == 6 * 4 * 384 * 9
 
+    def test_the_judges_width_is_that_of_the_shipped_one(self):
+        onnx = pytest.importorskip("onnx")
+        graph = onnx.load(str(Path(paraqd.__file__).parent / "models" / "default" / "onnx" / "model.onnx")).graph
+        shapes = {tuple(held.dims) for held in graph.initializer if len(held.dims) == 2}
+        assert (384, figures.JUDGE_INNER) in shapes and (384, figures.INNER) not in shapes
+        both = {name: {"s": {"tokens": 10, "squares": 0, "pairs": 1}} for name in ("no-skip", "st-torch")}
+        judged, encoded = (figures.needed({"counts": both}, name, "s") for name in ("default", "encoder"))
+        assert judged / encoded == pytest.approx(8 / 12)
+
     def test_the_limit_is_the_better_of_the_runtimes(self):
         found = {
             "limits": [{"fp32, a": 10, "fp32, b": 30, "int8, b": 90}, {"fp32, a": 10, "fp32, b": 50, "int8, b": 90}]
@@ -81,6 +90,37 @@ class TestFigures:
 
     def test_how_far_scores_moved(self):
         assert figures.moved([0.5, 0.9, 1.0], [0.5, 0.8, 1.0]) == {"pairs": 3, "median": 0.0, "p99": 0.098, "max": 0.1}
+
+    def test_growth_is_told_less_the_start_and_turn_by_turn(self):
+        def run_with(turn, size, seconds):
+            return {"turn": turn, "pairs": size, "seconds": seconds, "cpu_s": 2 * seconds, "peak_mb": 100}
+
+        runs = [run_with(0, 1, 1.0), run_with(0, 1001, 2.0), run_with(0, 10001, 12.0)]
+        runs += [run_with(1, 1, 5.0), run_with(1, 10001, 15.0), run_with(2, 1, 1.0), run_with(2, 100001, 121.0)]
+        found = {"growth": runs}
+        assert figures.pair_costs(found, 10001, "seconds") == pytest.approx([0.0011, 0.001])
+        table = report.growth(found)
+        assert "| 1 | 1.0 (1.0 to 5.0) | – | – | 100 (100 to 100) | 3 |" in table
+        assert "| 100,001 | 121.0 | 833 | 2.40 | 100 | 1 |" in table
+        [_, ten, hundred] = report.flatness(found)
+        told = "+5.0% (+0.0% to +10.0%)"
+        assert ten == f"- A pair of 10,001 against one of 1,001: {told} time, {told} of the cores' time."
+        assert "+20.0% time" in hundred
+        assert report.flatness({"growth": runs[:2]}) == []
+
+    @pytest.mark.parametrize("sets", [1, 4, 6])
+    def test_a_plot_of_any_number_of_sets(self, sets, tmp_path):
+        pytest.importorskip("matplotlib")
+        names = [f"set {number}, of some pairs" for number in range(sets)]
+        timed = {name: {"pairs": 100, "seconds": 1.5} for name in names}
+        runs = [{"sets": timed, "single_ms": [5.0, 6.0], "peak_mb": 100, "growth_mb": 5, "load_s": 0.2}] * 2
+        grown = [{"turn": 0, "pairs": n, "seconds": n / 10, "cpu_s": n / 5, "peak_mb": 90} for n in (1, 100, 1000)]
+        found = {
+            "sets": dict.fromkeys(names), "reference": "st-torch", "titles": {"default": "ours", "st-torch": "theirs"},
+            "runs": {"default": runs, "st-torch": runs}, "growth": grown,
+        }  # fmt: skip
+        plot.plot(found, tmp_path / "bench.png")
+        assert (tmp_path / "bench.png").stat().st_size > 10_000
 
     def test_spread(self):
         assert report.spread([3, 1, 2], "{:.1f}".format) == "2.0 (1.0 to 3.0)"
@@ -131,7 +171,7 @@ def test_a_small_run(tmp_path):
         "--contenders",
         "reading,default",
         "--growth",
-        "none",
+        "quick",
     ]
     done = subprocess.run(
         [*program, "--out", str(tmp_path)], env=environment(), capture_output=True, text=True, check=False
@@ -148,6 +188,8 @@ def test_a_small_run(tmp_path):
     text = (tmp_path / "README.md").read_text("utf-8")
     assert "| paraqd, reading alone |" in text
     assert "A smoke run" in text
+    assert [row["pairs"] for row in found["growth"]] == [1, 200] and "## Growth" in text
+    assert (tmp_path / "bench.png").is_file()
     assert (tmp_path / "bench.png").stat().st_size > 10_000
 
 

@@ -7,15 +7,46 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, feed, printable
+from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, Running, feed, printable
 
 _WINDOW = 254  # tokens, beside the two that frame them
 _KEPT = 4096  # vectors of texts that may come back
 _AT_ONCE = 128  # texts that are tokenised at once, while those before them are being run
+
+
+class _Slice:
+    """Some texts under way: several that wait may want their vectors."""
+
+    def __init__(self, texts: Sequence[str], windows: Sequence[int], wait: Running) -> None:
+        self.texts = texts
+        self._windows, self._wait = windows, wait  # of each row the number of its text
+        self._made: dict[str, NDArray[np.float64]] = {}
+        self._lock = Lock()
+
+    def vector(self, text: str) -> NDArray[np.float64]:
+        """Wait for the texts and return one's vector."""
+        with self._lock:
+            if not self._made:
+                self._made = dict(zip(self.texts, self._vectors(), strict=True))
+        return self._made[text]
+
+    def stop(self) -> None:
+        """Leave out what is not begun."""
+        self._wait.stop()
+
+    def _vectors(self) -> list[NDArray[np.float64]]:
+        made = self._wait()
+        sums = np.zeros((len(self.texts), len(made[0][0])))
+        for number, (summed,) in zip(self._windows, made, strict=True):
+            sums[number] += summed
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        # copies: a row that is kept would hold the others
+        return [row.copy() for row in sums / np.where(lengths > 0, lengths, 1.0)]
 
 
 class BiEncoder(OnnxFolder):
@@ -27,6 +58,7 @@ class BiEncoder(OnnxFolder):
     def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
         super().__init__(folder, threads=threads)
         self._kept: OrderedDict[str, NDArray[np.float64]] = OrderedDict()
+        self._under_way: WeakValueDictionary[str, _Slice] = WeakValueDictionary()
         self._kept_lock = Lock()
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -39,11 +71,21 @@ class BiEncoder(OnnxFolder):
             return lambda: np.zeros((0, 1))
         with self._kept_lock:
             known = {text: self._kept[text] for text in set(texts) if text in self._kept}
-        new = sorted((text for text in dict.fromkeys(texts) if text not in known), key=len)
-        begun = [self._begun(new[start : start + _AT_ONCE]) for start in range(0, len(new), _AT_ONCE)]
+            begun = {text: self._under_way[text] for text in set(texts) - set(known) if text in self._under_way}
+        new = sorted((text for text in dict.fromkeys(texts) if text not in known and text not in begun), key=len)
+        for start in range(0, len(new), _AT_ONCE):
+            some = self._slice(new[start : start + _AT_ONCE])
+            begun |= dict.fromkeys(some.texts, some)
+            with self._kept_lock:
+                self._under_way.update(dict.fromkeys(some.texts, some))
 
         def finish() -> NDArray[np.float64]:
-            found = known | dict(zip(new, (row for wait in begun for row in wait()), strict=True))
+            try:
+                found = known | {text: some.vector(text) for text, some in begun.items()}
+            except BaseException:
+                for some in begun.values():
+                    some.stop()
+                raise
             with self._kept_lock:
                 for text in dict.fromkeys(texts):
                     self._kept[text] = found[text]
@@ -60,25 +102,15 @@ class BiEncoder(OnnxFolder):
         for each in encoded:
             yield feed([self._row(each.ids[:_WINDOW])])
 
-    def _begun(self, texts: Sequence[str]) -> Callable[[], NDArray[np.float64]]:
-        """Begin to run texts that are not known, and return what waits for their vectors."""
+    def _slice(self, texts: Sequence[str]) -> _Slice:
+        """Begin to run texts that are not known."""
         encoded = self.tokenizer.encode_batch_fast([printable(text) for text in texts], add_special_tokens=False)
         windows = [
             (number, self._row(each.ids[start : start + _WINDOW]))
             for number, each in enumerate(encoded)
             for start in range(0, max(1, len(each.ids)), _WINDOW)
         ]
-        wait = self.start([row for _, row in windows], ["sums"])
-
-        def finish() -> NDArray[np.float64]:
-            made = wait()
-            sums = np.zeros((len(texts), len(made[0][0])))
-            for (number, _), (summed,) in zip(windows, made, strict=True):
-                sums[number] += summed
-            lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-            return np.asarray(sums / np.where(lengths > 0, lengths, 1.0))
-
-        return finish
+        return _Slice(texts, [number for number, _ in windows], self.start([row for _, row in windows], ["sums"]))
 
     def _row(self, ids: Sequence[int]) -> Row:
         first, last = self._framing

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, feed, printable
-from paraqd.scoring.verdict import EvidenceKind
+from paraqd.scoring.verdict import EvidenceKind, Span
 
 KINDS = tuple(EvidenceKind)
 LONGEST = 320  # tokens of both texts: so many it is trained on
@@ -43,7 +43,13 @@ class Judgement:
     """What the model says of a pair; where, and of what kind a fault is, is worked out only when asked for."""
 
     parts: tuple[_Part, ...]
-    encodings: tuple[Any, Any]  # of both texts, as the tokenizer gives them: where each token stands
+    encodings: tuple[Any, Any]  # of both texts, as the tokenizer gives them
+
+    @cached_property
+    def offsets(self) -> tuple[list[Span], list[Span]]:
+        """Where the tokens of both texts stand."""
+        question, paraphrase = self.encodings
+        return question.offsets, paraphrase.offsets
 
     @cached_property
     def valid(self) -> float:
@@ -63,7 +69,7 @@ class Judgement:
         return tuple(
             mark
             for part in self.parts
-            for mark in _marks(self.encodings[0].offsets, part.question, part.places[1 : 1 + part.question.size])
+            for mark in _marks(self.offsets[0], part.question, part.places[1 : 1 + part.question.size])
         )
 
     @property
@@ -72,7 +78,7 @@ class Judgement:
         return tuple(
             mark
             for part in self.parts
-            for mark in _marks(self.encodings[1].offsets, part.paraphrase, part.places[2 + part.question.size : -1])
+            for mark in _marks(self.offsets[1], part.paraphrase, part.places[2 + part.question.size : -1])
         )
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, NamedTuple
@@ -113,7 +113,7 @@ class OnnxFolder:
         tokenizer.no_padding()
         return tokenizer
 
-    def start(self, rows: Sequence[Row], outputs: Sequence[str]) -> Callable[[], list[list[Any]]]:
+    def start(self, rows: Sequence[Row], outputs: Sequence[str]) -> Running:
         """Begin to run rows, and return what waits for them: for each row its part of every output.
 
         Rows of one length go together. Where several threads may work they begin at once, beside the caller, and stop
@@ -121,27 +121,35 @@ class OnnxFolder:
         """
         batches = list(batches_of([len(row.ids) for row in rows]))
         if len(batches) <= 1 or self.threads == 1:
-            work = _Work(self._wide if len(batches) == 1 else self.session, rows, batches, outputs)
-
-            def run() -> list[list[Any]]:
-                work.run()
-                return work.found
-
-            return run
+            return Running(_Work(self._wide if len(batches) == 1 else self.session, rows, batches, outputs), [])
         work = _Work(self.session, rows, batches, outputs)
-        begun = [self._workers.submit(work.run) for _ in range(min(self.threads, len(batches)))]
+        return Running(work, [self._workers.submit(work.run) for _ in range(min(self.threads, len(batches)))])
 
-        def finish() -> list[list[Any]]:
-            try:
-                for each in begun:
-                    each.result()
-            except BaseException:
-                work.stop()
-                raise
-            return work.found
 
-        weakref.finalize(finish, work.stop)
-        return finish
+class Running:
+    """Rows that threads are at, or that the caller will run: calling it waits for them."""
+
+    def __init__(self, work: _Work, threads: Sequence[Future[None]]) -> None:
+        self._work, self._threads = work, threads
+        weakref.finalize(self, work.stop)
+
+    def __call__(self) -> list[list[Any]]:
+        """Return what came of each row."""
+        try:
+            if not self._threads:
+                self._work.run()
+            for each in self._threads:
+                each.result()
+        except BaseException:
+            self.stop()
+            raise
+        if self._work.stopped:
+            raise RuntimeError("what was under way has been stopped")
+        return self._work.found
+
+    def stop(self) -> None:
+        """Let the threads end after the batch that each is at."""
+        self._work.stop()
 
 
 class _Work:
@@ -154,15 +162,15 @@ class _Work:
         self._session, self._rows, self._outputs = session, rows, outputs
         self._left = iter(batches)
         self._lock = Lock()
-        self._stopped = False
+        self.stopped = False
 
     def stop(self) -> None:
         """Let the threads end after the batch that each is at."""
-        self._stopped = True
+        self.stopped = True
 
     def run(self) -> None:
         """Run batches until none is left."""
-        while not self._stopped:
+        while not self.stopped:
             with self._lock:
                 batch = next(self._left, None)
             if batch is None:

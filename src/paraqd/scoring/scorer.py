@@ -190,9 +190,17 @@ class Scorer:
 
 
 def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
-    """Cut pairs into chunks; the first are short, for the model has nothing to do until one is read."""
+    """Cut pairs into chunks; the first are short, for the model has nothing to do until one is read.
+
+    >>> [len(chunk) for chunk in _chunks([("", "")] * 625)]
+    [16, 32, 64, 128, 256, 129]
+    >>> [len(chunk) for chunk in _chunks([("", "")] * 17)]  # a rest of a few is no chunk of its own
+    [17]
+    """
     start, size = 0, _FIRST
     while start < len(pairs):
+        if len(pairs) - start - size < _FIRST:
+            size = len(pairs) - start
         yield pairs[start : start + size]
         start, size = start + size, min(2 * size, _CHUNK)
 

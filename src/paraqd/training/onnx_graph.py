@@ -218,7 +218,7 @@ def encoder_graph(
     the mean, and the sums of a long text's windows add up.
     """
     graph = _Graph(bits=bits, roundings=roundings)
-    states = _states(graph, weights, "", config, quick=bits == 8)
+    states = _states(graph, weights, "", config, quick=bits == 8 and bool(roundings))
     sums = graph.add("ReduceSum", states, graph.hold(np.array([1], dtype=np.int64), "axis"), keepdims=0)
     shapes: dict[str, list[Any]] = {"sums": ["batch", int(config["hidden_size"])]}
     return _finished(graph, "encoder", {"sums": sums}, shapes, watched=watched)
