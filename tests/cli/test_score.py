@@ -18,6 +18,7 @@ import pytest
 
 import paraqd
 from paraqd.cli.main import run
+from paraqd.corpus.tables import open_table
 
 QUESTION = "Tom has 5 apples and buys 3 more. How many apples has he now?"
 SAME, REWORDED = QUESTION, "Tom buys 3 apples and had 5. How many are there now?"
@@ -88,6 +89,24 @@ class TestTheOutput:
         assert list(rows[0])[-6:] == ["score", "valid", "why", *NEW[2:]]
         assert [rows[0]["why"], rows[2]["why"]] == ["", "The paraphrase lost 3."]
         assert run(["score", "out.csv", "-o", "again.csv", "--why", "-q"]) == 2  # the column is there
+
+    @pytest.mark.parametrize("name", ["again.csv", "again.jsonl", "again.parquet", "again/"])
+    def test_sentences_of_an_earlier_run_do_not_stand_beside_new_verdicts(self, here, name, capsys):
+        assert run(["score", "pairs.csv", "-o", "out.csv", "--why", "-q"]) == 0
+        assert run(["score", "out.csv", "-o", name, "--overwrite-columns", "-q"]) == 0
+        assert "out.csv has the column 'why' of an earlier scoring; it is left out" in capsys.readouterr().err
+        found = open_table(next(Path(name).glob("*.parquet")) if name.endswith("/") else name)
+        assert "why" not in found.columns and "why" not in next(found.rows())
+        assert [column for column in found.columns if column in NEW] == NEW
+
+    @pytest.mark.parametrize("name", ["again.csv", "again/"])
+    def test_somebodys_own_column_of_that_name_stays(self, here, name):
+        rows = read_csv("pairs.csv")
+        write_csv("pairs.csv", [{**row, "why": f"note {row['id']}"} for row in rows])
+        assert run(["score", "pairs.csv", "-o", "out.csv", "-q"]) == 0
+        assert run(["score", "out.csv", "-o", name, "--overwrite-columns", "-q"]) == 0
+        found = open_table(next(Path(name).glob("*.parquet")) if name.endswith("/") else name)
+        assert [row["why"] for row in found.rows()] == [f"note {row['id']}" for row in rows]
 
     def test_in_json_lines_the_evidence_is_a_list(self, here):
         assert run(["score", "pairs.jsonl", "-o", "out.jsonl", "-q"]) == 0
@@ -419,14 +438,50 @@ class TestManyRows:
         assert Path("out.csv").read_text() == "precious"
         assert names(here) == ["many.csv", "out.csv", "pairs.csv", "pairs.jsonl"]
 
-    def test_a_run_with_other_settings_starts_again(self, many, scorer, capsys):
+    def test_rows_of_a_run_with_other_settings_are_not_thrown_away_unasked(self, many, scorer, fails, capsys):
         scorer.stops_after = 256
         assert run(["score", "many.csv", "-o", "out.csv", "-q"]) == 130
         scorer.stops_after = None
         capsys.readouterr()
-        assert run(["score", "many.csv", "-o", "out.csv", "--threshold", "0.9", "-q"]) == 0
-        assert "left of a run with another input or model: starting again" in capsys.readouterr().err
+        kept = Path("out.csv.unfinished").read_bytes()
+        line = fails("score", "many.csv", "-o", "out.csv", "--threshold", "0.9")
+        assert line == (
+            "error: out.csv.unfinished keeps 256 rows of a run with another threshold: do as that run did to go on "
+            "with it, or give --overwrite to begin anew"
+        )
+        assert Path("out.csv.unfinished").read_bytes() == kept
+        assert run(["score", "many.csv", "-o", "out.csv", "--threshold", "0.9", "--overwrite", "-q"]) == 0
+        assert capsys.readouterr().err == "256 rows of a run with another threshold are thrown away\n"
         assert [row["valid"] for row in read_csv("out.csv")[:3]] == ["true", "false", "false"]
+
+    @pytest.mark.parametrize(
+        ("change", "other"),
+        [
+            (lambda settings: settings.pop("encoding"), "encoding"),
+            (lambda settings: settings.update(form=2), "form"),
+            (lambda settings: settings.update(input="0"), "input"),
+            (lambda settings: settings.update(signature="paraqd:0|model:m@1|threshold:0.5"), "version of paraqd"),
+        ],
+    )
+    def test_nor_are_those_of_a_journal_of_another_shape(self, many, scorer, fails, capsys, change, other):
+        scorer.stops_after = 256
+        assert run(["score", "many.csv", "-o", "out.csv", "-q"]) == 130
+        capsys.readouterr()
+        journal = Path("out.csv.unfinished")
+        first, rest = journal.read_bytes().split(b"\n", 1)
+        change(settings := json.loads(first))
+        journal.write_bytes(json.dumps(settings).encode() + b"\n" + rest)
+        assert f"keeps 256 rows of a run with another {other}" in fails("score", "many.csv", "-o", "out.csv")
+
+    def test_what_is_no_journal_is_begun_anew(self, many, scorer):
+        for left in (b"", b"{}\n", b"5\n", b"\xff\xfe", b'{"input": "x"'):
+            Path("out.csv.unfinished").write_bytes(left)
+            assert run(["score", "many.csv", "-o", "out.csv", "--overwrite", "-q"]) == 0
+            Path("out.csv").unlink()
+            Path("out.csv.unfinished").write_bytes(left)
+            assert run(["score", "many.csv", "-o", "out.csv", "-q"]) == 0
+            assert len(read_csv("out.csv")) == 1000
+            Path("out.csv").unlink()
 
     def test_what_a_power_cut_left_is_used_as_far_as_it_is_whole(self, many, scorer):
         scorer.stops_after = 512
@@ -470,6 +525,19 @@ class TestManyRows:
         monkeypatch.setattr(scorer, "score_pairs", and_write_over)
         assert "many.csv was changed while it was being scored" in fails("score", "many.csv", "-o", "out.csv", "-q")
         assert not Path("out.csv").exists()
+        monkeypatch.undo()
+        monkeypatch.chdir(here)
+        assert not Path("out.csv.unfinished").exists()  # the same command is not refused for what it left
+
+    @pytest.mark.parametrize(
+        ("given", "told"),
+        [("question,paraphrase\na,b\n", True), ('{"question": "a",}\n', False), ('{"question": "a"', False)],
+    )
+    def test_standard_input_that_is_no_json(self, here, fails, monkeypatch, given, told):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        line = fails("score", "-", "-o", "out.csv")
+        assert "standard input, line 1 is not valid JSON" in line
+        assert ("standard input is read as JSON lines" in line) is told
 
     def test_a_second_run_to_the_same_output(self, many, scorer, fails):
         fcntl = pytest.importorskip("fcntl")

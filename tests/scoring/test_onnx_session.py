@@ -79,6 +79,14 @@ def test_what_nobody_waits_for_is_not_run_to_its_end():
     assert len(ran) <= 4
 
 
+def test_what_was_stopped_is_not_taken_for_done():
+    folder = _Folder(lambda self, outputs, inputs: [np.zeros(len(inputs["input_ids"]))])
+    waiting = folder.start(_rows(50), ["valid"])
+    waiting.stop()
+    with pytest.raises(RuntimeError, match="stopped"):
+        waiting()
+
+
 def test_an_error_in_a_thread_is_told_and_ends_the_work():
     ran = []
 

@@ -16,11 +16,14 @@ from transformers import BertConfig, BertForSequenceClassification, BertModel
 from paraqd import Scorer
 from paraqd.cli.main import run
 from paraqd.corpus.encoder import load_encoder
+from paraqd.scoring import onnx_session
+from paraqd.scoring.bi_encoder import BiEncoder
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
 from paraqd.training.export import export_model
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
+from paraqd.training.onnx_graph import OPSET
 
 WORDS = "tom ann has 5 7 9 pens boys how many much and the a of is ? . , more half hour 30 minutes it takes".split()
 PAIRS = [
@@ -168,3 +171,38 @@ def test_other_weights_are_another_signature(judge, tmp_path):
     export_model(judge, tmp_path / "eight", pairs=PAIRS, most_moved=2.0)
     export_model(judge, tmp_path / "full", pairs=PAIRS, bits=32)
     assert Scorer.load(tmp_path / "eight").signature != Scorer.load(tmp_path / "full").signature
+
+
+def test_a_text_under_way_is_not_encoded_twice(bi_encoder, tmp_path, monkeypatch):
+    export_model(bi_encoder, tmp_path / "small", pairs=PAIRS, most_moved=1.0)
+    ran = []
+
+    def counted(session, rows, batch, outputs):
+        ran.extend(batch)
+        return run_batch(session, rows, batch, outputs)
+
+    run_batch = onnx_session._run
+    monkeypatch.setattr(onnx_session, "_run", counted)
+    encoder = BiEncoder(tmp_path / "small", threads=2)
+    first = encoder.begin(["tom has 5 pens", "ann has 7 pens and more"])
+    second = encoder.begin(["ann has 7 pens and more", "how many pens ?", "how many pens ?"])
+    later, sooner = second(), first()
+    assert len(ran) == 3
+    assert np.array_equal(later[0], sooner[1]) and np.array_equal(later[1], later[2])
+    assert np.array_equal(BiEncoder(tmp_path / "small", threads=1)(["how many pens ?"])[0], later[1])
+    abandoned = encoder.begin(["the boys", "it takes half an hour"])
+    del abandoned
+    assert encoder(["the boys"]).shape == (1, 32)
+
+
+def test_gelu_by_way_of_tanh_is_off_by_little():
+    import onnxruntime
+    from onnx import TensorProto, helper
+
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n"]) for name in ("x", "y", "z")]
+    nodes = [helper.make_node("Gelu", ["x"], ["y"]), helper.make_node("FastGelu", ["x"], ["z"], domain="com.microsoft")]
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(helper.make_graph(nodes, "both", ends[:1], ends[1:]), opset_imports=opsets, ir_version=10)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    exact, quick = session.run(None, {"x": np.linspace(-9, 9, 20_001, dtype=np.float32)})
+    assert 1e-4 < np.abs(exact - quick).max() < 5e-4

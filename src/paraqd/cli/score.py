@@ -54,7 +54,9 @@ def score(
     why: bool = typer.Option(
         False, "--why", help="Add a column with the evidence in plain sentences, for reading in a spreadsheet."
     ),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an output that is there."),
+    overwrite: bool = typer.Option(
+        False, "--overwrite", help="Replace an output that is there, and what a run with other options has finished."
+    ),
     overwrite_columns: bool = typer.Option(
         False, "--overwrite-columns", help="Replace columns that are named like those added here."
     ),
@@ -66,7 +68,7 @@ def score(
     keep_going: bool = typer.Option(
         False,
         "--keep-going",
-        help="Score what can be read of a file that is cut off or damaged, and end with 1.",
+        help="Score what can be read of text files that are cut off or damaged, and end with 1.",
         rich_help_panel=_FILES,
     ),
     as_json: bool = typer.Option(
@@ -111,10 +113,6 @@ def score(
         raise typer.BadParameter("-o - is no file: for JSON lines on standard output give --json and no -o")
     folders = Folders.wanted(source, out, engine, workers, address, part_rows, verbose)
     if folders is not None:
-        if keep_going:
-            raise typer.BadParameter(
-                "--keep-going is for a file: of a folder, parts that cannot be read are left out and named"
-            )
         if threads is not None and (workers is not None or engine is EngineName.ray):
             other = "--workers" if workers is not None else "--engine ray"
             raise typer.BadParameter(f"--threads does not go with {other}: workers have one core each")
@@ -128,6 +126,7 @@ def score(
             columns=Columns(question=question_column, paraphrase=paraphrase_column),
             only=only,
             why=why,
+            keep_going=keep_going,
             overwrite=overwrite,
             overwrite_columns=overwrite_columns,
             encoding=encoding,
@@ -157,7 +156,9 @@ def score(
             if out is None:
                 counts = _stream(pairs, scorer, only, _json_lines if as_json else _Grid(pairs), bar.update)
             else:
-                counts = score_to_file(pairs, out, scorer, only=only, on_progress=bar.update, say=note)
+                counts = score_to_file(
+                    pairs, out, scorer, only=only, overwrite=overwrite, on_progress=bar.update, say=note
+                )
     except ScoringInterrupted as interrupt:
         say(_stopped(interrupt))
         raise typer.Exit(_INTERRUPTED) from None

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.cli.score_journal import Journal, hold_journal, journal_path
-from paraqd.corpus.formats import CannotWriteError, DamagedError, Format, TableError, explained
+from paraqd.corpus.formats import CannotWriteError, Format, TableError, explained
 from paraqd.corpus.parquet import parquet_groups
 from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_table, open_writer, replacing
 from paraqd.corpus.writers import sweep
 from paraqd.integrations.column_types import Held, arrow_types, jsonable, plain_value, typed
-from paraqd.integrations.score_folder import as_written, check_columns, other_names
+from paraqd.integrations.score_folder import as_written, check_columns, left_out, other_names, stale
 from paraqd.integrations.score_rows import (
     ADDED,
     ADDED_WITH_WHY,
+    WHY,
     Counts,
     Judged,
     PairScorer,
@@ -27,6 +28,7 @@ from paraqd.integrations.score_rows import (
     judged_chunks,
     wanted,
 )
+from paraqd.integrations.text_files import offered, read_through
 
 OnProgress = Callable[[str, int, int | None], None]
 Say = Callable[[str], None]
@@ -38,6 +40,10 @@ class ScoringInterrupted(KeyboardInterrupt):  # it is an interrupt, not an error
     def __init__(self, rows: int, total: int, journal: Path | None = None) -> None:
         super().__init__(rows, total, journal)
         self.rows, self.total, self.journal = rows, total, journal
+
+
+class SourceChangedError(TableError):
+    """The file was written to while it was being scored."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +63,14 @@ class Source:
     sha256: str
     state: tuple[int, int]
     added: Mapping[str, type] = field(default_factory=lambda: ADDED)
+    stale: bool = False  # it has sentences of an earlier scoring, which this one does not replace
     notes: tuple[str, ...] = ()
     damage: str = ""
 
     def chunks(self, start: int = 0) -> Iterator[list[Row]]:
         """Yield the rows from a place on, some hundred at a time."""
-        return in_chunks(islice(self.table.rows(), start, None))
+        rows = islice(self.table.rows(), start, None)
+        return in_chunks(map(_without_why, rows) if self.stale else rows)
 
 
 def look_through(
@@ -87,7 +95,7 @@ def look_through(
     jsonl = table.kind.format is Format.JSONL
     if not jsonl:  # the columns are known before the rows are
         check_columns(table, as_written(table, columns), added, overwrite_columns=overwrite_columns)
-    seen: dict[str, Held] = {name: Held() for name in table.columns}
+    seen: dict[str, Held] = {}
     on_progress("reading", 0, None)
     notes: list[str] = []
     damage = ""
@@ -95,7 +103,13 @@ def look_through(
         rows, lost = _read_groups(table, on_progress, notes)
         table = replace(table, lost=lost)
     else:
-        rows, damage = _read_rows(table, seen, on_progress, keep_going=keep_going)
+        read = read_through(table, lambda rows: on_progress("reading", rows, None))
+        if read.damage is not None and not (keep_going and read.sound):
+            raise TableError(offered(read)) if read.rows and not keep_going else read.damage
+        if read.rows and not read.sound:
+            raise TableError(f"no line of {table.name} can be read")
+        rows, seen = read.rows, read.held
+        damage = str(read.damage or "")
         table = replace(table, sound=rows if damage else None)
     if not rows:
         raise TableError(f"{table.name} has no rows")
@@ -107,9 +121,11 @@ def look_through(
     types = arrow_types(table) if table.kind.format is Format.PARQUET else {n: h.type for n, h in seen.items()}
     meant = as_written(table, columns)
     notes += other_names(table.name, columns, meant)
+    old = not why and stale(table.columns, meant)
+    notes += [left_out(table.name)] if old else []
     if table.columns.count("") > 1:
         notes.append(f"warning: {table.name} has several columns without a name; the last of them is kept")
-    return Source(table, meant, rows, types, digest, state, added, notes=tuple(notes), damage=damage)
+    return Source(table, meant, rows, types, digest, state, added, stale=old, notes=tuple(notes), damage=damage)
 
 
 def _state(table: Table) -> tuple[int, int]:
@@ -117,29 +133,6 @@ def _state(table: Table) -> tuple[int, int]:
     with explained(table.path):
         found = table.path.stat()
     return found.st_size, found.st_mtime_ns
-
-
-def _read_rows(table: Table, seen: dict[str, Held], on_progress: OnProgress, *, keep_going: bool) -> tuple[int, str]:
-    """Return how many rows can be read, and what is wrong with the file behind them.
-
-    What the columns of JSONL hold is added to ``seen``.
-    """
-    rows = 0
-    try:
-        for rows, row in enumerate(table.rows(), start=1):
-            if table.kind.format is Format.JSONL:
-                for name, value in row.items():
-                    seen.setdefault(name, Held()).add(value)
-            if rows % 4096 == 0:
-                on_progress("reading", rows, None)
-    except DamagedError as error:
-        if keep_going and rows:
-            return rows, str(error)
-        if not rows:
-            raise
-        what = "the other rows" if error.row else f"the {rows:,} rows before that"
-        raise TableError(f"{error}; to score {what}, give --keep-going") from None
-    return rows, ""
 
 
 def _read_groups(table: Table, on_progress: OnProgress, notes: list[str]) -> tuple[int, dict[int, str]]:
@@ -167,13 +160,15 @@ def score_to_file(
     scorer: PairScorer,
     *,
     only: str | None = None,
+    overwrite: bool = False,
     on_progress: OnProgress,
     say: Say,
 ) -> Counts:
     """Score every row and write the rows with their verdicts.
 
     Finished rows are kept beside ``out``: a run that was broken off, even by ``kill -9``, goes on where it was when it
-    is started again. Ctrl-C raises `ScoringInterrupted`.
+    is started again. Rows that were finished with another input or other options are thrown away with ``overwrite``
+    alone. Ctrl-C raises `ScoringInterrupted`.
     """
     settings = {
         "input": source.sha256,
@@ -181,16 +176,19 @@ def score_to_file(
         "columns": [source.columns.question, source.columns.paraphrase],
         "signature": scorer.signature,
     }
-    with hold_journal(out, settings) as journal:
-        if journal.restarted:
-            say(f"{journal.path} is left of a run with another input or model: starting again")
-        elif journal.rows:
+    with hold_journal(out, settings, restart=overwrite) as journal:
+        if journal.thrown_away:
+            say(journal.thrown_away)
+        if journal.rows:
             say(f"going on after {journal.rows:,} rows that were scored before")
         try:
             _score_rest(source, scorer, journal, on_progress)
             counts = _join(source, out, scorer.signature, journal, only, on_progress)
         except KeyboardInterrupt:
             raise ScoringInterrupted(journal.rows, source.rows, journal.path) from None
+        except SourceChangedError:
+            journal.forget()  # of use to nobody
+            raise
         except CannotWriteError as error:
             if not journal.rows:
                 raise
@@ -244,14 +242,22 @@ def _joined(source: Source, journal: Journal) -> Iterator[list[tuple[Row, Judged
         rows += len(chunk)
         yield list(zip(chunk, islice(judged, len(chunk)), strict=False))
     if not rows == journal.rows == source.rows or _state(source.table) != source.state:
-        raise TableError(f"{source.table.name} was changed while it was being scored; run the same command again")
+        raise SourceChangedError(
+            f"{source.table.name} was changed while it was being scored; run the same command again"
+        )
 
 
 # --- what is written ------------------------------------------------------------------------------
 
 
+def _without_why(row: Row) -> Row:
+    row.pop(WHY, None)
+    return row
+
+
 def _schema(source: Source, target: Format) -> dict[str, Any]:
-    own = {name: held for name, held in source.types.items() if name not in source.added}
+    replaced = {*source.added, *({WHY} if source.stale else ())}
+    own = {name: held for name, held in source.types.items() if name not in replaced}
     if target is not Format.PARQUET:
         own = dict.fromkeys(own, str)  # they have no types
     return {**own, **source.added}

@@ -29,6 +29,7 @@ def score_folders(
     columns: Columns,
     only: str | None,
     why: bool,
+    keep_going: bool,
     overwrite: bool,
     overwrite_columns: bool,
     encoding: str | None,
@@ -60,6 +61,7 @@ def score_folders(
                 why=why,
                 encoding=encoding,
                 part_rows=folders.part_rows,
+                keep_going=keep_going,
                 overwrite=overwrite,
                 overwrite_columns=overwrite_columns,
                 threads=threads,
@@ -67,6 +69,7 @@ def score_folders(
                 engine=engine,
                 progress=bar.update,
                 say=note,
+                foretell=None if quiet else note,
             )
     except RunInterrupted as interrupt:
         say(stopped(interrupt, out))

@@ -13,6 +13,7 @@ from paraqd.corpus.locks import locked
 from paraqd.integrations.score_rows import Judged
 
 Settings = Mapping[str, Any]
+_CALLED = {"columns": "choice of columns", "paraqd": "version of paraqd", "skip": "way of skipping"}
 
 
 def journal_path(out: str | Path) -> Path:
@@ -25,16 +26,23 @@ def journal_path(out: str | Path) -> Path:
 
 
 class Journal:
-    """One line for each finished chunk, behind a line that says what the run depends on.
+    """One line for each finished chunk, behind a line that says what the run depends on; ``rows`` are finished.
 
-    ``rows`` are finished; ``restarted`` says that what another run had left was of no use.
+    A TableError says that rows are there which another run has finished, unless they may be thrown away (``restart``):
+    ``thrown_away`` tells of that then.
     """
 
-    def __init__(self, path: Path, file: IO[bytes], settings: Settings) -> None:
+    def __init__(self, path: Path, file: IO[bytes], settings: Settings, *, restart: bool = False) -> None:
         self.path = path
         self._file = file
         self.rows, end = _finished(file, settings)
-        self.restarted = end == 0 and file.seek(0, 2) > 0
+        rows, other = _of_another(file, settings) if not end else (0, "")
+        self.thrown_away = f"{rows:,} rows of a run with another {other} are thrown away" if rows else ""
+        if rows and not restart:
+            raise TableError(
+                f"{path} keeps {rows:,} rows of a run with another {other}: do as that run did to go on with it, or "
+                "give --overwrite to begin anew"
+            )
         file.truncate(end)  # also a last line that a power cut left half written
         file.seek(end)
         if not end:
@@ -44,6 +52,10 @@ class Journal:
         """Keep a finished chunk: after this returns it survives the end of the process."""
         self._write({"row": self.rows, "judged": judged})
         self.rows += len(judged)
+
+    def forget(self) -> None:
+        """Keep nothing: what is finished does not go with the input any more."""
+        self.rows = 0
 
     def judged(self) -> Iterator[Judged]:
         """Yield what is found about each row, from the first on; nothing may be added meanwhile."""
@@ -62,11 +74,11 @@ class Journal:
 
 
 @contextmanager
-def hold_journal(out: str | Path, settings: Settings) -> Iterator[Journal]:
+def hold_journal(out: str | Path, settings: Settings, *, restart: bool = False) -> Iterator[Journal]:
     """Open the journal of an output, or go on with one of the same settings, held by this process alone.
 
-    It is left where rows are finished, also when the process is killed; the caller removes it once the output is
-    whole.
+    One of other settings is refused, or with ``restart`` begun anew. It is left where rows are finished, also when the
+    process is killed; the caller removes it once the output is whole.
     """
     path = journal_path(out)
     try:
@@ -77,7 +89,7 @@ def hold_journal(out: str | Path, settings: Settings) -> Iterator[Journal]:
     try:
         if not locked(file):
             raise TableError(f"another run is writing {out} just now; wait for it or stop it")
-        journal = Journal(path, file, settings)
+        journal = Journal(path, file, settings, restart=restart)
         try:
             yield journal
         finally:
@@ -86,6 +98,26 @@ def hold_journal(out: str | Path, settings: Settings) -> Iterator[Journal]:
     finally:
         with suppress(OSError):  # what could not be written has been told
             file.close()
+
+
+def _of_another(file: IO[bytes], settings: Settings) -> tuple[int, str]:
+    """Return how many rows a run with other settings has finished, and in what it was another."""
+    file.seek(0)
+    try:
+        theirs = json.loads(file.readline())
+        rows, _ = _finished(file, theirs)
+        mine, yours = _apart(settings), _apart(theirs)
+    except (ValueError, AttributeError, TypeError):  # nothing that is of use to anybody
+        return 0, ""
+    names = [name for name in {**mine, **yours} if mine.get(name) != yours.get(name)]
+    return rows, " and another ".join(_CALLED.get(name, name) for name in names) or "form"
+
+
+def _apart(settings: Settings) -> dict[str, Any]:
+    """Return settings one by one: a signature tells several."""
+    told = str(settings.get("signature", "")).split("|")
+    parts = dict(part.split(":", 1) for part in told if ":" in part)
+    return {name: value for name, value in settings.items() if name != "signature"} | parts
 
 
 def _finished(file: IO[bytes], settings: Settings) -> tuple[int, int]:

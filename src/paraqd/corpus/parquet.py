@@ -44,24 +44,28 @@ def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]
 
 def parquet_groups(path: Path) -> Iterator[Group]:
     """Read every row group once, without making rows of it, and say which are damaged."""
-    import pyarrow as pa
-
     first = 0
     with opened(path, path) as file:
         for group in range(file.num_row_groups):
-            rows, found, problem = file.metadata.row_group(group).num_rows, 0, ""
-            try:
-                for batch in batches(file, group, None):
-                    batch.validate(full=True)  # bytes that are no UTF-8, offsets that lead nowhere
-                    found += batch.num_rows
-                if found != rows:
-                    problem = f"{found:,} of {rows:,} rows are there"
-            except (pa.ArrowException, OSError) as error:
-                if isinstance(error, OSError) and error.errno is not None:  # the disk's fault, not the data's
-                    raise
-                problem = brief(error)
-            yield Group(first, rows, problem)
+            rows = file.metadata.row_group(group).num_rows
+            yield Group(first, rows, group_problem(file, group))
             first += rows
+
+
+def group_problem(file: Any, group: int) -> str:
+    """Read a row group, without making rows of it, and say why it cannot be; nothing where it is sound."""
+    import pyarrow as pa
+
+    rows, found = file.metadata.row_group(group).num_rows, 0
+    try:
+        for batch in batches(file, group, None):
+            batch.validate(full=True)  # bytes that are no UTF-8, offsets that lead nowhere
+            found += batch.num_rows
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, (MemoryError, NotImplementedError)) or getattr(error, "errno", None) is not None:
+            raise  # the machine's fault, not the data's
+        return brief(error)
+    return "" if found == rows else f"{found:,} of {rows:,} rows are there"
 
 
 def batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:

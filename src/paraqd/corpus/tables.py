@@ -86,6 +86,7 @@ class Columns:
     id: str = "id"
 
 
+_STANDARD_INPUT_NAME = "standard input"
 DEFAULT_COLUMNS = Columns()
 
 
@@ -157,7 +158,7 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
         raise TableError(_folder(Path(source)))
     kind = kind_of(source)
     if str(source) == STANDARD_INPUT:
-        table = Table(name="standard input", path=_spooled(), kind=kind, lenient=lenient)
+        table = Table(name=_STANDARD_INPUT_NAME, path=_spooled(), kind=kind, lenient=lenient)
     else:
         table = Table(name=str(source), path=Path(source), kind=kind, lenient=lenient)
     if kind.format is Format.PARQUET:
@@ -337,6 +338,8 @@ def _json_object(table: Table, number: int, line: str) -> Row:
     except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
         cut = "" if line.endswith("\n") else "; the file seems to be cut off there"
         what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deep, or a number too long"
+        if table.name == _STANDARD_INPUT_NAME and not line.lstrip().startswith("{"):
+            cut += "; standard input is read as JSON lines, other formats from files"
         problem = f"{table.name}, line {number} is not valid JSON ({what}){cut}"
         return _rest(table, DamagedError(problem, row="not valid JSON"))
     if not isinstance(row, dict):

@@ -7,15 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from paraqd.corpus.formats import Format, TableError, check_names, explained, is_known, kind_of
-from paraqd.corpus.parquet import batches, brief, opened
+from paraqd.corpus.parquet import batches, brief, group_problem, opened
+from paraqd.corpus.rows import LostRow
 from paraqd.corpus.tables import Row, Table, open_table
-from paraqd.integrations.column_types import Held, types_in
+from paraqd.integrations.column_types import types_in
 from paraqd.integrations.stores import Entry, Store
+from paraqd.integrations.text_files import offered, read_through
 
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
 _PARTS = 4096  # aimed at: enough for many machines, few enough to be listed in a second or two
@@ -72,7 +74,7 @@ class Inputs:
 
     @property
     def unreadable(self) -> tuple[tuple[str, str], ...]:
-        """Files that cannot be read at all, each with the reason."""
+        """Files that cannot be read, or not to their end, each with the reason."""
         return tuple((self.store.shown(file.entry.name), file.problem) for file in self.files if file.problem)
 
     @property
@@ -87,12 +89,16 @@ def survey(
     *,
     encoding: str | None = None,
     part_rows: int | None = None,
+    keep_going: bool = False,
+    offer: bool = False,
     check: Callable[[Table], None],
     progress: Callable[[str, int, int | None], None],
 ) -> Inputs:
     """Look at every file: its columns, which ``check`` may refuse, and its rows, which are cut into pieces.
 
-    Of Parquet only the footers are read. A file that cannot be read is noted and does not hold up the others.
+    Of Parquet only the footers are read. A file that cannot be read is noted and does not hold up the others. With
+    ``keep_going`` a line of a text file that cannot be read is a `LostRow`, and of one that is cut off the rows before
+    that count; ``offer`` says that the caller has such an option, which is then named.
     """
     entries = [entry for entry in store.entries() if _wanted(store, entry)]
     if not store.kind:
@@ -103,12 +109,12 @@ def survey(
     files: list[Surveyed] = []
     progress("looking", 0, len(entries))
     with ThreadPoolExecutor(min(AT_ONCE, len(entries))) as pool:
-        for file in pool.map(partial(_look, store, encoding), entries):
+        for file in pool.map(partial(_look, store, encoding, keep_going, offer), entries):
             files.append(file)
             if file.types is not None:
                 check(_named(store, file))
             progress("looking", len(files), len(entries))
-    if all(file.problem for file in files):
+    if all(file.problem and not file.rows for file in files):
         raise TableError(files[0].problem)
     rows = sum(file.rows for file in files)
     if not rows:
@@ -174,31 +180,39 @@ def _named(store: Store, file: Surveyed) -> Table:
     return Table(name=name, path=Path(name), kind=kind, columns=tuple(file.types or ()))
 
 
-def _look(store: Store, encoding: str | None, entry: Entry) -> Surveyed:
+def _look(store: Store, encoding: str | None, keep_going: bool, offer: bool, entry: Entry) -> Surveyed:
     try:
         if not _is_parquet(store, entry.name):
-            return _look_at_text(store, encoding, entry)
+            return _look_at_text(store, encoding, keep_going, offer, entry)
         with _parquet(store, entry.name) as file:
             groups = tuple(file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups))
             check_names(tuple(file.schema_arrow.names), store.shown(entry.name))
             return Surveyed(entry, groups, types_in(file.schema_arrow))
     except TableError as error:
-        return Surveyed(entry, problem=str(error))
+        return Surveyed(entry, problem=_shortly(error, store, entry))
 
 
-def _look_at_text(store: Store, encoding: str | None, entry: Entry) -> Surveyed:
+def _shortly(error: Exception, store: Store, entry: Entry) -> str:
+    """Return a message with the file's name as it is shown."""
+    return str(error).replace(str(store.path(entry.name)), store.shown(entry.name))
+
+
+def _look_at_text(store: Store, encoding: str | None, keep_going: bool, offer: bool, entry: Entry) -> Surveyed:
     """Read a text file once: its rows are counted, and what its columns hold is seen."""
-    table = replace(open_table(store.path(entry.name), encoding=encoding), name=store.shown(entry.name))
-    seen = {name: Held() for name in table.columns}
+    table = open_table(store.path(entry.name), encoding=encoding, lenient=keep_going)
+    table = replace(table, name=store.shown(entry.name))
+    read = read_through(table)
+    problem = ""
+    if not read.sound and (read.damage or read.rows):
+        raise read.damage or TableError(f"no line of {table.name} can be read")
+    if read.damage is not None:
+        if not keep_going:
+            raise TableError(offered(read)) if offer else read.damage
+        problem = f"{_shortly(read.damage, store, entry)}; only {read.gained} are scored"
+        table = replace(table, sound=read.rows)
     jsonl = table.kind.format is Format.JSONL
-    rows = 0
-    for row in table.rows():
-        rows += 1
-        if jsonl:
-            for name, value in row.items():
-                seen.setdefault(name, Held()).add(value)
-    types = {name: held.type if jsonl else str for name, held in seen.items()}
-    return Surveyed(entry, (rows,), types, table=table)
+    types = {name: held.type if jsonl else str for name, held in read.held.items()}
+    return Surveyed(entry, (read.rows,), types, problem, table)
 
 
 def _together(files: Sequence[Surveyed]) -> dict[str, Any]:
@@ -231,6 +245,7 @@ class Reader:
 
     store: Store
     tables: Mapping[str, Table]
+    lenient: bool = False  # rows of a damaged row group are `LostRow`, and do not hold up the others
     # the text file that was read last, how far, and its other rows
     _last: list[tuple[str, int, Iterator[Row]]] = field(default_factory=list, compare=False, repr=False)
 
@@ -258,7 +273,7 @@ class Reader:
     def _rows(self, piece: Piece, only: Sequence[str] | None) -> Iterator[Row]:
         if (table := self.tables.get(piece.file)) is not None:
             return self._text_rows(table, piece)
-        return _parquet_rows(self.store, piece, only)
+        return _parquet_rows(self.store, piece, only, lenient=self.lenient and self.store.local is not None)
 
     def _text_rows(self, table: Table, piece: Piece) -> Iterator[Row]:
         """Yield the rows of a piece; one that stands behind the last that was read is reached from there.
@@ -272,40 +287,45 @@ class Reader:
         self._last.append((piece.file, piece.start + piece.rows, rows))
 
 
-def _parquet_rows(store: Store, piece: Piece, only: Sequence[str] | None) -> Iterator[Row]:
+def _parquet_rows(store: Store, piece: Piece, only: Sequence[str] | None, *, lenient: bool) -> Iterator[Row]:
     import pyarrow as pa
 
     with _parquet(store, piece.file) as file:
-        groups, skip = _groups(file.metadata, piece)
-        left = piece.rows
         columns = None if only is None else [name for name in only if name in file.schema_arrow.names]
         try:
-            for batch in chain.from_iterable(batches(file, group, columns) for group in groups):
-                if skip >= batch.num_rows:
-                    skip -= batch.num_rows
-                    continue
-                taken = batch.slice(skip, left)
-                skip, left = 0, left - taken.num_rows
-                taken.validate(full=True)  # bytes that are no UTF-8, offsets that lead nowhere
-                yield from taken.to_pylist()
-                if not left:
-                    return
+            for group, start, rows in _shares(file.metadata, piece):
+                # looked through as a whole: which rows are lost must not depend on how the file is cut into pieces
+                if lenient and (problem := group_problem(file, group)):
+                    yield from (LostRow(f"row group {group + 1} cannot be read ({problem})") for _ in range(rows))
+                else:
+                    yield from _group_rows(batches(file, group, columns), start, rows)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise TableError(brief(error)) from None
 
 
-def _groups(metadata: Any, piece: Piece) -> tuple[list[int], int]:
-    """Return the row groups that hold a piece, and how many of their rows stand before it."""
-    groups: list[int] = []
-    first = skip = 0
+def _group_rows(held: Iterable[Any], start: int, rows: int) -> Iterator[Row]:
+    """Yield so many rows of a row group's batches, from a place on."""
+    for batch in held:
+        if start >= batch.num_rows:
+            start -= batch.num_rows
+            continue
+        taken = batch.slice(start, rows)
+        start, rows = 0, rows - taken.num_rows
+        taken.validate(full=True)  # bytes that are no UTF-8, offsets that lead nowhere
+        yield from taken.to_pylist()
+        if not rows:
+            return
+
+
+def _shares(metadata: Any, piece: Piece) -> Iterator[tuple[int, int, int]]:
+    """Yield the row groups that hold a piece: where in each it begins, and how many rows of it are there."""
+    first = 0
     for number in range(metadata.num_row_groups):
-        rows = metadata.row_group(number).num_rows
-        if first < piece.start + piece.rows and piece.start < first + rows:
-            if not groups:
-                skip = piece.start - first
-            groups.append(number)
-        first += rows
-    return groups, skip
+        last = first + metadata.row_group(number).num_rows
+        start, end = max(first, piece.start), min(last, piece.start + piece.rows)
+        if start < end:
+            yield number, start - first, end - start
+        first = last
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +30,7 @@ class Work:
 
     ``metadata`` is kept in each part; ``job`` makes the job for the place that parts go to; ``count`` is called with
     every piece that is done and what was counted in it, in no certain order; ``totals`` tells at the end what all of it
-    comes to.
+    comes to, and ``problems`` what stands in the way of calling it finished.
     """
 
     command: str
@@ -42,6 +42,7 @@ class Work:
     job: Callable[[Sink], Job]
     count: Callable[[Piece, Facts], None]
     totals: Callable[[], Facts]
+    problems: Callable[[], Sequence[str]] = tuple
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,13 @@ def carry_out(
     restart: bool = False,
     progress: OnProgress,
     say: Callable[[str], None],
+    foretell: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Work on every piece whose part is not there yet.
 
     Parts are written in one step and known by their piece: a run that was broken off, even by ``kill -9`` and on
-    whatever machine, goes on with the parts that are missing, and no row is lost or doubled.
+    whatever machine, goes on with the parts that are missing, and no row is lost or doubled. What is known to be wrong
+    before the work begins is told to ``foretell``, too.
     """
     inputs, total = work.inputs, work.inputs.rows
     with hold_target(out, inputs.store) as target:
@@ -81,6 +84,8 @@ def carry_out(
         if resumed := rows:
             say(f"going on after {rows:,} rows that were finished before")
         problems = [f"{name}: {why}" if name not in why else why for name, why in inputs.unreadable]
+        for problem in problems if foretell is not None else ():
+            foretell(problem)
         progress(work.stage, rows, total)
         try:
             todo = list(left.values())
@@ -94,6 +99,7 @@ def carry_out(
                     progress(work.stage, rows, total)
         except KeyboardInterrupt:
             raise RunInterrupted(rows, total) from None
+        problems += work.problems()
         if not problems:
             if rows != sum(file.rows for file in inputs.files):  # a flaw of ours must not look like a finished run
                 raise RuntimeError(f"{rows} rows were counted, and the input has others: parts are missing")

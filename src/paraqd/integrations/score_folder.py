@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from paraqd.corpus.rows import LostRow
 from paraqd.corpus.tables import Columns, Table, TableError
 from paraqd.integrations.column_types import typed
 from paraqd.integrations.engines import Engine, OnRows, here
@@ -16,6 +17,7 @@ from paraqd.integrations.score_rows import (
     ADDED,
     ADDED_WITH_WHY,
     NAMED_ROWS,
+    WHY,
     Counts,
     PairScorer,
     in_chunks,
@@ -47,9 +49,16 @@ class FolderCounts(Counts):
     """Counts over many files: a row that could not be scored is named by its file, too."""
 
     error_places: list[tuple[str, int, str]] = field(default_factory=list)
+    _sound: Counter[str] = field(default_factory=Counter)  # rows of each file that could be read
+
+    @property
+    def unread(self) -> list[str]:
+        """The files of which no row could be read, each in a line."""
+        return [f"{file}: none of its rows can be read" for file, rows in self._sound.items() if not rows]
 
     def include(self, file: str, facts: Facts) -> None:
         """Add what was counted in a part."""
+        self._sound[file] += facts["rows"] - facts.get("lost", 0)
         for name in ("rows", "written", "valid", "invalid", "errors"):
             setattr(self, name, getattr(self, name) + facts[name])
         self.faults.update(facts["faults"])
@@ -68,6 +77,7 @@ class ScoreJob:
     added: Mapping[str, type]
     only: str | None
     others: Mapping[str, Columns] = field(default_factory=dict)  # of files that write them in another case
+    scored: frozenset[str] = frozenset()  # files with sentences of an earlier scoring
     threads: int | None = None  # of this process alone; another worker has one core
 
     def worker(self, *, threads: int | None = None) -> ScoreWorker:
@@ -87,20 +97,25 @@ class ScoreWorker:
         """Score the rows of a piece."""
         job, signature = self._job, self._scorer.signature
         counts = Counts()
-        columns = job.others.get(job.reader.store.shown(piece.file), job.columns)
+        file = job.reader.store.shown(piece.file)
+        columns = job.others.get(file, job.columns)
+        gone = {WHY} if file in job.scored else set()
+        lost = 0
         with job.sink.part(piece.index) as (writer, facts):
             for chunk, found in judged_chunks(in_chunks(job.reader.rows(piece)), columns, self._scorer):
                 kept = []
                 for row, judged in zip(chunk, found, strict=True):
                     keep = wanted(judged, job.only)
                     counts.add(judged, written=keep)
+                    lost += isinstance(row, LostRow)
                     if keep:
-                        full = {**row, **judged.columns(job.added, signature)}
+                        own = {name: value for name, value in row.items() if name not in gone}
+                        full = {**own, **judged.columns(job.added, signature)}
                         kept.append({name: typed(full.get(name), held) for name, held in job.sink.schema.items()})
                 writer.write(kept)
                 on_rows(counts.rows)
             rows = [(piece.start + row, why) for row, why in counts.error_rows]
-            facts.update(counts.to_dict(), error_rows=rows)
+            facts.update(counts.to_dict(), error_rows=rows, lost=lost)
         return facts
 
 
@@ -114,6 +129,7 @@ def score_folder(
     why: bool = False,
     encoding: str | None = None,
     part_rows: int | None = None,
+    keep_going: bool = False,
     overwrite: bool = False,
     overwrite_columns: bool = False,
     threads: int | None = None,
@@ -121,25 +137,42 @@ def score_folder(
     engine: Engine = here,
     progress: OnProgress,
     say: Callable[[str], None],
+    foretell: Callable[[str], None] | None = None,
 ) -> tuple[FolderCounts, Outcome]:
     """Score the pairs of every file of a folder, and write them to another, as parts in the same order.
 
-    What is written of a row does not depend on the engine. ``signature`` is the scorer's.
+    What is written of a row does not depend on the engine. ``signature`` is the scorer's. Of files on this machine the
+    rows of a damaged row group come out with an error, and with ``keep_going`` so do lines of text that cannot be read.
     """
     added = ADDED_WITH_WHY if why else ADDED
 
     others: dict[str, Columns] = {}
+    scored, noted = set(), set()
 
     def check(table: Table) -> None:
         meant = as_written(table, columns)
         check_columns(table, meant, added, overwrite_columns=overwrite_columns)
         if meant != columns:
             others[table.name] = meant
+        if WHY in table.columns and WHY not in added:
+            (scored if stale(table.columns, meant) else noted).add(table.name)
 
-    inputs = survey(source, encoding=encoding, part_rows=part_rows, check=check, progress=progress)
+    inputs = survey(
+        source,
+        encoding=encoding,
+        part_rows=part_rows,
+        keep_going=keep_going,
+        offer=True,
+        check=check,
+        progress=progress,
+    )
     for line in _taken(columns, others):
         say(line)
-    schema = {**{name: held for name, held in inputs.types.items() if name not in added}, **added}
+    if scored:
+        say(left_out(min(scored)) + (f" (the same in {len(scored):,} files)" if len(scored) > 1 else ""))
+    replaced = {*added, *({WHY} if scored and not noted else ())}
+    schema = {**{name: held for name, held in inputs.types.items() if name not in replaced}, **added}
+    reader = replace(inputs.reader, lenient=True)
     counts = FolderCounts()
     settings = {
         "columns": [columns.question, columns.paraphrase],
@@ -147,6 +180,7 @@ def score_folder(
         "choice_of_rows": only or "all",
         "set_of_columns": list(schema),
         "encoding": encoding,
+        **({"choice_to_keep_going": True} if keep_going else {}),
     }
     work = Work(
         command="score",
@@ -155,12 +189,31 @@ def score_folder(
         settings=settings,
         schema=schema,
         metadata={"signature": signature},
-        job=lambda sink: ScoreJob(inputs.reader, sink, columns, model, added, only, others, threads),
+        job=lambda sink: ScoreJob(reader, sink, columns, model, added, only, others, frozenset(scored), threads),
         count=lambda piece, facts: counts.include(source.shown(piece.file), facts),
         totals=lambda: {**counts.to_dict(), "signature": signature},
+        problems=lambda: counts.unread,
     )
-    outcome = carry_out(work, out, engine=engine, overwrite=overwrite, progress=progress, say=say)
+    outcome = carry_out(work, out, engine=engine, overwrite=overwrite, progress=progress, say=say, foretell=foretell)
     return counts, outcome
+
+
+def stale(names: Sequence[str], columns: Columns) -> bool:
+    """Whether a file has the sentences of an earlier scoring: beside new verdicts they would tell of others.
+
+    >>> stale(("question", "score", "valid", "why", "evidence"), Columns())
+    True
+    >>> stale(("question", "why", "score", "valid", "evidence"), Columns())  # somebody's own
+    False
+    """
+    place = names.index(WHY) if WHY in names else 0
+    ours = place and tuple(names[place - 1 : place + 2]) == ("valid", WHY, "evidence")
+    return bool(ours) and WHY not in (columns.question, columns.paraphrase)
+
+
+def left_out(name: str) -> str:
+    """Say that the sentences of an earlier scoring are left out."""
+    return f"{name} has the column {WHY!r} of an earlier scoring; it is left out (--why makes it anew)"
 
 
 def as_written(table: Table, columns: Columns) -> Columns:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # the columns that scoring adds, in this order
 ADDED: Mapping[str, type] = {"score": float, "valid": bool, "evidence": str, "error": str, "signature": str}
 # with a column for readers of tables: the sentences of the evidence
-ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, "why": str, **ADDED}
+WHY = "why"
+ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, WHY: str, **ADDED}
 CHUNK = 256  # rows scored and kept at a time
 CHUNK_CHARACTERS = 1 << 20  # fewer where they are large
 LONGEST = 100_000  # characters of a text that is scored: there is no such word problem, and it would take minutes
@@ -55,7 +56,7 @@ class Judged(NamedTuple):
     def columns(self, added: Iterable[str], signature: str) -> dict[str, Any]:
         """Return the columns that are added to the row; ``why`` is all that there is to say of it, in sentences."""
         why = self.error or " ".join(str(piece["message"]) for piece in self.evidence)
-        found = {**self._asdict(), "signature": signature, "why": why}
+        found = {**self._asdict(), "signature": signature, WHY: why}
         return {name: found[name] for name in added}
 
 
