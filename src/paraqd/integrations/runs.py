@@ -84,8 +84,9 @@ def carry_out(
         if resumed := rows:
             say(f"going on after {rows:,} rows that were finished before")
         problems = [f"{name}: {why}" if name not in why else why for name, why in inputs.unreadable]
-        for problem in problems if foretell is not None else ():
-            foretell(problem)
+        if foretell is not None:
+            for problem in problems:
+                foretell(problem)
         progress(work.stage, rows, total)
         try:
             todo = list(left.values())

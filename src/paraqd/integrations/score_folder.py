@@ -147,7 +147,8 @@ def score_folder(
     added = ADDED_WITH_WHY if why else ADDED
 
     others: dict[str, Columns] = {}
-    scored, noted = set(), set()
+    scored: set[str] = set()
+    noted: set[str] = set()
 
     def check(table: Table) -> None:
         meant = as_written(table, columns)

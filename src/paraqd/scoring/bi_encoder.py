@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, Running, feed, printable
+from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, Running, feed
 
 _WINDOW = 254  # tokens, beside the two that frame them
 _KEPT = 4096  # vectors of texts that may come back
@@ -98,13 +98,12 @@ class BiEncoder(OnnxFolder):
 
     def feeds(self, texts: Sequence[str]) -> Iterator[Feed]:
         """Yield what the model is given for each text; of a long one its beginning."""
-        encoded = self.tokenizer.encode_batch_fast([printable(text) for text in texts], add_special_tokens=False)
-        for each in encoded:
+        for each in self.encoded(texts, places=False):
             yield feed([self._row(each.ids[:_WINDOW])])
 
     def _slice(self, texts: Sequence[str]) -> _Slice:
         """Begin to run texts that are not known."""
-        encoded = self.tokenizer.encode_batch_fast([printable(text) for text in texts], add_special_tokens=False)
+        encoded = self.encoded(texts, places=False)
         windows = [
             (number, self._row(each.ids[start : start + _WINDOW]))
             for number, each in enumerate(encoded)

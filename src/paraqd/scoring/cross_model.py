@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, feed, printable
+from paraqd.scoring.onnx_session import Feed, OnnxFolder, Row, feed
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 KINDS = tuple(EvidenceKind)
@@ -134,7 +134,7 @@ class CrossModel(OnnxFolder):
 
     def _encoded(self, pairs: Sequence[tuple[str, str]]) -> dict[str, _Encoded]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        encodings = self.tokenizer.encode_batch([printable(text) for text in texts], add_special_tokens=False)
+        encodings = self.encoded(texts)
         return {text: _Encoded.of(each) for text, each in zip(texts, encodings, strict=True)}
 
     def _row(self, question: NDArray[np.int64], paraphrase: NDArray[np.int64]) -> Row:

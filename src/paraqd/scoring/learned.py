@@ -35,29 +35,28 @@ def learned_finding(question: Problem, paraphrase: Problem, judgement: Judgement
 
     It was shown the paraphrase as ``made``; places are those in the paraphrase as it was given.
     """
-    kind = KINDS[max(range(len(KINDS)), key=lambda i: judgement.kinds[i])]
-    marks = (
-        judgement.question,
-        tuple(Mark(*made.back(mark.start, mark.end), mark.fault) for mark in judgement.paraphrase),
-    )
-    spans = (_spans(question.text, marks[0]), _spans(paraphrase.text, marks[1]))
+    kind = KINDS[max(range(len(KINDS)), key=judgement.kinds.__getitem__)]
+    here, there = judgement.question, judgement.paraphrase
+    sure = tuple(Mark(*made.back(mark.start, mark.end), mark.fault) for mark in there if mark.fault > 0)
+    spans = (_spans(question.text, here), _spans(paraphrase.text, sure))
     if not any(spans):
-        spans = _likeliest(question, paraphrase, marks)
-    here, there = _quoted(question.text, spans[0]), _quoted(paraphrase.text, spans[1])
-    if not there:
-        said = f"{here}, which the question has"
-    elif not here or here == there:
-        said = there
+        there = tuple(Mark(*made.back(mark.start, mark.end), mark.fault) for mark in there)
+        spans = _likeliest(question, paraphrase, (here, there))
+    asked, told = _quoted(question.text, spans[0]), _quoted(paraphrase.text, spans[1])
+    if not told:
+        said = f"{asked}, which the question has"
+    elif not asked or asked == told:
+        said = told
     else:
-        said = f"{there} where the question has {here}"
+        said = f"{told} where the question has {asked}"
     return Finding(FEATURE, kind, *spans, f"{_MESSAGES[kind]}: {said}.")
 
 
 def _spans(text: str, marks: Sequence[Mark], least: float = 0.0) -> tuple[Span, ...]:
     """Join marked tokens into spans over whole words, the surest few, in the order of the text."""
     found: list[tuple[float, int, int]] = []
-    for mark in sorted(set(marks)):
-        if mark.fault <= least or mark.end <= mark.start or text[mark.start : mark.end] in _STOPS:
+    for mark in sorted({mark for mark in marks if mark.fault > least and mark.end > mark.start}):
+        if text[mark.start : mark.end] in _STOPS:
             continue
         start, end = _whole(text, mark.start, mark.end)
         if found and start - found[-1][2] <= _JOIN and _STOPS.isdisjoint(text[found[-1][2] : start]):

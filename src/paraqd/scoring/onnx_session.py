@@ -19,6 +19,7 @@ from paraqd.scoring.errors import ModelError
 MODEL, TOKENIZER = "onnx/model.onnx", "tokenizer.json"
 _BATCH_TOKENS = 512  # more gain nothing, and a thread would work at the last of them while the others wait
 _MOST_THREADS = 16
+_FEW = 4  # texts that are tokenised one after the other
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 Feed = dict[str, NDArray[np.int64]]
@@ -78,6 +79,14 @@ class OnnxFolder:
     def tokenizer(self) -> Any:
         """The tokenizer, which cuts and pads nothing."""
         return self._once("tokenizer", 0, self._tokenizer)
+
+    def encoded(self, texts: Sequence[str], *, places: bool = True) -> list[Any]:
+        """Return the tokens of texts as the tokenizer gives them, without those that frame a text."""
+        shown = [printable(text) for text in texts]
+        if len(shown) <= _FEW:  # its threads would take longer to wake up
+            return [self.tokenizer.encode(text, add_special_tokens=False) for text in shown]
+        encode = self.tokenizer.encode_batch if places else self.tokenizer.encode_batch_fast
+        return list(encode(shown, add_special_tokens=False))
 
     def _once(self, name: str, process: int, make: Callable[[], Any]) -> Any:
         """Make something when it is first needed; what has threads is made anew in a process that was forked off."""

@@ -11,7 +11,7 @@ the rows beside it, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,10 +95,7 @@ class _Graph:
         """Hold a matrix (in, out), rounded to eight bits with a scale for each column."""
         if self.bits != 8:
             return self.full(weight, hint)
-        rounded, scale = rounded_columns(weight, LEVELS)
-        zero = np.zeros(len(scale), dtype=np.int8)
-        names = (self.hold(rounded, hint), self.hold(scale, f"{hint}_scale"), self.hold(zero, f"{hint}_zero"))
-        return self.add("DequantizeLinear", *names, hint=hint, axis=1)
+        return self.add("DequantizeLinear", *self._columns(weight, hint), hint=hint, axis=1)
 
     def table(self, weight: NDArray[np.float32], rows: str, hint: str) -> str:
         """Look rows up in a table that is held in eight bits, with a scale for each row."""
@@ -114,10 +111,8 @@ class _Graph:
     def linear(self, inputs: str, weights: Weights, prefix: str) -> str:
         """Multiply and add the bias; with integers where a rounding of the inputs is known."""
         rounding = self._roundings.get(prefix)
-        weight = weights[f"{prefix}.weight"].astype(np.float32).T
-        if rounding is not None and rounding.spread is not None:
-            weight = weight * rounding.spread[:, None]
-        bias = self.hold(weights[f"{prefix}.bias"].astype(np.float32), "bias")
+        weight, offset = _map(weights, [prefix], rounding)
+        bias = self.hold(offset, "bias")
         hint = prefix.rpartition(".")[2]
         self.fed[prefix] = inputs
         if rounding is None:
@@ -126,10 +121,29 @@ class _Graph:
         if self.bits != 8:  # the same steps with full weights
             steps = self.add("DequantizeLinear", integers, scale, zero)
             return self.add("Add", self.add("MatMul", steps, self.full(weight, hint)), bias)
-        columns, column_scale = rounded_columns(weight, LEVELS)
-        names = (self.hold(columns, hint), scale, self.hold(column_scale, f"{hint}_scale"), zero)
-        no_zero = self.hold(np.zeros(len(column_scale), dtype=np.int8), f"{hint}_zero")
-        return self.add("MatMulIntegerToFloat", integers, *names, no_zero, bias, domain=_RUNTIME)
+        columns, column_scale, no_zero = self._columns(weight, hint)
+        names = (columns, scale, column_scale, zero, no_zero, bias)
+        return self.add("MatMulIntegerToFloat", integers, *names, domain=_RUNTIME)
+
+    def attention(self, inputs: str, weights: Weights, prefix: str, heads: int) -> str:
+        """Let each vector look at the others of its row; with the products before it in one step where that can be."""
+        names = [f"{prefix}.{name}" for name in ("query", "key", "value")]
+        first, *others = (self._roundings.get(name) for name in names)
+        if self.bits != 8 or first is None or not all(_alike(first, other) for other in others):
+            parts = [self.linear(inputs, weights, name) for name in names]
+            return self.add("MultiHeadAttention", *parts, domain=_RUNTIME, num_heads=heads)
+        self.fed |= dict.fromkeys(names, inputs)
+        weight, offset = _map(weights, names, first)
+        columns, column_scale, no_zero = self._columns(weight, "attention")
+        integers, scale, zero = self._rounded(inputs, first)
+        given = (integers, columns, self.hold(offset, "bias"), scale, column_scale, "", zero, no_zero)
+        return self.add("QAttention", *given, domain=_RUNTIME, num_heads=heads)
+
+    def _columns(self, weight: NDArray[np.float32], hint: str) -> tuple[str, str, str]:
+        """Hold a matrix as integers, with a scale for each column and zeros for what stands for zero."""
+        columns, scale = rounded_columns(weight, LEVELS)
+        zero = np.zeros(len(scale), dtype=np.int8)
+        return self.hold(columns, hint), self.hold(scale, f"{hint}_scale"), self.hold(zero, f"{hint}_zero")
 
     def _rounded(self, inputs: str, rounding: Rounding) -> tuple[str, str, str]:
         """Return the inputs as integers, with their scale and zero; once for the maps that share them."""
@@ -153,6 +167,22 @@ class _Graph:
         deviation = self.add("Sqrt", self.add("Add", variance, self.hold(np.array(epsilon, np.float32), "epsilon")))
         unit = self.add("Mul", apart, self.add("Reciprocal", deviation))
         return self.add("Add", self.add("Mul", unit, scale), bias)
+
+
+def _map(
+    weights: Weights, names: Sequence[str], rounding: Rounding | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the matrix (in, out) and the bias of linear maps side by side, for inputs that are rounded so."""
+    weight = np.concatenate([weights[f"{name}.weight"].astype(np.float32).T for name in names], axis=1)
+    bias = np.concatenate([weights[f"{name}.bias"].astype(np.float32) for name in names])
+    return weight if rounding is None or rounding.spread is None else weight * rounding.spread[:, None], bias
+
+
+def _alike(one: Rounding, other: Rounding | None) -> bool:
+    """Whether two maps have their inputs rounded in the same way."""
+    if other is None or one.step != other.step or (one.spread is None) != (other.spread is None):
+        return False
+    return one.spread is None or other.spread is None or np.array_equal(one.spread, other.spread)
 
 
 def rounded_columns(weight: NDArray[np.float32], levels: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -272,8 +302,7 @@ def _embedded(graph: _Graph, weights: Weights, prefix: str, epsilon: float) -> s
 
 def _layer(graph: _Graph, weights: Weights, prefix: str, states: str, config: Mapping[str, Any], *, quick: bool) -> str:
     epsilon = float(config["layer_norm_eps"])
-    parts = [graph.linear(states, weights, f"{prefix}.attention.self.{name}") for name in ("query", "key", "value")]
-    mixed = graph.add("MultiHeadAttention", *parts, domain=_RUNTIME, num_heads=int(config["num_attention_heads"]))
+    mixed = graph.attention(states, weights, f"{prefix}.attention.self", int(config["num_attention_heads"]))
     mixed = graph.linear(mixed, weights, f"{prefix}.attention.output.dense")
     states = graph.norm(graph.add("Add", mixed, states), weights, f"{prefix}.attention.output.LayerNorm", epsilon)
     inner = graph.linear(states, weights, f"{prefix}.intermediate.dense")
