@@ -54,16 +54,16 @@ def limits(found: Found) -> dict[str, float]:
     return best
 
 
-def pair_costs(found: Found, size: int, key: str) -> list[float]:
-    """Return what a pair of a file of that size takes in each turn, less what a file of one pair takes in that turn.
+def pair_costs(found: Found, size: int, key: str) -> dict[int, float]:
+    """Return by turn what a pair of a file of that size takes, less what a file of one pair takes in that turn.
 
     >>> runs = [{"turn": 0, "pairs": 1, "seconds": 0.5}, {"turn": 0, "pairs": 101, "seconds": 1.5}]
     >>> pair_costs({"growth": runs}, 101, "seconds")
-    [0.01]
+    {0: 0.01}
     """
     taken = {(run["turn"], run["pairs"]): run[key] for run in found["growth"]}
-    turns = sorted({turn for turn, pairs in taken if pairs == size and (turn, 1) in taken})
-    return [(taken[turn, size] - taken[turn, 1]) / (size - 1) for turn in turns]
+    turns = sorted({turn for turn, pairs in taken if pairs == size > 1 and (turn, 1) in taken})
+    return {turn: (taken[turn, size] - taken[turn, 1]) / (size - 1) for turn in turns}
 
 
 def operations(counts: dict[str, int], inner: int = INNER) -> float:

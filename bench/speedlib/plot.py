@@ -92,9 +92,13 @@ def _finish(axis: Any, titles: Sequence[str]) -> None:
 
 
 def _draw_growth(rate: Any, memory: Any, found: Found) -> None:
-    sizes = sorted({run["pairs"] for run in found["growth"]} - {1})
+    sizes = sorted({run["pairs"] for run in found["growth"] if pair_costs(found, run["pairs"], "cpu_s")})
     drawn: list[tuple[Any, Sequence[Sequence[float]], str]] = [
-        (rate, [[1e3 * cost for cost in pair_costs(found, size, "cpu_s")] for size in sizes], "a pair, ms of a core"),
+        (
+            rate,
+            [[1e3 * cost for cost in pair_costs(found, size, "cpu_s").values()] for size in sizes],
+            "a pair, ms of a core",
+        ),
         (
             memory,
             [[run["peak_mb"] for run in found["growth"] if run["pairs"] == size] for size in sizes],

@@ -108,7 +108,7 @@ def growth(found: Found) -> list[str]:
     rows = []
     for size in sorted({run["pairs"] for run in found["growth"]}):
         runs = [run for run in found["growth"] if run["pairs"] == size]
-        wall, core = (pair_costs(found, size, key) if size > 1 else [] for key in ("seconds", "cpu_s"))
+        wall, core = (pair_costs(found, size, key).values() for key in ("seconds", "cpu_s"))
         rows.append(
             [
                 f"{size:,}",
@@ -134,11 +134,15 @@ def flatness(found: Found) -> list[str]:
             base, mine = cost[sizes[0], key], cost[size, key]
             if not base or not mine:
                 continue
-            # turn by turn where both were measured in each, else against the median
-            against = base if len(base) == len(mine) else [statistics.median(base)] * len(mine)
-            more = [each / other - 1 for each, other in zip(mine, against, strict=True)]
+            # within a turn, and against the median where none has both
+            both = base.keys() & mine.keys()
+            middle = statistics.median(base.values())
+            more = [mine[turn] / base[turn] - 1 for turn in sorted(both)] or [
+                each / middle - 1 for each in mine.values()
+            ]
             told.append(f"{spread(more, lambda value: f'{value:+.1%}')} {called}")
-        lines.append(f"- A pair of {size:,} against one of {sizes[0]:,}: {', '.join(told)}.")
+        if told:
+            lines.append(f"- A pair of {size:,} against one of {sizes[0]:,}: {', '.join(told)}.")
     return ["", *lines] if lines else []
 
 

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 Pairs = list[tuple[str, str]]
@@ -140,16 +141,18 @@ def counted(score: Score, model: Any, sets: dict[str, Pairs]) -> dict[str, Any]:
     """Score and count what goes through the model: rows, tokens, and the cells that hold padding."""
     found = {}
     seen: dict[str, int] = {}
+    lock = Lock()
 
     def note(ids: Any) -> None:
         import numpy as np
 
         lengths = (np.asarray(ids) != 0).sum(axis=-1)  # 0 is [PAD]
-        seen["calls"] += 1
-        seen["rows"] += lengths.size
-        seen["tokens"] += int(lengths.sum())
-        seen["cells"] += int(np.asarray(ids).size)
-        seen["squares"] += int((lengths.astype(np.int64) ** 2).sum())
+        with lock:  # a runtime may be called by several threads
+            seen["calls"] += 1
+            seen["rows"] += lengths.size
+            seen["tokens"] += int(lengths.sum())
+            seen["cells"] += int(np.asarray(ids).size)
+            seen["squares"] += int((lengths.astype(np.int64) ** 2).sum())
 
     _watch(model, note)
     for name, pairs in sets.items():

@@ -99,6 +99,13 @@ class TestTheOutput:
         assert "why" not in found.columns and "why" not in next(found.rows())
         assert [column for column in found.columns if column in NEW] == NEW
 
+    def test_sentences_that_were_shown_as_json_are_known_again(self, here, capsys):
+        assert run(["score", "pairs.jsonl", "-o", "out.jsonl", "-q"]) == 0
+        assert run(["score", "out.jsonl", "--why", "--overwrite-columns", "--json", "-q"]) == 0
+        Path("shown.jsonl").write_text(capsys.readouterr().out)
+        assert run(["score", "shown.jsonl", "-o", "again.jsonl", "--overwrite-columns", "-q"]) == 0
+        assert "why" in read_jsonl("shown.jsonl")[2] and "why" not in read_jsonl("again.jsonl")[2]
+
     @pytest.mark.parametrize("name", ["again.csv", "again/"])
     def test_somebodys_own_column_of_that_name_stays(self, here, name):
         rows = read_csv("pairs.csv")
@@ -447,10 +454,11 @@ class TestManyRows:
         line = fails("score", "many.csv", "-o", "out.csv", "--threshold", "0.9")
         assert line == (
             "error: out.csv.unfinished keeps 256 rows of a run with another threshold: do as that run did to go on "
-            "with it, or give --overwrite to begin anew"
+            "with it, or give --restart to begin anew"
         )
         assert Path("out.csv.unfinished").read_bytes() == kept
-        assert run(["score", "many.csv", "-o", "out.csv", "--threshold", "0.9", "--overwrite", "-q"]) == 0
+        assert "keeps 256 rows" in fails("score", "many.csv", "-o", "out.csv", "--threshold", "0.9", "--overwrite")
+        assert run(["score", "many.csv", "-o", "out.csv", "--threshold", "0.9", "--restart", "-q"]) == 0
         assert capsys.readouterr().err == "256 rows of a run with another threshold are thrown away\n"
         assert [row["valid"] for row in read_csv("out.csv")[:3]] == ["true", "false", "false"]
 
@@ -475,9 +483,6 @@ class TestManyRows:
 
     def test_what_is_no_journal_is_begun_anew(self, many, scorer):
         for left in (b"", b"{}\n", b"5\n", b"\xff\xfe", b'{"input": "x"'):
-            Path("out.csv.unfinished").write_bytes(left)
-            assert run(["score", "many.csv", "-o", "out.csv", "--overwrite", "-q"]) == 0
-            Path("out.csv").unlink()
             Path("out.csv.unfinished").write_bytes(left)
             assert run(["score", "many.csv", "-o", "out.csv", "-q"]) == 0
             assert len(read_csv("out.csv")) == 1000
@@ -528,6 +533,28 @@ class TestManyRows:
         monkeypatch.undo()
         monkeypatch.chdir(here)
         assert not Path("out.csv.unfinished").exists()  # the same command is not refused for what it left
+
+    def test_a_file_that_is_merely_touched(self, many, scorer, monkeypatch):
+        scoring = scorer.score_pairs
+
+        def and_touch(pairs):
+            os.utime("many.csv", ns=(1, 1))
+            return scoring(pairs)
+
+        monkeypatch.setattr(scorer, "score_pairs", and_touch)
+        assert run(["score", "many.csv", "-o", "out.csv", "-q"]) == 0
+        assert len(read_csv("out.csv")) == 1000
+
+    def test_a_file_that_is_broken_meanwhile(self, many, scorer, fails, monkeypatch):
+        scoring = scorer.score_pairs
+
+        def and_break(pairs):
+            Path("many.csv").write_text('question,paraphrase\nWhat is 1 + 2?,"Add')
+            return scoring(pairs)
+
+        monkeypatch.setattr(scorer, "score_pairs", and_break)
+        assert "many.csv was changed while it was being scored" in fails("score", "many.csv", "-o", "out.csv", "-q")
+        assert not Path("out.csv.unfinished").exists()
 
     @pytest.mark.parametrize(
         ("given", "told"),

@@ -105,6 +105,21 @@ class TestLinesThatCannotBeRead:
         assert [row["score"] for row in read_jsonl("out.jsonl")] == [None, 1.0]
 
 
+@pytest.mark.parametrize("error", ["ArrowMemoryError", "ArrowNotImplementedError"])
+def test_what_the_machine_cannot_do_is_no_damage_of_the_file(here, fails, monkeypatch, error):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.Table.from_pylist(pairs(30)), "in.parquet")
+
+    def cannot(*given):
+        raise getattr(pa, error)("this cannot be done here")
+
+    monkeypatch.setattr("paraqd.corpus.parquet.batches", cannot)
+    line = fails("score", "in.parquet", "-o", "out.csv")
+    assert line == "error: cannot read in.parquet: this cannot be done here"
+
+
 class TestADamagedRowGroup:
     @pytest.fixture
     def damaged(self, here):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
 import numpy as np
+import onnxruntime
 import torch
 from transformers import BertConfig, BertForSequenceClassification, BertModel
 
@@ -21,9 +23,9 @@ from paraqd.scoring.bi_encoder import BiEncoder
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
-from paraqd.training.export import export_model
+from paraqd.training.export import _config, _weights, export_model
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
-from paraqd.training.onnx_graph import OPSET
+from paraqd.training.onnx_graph import OPSET, Rounding, judge_graph
 
 WORDS = "tom ann has 5 7 9 pens boys how many much and the a of is ? . , more half hour 30 minutes it takes".split()
 PAIRS = [
@@ -173,7 +175,7 @@ def test_other_weights_are_another_signature(judge, tmp_path):
     assert Scorer.load(tmp_path / "eight").signature != Scorer.load(tmp_path / "full").signature
 
 
-def test_a_text_under_way_is_not_encoded_twice(bi_encoder, tmp_path, monkeypatch):
+def test_texts_that_are_begun_one_after_the_other(bi_encoder, tmp_path, monkeypatch):
     export_model(bi_encoder, tmp_path / "small", pairs=PAIRS, most_moved=1.0)
     ran = []
 
@@ -187,16 +189,56 @@ def test_a_text_under_way_is_not_encoded_twice(bi_encoder, tmp_path, monkeypatch
     first = encoder.begin(["tom has 5 pens", "ann has 7 pens and more"])
     second = encoder.begin(["ann has 7 pens and more", "how many pens ?", "how many pens ?"])
     later, sooner = second(), first()
-    assert len(ran) == 3
     assert np.array_equal(later[0], sooner[1]) and np.array_equal(later[1], later[2])
+    done = len(ran)
+    assert np.array_equal(encoder(["how many pens ?", "tom has 5 pens"]), [later[1], sooner[0]])
+    assert len(ran) == done  # remembered
     assert np.array_equal(BiEncoder(tmp_path / "small", threads=1)(["how many pens ?"])[0], later[1])
-    abandoned = encoder.begin(["the boys", "it takes half an hour"])
-    del abandoned
-    assert encoder(["the boys"]).shape == (1, 32)
+
+
+def test_after_an_error_the_same_texts_can_be_had(bi_encoder, tmp_path, monkeypatch):
+    export_model(bi_encoder, tmp_path / "small", pairs=PAIRS, most_moved=1.0)
+    encoder = BiEncoder(tmp_path / "small", threads=2)
+    texts = ["tom has 5 pens", "ann has 7 pens and more", "how many ?"]
+
+    def fails(*given):
+        raise MemoryError("no more")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(onnx_session, "_run", fails)
+        with pytest.raises(MemoryError) as kept:
+            encoder(texts)
+    assert encoder(texts).shape == (3, 32)
+    assert kept.value.args == ("no more",)  # and its traceback with all that was under way
+
+
+@pytest.mark.parametrize("spread", [None, 1.5])
+def test_attention_in_one_step_is_that_in_several(judge, spread):
+    weights, config = _weights(judge), _config(judge)
+    names = [name.removesuffix(".weight") for name in weights if ".layer." in name and name.endswith("dense.weight")]
+    names += [
+        name.removesuffix(".weight") for name in weights if ".attention.self." in name and name.endswith("weight")
+    ]
+    wide = np.full(32, spread, dtype=np.float32) if spread else None
+    roundings = {
+        name: Rounding(-4.0, 4.0, wide if "intermediate.dense" in name or ".self." in name else None) for name in names
+    }
+    unlike = {
+        name: replace(held, high=4.0 + 1e-6) if name.endswith(".key") else held for name, held in roundings.items()
+    }
+    fed = {"input_ids": np.arange(24).reshape(2, 12) % 20 + 4, "token_type_ids": np.zeros((2, 12), dtype=np.int64)}
+    made = []
+    for held, operator in ((roundings, "QAttention"), (unlike, "MultiHeadAttention")):
+        graph = judge_graph(weights, config, roundings=held)
+        assert [node.op_type for node in graph.graph.node].count(operator) == 2
+        session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+        made.append(session.run(["places"], fed)[0])
+        alone = np.concatenate([session.run(["places"], {k: v[i : i + 1] for k, v in fed.items()})[0] for i in (0, 1)])
+        assert np.array_equal(made[-1], alone)
+    assert np.abs(made[0] - made[1]).max() < 0.02 and np.abs(made[0]).max() > 0.1
 
 
 def test_gelu_by_way_of_tanh_is_off_by_little():
-    import onnxruntime
     from onnx import TensorProto, helper
 
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n"]) for name in ("x", "y", "z")]

@@ -54,9 +54,8 @@ def score(
     why: bool = typer.Option(
         False, "--why", help="Add a column with the evidence in plain sentences, for reading in a spreadsheet."
     ),
-    overwrite: bool = typer.Option(
-        False, "--overwrite", help="Replace an output that is there, and what a run with other options has finished."
-    ),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an output that is there."),
+    restart: bool = typer.Option(False, "--restart", help="Throw an unfinished run away and start again."),
     overwrite_columns: bool = typer.Option(
         False, "--overwrite-columns", help="Replace columns that are named like those added here."
     ),
@@ -128,6 +127,7 @@ def score(
             why=why,
             keep_going=keep_going,
             overwrite=overwrite,
+            restart=restart,
             overwrite_columns=overwrite_columns,
             encoding=encoding,
             as_json=as_json,
@@ -156,9 +156,7 @@ def score(
             if out is None:
                 counts = _stream(pairs, scorer, only, _json_lines if as_json else _Grid(pairs), bar.update)
             else:
-                counts = score_to_file(
-                    pairs, out, scorer, only=only, overwrite=overwrite, on_progress=bar.update, say=note
-                )
+                counts = score_to_file(pairs, out, scorer, only=only, restart=restart, on_progress=bar.update, say=note)
     except ScoringInterrupted as interrupt:
         say(_stopped(interrupt))
         raise typer.Exit(_INTERRUPTED) from None
@@ -217,7 +215,8 @@ def _stream(
                 keep = wanted(judged, only)
                 counts.add(judged, written=keep)
                 if keep:
-                    shown.append((counts.rows, {**row, **judged.columns(pairs.added, scorer.signature)}, judged))
+                    own = {name: value for name, value in row.items() if name not in pairs.added}
+                    shown.append((counts.rows, {**own, **judged.columns(pairs.added, scorer.signature)}, judged))
             show(shown)
             on_progress("scoring", counts.rows, pairs.rows)
     except KeyboardInterrupt:

@@ -42,10 +42,6 @@ class ScoringInterrupted(KeyboardInterrupt):  # it is an interrupt, not an error
         self.rows, self.total, self.journal = rows, total, journal
 
 
-class SourceChangedError(TableError):
-    """The file was written to while it was being scored."""
-
-
 @dataclass(frozen=True)
 class Source:
     """Pairs that have been looked through: what a first pass over the file tells.
@@ -116,8 +112,7 @@ def look_through(
     if jsonl:
         table = replace(table, columns=tuple(seen))
         check_columns(table, as_written(table, columns), added, overwrite_columns=overwrite_columns)
-    with explained(table.path), open(table.path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = _digest(table)
     types = arrow_types(table) if table.kind.format is Format.PARQUET else {n: h.type for n, h in seen.items()}
     meant = as_written(table, columns)
     notes += other_names(table.name, columns, meant)
@@ -126,6 +121,16 @@ def look_through(
     if table.columns.count("") > 1:
         notes.append(f"warning: {table.name} has several columns without a name; the last of them is kept")
     return Source(table, meant, rows, types, digest, state, added, stale=old, notes=tuple(notes), damage=damage)
+
+
+def _digest(table: Table) -> str:
+    with explained(table.path), open(table.path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _changed(source: Source) -> bool:
+    """Whether a file has other bytes than when it was looked through."""
+    return _state(source.table) != source.state and _digest(source.table) != source.sha256
 
 
 def _state(table: Table) -> tuple[int, int]:
@@ -160,14 +165,14 @@ def score_to_file(
     scorer: PairScorer,
     *,
     only: str | None = None,
-    overwrite: bool = False,
+    restart: bool = False,
     on_progress: OnProgress,
     say: Say,
 ) -> Counts:
     """Score every row and write the rows with their verdicts.
 
     Finished rows are kept beside ``out``: a run that was broken off, even by ``kill -9``, goes on where it was when it
-    is started again. Rows that were finished with another input or other options are thrown away with ``overwrite``
+    is started again. Rows that were finished with another input or other options are thrown away with ``restart``
     alone. Ctrl-C raises `ScoringInterrupted`.
     """
     settings = {
@@ -176,7 +181,7 @@ def score_to_file(
         "columns": [source.columns.question, source.columns.paraphrase],
         "signature": scorer.signature,
     }
-    with hold_journal(out, settings, restart=overwrite) as journal:
+    with hold_journal(out, settings, restart=restart) as journal:
         if journal.thrown_away:
             say(journal.thrown_away)
         if journal.rows:
@@ -186,14 +191,18 @@ def score_to_file(
             counts = _join(source, out, scorer.signature, journal, only, on_progress)
         except KeyboardInterrupt:
             raise ScoringInterrupted(journal.rows, source.rows, journal.path) from None
-        except SourceChangedError:
-            journal.forget()  # of use to nobody
-            raise
         except CannotWriteError as error:
             if not journal.rows:
                 raise
             kept = f"the {journal.rows:,} rows that are scored are kept in {journal.path}"
             raise TableError(f"{error}; {kept}: make room and run the same command again") from None
+        except TableError:
+            if not _changed(source):
+                raise
+            journal.forget()  # of use to nobody
+            raise TableError(
+                f"{source.table.name} was changed while it was being scored; run the same command again"
+            ) from None
     journal_path(out).unlink(missing_ok=True)
     return counts
 
@@ -241,10 +250,8 @@ def _joined(source: Source, journal: Journal) -> Iterator[list[tuple[Row, Judged
     for chunk in source.chunks():
         rows += len(chunk)
         yield list(zip(chunk, islice(judged, len(chunk)), strict=False))
-    if not rows == journal.rows == source.rows or _state(source.table) != source.state:
-        raise SourceChangedError(
-            f"{source.table.name} was changed while it was being scored; run the same command again"
-        )
+    if not rows == journal.rows == source.rows or _changed(source):
+        raise TableError(f"{source.table.name} has other rows than at the beginning")
 
 
 # --- what is written ------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ def score_folders(
     why: bool,
     keep_going: bool,
     overwrite: bool,
+    restart: bool,
     overwrite_columns: bool,
     encoding: str | None,
     as_json: bool,
@@ -63,6 +64,7 @@ def score_folders(
                 part_rows=folders.part_rows,
                 keep_going=keep_going,
                 overwrite=overwrite,
+                restart=restart,
                 overwrite_columns=overwrite_columns,
                 threads=threads,
                 signature=scorer.signature,
@@ -89,6 +91,8 @@ def score_folders(
         )
     elif not quiet:
         show_counts(counts, out, only, scorer, on_stderr=False)
+    for line in counts.damage:
+        say(line)
     if counts.errors:
         say(f"could not score {counts.errors:,} of {counts.rows:,} rows ({_places(counts)})")
     say_problems(outcome.problems)

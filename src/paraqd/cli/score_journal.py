@@ -41,7 +41,7 @@ class Journal:
         if rows and not restart:
             raise TableError(
                 f"{path} keeps {rows:,} rows of a run with another {other}: do as that run did to go on with it, or "
-                "give --overwrite to begin anew"
+                "give --restart to begin anew"
             )
         file.truncate(end)  # also a last line that a power cut left half written
         file.seek(end)

@@ -87,6 +87,8 @@ def opened(source: Any, name: str | Path) -> Iterator[Any]:
             # a buffer size makes pyarrow read page by page: memory does not depend on the row groups' size
             with pq.ParquetFile(source, buffer_size=1 << 20, page_checksum_verification=True) as file:
                 yield file
+        except (pa.ArrowMemoryError, pa.ArrowNotImplementedError) as error:
+            raise TableError(f"cannot read {name}: {brief(error)}") from None
         except pa.ArrowException as error:
             message = f"{name} is cut off or not a Parquet file ({brief(error)}); copy or make it again"
             raise TableError(message) from None

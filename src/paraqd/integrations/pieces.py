@@ -21,6 +21,7 @@ from paraqd.integrations.text_files import offered, read_through
 
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
 _PARTS = 4096  # aimed at: enough for many machines, few enough to be listed in a second or two
+_REMEMBERED = 4096  # row groups that were looked through
 AT_ONCE = 16  # files looked at at a time: in an object store each takes a while to answer
 
 
@@ -207,7 +208,7 @@ def _look_at_text(store: Store, encoding: str | None, keep_going: bool, offer: b
         raise read.damage or TableError(f"no line of {table.name} can be read")
     if read.damage is not None:
         if not keep_going:
-            raise TableError(offered(read)) if offer else read.damage
+            raise TableError(f"{offered(read)} and another -o") if offer else read.damage
         problem = f"{_shortly(read.damage, store, entry)}; only {read.gained} are scored"
         table = replace(table, sound=read.rows)
     jsonl = table.kind.format is Format.JSONL
@@ -248,6 +249,7 @@ class Reader:
     lenient: bool = False  # rows of a damaged row group are `LostRow`, and do not hold up the others
     # the text file that was read last, how far, and its other rows
     _last: list[tuple[str, int, Iterator[Row]]] = field(default_factory=list, compare=False, repr=False)
+    _problems: dict[tuple[str, int], str] = field(default_factory=dict, compare=False, repr=False)
 
     def rows(self, piece: Piece, only: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield the rows of a piece; `UnreadableError` says which cannot be read, and why."""
@@ -273,7 +275,35 @@ class Reader:
     def _rows(self, piece: Piece, only: Sequence[str] | None) -> Iterator[Row]:
         if (table := self.tables.get(piece.file)) is not None:
             return self._text_rows(table, piece)
-        return _parquet_rows(self.store, piece, only, lenient=self.lenient and self.store.local is not None)
+        return self._parquet_rows(piece, only)
+
+    def _parquet_rows(self, piece: Piece, only: Sequence[str] | None) -> Iterator[Row]:
+        import pyarrow as pa
+
+        with _parquet(self.store, piece.file) as file:
+            columns = None if only is None else [name for name in only if name in file.schema_arrow.names]
+            try:
+                for group, start, rows in _shares(file.metadata, piece):
+                    if problem := self._problem(file, piece.file, group):
+                        yield from (LostRow(f"row group {group + 1} cannot be read", problem) for _ in range(rows))
+                    else:
+                        yield from _group_rows(batches(file, group, columns), start, rows)
+            except (pa.ArrowException, OSError, ValueError) as error:
+                raise TableError(brief(error)) from None
+
+    def _problem(self, file: Any, name: str, group: int) -> str:
+        """Say why a row group cannot be read.
+
+        It is looked through as a whole, so that which rows are lost does not depend on how the file is cut into pieces,
+        and once by each worker.
+        """
+        if not self.lenient or self.store.local is None:
+            return ""
+        if (name, group) not in self._problems:
+            if len(self._problems) >= _REMEMBERED:
+                self._problems.clear()
+            self._problems[name, group] = group_problem(file, group)
+        return self._problems[name, group]
 
     def _text_rows(self, table: Table, piece: Piece) -> Iterator[Row]:
         """Yield the rows of a piece; one that stands behind the last that was read is reached from there.
@@ -285,22 +315,6 @@ class Reader:
             place, rows = 0, table.rows()
         yield from islice(rows, piece.start - place, piece.start - place + piece.rows)
         self._last.append((piece.file, piece.start + piece.rows, rows))
-
-
-def _parquet_rows(store: Store, piece: Piece, only: Sequence[str] | None, *, lenient: bool) -> Iterator[Row]:
-    import pyarrow as pa
-
-    with _parquet(store, piece.file) as file:
-        columns = None if only is None else [name for name in only if name in file.schema_arrow.names]
-        try:
-            for group, start, rows in _shares(file.metadata, piece):
-                # looked through as a whole: which rows are lost must not depend on how the file is cut into pieces
-                if lenient and (problem := group_problem(file, group)):
-                    yield from (LostRow(f"row group {group + 1} cannot be read ({problem})") for _ in range(rows))
-                else:
-                    yield from _group_rows(batches(file, group, columns), start, rows)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise TableError(brief(error)) from None
 
 
 def _group_rows(held: Iterable[Any], start: int, rows: int) -> Iterator[Row]:

@@ -49,6 +49,7 @@ class FolderCounts(Counts):
     """Counts over many files: a row that could not be scored is named by its file, too."""
 
     error_places: list[tuple[str, int, str]] = field(default_factory=list)
+    damage: list[str] = field(default_factory=list)  # row groups that cannot be read, each in a line
     _sound: Counter[str] = field(default_factory=Counter)  # rows of each file that could be read
 
     @property
@@ -59,6 +60,8 @@ class FolderCounts(Counts):
     def include(self, file: str, facts: Facts) -> None:
         """Add what was counted in a part."""
         self._sound[file] += facts["rows"] - facts.get("lost", 0)
+        told = [f"{file}, {each}" for each in facts.get("damage", ())]
+        self.damage += [line for line in told if line not in self.damage and len(self.damage) < NAMED_ROWS]
         for name in ("rows", "written", "valid", "invalid", "errors"):
             setattr(self, name, getattr(self, name) + facts[name])
         self.faults.update(facts["faults"])
@@ -100,14 +103,16 @@ class ScoreWorker:
         file = job.reader.store.shown(piece.file)
         columns = job.others.get(file, job.columns)
         gone = {WHY} if file in job.scored else set()
-        lost = 0
+        lost, damage = 0, set()
         with job.sink.part(piece.index) as (writer, facts):
             for chunk, found in judged_chunks(in_chunks(job.reader.rows(piece)), columns, self._scorer):
                 kept = []
                 for row, judged in zip(chunk, found, strict=True):
                     keep = wanted(judged, job.only)
                     counts.add(judged, written=keep)
-                    lost += isinstance(row, LostRow)
+                    if isinstance(row, LostRow):
+                        lost += 1
+                        damage |= {f"{row.why} ({row.reason})"} if row.reason else set()
                     if keep:
                         own = {name: value for name, value in row.items() if name not in gone}
                         full = {**own, **judged.columns(job.added, signature)}
@@ -115,7 +120,7 @@ class ScoreWorker:
                 writer.write(kept)
                 on_rows(counts.rows)
             rows = [(piece.start + row, why) for row, why in counts.error_rows]
-            facts.update(counts.to_dict(), error_rows=rows, lost=lost)
+            facts.update(counts.to_dict(), error_rows=rows, lost=lost, damage=sorted(damage))
         return facts
 
 
@@ -131,6 +136,7 @@ def score_folder(
     part_rows: int | None = None,
     keep_going: bool = False,
     overwrite: bool = False,
+    restart: bool = False,
     overwrite_columns: bool = False,
     threads: int | None = None,
     signature: str,
@@ -195,7 +201,9 @@ def score_folder(
         totals=lambda: {**counts.to_dict(), "signature": signature},
         problems=lambda: counts.unread,
     )
-    outcome = carry_out(work, out, engine=engine, overwrite=overwrite, progress=progress, say=say, foretell=foretell)
+    outcome = carry_out(
+        work, out, engine=engine, overwrite=overwrite, restart=restart, progress=progress, say=say, foretell=foretell
+    )
     return counts, outcome
 
 

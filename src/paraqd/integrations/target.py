@@ -112,7 +112,8 @@ class Target:
             self._clean()
             return _digest(manifest)
         else:
-            differing = [key for key in manifest if before.get(key) != manifest[key] and key != "parts"]
+            keys = [key for key in {**manifest, **before} if key != "parts"]
+            differing = [key for key in keys if before.get(key) != manifest.get(key)]
             if not (overwrite or restart):
                 raise TableError(
                     f"the unfinished run in {self.store.given} {_difference(differing)}; give the same options to go "

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,33 +19,25 @@ _AT_ONCE = 128  # texts that are tokenised at once, while those before them are 
 
 
 class _Slice:
-    """Some texts under way: several that wait may want their vectors."""
+    """Some texts under way, and which of them each row is a window of."""
 
     def __init__(self, texts: Sequence[str], windows: Sequence[int], wait: Running) -> None:
-        self.texts = texts
-        self._windows, self._wait = windows, wait  # of each row the number of its text
-        self._made: dict[str, NDArray[np.float64]] = {}
-        self._lock = Lock()
+        self._texts, self._windows, self._wait = texts, windows, wait
 
-    def vector(self, text: str) -> NDArray[np.float64]:
-        """Wait for the texts and return one's vector."""
-        with self._lock:
-            if not self._made:
-                self._made = dict(zip(self.texts, self._vectors(), strict=True))
-        return self._made[text]
-
-    def stop(self) -> None:
-        """Leave out what is not begun."""
-        self._wait.stop()
-
-    def _vectors(self) -> list[NDArray[np.float64]]:
+    def vectors(self) -> dict[str, NDArray[np.float64]]:
+        """Wait for the texts and return their vectors."""
         made = self._wait()
-        sums = np.zeros((len(self.texts), len(made[0][0])))
+        sums = np.zeros((len(self._texts), len(made[0][0])))
         for number, (summed,) in zip(self._windows, made, strict=True):
             sums[number] += summed
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         # copies: a row that is kept would hold the others
-        return [row.copy() for row in sums / np.where(lengths > 0, lengths, 1.0)]
+        rows = (row.copy() for row in sums / np.where(lengths > 0, lengths, 1.0))
+        return dict(zip(self._texts, rows, strict=True))
+
+    def stop(self) -> None:
+        """Leave out what is not begun."""
+        self._wait.stop()
 
 
 class BiEncoder(OnnxFolder):
@@ -58,7 +49,6 @@ class BiEncoder(OnnxFolder):
     def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
         super().__init__(folder, threads=threads)
         self._kept: OrderedDict[str, NDArray[np.float64]] = OrderedDict()
-        self._under_way: WeakValueDictionary[str, _Slice] = WeakValueDictionary()
         self._kept_lock = Lock()
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -71,19 +61,16 @@ class BiEncoder(OnnxFolder):
             return lambda: np.zeros((0, 1))
         with self._kept_lock:
             known = {text: self._kept[text] for text in set(texts) if text in self._kept}
-            begun = {text: self._under_way[text] for text in set(texts) - set(known) if text in self._under_way}
-        new = sorted((text for text in dict.fromkeys(texts) if text not in known and text not in begun), key=len)
-        for start in range(0, len(new), _AT_ONCE):
-            some = self._slice(new[start : start + _AT_ONCE])
-            begun |= dict.fromkeys(some.texts, some)
-            with self._kept_lock:
-                self._under_way.update(dict.fromkeys(some.texts, some))
+        new = sorted((text for text in dict.fromkeys(texts) if text not in known), key=len)
+        begun = [self._slice(new[start : start + _AT_ONCE]) for start in range(0, len(new), _AT_ONCE)]
 
         def finish() -> NDArray[np.float64]:
+            found = dict(known)
             try:
-                found = known | {text: some.vector(text) for text, some in begun.items()}
+                for some in begun:
+                    found |= some.vectors()
             except BaseException:
-                for some in begun.values():
+                for some in begun:
                     some.stop()
                 raise
             with self._kept_lock:
