@@ -192,17 +192,21 @@ class Scorer:
 def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
     """Cut pairs into chunks; the first are short, for the model has nothing to do until one is read.
 
-    >>> [len(chunk) for chunk in _chunks([("", "")] * 625)]
-    [16, 32, 64, 128, 256, 129]
-    >>> [len(chunk) for chunk in _chunks([("", "")] * 17)]  # a rest of a few is no chunk of its own
+    So are the last: while they are weighed it has nothing to do either. A rest of a few is no chunk of its own.
+
+    >>> [len(chunk) for chunk in _chunks([("", "")] * 900)]
+    [16, 32, 64, 128, 256, 202, 101, 50, 51]
+    >>> [len(chunk) for chunk in _chunks([("", "")] * 17)]
     [17]
     """
     start, size = 0, _FIRST
-    while start < len(pairs):
-        if len(pairs) - start - size < _FIRST:
-            size = len(pairs) - start
-        yield pairs[start : start + size]
-        start, size = start + size, min(2 * size, _CHUNK)
+    while left := len(pairs) - start:
+        if left < size + _FIRST:
+            taken = left if left <= 4 * _FIRST else left // 2
+        else:
+            taken = min(size, max(2 * _FIRST, left // 2)) if left <= 2 * _CHUNK else size
+        yield pairs[start : start + taken]
+        start, size = start + taken, min(2 * size, _CHUNK)
 
 
 def model_folder(name_or_folder: str | Path) -> Path:
