@@ -31,6 +31,25 @@ _BEFORE = 60
 _LISTED = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+)", re.I)
 _LEAST_LISTED = 3
 _SINGLE = re.compile(r"\s+(?:single|individual|separate)\b", re.I)
+# buys 3, buys 3 more: who gets some has them beside what was there before
+_GETTING = {
+    form: verb
+    for verb, forms in {
+        "add": "add adds added adding",
+        "bake": "bake bakes baked baking",
+        "buy": "buy buys bought buying purchase purchases purchased purchasing",
+        "catch": "catch catches caught catching",
+        "collect": "collect collects collected collecting",
+        "find": "find finds found finding",
+        "get": "get gets got getting receive receives received receiving",
+        "pick": "pick picks picked picking",
+        "plant": "plant plants planted planting",
+        "win": "win wins won winning",
+    }.items()
+    for form in forms.split()
+}
+_BETWEEN = frozenset(("another", "only", "just", "exactly", "a", "up", "him", "her", "them", "me", "us"))
+_MORE = re.compile(r"\s+more\b(?![^.?!;]*\b(?:than|as)\b)", re.I)
 _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
@@ -51,7 +70,7 @@ class Harmonised(NamedTuple):
 
 
 def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Harmonised:
-    """Rewrite the quantities and units of a paraphrase that equal one of the question's.
+    """Rewrite the quantities and units of a paraphrase that equal one of the question's, and *3 more* that are got.
 
     >>> from paraqd.reading import read
     >>> from paraqd.scoring.quantities import match_quantities
@@ -70,6 +89,7 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
         if not any(start <= edit[0] < end for start, end, _ in lists)
     ]
     edits += _units(question, paraphrase, edits)
+    edits += _more(question, paraphrase, matching)
     pieces: list[tuple[str, Span, bool]] = []
     done = 0
     for start, end, wanted in sorted(edits):
@@ -90,6 +110,30 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
         tuple(origin for _, origin, _ in pieces),
         tuple(kept for _, _, kept in pieces),
     )
+
+
+def _more(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
+    """Yield where *more* goes or comes behind what somebody gets, in the question's way."""
+    if "more" not in question.text.lower() and "more" not in paraphrase.text.lower():
+        return
+    for a, b in matching.same:
+        here, there = _MORE.match(question.text, a.end), _MORE.match(paraphrase.text, b.end)
+        if (here is None) == (there is None) or _got(question.text, a.start) != _got(paraphrase.text, b.start):
+            continue
+        if there is None and re.match(r"\s+(?:extra|additional|further|other)\b", paraphrase.text[b.end :], re.I):
+            continue
+        verb = _got(question.text, a.start)
+        words = re.findall(r"\w+", (question if here else paraphrase).text.lower())
+        if verb and sum(_GETTING.get(word) == verb for word in words) == 1:  # he buys 5 and she 3 more: than he?
+            yield (b.end, there.end(), "") if there is not None else (b.end, b.end, here[0] if here else "")
+
+
+def _got(text: str, end: int) -> str:
+    """Return the verb by which a number that stands there is got; nothing where it is not."""
+    words = re.findall(r"\w+", text[max(0, end - _BEFORE) : end].lower())
+    while words and words[-1] in _BETWEEN:
+        words.pop()
+    return _GETTING.get(words[-1], "") if words else ""
 
 
 def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
