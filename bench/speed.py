@@ -1,12 +1,13 @@
 """How fast pairs are scored: ours beside other people's runtimes and beside what the machine can do, in one run.
 
-    python bench/speed.py [--with-onnx-backend] [--growth quick|full|none] [--million] [--quick] [--out DIR]
+    python bench/speed.py [--with-onnx-backend] [--growth quick|full|none] [--million] [--go-on] [--quick] [--out DIR]
 
 Every measurement is a process of its own with two threads; contenders take turns, so that a machine's bad minute hits
 all of them, and ratios are taken within a turn. Writes ``bench.json`` after every measurement, and at the end, or when
-stopped by Ctrl-C, ``README.md`` and ``bench.png``. ``--with-onnx-backend`` builds an environment for
-sentence-transformers' ONNX backend and fastembed (``.venv-bench``, 1.5 GB) where it is not there. ``--quick`` only
-shows that everything runs. ``--render`` writes the report of a ``bench.json`` anew.
+stopped by Ctrl-C, ``README.md`` and ``bench.png``; ``--go-on`` does what a stopped run of the same code has left.
+``--with-onnx-backend`` builds an environment for sentence-transformers' ONNX backend and fastembed (``.venv-bench``,
+1.5 GB) where it is not there. ``--quick`` only shows that everything runs. ``--render`` writes the report of a
+``bench.json`` anew.
 """
 
 from __future__ import annotations
@@ -101,6 +102,7 @@ class Bench:
             "quick": options.quick,
             "machine": env.describe(),
             "versions": env.versions(),
+            "code": env.code_digest(),
             "sets": {
                 name: {"pairs": len(pairs), "texts": len({text for pair in pairs for text in pair})}
                 for name, pairs in self.material.sets.items()
@@ -118,8 +120,20 @@ class Bench:
             "cold_start": {},
             "size": {},
             "growth": [],
+            "minutes": 0.0,
         }
+        if options.go_on:
+            self._take_up(out / "bench.json")
         self._scores: dict[str, list[float]] = {}
+
+    def _take_up(self, path: Path) -> None:
+        """Take over what a stopped run has measured."""
+        before = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        mine = json.loads(json.dumps(self.found))
+        if any(before.get(key) != mine[key] for key in ("quick", "versions", "code", "sets", "titles", "shape")):
+            sys.exit(f"{path} holds no run of the same code, versions and pairs: run this without --go-on")
+        for key in ("limits", "runs", "counts", "quality", "cold_start", "size", "growth", "minutes"):
+            self.found[key] = before[key]
 
     def keep(self) -> None:
         """Write what was measured so far."""
@@ -218,7 +232,11 @@ class Bench:
         }
         warm = write_pairs(self.material.warm, self.work / "warm.jsonl")
         single = write_pairs(self.material.single, self.work / "single.jsonl")
-        for turn in range(self.repeats):
+        # whole turns alone count: a ratio is taken within one
+        whole = min((len(self.found["runs"].get(name, ())) for name in self.contenders), default=0)
+        self.found["runs"] = {name: runs[:whole] for name, runs in self.found["runs"].items() if whole}
+        self.found["limits"] = self.found["limits"][:whole]
+        for turn in range(whole, self.repeats):
             print(f"turn {turn + 1} of {self.repeats}", flush=True)
             self._limits()
             for name in list(self.contenders):
@@ -261,6 +279,9 @@ class Bench:
 
     def cold_starts(self) -> None:
         """Time one pair from the command line, from nothing."""
+        if self.found["size"]:  # which comes next: these are done
+            return
+        self.found["cold_start"] = {}
         print("one pair from a cold start", flush=True)
         commands = {"python": [sys.executable, "-c", "pass"]}
         if "default" in self.contenders:
@@ -284,6 +305,8 @@ class Bench:
 
     def sizes(self) -> None:
         """Add up what each has to install."""
+        if self.found["size"]:
+            return
         import paraqd
 
         own = Path(paraqd.__file__).parent
@@ -318,6 +341,8 @@ class Bench:
                 self._grown(self.repeats, size, each)
 
     def _grown(self, turn: int, size: int, file: str) -> None:
+        if any((run["turn"], run["pairs"]) == (turn, size) for run in self.found["growth"]):
+            return
         scored = self.work / "scored.jsonl"
         command = [*env.paraqd(), "score", file, "-o", str(scored), "--overwrite", "--quiet"]
         run = self.attempt(f"scoring a file of {size:,} pairs", {"what": "command", "command": command})
@@ -352,6 +377,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rivals", default=str(env.RIVALS), help="where that environment is")
     parser.add_argument("--growth", choices=("quick", "full", "none"), default="quick")
     parser.add_argument("--million", action="store_true", help="a million pairs, once")
+    parser.add_argument("--go-on", action="store_true", help="do what a stopped run of the same code has left")
     parser.add_argument("--quick", action="store_true", help="a smoke run of two minutes")
     parser.add_argument("--render", action="store_true", help="only write the report of the figures that are there")
     options = parser.parse_args(arguments)
@@ -365,6 +391,10 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     return options
 
 
+def _stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def main() -> int:
     """Measure and write the report; 1 where something failed, 130 where it was stopped."""
     options = parse()
@@ -374,7 +404,7 @@ def main() -> int:
             sys.exit(f"{path} is not here: run this without --render first")
         write_report(json.loads(path.read_text("utf-8")), options.out)
         return 0
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # a time limit stops it likewise
+    signal.signal(signal.SIGTERM, _stop)  # a time limit stops it as Ctrl-C does
     started = time.perf_counter()
     code = 0
     with tempfile.TemporaryDirectory(prefix="paraqd-bench-") as work:
@@ -389,7 +419,7 @@ def main() -> int:
             print("stopped; what was measured is kept", file=sys.stderr)
             code = _STOPPED
         bench.found["stopped"] = code == _STOPPED
-        bench.found["minutes"] = round((time.perf_counter() - started) / 60, 1)
+        bench.found["minutes"] = round(bench.found["minutes"] + (time.perf_counter() - started) / 60, 1)
         bench.keep()
     write_report(bench.found, options.out)
     print(f"{options.out / 'README.md'}, {bench.found['minutes']} minutes")

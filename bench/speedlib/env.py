@@ -7,6 +7,7 @@ builds that environment.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -150,6 +151,17 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def code_digest() -> str:
+    """Return what stands for the package as it is: its modules and models."""
+    import paraqd
+
+    folder = Path(paraqd.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".onnx", ".json")):
+        digest.update(str(path.relative_to(folder)).encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def rivals_versions(folder: Path = RIVALS) -> dict[str, str]:

@@ -209,6 +209,17 @@ def test_a_stopped_run_keeps_what_it_measured(tmp_path, stop):
     found = json.loads((tmp_path / "bench.json").read_text("utf-8"))
     assert found["stopped"] and found["runs"]["reading"]
     assert "The run was stopped" in (tmp_path / "README.md").read_text("utf-8")
+    before = found["runs"]["reading"]
+    program[program.index("500")] = str(len(before) + 1)
+    program += ["--growth", "none", "--go-on", "--out", str(tmp_path)]
+    done = subprocess.run(program, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "bench.json").read_text("utf-8"))
+    assert not found["stopped"] and found["size"]
+    assert found["runs"]["reading"][:-1] == before
+    (tmp_path / "bench.json").write_text(json.dumps({**found, "code": "other"}))
+    done = subprocess.run(program, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "holds no run of the same code" in done.stderr
 
 
 def test_a_contender_that_is_none():
