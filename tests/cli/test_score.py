@@ -556,6 +556,11 @@ class TestManyRows:
         assert "many.csv was changed while it was being scored" in fails("score", "many.csv", "-o", "out.csv", "-q")
         assert not Path("out.csv.unfinished").exists()
 
+    def test_one_column_for_both_texts(self, here, fails):
+        line = fails("score", "pairs.csv", "-o", "out.csv", "--paraphrase-column", "question")
+        assert line == "error: the question and the paraphrase cannot both be the column 'question'"
+        assert "--question-column NAME" in fails("score", "pairs.csv", "-o", "out.csv", "--question-column", "Frage")
+
     @pytest.mark.parametrize(
         ("given", "told"),
         [("question,paraphrase\na,b\n", True), ('{"question": "a",}\n', False), ('{"question": "a"', False)],

@@ -239,7 +239,7 @@ class TestParts:
         )
         found = rows("out")
         assert [row["score"] for row in found[450:]] == [row["score"] for row in found[:9]] * 2
-        assert (found[0]["Question"], found[450]["question"]) == (None, None)
+        assert "Question" not in found[0] and found[450]["question"] == found[0]["question"]
 
     def test_files_whose_columns_differ(self, here):
         base = pairs(3)
@@ -348,7 +348,7 @@ class TestGoingOn:
         assert "finished run" in fails(*self.ARGUMENTS, "-o", "out/")
         Path("out/_SUCCESS").unlink()
         line = fails(*self.ARGUMENTS, "-o", "out/", "--threshold", "0.9")
-        assert "the unfinished run in out/ has another model" in line and "--overwrite" in line
+        assert "the unfinished run in out/ has another threshold; give the same" in line and "--overwrite" in line
         write(Path("in/c.parquet"), pairs(10, "c"))
         assert "has another input" in fails(*self.ARGUMENTS, "-o", "out/")
         assert run([*self.ARGUMENTS, "-o", "out/", "--overwrite", "-q"]) == 0
@@ -508,6 +508,24 @@ class TestBadInput:
         found = rows("more")
         assert 500 < sound < 2000 and len(found) == 584 + sound
         assert sum(row["error"] is not None for row in found) == 1
+
+    def test_a_file_without_the_columns(self, here, fails, capsys):
+        Path("in/c.jsonl").write_text('{"a": 1}\n')
+        assert "in/c.jsonl has no column 'question'" in fails("score", "in", "-o", "out/", *READING)
+        assert run(["score", "in", "-o", "out/", "--keep-going", "-q", *READING]) == 1
+        assert "in/c.jsonl has no column 'question'" in capsys.readouterr().err
+        assert len(rows("out")) == 580 and "a" not in rows("out")[0]
+
+    def test_columns_in_another_case_are_one_column(self, here):
+        Path("in/c.csv").write_text("Question,Paraphrase,note\nWhat is 1 + 2?,Add 1 and 2.,x\n")
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
+        found = rows("out")[-1]
+        assert (found["question"], found["paraphrase"], found["note"]) == ("What is 1 + 2?", "Add 1 and 2.", "x")
+        assert "Question" not in found and "Paraphrase" not in found and found["score"] is not None
+        Path("alone").mkdir()
+        Path("in/c.csv").rename("alone/c.csv")
+        assert run(["score", "alone", "-o", "out2/", "-q", *READING]) == 0
+        assert rows("out2")[0]["Question"] == "What is 1 + 2?"  # where no other file has them they stay
 
     def test_keeping_going_does_not_fail_for_a_file_without_a_sound_line(self, here, capsys):
         Path("in/c.jsonl").write_text('{"question": "Tom')

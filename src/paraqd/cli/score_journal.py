@@ -11,9 +11,10 @@ from typing import IO, Any
 from paraqd.corpus.formats import CannotWriteError, TableError, reason
 from paraqd.corpus.locks import locked
 from paraqd.integrations.score_rows import Judged
+from paraqd.scoring.signature import difference
 
 Settings = Mapping[str, Any]
-_CALLED = {"columns": "choice of columns", "paraqd": "version of paraqd", "skip": "way of skipping"}
+_CALLED = {"columns": "choice of columns"}
 
 
 def journal_path(out: str | Path) -> Path:
@@ -106,18 +107,12 @@ def _of_another(file: IO[bytes], settings: Settings) -> tuple[int, str]:
     try:
         theirs = json.loads(file.readline())
         rows, _ = _finished(file, theirs)
-        mine, yours = _apart(settings), _apart(theirs)
+        names = [name for name in {**settings, **theirs} if theirs.get(name) != settings.get(name)]
+        signatures = [str(of.get("signature", "")) for of in (theirs, settings)]
     except (ValueError, AttributeError, TypeError):  # nothing that is of use to anybody
         return 0, ""
-    names = [name for name in {**mine, **yours} if mine.get(name) != yours.get(name)]
-    return rows, " and another ".join(_CALLED.get(name, name) for name in names) or "form"
-
-
-def _apart(settings: Settings) -> dict[str, Any]:
-    """Return settings one by one: a signature tells several."""
-    told = str(settings.get("signature", "")).split("|")
-    parts = dict(part.split(":", 1) for part in told if ":" in part)
-    return {name: value for name, value in settings.items() if name != "signature"} | parts
+    told = [_CALLED.get(name, name) for name in names if name != "signature"] + difference(*signatures)
+    return rows, " and another ".join(told) or "form"
 
 
 def _finished(file: IO[bytes], settings: Settings) -> tuple[int, int]:

@@ -215,6 +215,8 @@ def _missing(table: Table, role: str, name: str) -> str:
     shown = ", ".join(table.columns[:20]) + (", …" if len(table.columns) > 20 else "")
     # the verdict of a file that was scored here is no label
     among = [column for column in table.columns if column != "valid" or "signature" not in table.columns]
+    other = {"question": "paraphrase", "paraphrase": "question"}.get(role)
+    among = [column for column in among if column.casefold() != other]
     nearest = suggest(name, among, _ALIASES[role] if name == role else ())
     option = f"--{role}-column"
     remedy = f"did you mean {option} {_quoted(nearest)}?" if nearest else f"say which it is with {option} NAME"

@@ -98,8 +98,8 @@ def survey(
     """Look at every file: its columns, which ``check`` may refuse, and its rows, which are cut into pieces.
 
     Of Parquet only the footers are read. A file that cannot be read is noted and does not hold up the others. With
-    ``keep_going`` a line of a text file that cannot be read is a `LostRow`, and of one that is cut off the rows before
-    that count; ``offer`` says that the caller has such an option, which is then named.
+    ``keep_going`` a line of a text file that cannot be read is a `LostRow`, of one that is cut off the rows before that
+    count, and one that is refused is left out; ``offer`` says that the caller has such an option, which is then named.
     """
     entries = [entry for entry in store.entries() if _wanted(store, entry)]
     if not store.kind:
@@ -111,9 +111,14 @@ def survey(
     progress("looking", 0, len(entries))
     with ThreadPoolExecutor(min(AT_ONCE, len(entries))) as pool:
         for file in pool.map(partial(_look, store, encoding, keep_going, offer), entries):
-            files.append(file)
             if file.types is not None:
-                check(_named(store, file))
+                try:
+                    check(_named(store, file))
+                except TableError as error:
+                    if not keep_going:
+                        raise
+                    file = Surveyed(file.entry, problem=str(error))
+            files.append(file)
             progress("looking", len(files), len(entries))
     if all(file.problem and not file.rows for file in files):
         raise TableError(files[0].problem)

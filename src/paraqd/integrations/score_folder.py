@@ -11,7 +11,7 @@ from paraqd.corpus.rows import LostRow
 from paraqd.corpus.tables import Columns, Table, TableError
 from paraqd.integrations.column_types import typed
 from paraqd.integrations.engines import Engine, OnRows, here
-from paraqd.integrations.pieces import Piece, Reader, survey
+from paraqd.integrations.pieces import Inputs, Piece, Reader, survey
 from paraqd.integrations.runs import OnProgress, Outcome, Work, carry_out
 from paraqd.integrations.score_rows import (
     ADDED,
@@ -80,6 +80,7 @@ class ScoreJob:
     added: Mapping[str, type]
     only: str | None
     others: Mapping[str, Columns] = field(default_factory=dict)  # of files that write them in another case
+    renamed: Mapping[str, str] = field(default_factory=dict)  # and how the rest of the files writes them
     scored: frozenset[str] = frozenset()  # files with sentences of an earlier scoring
     threads: int | None = None  # of this process alone; another worker has one core
 
@@ -114,7 +115,7 @@ class ScoreWorker:
                         lost += 1
                         damage |= {f"{row.why} ({row.reason})"} if row.reason else set()
                     if keep:
-                        own = {name: value for name, value in row.items() if name not in gone}
+                        own = {job.renamed.get(name, name): value for name, value in row.items() if name not in gone}
                         full = {**own, **judged.columns(job.added, signature)}
                         kept.append({name: typed(full.get(name), held) for name, held in job.sink.schema.items()})
                 writer.write(kept)
@@ -178,7 +179,9 @@ def score_folder(
     if scored:
         say(left_out(min(scored)) + (f" (the same in {len(scored):,} files)" if len(scored) > 1 else ""))
     replaced = {*added, *({WHY} if scored and not noted else ())}
-    schema = {**{name: held for name, held in inputs.types.items() if name not in replaced}, **added}
+    renamed = _one_name(inputs, columns, others)
+    own = {renamed.get(name, name): held for name, held in inputs.types.items() if name not in replaced}
+    schema = {**own, **added}
     reader = replace(inputs.reader, lenient=True)
     counts = FolderCounts()
     settings = {
@@ -196,7 +199,9 @@ def score_folder(
         settings=settings,
         schema=schema,
         metadata={"signature": signature},
-        job=lambda sink: ScoreJob(reader, sink, columns, model, added, only, others, frozenset(scored), threads),
+        job=lambda sink: ScoreJob(
+            reader, sink, columns, model, added, only, others, renamed, frozenset(scored), threads
+        ),
         count=lambda piece, facts: counts.include(source.shown(piece.file), facts),
         totals=lambda: {**counts.to_dict(), "signature": signature},
         problems=lambda: counts.unread,
@@ -205,6 +210,16 @@ def score_folder(
         work, out, engine=engine, overwrite=overwrite, restart=restart, progress=progress, say=say, foretell=foretell
     )
     return counts, outcome
+
+
+def _one_name(inputs: Inputs, columns: Columns, others: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the columns that some files write in another case than the rest, each with its name in the rest."""
+    rest = {
+        name for file in inputs.files if inputs.store.shown(file.entry.name) not in others for name in file.types or ()
+    }
+    meant = [(each.question, columns.question) for each in others.values()]
+    meant += [(each.paraphrase, columns.paraphrase) for each in others.values()]
+    return {written: named for written, named in meant if written != named and named in rest and written not in rest}
 
 
 def stale(names: Sequence[str], columns: Columns) -> bool:
@@ -251,6 +266,8 @@ def _taken(columns: Columns, others: dict[str, Columns]) -> list[str]:
 def check_columns(table: Table, columns: Columns, added: Mapping[str, Any], *, overwrite_columns: bool) -> None:
     """Raise a TableError where a column is missing, or scoring would write over one unasked."""
     table.require(columns, ("question", "paraphrase"))
+    if columns.question == columns.paraphrase:
+        raise TableError(f"the question and the paraphrase cannot both be the column {columns.question!r}")
     for role in ("question", "paraphrase"):
         if (name := getattr(columns, role)) in added:
             raise TableError(f"the column {name!r} of {table.name} cannot be the {role}: scoring writes it; rename it")

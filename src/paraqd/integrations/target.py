@@ -23,6 +23,7 @@ from paraqd.corpus.locks import locked
 from paraqd.corpus.writers import COMPRESSION, ParquetRows, Schema, arrow_schema
 from paraqd.integrations.pieces import AT_ONCE, Inputs
 from paraqd.integrations.stores import Store, is_uri
+from paraqd.scoring.signature import difference
 
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 _FORMAT = 1
@@ -114,6 +115,9 @@ class Target:
         else:
             keys = [key for key in {**manifest, **before} if key != "parts"]
             differing = [key for key in keys if before.get(key) != manifest.get(key)]
+            if "model" in differing:
+                at = differing.index("model")
+                differing[at : at + 1] = difference(str(before.get("model")), str(manifest.get("model")))
             if not (overwrite or restart):
                 raise TableError(
                     f"the unfinished run in {self.store.given} {_difference(differing)}; give the same options to go "

@@ -22,6 +22,17 @@ def signature(model_name: str, model_hash8: str, mode: str, threshold: float, *,
     return made if skip else f"{made}|skip:no"
 
 
+def difference(one: str, other: str) -> list[str]:
+    """Name in what two signatures differ.
+
+    >>> difference("paraqd:0.1|model:a@1|threshold:0.5", "paraqd:0.2|model:a@1|threshold:0.5|skip:no")
+    ['version of paraqd', 'way of skipping']
+    """
+    named = {"paraqd": "version of paraqd", "skip": "way of skipping"}
+    mine, theirs = (dict(part.split(":", 1) for part in each.split("|") if ":" in part) for each in (one, other))
+    return [named.get(key, key) for key in {**mine, **theirs} if mine.get(key) != theirs.get(key)]
+
+
 def folder_hash(folder: str | Path) -> str:
     """Return 8 hex digits that stand for the weights and the tokenizer in a model folder.
 
