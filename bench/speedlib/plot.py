@@ -82,7 +82,7 @@ def _finish(axis: Any, titles: Sequence[str]) -> None:
 
     axis.set_xscale("log")
     axis.set_yticks(range(len(titles)), [_short(title) for title in titles], size=8.5)
-    axis.set_ylim(len(titles) - 0.1, -0.6)  # room for the legend below
+    axis.set_ylim(len(titles) + 0.4, -0.6)  # room for the legend below
     axis.margins(x=0.12)
     low, high = axis.get_xlim()
     axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
