@@ -736,7 +736,7 @@ class TestRay:
         assert sorted(result.piece.index for result in found) == [0, 1, 2]
         assert not any(result.problem for result in found)
         # a call that comes while Ray is starting the worker counts, too
-        assert 2 <= len((here / "deaths").read_text()) <= 4
+        assert 1 <= len((here / "deaths").read_text()) <= 4
         assert [record.message.partition(":")[0] for record in caplog.records] == ["a worker is given up"]
 
     def test_one_machine_without_what_is_needed_does_not_end_the_run(self, here, cluster, caplog):

@@ -49,6 +49,8 @@ _GETTING = {
     for form in forms.split()
 }
 _BETWEEN = frozenset(("another", "only", "just", "exactly", "a", "up", "him", "her", "them", "me", "us"))
+_WORD = re.compile(r"\w+")
+_FURTHER = re.compile(r"\s+(?:extra|additional|further|other)\b", re.I)
 _MORE = re.compile(r"\s+more\b(?![^.?!;]*\b(?:than|as)\b)", re.I)
 _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
@@ -114,23 +116,21 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
 
 def _more(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
     """Yield where *more* goes or comes behind what somebody gets, in the question's way."""
-    if "more" not in question.text.lower() and "more" not in paraphrase.text.lower():
-        return
     for a, b in matching.same:
         here, there = _MORE.match(question.text, a.end), _MORE.match(paraphrase.text, b.end)
-        if (here is None) == (there is None) or _got(question.text, a.start) != _got(paraphrase.text, b.start):
-            continue
-        if there is None and re.match(r"\s+(?:extra|additional|further|other)\b", paraphrase.text[b.end :], re.I):
+        if (here is None) == (there is None):
             continue
         verb = _got(question.text, a.start)
-        words = re.findall(r"\w+", (question if here else paraphrase).text.lower())
-        if verb and sum(_GETTING.get(word) == verb for word in words) == 1:  # he buys 5 and she 3 more: than he?
-            yield (b.end, there.end(), "") if there is not None else (b.end, b.end, here[0] if here else "")
+        if not verb or verb != _got(paraphrase.text, b.start) or _FURTHER.match(paraphrase.text, b.end):
+            continue
+        words = _WORD.findall((question if here else paraphrase).text.lower())
+        if sum(_GETTING.get(word) == verb for word in words) == 1:  # he buys 5 and she buys 3 more: than he?
+            yield b.end, there.end() if there else b.end, here[0] if here else ""
 
 
 def _got(text: str, end: int) -> str:
     """Return the verb by which a number that stands there is got; nothing where it is not."""
-    words = re.findall(r"\w+", text[max(0, end - _BEFORE) : end].lower())
+    words = _WORD.findall(text[max(0, end - _BEFORE) : end].lower())
     while words and words[-1] in _BETWEEN:
         words.pop()
     return _GETTING.get(words[-1], "") if words else ""

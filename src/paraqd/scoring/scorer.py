@@ -195,16 +195,15 @@ def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, st
     So are the last: while they are weighed it has nothing to do either. A rest of a few is no chunk of its own.
 
     >>> [len(chunk) for chunk in _chunks([("", "")] * 900)]
-    [16, 32, 64, 128, 256, 202, 101, 50, 51]
+    [16, 32, 64, 128, 256, 202, 101, 50, 32, 19]
     >>> [len(chunk) for chunk in _chunks([("", "")] * 17)]
     [17]
     """
     start, size = 0, _FIRST
     while left := len(pairs) - start:
-        if left < size + _FIRST:
-            taken = left if left <= 4 * _FIRST else left // 2
-        else:
-            taken = min(size, max(2 * _FIRST, left // 2)) if left <= 2 * _CHUNK else size
+        taken = min(size, max(2 * _FIRST, left // 2))
+        if left - taken < _FIRST:
+            taken = left
         yield pairs[start : start + taken]
         start, size = start + taken, min(2 * size, _CHUNK)
 
