@@ -213,6 +213,7 @@ class Step:
         round_inputs(self.judge)
         self.told.rounding = True
         self.captured.clear()
+        self.pool = None
 
     def __call__(self, length: int, rows: torch.Tensor, rate: float) -> torch.Tensor:
         if not self.graphed:

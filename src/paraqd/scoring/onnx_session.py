@@ -107,7 +107,12 @@ class OnnxFolder:
         options.intra_op_num_threads = threads
         options.add_session_config_entry("session.force_spinning_stop", "1")  # its threads hinder those of others
         try:
-            return onnxruntime.InferenceSession(str(self.folder / MODEL), options, providers=["CPUExecutionProvider"])
+            return onnxruntime.InferenceSession(
+                str(self.folder / MODEL),
+                options,
+                providers=["CPUExecutionProvider"],
+                disabled_optimizers=["SkipLayerNormFusion"],  # one operator of two, which takes four times as long
+            )
         except Exception as error:  # whatever the runtime raises on a broken file
             raise ModelError(f"the model in {self.folder} cannot be loaded: {str(error).splitlines()[0]}") from None
 
