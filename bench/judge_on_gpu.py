@@ -213,7 +213,7 @@ class Step:
         round_inputs(self.judge)
         self.told.rounding = True
         self.captured.clear()
-        self.pool = None
+        self.pool = None  # nothing may be captured into the memory of steps that are gone
 
     def __call__(self, length: int, rows: torch.Tensor, rate: float) -> torch.Tensor:
         if not self.graphed:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import paraqd
 from paraqd import Scorer
 from paraqd.scoring.onnx_session import OnnxFolder, Row, batches_of, usable_cores
 
+DEFAULT = Path(paraqd.__file__).parent / "models" / "default"
 PAIRS = [
     (f"Tom has {n} pens and {'very ' * n}old books. How many?", f"{'Very ' * n}old, {n} pens?") for n in range(2, 9)
 ]
@@ -30,6 +33,43 @@ def test_every_row_is_in_one_batch_of_rows_of_its_length(lengths, tokens):
 
 def test_there_is_a_core():
     assert 1 <= usable_cores() <= 16
+
+
+def test_sum_and_norm_stay_two_operators(monkeypatch, tmp_path):
+    """An option of the runtime that it takes in silence where it does not know it."""
+    import onnx
+    import onnxruntime
+
+    made = onnxruntime.SessionOptions
+
+    def options():
+        found = made()
+        found.optimized_model_filepath = str(tmp_path / "run.onnx")
+        return found
+
+    monkeypatch.setattr(onnxruntime, "SessionOptions", options)
+    OnnxFolder(DEFAULT)._session(1)
+    operators = [node.op_type for node in onnx.load(tmp_path / "run.onnx").graph.node]
+    assert "SkipLayerNormalization" not in operators
+    assert operators.count("LayerNormalization") == 1 + 6 * 2
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_all_that_the_default_model_says_of_a_row_is_the_same_alone_and_among_others(threads):
+    session = OnnxFolder(DEFAULT)._session(threads)
+    outputs = ["valid", "kinds", "places"]
+    rng = np.random.default_rng(5)
+    for length in (9, 33, 96):
+        ids = rng.integers(1000, 20_000, (5, length))
+        alone = [session.run(outputs, _fed(ids[row : row + 1])) for row in range(5)]
+        for size in (2, 3, 5):
+            together = session.run(outputs, _fed(ids[:size]))
+            for number in range(len(outputs)):
+                assert np.array_equal(together[number], np.concatenate([each[number] for each in alone[:size]]))
+
+
+def _fed(ids):
+    return {"input_ids": ids, "token_type_ids": (np.arange(ids.shape[1]) > 4)[None].repeat(len(ids), 0).astype(int)}
 
 
 def _score(scorer, found):

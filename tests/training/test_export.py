@@ -25,7 +25,7 @@ from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
 from paraqd.training.export import _config, _weights, export_model
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
-from paraqd.training.onnx_graph import OPSET, Rounding, judge_graph
+from paraqd.training.onnx_graph import OPSET, Rounding, _Graph, judge_graph
 
 WORDS = "tom ann has 5 7 9 pens boys how many much and the a of is ? . , more half hour 30 minutes it takes".split()
 PAIRS = [
@@ -236,6 +236,45 @@ def test_attention_in_one_step_is_that_in_several(judge, spread):
         alone = np.concatenate([session.run(["places"], {k: v[i : i + 1] for k, v in fed.items()})[0] for i in (0, 1)])
         assert np.array_equal(made[-1], alone)
     assert np.abs(made[0] - made[1]).max() < 0.02 and np.abs(made[0]).max() > 0.1
+
+
+def test_the_norm_is_that_of_64_bits():
+    from onnx import TensorProto, helper
+
+    rng = np.random.default_rng(2)
+    weights = {"n.weight": rng.normal(1, 0.2, 384), "n.bias": rng.normal(0, 0.2, 384)}
+    weights = {name: held.astype(np.float32) for name, held in weights.items()}
+    graph = _Graph(bits=8)
+    made = graph.norm("x", weights, "n", 1e-12)
+    given, told = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 384]) for name in ("x", made))
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, "norm", [given], [told], graph.held),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=10,
+    )
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    rows = rng.normal(0, 1, (40, 384))
+    rows[20:] += 30  # further from zero than any state of a layer
+    rows = rows.astype(np.float32).astype(np.float64)
+    unit = (rows - rows.mean(1, keepdims=True)) / rows.std(1, keepdims=True)
+    found = session.run(None, {"x": rows.astype(np.float32)})[0]
+    assert np.abs(found - (unit * weights["n.weight"] + weights["n.bias"])).max() < 1e-3
+
+
+def test_a_small_map_has_the_values_of_its_eight_bits():
+    from onnx import numpy_helper
+
+    rng = np.random.default_rng(4)
+    weight = rng.normal(0, 1, (32, 6)).astype(np.float32)
+    weight[:, 2] = 0
+    graph = _Graph(bits=8)
+    graph.matrix(weight, "large")
+    integers, scale, _ = (numpy_helper.to_array(each) for each in graph.held)
+    graph.small(weight, "small")
+    held = numpy_helper.to_array(graph.held[-1])
+    assert held.dtype == np.float32
+    assert np.array_equal(held, integers.astype(np.float32) * scale)
+    assert 0 < np.abs(held - weight).max() < 0.05
 
 
 def test_gelu_by_way_of_tanh_is_off_by_little():

@@ -98,7 +98,7 @@ class _Graph:
         return self.add("DequantizeLinear", *self._columns(weight, hint), hint=hint, axis=1)
 
     def small(self, weight: NDArray[np.float32], hint: str) -> str:
-        """Hold a matrix with the values that it would have in eight bits, but ready for use."""
+        """Hold a matrix that the graph would otherwise hold in eight bits as the values which these stand for."""
         if self.bits != 8:
             return self.full(weight, hint)
         columns, scale = rounded_columns(weight, LEVELS)
@@ -118,7 +118,8 @@ class _Graph:
     def linear(self, inputs: str, weights: Weights, prefix: str, *, small: bool = False) -> str:
         """Multiply and add the bias; with integers where a rounding of the inputs is known.
 
-        The weights of a small map, rounded or not, are held in 32 bits: unpacking them takes longer than the product.
+        A ``small`` map with exact inputs has its rounded weights held ready for use: unpacking them in every run takes
+        longer than the product.
         """
         rounding = self._roundings.get(prefix)
         weight, offset = _map(weights, [prefix], rounding)
@@ -169,7 +170,10 @@ class _Graph:
         return self._integers[key]
 
     def norm(self, inputs: str, weights: Weights, prefix: str, epsilon: float) -> str:
-        """Normalise each vector."""
+        """Normalise each vector: fast where the runtime may not make one operator of it and the sum before it.
+
+        `paraqd.scoring.onnx_session` forbids that.
+        """
         scale = self.hold(weights[f"{prefix}.weight"].astype(np.float32), "norm")
         bias = self.hold(weights[f"{prefix}.bias"].astype(np.float32), "norm_bias")
         return self.add("LayerNormalization", inputs, scale, bias, axis=-1, epsilon=epsilon)
