@@ -23,9 +23,7 @@ import judge_on_gpu  # noqa: E402
 @pytest.fixture
 def judge(tmp_path):
     torch.manual_seed(1)
-    config = BertConfig(
-        vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64
-    )
+    config = BertConfig(vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
     BertModel(config).save_pretrained(str(tmp_path))
     return make_judge(tmp_path)
 
