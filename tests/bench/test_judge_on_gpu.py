@@ -17,7 +17,7 @@ from paraqd.training.judge_model import make_judge
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-import judge_on_gpu  # noqa: E402
+import judge_on_gpu
 
 
 @pytest.fixture
