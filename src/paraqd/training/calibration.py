@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.onnx_session import APART
+from paraqd.scoring.onnx_session import NOT_FUSED
 from paraqd.training.onnx_graph import RANGE, Rounding, Weights
 
 # of the scale of an input this share goes into its spread; 0.7 and 1 moved cosines further
@@ -43,7 +43,7 @@ def watched_roundings(
     options.log_severity_level = 3
     graph = build(weights, config, bits=32, watched=True).SerializeToString()
     session = onnxruntime.InferenceSession(
-        graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=APART
+        graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=NOT_FUSED
     )
     names = [each.name for each in session.get_outputs() if ".layer." in each.name]
     low: dict[str, NDArray[np.float32]] = {}
