@@ -108,8 +108,10 @@ try:
 except EncoderTrainingError as error:
     seen["different"] = str(error)
 seen["touched"] = touched[:]
+def threads():
+    return sorted(path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm"))
+seen["threads"] = [threads(), leave(), threads()]
 Path(folder, f"seen-{{rank}}.json").write_text(json.dumps(seen))
-leave()
 """
 
 
@@ -134,7 +136,7 @@ def launch(*arguments):
         capture_output=True,
         text=True,
         timeout=300,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"},
     )
     assert done.returncode == 0, done.stderr
     return done
@@ -266,6 +268,15 @@ def test_what_several_processes_cannot_do_is_said_once(arguments, message, monke
         monkeypatch.setenv("LOCAL_RANK", rank)
         assert program(["train", *arguments, "--out", str(tmp_path / "m")]) == 2
         assert capfd.readouterr().err.count(message) == expected
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted where the system lists them")
+def test_no_thread_of_the_network_is_left_when_they_have_taken_leave(two):
+    # one that is left may abort the process while the interpreter ends
+    for seen in two[1]:
+        before, _, after = seen["threads"]
+        assert any("gloo" in name for name in before)
+        assert not any("gloo" in name for name in after)
 
 
 def test_a_batch_smaller_than_the_processes_is_named():

@@ -6,6 +6,7 @@ in-batch negatives and the gradient are those of one process with the whole batc
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -150,8 +151,11 @@ def leave() -> None:
     if processes() > 1:
         from accelerate import PartialState
 
-        PartialState().destroy_process_group()
         _join.cache_clear()
+        PartialState().destroy_process_group()
+        # A trained model waits in a cycle and holds the groups, whose threads must not outlive the interpreter: one
+        # that lets go of a tensor then ends the process with an abort.
+        gc.collect()
 
 
 def own_device(device: str | None) -> str | None:
