@@ -571,6 +571,16 @@ class TestManyRows:
         assert "standard input, line 1 is not valid JSON" in line
         assert ("standard input is read as JSON lines" in line) is told
 
+    @pytest.mark.parametrize("packing", ["gzip", "zstd"])
+    def test_standard_input_may_be_compressed(self, here, monkeypatch, packing):
+        import pyarrow as pa
+
+        text = json.dumps({"question": QUESTION, "paraphrase": QUESTION}) + "\n"
+        packed = pa.compress(text.encode(), packing, asbytes=True)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
+        assert run(["score", "-", "-o", "out.jsonl", "-q"]) == 0
+        assert [row["question"] for row in read_jsonl("out.jsonl")] == [QUESTION]
+
     def test_a_second_run_to_the_same_output(self, many, scorer, fails):
         fcntl = pytest.importorskip("fcntl")
         with open("out.csv.unfinished", "wb") as file:

@@ -507,7 +507,31 @@ class TestBadInput:
         assert "in/d.jsonl.gz is cut off" in two and two.endswith(f"only the {sound:,} rows before that are scored")
         found = rows("more")
         assert 500 < sound < 2000 and len(found) == 584 + sound
-        assert sum(row["error"] is not None for row in found) == 1
+        assert [row["error"] for row in found if row["error"] is not None] == ["not valid JSON (row 2 of in/c.jsonl)"]
+
+    def test_a_first_line_that_cannot_be_read(self, here, capsys):
+        good = json.dumps(pairs(1)[0])
+        Path("in/c.jsonl").write_text(f"<<<<\n{good}\n")
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
+        assert capsys.readouterr().err.endswith("to score the other rows, give --keep-going and another -o\n")
+        assert run(["score", "in", "-o", "more/", "--keep-going", "-q", *READING]) == 1
+        assert [row["error"] for row in rows("more")[-2:]] == ["not valid JSON (row 1 of in/c.jsonl)", None]
+
+    @pytest.mark.parametrize("command", [["score", *READING], ["augment", "--operators", "f2,f6"]])
+    def test_a_blank_file_has_no_rows_and_spoils_nothing(self, here, command, capsys):
+        Path("in/c.jsonl").touch()
+        Path("in/d.csv.gz").write_bytes(gzip.compress(b""))
+        Path("in/e.jsonl").write_text("\n\n")
+        assert run([command[0], "in", "-o", "out/", *command[1:]]) == 0
+        told = capsys.readouterr().err
+        assert [told.count(f"in/{name} is empty\n") for name in ("c.jsonl", "d.csv.gz", "e.jsonl")] == [1, 1, 1]
+        assert Path("out/_SUCCESS").exists() and len(rows("out")) >= 580
+
+    def test_where_every_file_is_blank_there_is_nothing_to_do(self, tmp_path, monkeypatch, fails):
+        monkeypatch.chdir(tmp_path)
+        Path("in").mkdir()
+        Path("in/a.csv").touch()
+        assert fails("score", "in", "-o", "out/", *READING) == "error: in has no rows"
 
     def test_a_file_without_the_columns(self, here, fails, capsys):
         Path("in/c.jsonl").write_text('{"a": 1}\n')

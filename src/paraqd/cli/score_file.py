@@ -13,7 +13,7 @@ from typing import Any
 from paraqd.cli.score_journal import Journal, hold_journal, journal_path
 from paraqd.corpus.formats import CannotWriteError, Format, TableError, explained
 from paraqd.corpus.parquet import parquet_groups
-from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_table, open_writer, replacing
+from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_writer, replacing
 from paraqd.corpus.writers import sweep
 from paraqd.integrations.column_types import Held, arrow_types, jsonable, plain_value, typed
 from paraqd.integrations.score_folder import as_written, check_columns, left_out, other_names, stale
@@ -28,7 +28,7 @@ from paraqd.integrations.score_rows import (
     judged_chunks,
     wanted,
 )
-from paraqd.integrations.text_files import offered, read_through
+from paraqd.integrations.text_files import offered, open_or_offer, read_through
 
 OnProgress = Callable[[str, int, int | None], None]
 Say = Callable[[str], None]
@@ -85,7 +85,7 @@ def look_through(
     cannot be read. With ``keep_going`` what can be read of a damaged file is enough. The lost row groups of a Parquet
     file never hold up the others: which rows they are is known.
     """
-    table = open_table(source, encoding=encoding, lenient=keep_going)
+    table = open_or_offer(source, encoding=encoding, keep_going=keep_going)
     state = _state(table)
     added = ADDED_WITH_WHY if why else ADDED
     jsonl = table.kind.format is Format.JSONL

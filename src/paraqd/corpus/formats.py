@@ -35,6 +35,10 @@ class DamagedError(TableError):
         self.row = row
 
 
+class EmptyError(TableError):
+    """A file with nothing in it."""
+
+
 class Format(StrEnum):
     """What a file holds, told by its name."""
 
@@ -69,6 +73,7 @@ _ENDINGS = {
 }
 _KNOWN = "known are .csv, .tsv, .jsonl and .parquet, the first three also with .gz or .zst"
 _HEAD = 4096
+_MAGIC = ((b"\x1f\x8b", Packing.GZIP), (b"\x28\xb5\x2f\xfd", Packing.ZSTD))
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -189,7 +194,7 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     """
     head = _head(path, kind)
     if not head:
-        raise TableError(f"{name} is empty")
+        raise EmptyError(f"{name} is empty")
     if encoding is not None:
         try:
             found = codecs.lookup(encoding).name
@@ -201,9 +206,8 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     for mark, found in _BOMS:
         if head.startswith(mark):
             return found
-    for magic, packing in ((b"\x1f\x8b", Packing.GZIP), (b"\x28\xb5\x2f\xfd", Packing.ZSTD)):
-        if head.startswith(magic):
-            raise TableError(f"{name} is compressed with {packing.name.lower()}; name it {name}.{packing}")
+    if packing := _packing_in(head):
+        raise TableError(f"{name} is compressed with {packing.name.lower()}; name it {name}.{packing}")
     if head.startswith((b"PAR1", b"PK\x03\x04")):
         what = "a Parquet file" if head.startswith(b"PAR1") else "a spreadsheet or a zip archive"
         raise TableError(f"{name} is {what}, not {kind.format.upper()}")
@@ -211,6 +215,15 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
         guess = "utf-16-be" if head[0] == 0 else "utf-16-le"
         raise TableError(f"{name} is not UTF-8 (every second byte is zero); try --encoding {guess}")
     return "utf-8"
+
+
+def packing_of(path: Path) -> Packing:
+    """Tell by its first bytes how a file without a name of its own is compressed."""
+    return _packing_in(_head(path, Kind(Format.JSONL)))
+
+
+def _packing_in(head: bytes) -> Packing:
+    return next((packing for magic, packing in _MAGIC if head.startswith(magic)), Packing.NONE)
 
 
 def _head(path: Path, kind: Kind) -> bytes:

@@ -22,6 +22,7 @@ from pathlib import Path
 from paraqd.corpus.formats import (
     STANDARD_INPUT,
     DamagedError,
+    EmptyError,
     Format,
     Kind,
     TableError,
@@ -29,6 +30,7 @@ from paraqd.corpus.formats import (
     is_known,
     kind_of,
     open_bytes,
+    packing_of,
     reason,
     text_encoding,
     undecodable,
@@ -151,14 +153,16 @@ def default_id(question: str) -> str:
 def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool = False) -> Table:
     """Look at a file: its format by its name, its columns by its first row.
 
-    ``-`` is standard input as JSONL; it is copied to a temporary file, so that its rows can be had again. With
-    ``lenient`` a line that cannot be read is a `LostRow`, and does not hold up the others.
+    ``-`` is standard input as JSONL, compressed or not; it is copied to a temporary file, so that its rows can be had
+    again. With ``lenient`` a line that cannot be read is a `LostRow`, and does not hold up the others.
     """
     if str(source) != STANDARD_INPUT and Path(source).is_dir():
         raise TableError(_folder(Path(source)))
     kind = kind_of(source)
     if str(source) == STANDARD_INPUT:
-        table = Table(name=_STANDARD_INPUT_NAME, path=_spooled(), kind=kind, lenient=lenient)
+        path = _spooled()
+        kind = replace(kind, packing=packing_of(path))
+        table = Table(name=_STANDARD_INPUT_NAME, path=path, kind=kind, lenient=lenient)
     else:
         table = Table(name=str(source), path=Path(source), kind=kind, lenient=lenient)
     if kind.format is Format.PARQUET:
@@ -175,7 +179,7 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
 
 def _filled(table: Table, first: Iterable[str] | None) -> tuple[str, ...]:
     if first is None:
-        raise TableError(f"{table.name} is empty")
+        raise EmptyError(f"{table.name} is empty")
     return tuple(first)
 
 

@@ -11,17 +11,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from paraqd.corpus.formats import Format, TableError, check_names, explained, is_known, kind_of
+from paraqd.corpus.formats import EmptyError, Format, TableError, check_names, explained, is_known, kind_of
 from paraqd.corpus.parquet import batches, brief, group_problem, opened
 from paraqd.corpus.rows import LostRow
 from paraqd.corpus.tables import Row, Table, open_table
 from paraqd.integrations.column_types import types_in
 from paraqd.integrations.stores import Entry, Store
-from paraqd.integrations.text_files import offered, read_through
+from paraqd.integrations.text_files import offered, open_or_offer, read_through
 
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
 _PARTS = 4096  # aimed at: enough for many machines, few enough to be listed in a second or two
 _REMEMBERED = 4096  # row groups that were looked through
+_ANOTHER = " and another -o"  # a folder is made in one way
 AT_ONCE = 16  # files looked at at a time: in an object store each takes a while to answer
 
 
@@ -43,7 +44,7 @@ class Piece:
 class Surveyed:
     """A file that was looked at: how many rows its row groups have, what its columns hold, or why that is not known.
 
-    ``table`` is how a text file is read.
+    ``table`` is how a text file is read. A blank one has no rows and no columns, and nothing is wrong with it.
     """
 
     entry: Entry
@@ -72,6 +73,13 @@ class Inputs:
     def rows(self) -> int:
         """How many rows all files have that can be read."""
         return sum(piece.rows for piece in self.pieces)
+
+    @property
+    def blank(self) -> tuple[str, ...]:
+        """Files with nothing in them."""
+        return tuple(
+            self.store.shown(file.entry.name) for file in self.files if file.types is None and not file.problem
+        )
 
     @property
     def unreadable(self) -> tuple[tuple[str, str], ...]:
@@ -205,7 +213,14 @@ def _shortly(error: Exception, store: Store, entry: Entry) -> str:
 
 def _look_at_text(store: Store, encoding: str | None, keep_going: bool, offer: bool, entry: Entry) -> Surveyed:
     """Read a text file once: its rows are counted, and what its columns hold is seen."""
-    table = open_table(store.path(entry.name), encoding=encoding, lenient=keep_going)
+    path = store.path(entry.name)
+    try:
+        if offer:
+            table = open_or_offer(path, encoding=encoding, keep_going=keep_going, also=_ANOTHER)
+        else:
+            table = open_table(path, encoding=encoding, lenient=keep_going)
+    except EmptyError:
+        return Surveyed(entry)
     table = replace(table, name=store.shown(entry.name))
     read = read_through(table)
     problem = ""
@@ -213,7 +228,7 @@ def _look_at_text(store: Store, encoding: str | None, keep_going: bool, offer: b
         raise read.damage or TableError(f"no line of {table.name} can be read")
     if read.damage is not None:
         if not keep_going:
-            raise TableError(f"{offered(read)} and another -o") if offer else read.damage
+            raise TableError(f"{offered(read)}{_ANOTHER}") if offer else read.damage
         problem = f"{_shortly(read.damage, store, entry)}; only {read.gained} are scored"
         table = replace(table, sound=read.rows)
     jsonl = table.kind.format is Format.JSONL

@@ -81,6 +81,8 @@ def carry_out(
         for index, facts in target.done(sink, inputs):
             rows += left[index].rows
             work.count(left.pop(index), facts)
+        for name in inputs.blank:
+            say(f"{name} is empty")
         if resumed := rows:
             say(f"going on after {rows:,} rows that were finished before")
         problems = [f"{name}: {why}" if name not in why else why for name, why in inputs.unreadable]

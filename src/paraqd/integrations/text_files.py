@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
 
-from paraqd.corpus.formats import DamagedError, Format
+from paraqd.corpus.formats import STANDARD_INPUT, DamagedError, Format
 from paraqd.corpus.rows import LostRow
-from paraqd.corpus.tables import Table
+from paraqd.corpus.tables import Table, open_table
 from paraqd.integrations.column_types import Held
 
 _TOLD = 4096  # rows between two calls
+_TRIED = 100  # rows of which one must be sound
 
 
 @dataclass
@@ -58,3 +61,19 @@ def offered(read: Read) -> str:
     'in.csv is cut off; to score the 5 rows before that, give --keep-going'
     """
     return f"{read.damage}; to score {read.gained}, give --keep-going"
+
+
+def open_or_offer(source: str | Path, *, encoding: str | None, keep_going: bool, also: str = "") -> Table:
+    """Open a file; where its first row cannot be read and others can, the option that leaves it out is named.
+
+    ``also`` is what must be given with it.
+    """
+    try:
+        return open_table(source, encoding=encoding, lenient=keep_going)
+    except DamagedError as error:
+        if keep_going or not error.row or str(source) == STANDARD_INPUT:  # which is gone when it has been read
+            raise
+        more = islice(open_table(source, encoding=encoding, lenient=True).rows(), _TRIED)
+        if all(isinstance(row, LostRow) for row in more):
+            raise
+        raise DamagedError(offered(Read(damage=error)) + also, row=error.row) from None
