@@ -581,6 +581,19 @@ class TestManyRows:
         assert run(["score", "-", "-o", "out.jsonl", "-q"]) == 0
         assert [row["question"] for row in read_jsonl("out.jsonl")] == [QUESTION]
 
+    @pytest.mark.parametrize(
+        ("made", "told"),
+        [
+            (lambda packed: packed[:-9], "error: standard input is cut off: the gzip data end too early"),
+            (lambda packed: packed[:2] + b"junk" * 9, "error: standard input is not a sound gzip file"),
+            (gzip.compress, "error: standard input is compressed twice"),
+        ],
+    )
+    def test_what_is_wrong_with_it_is_said_of_standard_input(self, here, monkeypatch, fails, made, told):
+        packed = made(gzip.compress(json.dumps({"question": QUESTION, "paraphrase": QUESTION}).encode()))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
+        assert fails("score", "-", "-o", "out.jsonl").startswith(told)
+
     def test_a_second_run_to_the_same_output(self, many, scorer, fails):
         fcntl = pytest.importorskip("fcntl")
         with open("out.csv.unfinished", "wb") as file:

@@ -1,8 +1,10 @@
 """``paraqd score`` and files that are cut off, damaged or odd."""
 
 import gzip
+import io
 import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -92,13 +94,16 @@ class TestLinesThatCannotBeRead:
         assert [row["error"] for row in rows] == [None, "not valid JSON", "not a JSON object", None, "not valid JSON"]
         assert [row["score"] for row in rows] == [1.0, None, None, 1.0, None]
 
-    def test_the_very_first(self, here, fails):
+    def test_the_very_first(self, here, fails, monkeypatch):
         good = json.dumps({"question": QUESTION, "paraphrase": QUESTION})
         Path("in.jsonl").write_text("<<<<\n<<<<\n")
         assert fails("score", "in.jsonl", "-o", "out.jsonl").endswith("line 1 is not valid JSON (Expecting value)")
         Path("in.jsonl").write_text(f"<<<<\n{good}\n")
         line = fails("score", "in.jsonl", "-o", "out.jsonl")
         assert line.endswith("line 1 is not valid JSON (Expecting value); to score the other rows, give --keep-going")
+        given = io.TextIOWrapper(io.BytesIO(("# a licence\n" * 150 + good).encode()))
+        monkeypatch.setattr(sys, "stdin", given)
+        assert fails("score", "-", "-o", "out.jsonl").endswith("; to score the other rows, give --keep-going")
         assert run(["score", "in.jsonl", "-o", "out.jsonl", "--keep-going", "-q"]) == 1
         assert [row["score"] for row in read_jsonl("out.jsonl")] == [None, 1.0]
 

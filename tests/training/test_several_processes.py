@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -108,10 +109,43 @@ try:
 except EncoderTrainingError as error:
     seen["different"] = str(error)
 seen["touched"] = touched[:]
-def threads():
-    return sorted(path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm"))
-seen["threads"] = [threads(), leave(), threads()]
 Path(folder, f"seen-{{rank}}.json").write_text(json.dumps(seen))
+leave()
+"""
+
+# The program itself, in each of two processes, which writes down the threads of the network when all else has ended.
+ENDING = """
+import atexit, os, signal, sys
+from pathlib import Path
+
+folder, interrupted = sys.argv[1:3]
+rank = os.environ["RANK"]
+
+def threads():
+    return [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm") if "gloo" in path.read_text()]
+
+def end():
+    Path(folder, f"threads-{rank}").write_text(f"{most} {len(threads())}")
+
+atexit.register(end)  # first of all, and so the last to be called
+from paraqd.cli.main import run
+from paraqd.cli.progress import Bar
+from paraqd.training import processes
+
+most, join = 0, processes._join
+def joined(cpu):
+    global most
+    crew = join(cpu)
+    most = len(threads())
+    return crew
+processes._join = joined
+joined.cache_clear = join.cache_clear
+
+def update(self, stage, *args, **kwargs):
+    if interrupted == "yes" and stage == "training" and rank == "0":
+        os.kill(os.getpid(), signal.SIGINT)
+Bar.update = update
+sys.exit(run(sys.argv[3:]))
 """
 
 
@@ -130,7 +164,7 @@ def furthest(a, b):
     return max(float(np.abs(a[key] - b[key]).max()) for key in a)
 
 
-def launch(*arguments):
+def launch(*arguments, code=0):
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
         capture_output=True,
@@ -138,7 +172,7 @@ def launch(*arguments):
         timeout=300,
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"},
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return done
 
 
@@ -271,12 +305,21 @@ def test_what_several_processes_cannot_do_is_said_once(arguments, message, monke
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted where the system lists them")
-def test_no_thread_of_the_network_is_left_when_they_have_taken_leave(two):
-    # one that is left may abort the process while the interpreter ends
-    for seen in two[1]:
-        before, _, after = seen["threads"]
-        assert any("gloo" in name for name in before)
-        assert not any("gloo" in name for name in after)
+@pytest.mark.parametrize(("case", "code"), [("trained", 0), ("interrupted", 130), ("refused", 2)])
+def test_no_thread_of_the_network_outlives_the_program(case, code, calm_encoder, augmented_rows, tmp_path):
+    # one that does may abort the process while the interpreter ends
+    pairs, script = tmp_path / "pairs.jsonl", tmp_path / "program.py"
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in augmented_rows))
+    script.write_text(ENDING)
+    options = ["--epochs", "1", "--device", "cpu", "--batch-size", "7" if case == "refused" else "8"]
+    command = ["train", pairs, "--out", tmp_path / "model", "--encoder", calm_encoder, *options]
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    done = launch(*launcher, script, tmp_path, "yes" if case == "interrupted" else "no", *command, code=bool(code))
+    assert code in (0, *(int(found) for found in re.findall(r"exitcode\s*: (\d+)", done.stderr)))
+    for rank in range(2):
+        most, left = map(int, (tmp_path / f"threads-{rank}").read_text().split())
+        assert most > 0
+        assert left == 0
 
 
 def test_a_batch_smaller_than_the_processes_is_named():

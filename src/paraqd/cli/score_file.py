@@ -28,7 +28,7 @@ from paraqd.integrations.score_rows import (
     judged_chunks,
     wanted,
 )
-from paraqd.integrations.text_files import offered, open_or_offer, read_through
+from paraqd.integrations.text_files import has_more, offered, open_text, read_through
 
 OnProgress = Callable[[str, int, int | None], None]
 Say = Callable[[str], None]
@@ -85,7 +85,7 @@ def look_through(
     cannot be read. With ``keep_going`` what can be read of a damaged file is enough. The lost row groups of a Parquet
     file never hold up the others: which rows they are is known.
     """
-    table = open_or_offer(source, encoding=encoding, keep_going=keep_going)
+    table = open_text(source, encoding=encoding, lenient=keep_going)
     state = _state(table)
     added = ADDED_WITH_WHY if why else ADDED
     jsonl = table.kind.format is Format.JSONL
@@ -101,7 +101,7 @@ def look_through(
     else:
         read = read_through(table, lambda rows: on_progress("reading", rows, None))
         if read.damage is not None and not (keep_going and read.sound):
-            raise TableError(offered(read)) if read.rows and not keep_going else read.damage
+            raise read.damage if keep_going or not has_more(table, read) else TableError(offered(read))
         if read.rows and not read.sound:
             raise TableError(f"no line of {table.name} can be read")
         rows, seen = read.rows, read.held

@@ -85,6 +85,7 @@ def score_folders(
                 "parts": outcome.parts,
                 "resumed": outcome.resumed,
                 "problems": list(outcome.problems),
+                "empty_files": len(outcome.empty),
                 "threshold": scorer.threshold,
                 "signature": scorer.signature,
             }

@@ -260,7 +260,6 @@ def train(
     except KeyboardInterrupt:
         if crew.is_main:
             say("stopped; run the same command again to go on")
-        leave()
         raise typer.Exit(130) from None
     leave()
     if as_json:

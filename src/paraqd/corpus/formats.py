@@ -49,7 +49,7 @@ class Format(StrEnum):
 
 
 class Packing(StrEnum):
-    """How a file of text is compressed, told by its name."""
+    """How a file of text is compressed, told by its name, or by its first bytes where it has none."""
 
     NONE = ""
     GZIP = "gz"
@@ -148,14 +148,14 @@ def explained(path: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def open_bytes(path: Path, packing: Packing) -> Iterator[BinaryIO]:
+def open_bytes(path: Path, packing: Packing, name: str) -> Iterator[BinaryIO]:
     """Open a file for reading as bytes, uncompressed; parts that were compressed one by one are read as one."""
-    with explained(path), open(path, "rb") as raw:
+    with explained(name), open(path, "rb") as raw:
         if packing is Packing.GZIP:
             with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
                 yield cast(BinaryIO, unpacked)
         elif packing is Packing.ZSTD:
-            with io.BufferedReader(_ZstdReader(path, raw)) as buffered:
+            with io.BufferedReader(_ZstdReader(name, raw)) as buffered:
                 yield cast(BinaryIO, buffered)
         else:
             yield raw
@@ -164,10 +164,10 @@ def open_bytes(path: Path, packing: Packing) -> Iterator[BinaryIO]:
 class _ZstdReader(io.RawIOBase):
     """What zstd compressed, as bytes; pyarrow, which is needed for Parquet anyway, can read it."""
 
-    def __init__(self, path: Path, raw: BinaryIO) -> None:
+    def __init__(self, name: str, raw: BinaryIO) -> None:
         import pyarrow as pa
 
-        self._path = path
+        self._name = name
         self._stream: Any = pa.CompressedInputStream(raw, Packing.ZSTD.name.lower())
 
     def readable(self) -> bool:
@@ -183,7 +183,7 @@ class _ZstdReader(io.RawIOBase):
                 problem = "is cut off: the zstd data end too early; copy or make it again"
             else:
                 problem = f"is not a sound zstd file ({reason(error)})"
-            raise DamagedError(f"{self._path} {problem}") from None
+            raise DamagedError(f"{self._name} {problem}") from None
 
 
 def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> str:
@@ -192,7 +192,7 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     Files that are plainly something else (compressed, UTF-16 without a mark, empty) are refused here, where
     the reason can still be named.
     """
-    head = _head(path, kind)
+    head = _head(path, kind.packing, name)
     if not head:
         raise EmptyError(f"{name} is empty")
     if encoding is not None:
@@ -207,7 +207,10 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
         if head.startswith(mark):
             return found
     if packing := _packing_in(head):
-        raise TableError(f"{name} is compressed with {packing.name.lower()}; name it {name}.{packing}")
+        how = packing.name.lower()
+        if kind.packing:
+            raise TableError(f"{name} is compressed twice; once is enough (now with {how} inside)")
+        raise TableError(f"{name} is compressed with {how}; name it {name}.{packing}")
     if head.startswith((b"PAR1", b"PK\x03\x04")):
         what = "a Parquet file" if head.startswith(b"PAR1") else "a spreadsheet or a zip archive"
         raise TableError(f"{name} is {what}, not {kind.format.upper()}")
@@ -219,18 +222,18 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
 
 def packing_of(path: Path) -> Packing:
     """Tell by its first bytes how a file without a name of its own is compressed."""
-    return _packing_in(_head(path, Kind(Format.JSONL)))
+    return _packing_in(_head(path, Packing.NONE, str(path)))
 
 
 def _packing_in(head: bytes) -> Packing:
     return next((packing for magic, packing in _MAGIC if head.startswith(magic)), Packing.NONE)
 
 
-def _head(path: Path, kind: Kind) -> bytes:
+def _head(path: Path, packing: Packing, name: str) -> bytes:
     """Return the first bytes, also of a file that is damaged behind them."""
     head = b""
     try:
-        with open_bytes(path, kind.packing) as file:
+        with open_bytes(path, packing, name) as file:
             while len(head) < _HEAD and (more := cast(io.BufferedReader, file).read1(_HEAD - len(head))):
                 head += more
     except DamagedError:
@@ -244,7 +247,7 @@ def undecodable(path: Path, name: str, kind: Kind, encoding: str, error: Unicode
     if encoding not in ("utf-8", "utf-8-sig"):
         return TableError(f"{name} cannot be read as {encoding} ({error.reason}); give another --encoding")
     offset = 0
-    with open_bytes(path, kind.packing) as file:
+    with open_bytes(path, kind.packing, name) as file:
         for number, line in enumerate(file, start=1):
             try:
                 line.decode("utf-8")

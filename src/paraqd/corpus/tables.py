@@ -174,6 +174,8 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     table = replace(table, dialect=_dialect(table))
     header = next(_records(table), (0, None))[1]
     columns = tuple(name.strip() for name in _filled(table, header))
+    if not any(columns) and not any(field.strip() for _, record in _records(table) for field in record):
+        raise EmptyError(f"{table.name} is empty")
     return replace(table, columns=check_names(columns, table.name))
 
 
@@ -256,7 +258,7 @@ def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
     Quotation marks are read strictly: guessing what a stray one means would change a text unseen.
     """
     csv.field_size_limit(_LIMIT)
-    with open_bytes(table.path, table.kind.packing) as raw:
+    with open_bytes(table.path, table.kind.packing, table.name) as raw:
         file = TextIOWrapper(raw, encoding=table.encoding, newline="")
         skipped = 1 if table.dialect.hinted else 0
         reader = csv.reader(_lines(file, table), delimiter=table.dialect.delimiter, strict=True)
@@ -304,7 +306,7 @@ def _csv_rows(table: Table) -> Iterator[Row]:
 def _dialect(table: Table) -> Dialect:
     """Tell the separator by the header, or by Excel's hint ``sep=;`` in the first line."""
     bom = table.encoding in ("utf-8-sig", "utf-16")
-    with open_bytes(table.path, table.kind.packing) as raw:
+    with open_bytes(table.path, table.kind.packing, table.name) as raw:
         file = TextIOWrapper(raw, encoding=table.encoding, newline="")
         try:
             first = file.readline(1 << 20)
@@ -328,7 +330,7 @@ def _dialect(table: Table) -> Dialect:
 
 
 def _jsonl_rows(table: Table) -> Iterator[Row]:
-    with open_bytes(table.path, table.kind.packing) as raw:
+    with open_bytes(table.path, table.kind.packing, table.name) as raw:
         file = TextIOWrapper(raw, encoding=table.encoding, newline="\n")
         try:
             for number, line in enumerate(_lines(file, table), start=1):

@@ -14,15 +14,14 @@ from typing import Any
 from paraqd.corpus.formats import EmptyError, Format, TableError, check_names, explained, is_known, kind_of
 from paraqd.corpus.parquet import batches, brief, group_problem, opened
 from paraqd.corpus.rows import LostRow
-from paraqd.corpus.tables import Row, Table, open_table
+from paraqd.corpus.tables import Row, Table
 from paraqd.integrations.column_types import types_in
 from paraqd.integrations.stores import Entry, Store
-from paraqd.integrations.text_files import offered, open_or_offer, read_through
+from paraqd.integrations.text_files import has_more, offered, open_text, read_through
 
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
 _PARTS = 4096  # aimed at: enough for many machines, few enough to be listed in a second or two
 _REMEMBERED = 4096  # row groups that were looked through
-_ANOTHER = " and another -o"  # a folder is made in one way
 AT_ONCE = 16  # files looked at at a time: in an object store each takes a while to answer
 
 
@@ -44,7 +43,7 @@ class Piece:
 class Surveyed:
     """A file that was looked at: how many rows its row groups have, what its columns hold, or why that is not known.
 
-    ``table`` is how a text file is read. A blank one has no rows and no columns, and nothing is wrong with it.
+    ``table`` is how a text file is read. One that is ``empty`` has no columns either, and nothing is wrong with it.
     """
 
     entry: Entry
@@ -52,6 +51,7 @@ class Surveyed:
     types: Mapping[str, Any] | None = None
     problem: str = ""
     table: Table | None = None
+    empty: bool = False
 
     @property
     def rows(self) -> int:
@@ -75,11 +75,9 @@ class Inputs:
         return sum(piece.rows for piece in self.pieces)
 
     @property
-    def blank(self) -> tuple[str, ...]:
+    def empty(self) -> tuple[str, ...]:
         """Files with nothing in them."""
-        return tuple(
-            self.store.shown(file.entry.name) for file in self.files if file.types is None and not file.problem
-        )
+        return tuple(self.store.shown(file.entry.name) for file in self.files if file.empty)
 
     @property
     def unreadable(self) -> tuple[tuple[str, str], ...]:
@@ -128,11 +126,10 @@ def survey(
                     file = Surveyed(file.entry, problem=str(error))
             files.append(file)
             progress("looking", len(files), len(entries))
-    if all(file.problem and not file.rows for file in files):
-        raise TableError(files[0].problem)
     rows = sum(file.rows for file in files)
     if not rows:
-        raise TableError(f"{store.given} has no rows")
+        problems = [file.problem for file in files if file.problem]
+        raise TableError(problems[0] if problems else f"{store.given} has no rows")
     size = part_rows or rows_of_a_part(rows)
     places = [(file.entry.name, *cut) for file in files for cut in cuts(file.groups, size)]
     pieces = tuple(Piece(index, *place) for index, place in enumerate(places))
@@ -213,22 +210,20 @@ def _shortly(error: Exception, store: Store, entry: Entry) -> str:
 
 def _look_at_text(store: Store, encoding: str | None, keep_going: bool, offer: bool, entry: Entry) -> Surveyed:
     """Read a text file once: its rows are counted, and what its columns hold is seen."""
-    path = store.path(entry.name)
     try:
-        if offer:
-            table = open_or_offer(path, encoding=encoding, keep_going=keep_going, also=_ANOTHER)
-        else:
-            table = open_table(path, encoding=encoding, lenient=keep_going)
+        table = open_text(store.path(entry.name), encoding=encoding, lenient=keep_going)
     except EmptyError:
-        return Surveyed(entry)
+        if kind_of(store.path(entry.name)).packing and not entry.size:
+            raise  # what was never compressed is no file without rows, but one that did not arrive
+        return Surveyed(entry, empty=True)
     table = replace(table, name=store.shown(entry.name))
     read = read_through(table)
     problem = ""
-    if not read.sound and (read.damage or read.rows):
+    if keep_going and not read.sound and (read.damage or read.rows):
         raise read.damage or TableError(f"no line of {table.name} can be read")
     if read.damage is not None:
         if not keep_going:
-            raise TableError(f"{offered(read)}{_ANOTHER}") if offer else read.damage
+            raise TableError(f"{offered(read)} and another -o") if offer and has_more(table, read) else read.damage
         problem = f"{_shortly(read.damage, store, entry)}; only {read.gained} are scored"
         table = replace(table, sound=read.rows)
     jsonl = table.kind.format is Format.JSONL

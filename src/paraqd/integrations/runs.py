@@ -47,12 +47,13 @@ class Work:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: rows done before it and by it, parts, and what could not be read, each in a line."""
+    """How a run ended: rows done before it and by it, parts, what could not be read, each in a line, empty files."""
 
     rows: int
     resumed: int
     parts: int
     problems: tuple[str, ...]
+    empty: tuple[str, ...] = ()
 
 
 def carry_out(
@@ -81,8 +82,8 @@ def carry_out(
         for index, facts in target.done(sink, inputs):
             rows += left[index].rows
             work.count(left.pop(index), facts)
-        for name in inputs.blank:
-            say(f"{name} is empty")
+        if empty := inputs.empty:
+            say(f"{empty[0]} is empty" + (f" (the same in {len(empty):,} files)" if len(empty) > 1 else ""))
         if resumed := rows:
             say(f"going on after {rows:,} rows that were finished before")
         problems = [f"{name}: {why}" if name not in why else why for name, why in inputs.unreadable]
@@ -107,4 +108,4 @@ def carry_out(
             if rows != sum(file.rows for file in inputs.files):  # a flaw of ours must not look like a finished run
                 raise RuntimeError(f"{rows} rows were counted, and the input has others: parts are missing")
             target.succeed(work.totals())
-    return Outcome(rows, resumed, len(inputs.pieces), tuple(sorted(problems)))
+    return Outcome(rows, resumed, len(inputs.pieces), tuple(sorted(problems)), inputs.empty)

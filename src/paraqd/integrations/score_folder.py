@@ -111,8 +111,7 @@ class ScoreWorker:
                 for row, judged in zip(chunk, found, strict=True):
                     keep = wanted(judged, job.only)
                     counts.add(judged, written=keep)
-                    if isinstance(row, LostRow):  # it has nothing of its own by which it could be found again
-                        judged = judged._replace(error=f"{judged.error} (row {piece.start + counts.rows} of {file})")
+                    if isinstance(row, LostRow):
                         lost += 1
                         damage |= {f"{row.why} ({row.reason})"} if row.reason else set()
                     if keep:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from paraqd.corpus.formats import STANDARD_INPUT, DamagedError, Format
+from paraqd.corpus.formats import DamagedError, Format
 from paraqd.corpus.rows import LostRow
 from paraqd.corpus.tables import Table, open_table
 from paraqd.integrations.column_types import Held
 
 _TOLD = 4096  # rows between two calls
-_TRIED = 100  # rows of which one must be sound
 
 
 @dataclass
@@ -63,17 +61,13 @@ def offered(read: Read) -> str:
     return f"{read.damage}; to score {read.gained}, give --keep-going"
 
 
-def open_or_offer(source: str | Path, *, encoding: str | None, keep_going: bool, also: str = "") -> Table:
-    """Open a file; where its first row cannot be read and others can, the option that leaves it out is named.
+def has_more(table: Table, read: Read) -> bool:
+    """Tell whether some rows of a damaged file can be had: those before the damage, or those behind a broken line."""
+    if read.rows or read.damage is None or not read.damage.row:
+        return read.rows > 0
+    return read_through(replace(table, lenient=True)).sound > 0
 
-    ``also`` is what must be given with it.
-    """
-    try:
-        return open_table(source, encoding=encoding, lenient=keep_going)
-    except DamagedError as error:
-        if keep_going or not error.row or str(source) == STANDARD_INPUT:  # which is gone when it has been read
-            raise
-        more = islice(open_table(source, encoding=encoding, lenient=True).rows(), _TRIED)
-        if all(isinstance(row, LostRow) for row in more):
-            raise
-        raise DamagedError(offered(Read(damage=error)) + also, row=error.row) from None
+
+def open_text(source: str | Path, *, encoding: str | None, lenient: bool) -> Table:
+    """Open a file so that a first line that cannot be read is found when the rows are, as any other is."""
+    return replace(open_table(source, encoding=encoding, lenient=True), lenient=lenient)

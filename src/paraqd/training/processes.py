@@ -6,6 +6,7 @@ in-batch negatives and the gradient are those of one process with the whole batc
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 from collections.abc import Callable
@@ -141,21 +142,30 @@ def _join(cpu: bool) -> Crew:
     for variable, name in _SHARDED.items():
         if os.environ.get(variable, "").lower() in ("1", "true"):
             raise EncoderTrainingError(f"every process holds the whole model: launch without {name}")
+    # its functions take the first group there is for their own, and for good, unless they are made before it
+    import torch.distributed.nn.functional
+
     PartialState(cpu=cpu)
+    if cpu:
+        atexit.register(leave)  # however it ends
     group = torch.distributed.new_group(backend="gloo", timeout=_PATIENCE)
     return Crew(torch.distributed.get_rank(), torch.distributed.get_world_size(), group)
 
 
 def leave() -> None:
-    """Take leave of the others in good order, at the end of a program."""
-    if processes() > 1:
-        from accelerate import PartialState
+    """Take leave of the others in good order, at the end of a program.
 
-        _join.cache_clear()
+    The threads of the network must not outlive the interpreter: one that lets go of a tensor then aborts the process.
+    """
+    if processes() == 1:
+        return
+    import torch
+    from accelerate import PartialState
+
+    _join.cache_clear()
+    if torch.distributed.is_initialized():
         PartialState().destroy_process_group()
-        # A trained model waits in a cycle and holds the groups, whose threads must not outlive the interpreter: one
-        # that lets go of a tensor then ends the process with an abort.
-        gc.collect()
+    gc.collect()  # a trained model waits in a cycle, and holds the groups
 
 
 def own_device(device: str | None) -> str | None:
