@@ -571,6 +571,17 @@ class TestManyRows:
         assert "standard input, line 1 is not valid JSON" in line
         assert ("standard input is read as JSON lines" in line) is told
 
+    def test_json_lines_by_another_name(self, here, fails):
+        Path("in.csv").write_text(json.dumps({"question": QUESTION, "paraphrase": QUESTION}) + "\n")
+        assert fails("score", "in.csv", "-o", "out.csv") == "error: in.csv holds JSON lines, not CSV: name it .jsonl"
+
+    def test_tabs_become_commas_in_csv(self, here):
+        Path("in.tsv").write_text(f"question\tparaphrase\n{QUESTION}\t{QUESTION}\n")
+        assert run(["score", "in.tsv", "-o", "out.csv", "-q"]) == 0
+        assert Path("out.csv").read_text().startswith("question,paraphrase,score,")
+        assert run(["score", "in.tsv", "-o", "out.tsv", "-q"]) == 0
+        assert Path("out.tsv").read_text().startswith("question\tparaphrase\tscore\t")
+
     @pytest.mark.parametrize("packing", ["gzip", "zstd"])
     def test_standard_input_may_be_compressed(self, here, monkeypatch, packing):
         import pyarrow as pa

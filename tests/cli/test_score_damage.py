@@ -107,6 +107,32 @@ class TestLinesThatCannotBeRead:
         assert run(["score", "in.jsonl", "-o", "out.jsonl", "--keep-going", "-q"]) == 1
         assert [row["score"] for row in read_jsonl("out.jsonl")] == [None, 1.0]
 
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("in.jsonl", b'{"question": "%s", "paraphrase": "%s"}\n'),
+            ("in.csv", b"%s,%s\n"),
+            ("in.tsv.gz", b"%s\t%s\n"),
+        ],
+    )
+    def test_bytes_that_are_no_text(self, here, fails, capsys, name, text):
+        good, bad = QUESTION.encode(), QUESTION.encode() + b"\xff"
+        head = b"" if name == "in.jsonl" else text % (b"question", b"paraphrase")
+        raw = head + text % (good, "für".encode()) + text % (good, bad) + text % (good, good)
+        Path(name).write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+        line = fails("score", name, "-o", "out.jsonl")
+        assert f"{name} is not UTF-8: line {3 if head else 2}, byte " in line
+        assert line.endswith("try --encoding cp1252; to score the other rows, give --keep-going")
+        assert run(["score", name, "-o", "out.jsonl", "--keep-going", "-q"]) == 1
+        assert capsys.readouterr().err == "could not score 1 of 3 rows (not UTF-8: row 2)\n"
+        assert [row["error"] for row in read_jsonl("out.jsonl")] == [None, "not UTF-8", None]
+        assert read_jsonl("out.jsonl")[0]["paraphrase"] == "für"
+
+    def test_a_header_that_is_no_text(self, here, fails):
+        Path("in.csv").write_bytes(b"question,paraphr\xe4se\na,b\n")
+        for more in ((), ("--keep-going",)):
+            assert "in.csv is not UTF-8: line 1, byte 17" in fails("score", "in.csv", "-o", "out.csv", *more)
+
     def test_csv(self, here, capsys):
         Path("in.csv").write_text(f"question,paraphrase\n{QUESTION},a,b\n{QUESTION},{QUESTION}\n")
         assert run(["score", "in.csv", "-o", "out.jsonl", "--keep-going", "-q"]) == 1

@@ -350,7 +350,8 @@ class TestGoingOn:
         line = fails(*self.ARGUMENTS, "-o", "out/", "--threshold", "0.9")
         assert "the unfinished run in out/ has another threshold; give the same" in line and "--overwrite" in line
         write(Path("in/c.parquet"), pairs(10, "c"))
-        assert "has another input" in fails(*self.ARGUMENTS, "-o", "out/")
+        told = fails(*self.ARGUMENTS, "-o", "out/")
+        assert "has another input (c.parquet is new); give --overwrite" in told
         assert run([*self.ARGUMENTS, "-o", "out/", "--overwrite", "-q"]) == 0
         assert len(rows("out")) == 590
 

@@ -72,6 +72,8 @@ _ENDINGS = {
     ".parquet": Format.PARQUET,
 }
 _KNOWN = "known are .csv, .tsv, .jsonl and .parquet, the first three also with .gz or .zst"
+UTF8 = ("utf-8", "utf-8-sig")
+NOT_UTF8 = "not UTF-8"
 _HEAD = 4096
 _MAGIC = ((b"\x1f\x8b", Packing.GZIP), (b"\x28\xb5\x2f\xfd", Packing.ZSTD))
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -201,7 +203,7 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
             "".encode(found)  # rot13 and base64 are codecs too, but not of text
         except (LookupError, TypeError):
             raise TableError(f"unknown encoding {encoding!r}; try utf-8, cp1252, latin-1 or utf-16") from None
-        if found not in ("utf-8", "utf-8-sig"):
+        if found not in UTF8:
             return found
     for mark, found in _BOMS:
         if head.startswith(mark):
@@ -242,19 +244,20 @@ def _head(path: Path, packing: Packing, name: str) -> bytes:
     return head
 
 
-def undecodable(path: Path, name: str, kind: Kind, encoding: str, error: UnicodeDecodeError) -> TableError:
+def undecodable(path: Path, name: str, kind: Kind, encoding: str, reason: str = "") -> TableError:
     """Explain bytes that the encoding does not allow: for UTF-8 by line and byte, found by reading again."""
-    if encoding not in ("utf-8", "utf-8-sig"):
-        return TableError(f"{name} cannot be read as {encoding} ({error.reason}); give another --encoding")
+    if encoding not in UTF8:
+        return TableError(f"{name} cannot be read as {encoding} ({reason}); give another --encoding")
     offset = 0
     with open_bytes(path, kind.packing, name) as file:
         for number, line in enumerate(file, start=1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as here:
-                return TableError(
+                return DamagedError(
                     f"{name} is not UTF-8: line {number}, byte {offset + here.start + 1} of the file is "
-                    f"0x{line[here.start]:02x}; if it comes from Excel on Windows, try --encoding cp1252"
+                    f"0x{line[here.start]:02x}; if it comes from Excel on Windows, try --encoding cp1252",
+                    row=NOT_UTF8,
                 )
             offset += len(line)
     return TableError(f"{name} is not UTF-8; try --encoding cp1252")

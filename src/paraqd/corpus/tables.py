@@ -10,6 +10,7 @@ import atexit
 import csv
 import hashlib
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -18,9 +19,12 @@ from dataclasses import dataclass, field, fields, replace
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 from paraqd.corpus.formats import (
+    NOT_UTF8,
     STANDARD_INPUT,
+    UTF8,
     DamagedError,
     EmptyError,
     Format,
@@ -57,6 +61,7 @@ __all__ = [
 # characters in a line, and in one CSV field; a stray quotation mark must not swallow a whole corpus, nor a file without
 # line ends all memory
 _LIMIT = 1 << 26
+_ESCAPED = re.compile("[\udc80-\udcff]")
 _SEPARATORS = (",", ";", "\t", "|")
 # what people call the column elsewhere; used only to suggest one, never taken by itself
 _ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -174,6 +179,10 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     table = replace(table, dialect=_dialect(table))
     header = next(_records(table), (0, None))[1]
     columns = tuple(name.strip() for name in _filled(table, header))
+    if _broken(table, *columns):
+        raise undecodable(table.path, table.name, table.kind, table.encoding)
+    if columns[:1] and columns[0].startswith("{"):
+        raise TableError(f"{table.name} holds JSON lines, not {kind.format.upper()}: name it .jsonl")
     if not any(columns) and not any(field.strip() for _, record in _records(table) for field in record):
         raise EmptyError(f"{table.name} is empty")
     return replace(table, columns=check_names(columns, table.name))
@@ -242,6 +251,17 @@ def _lines(file: TextIOWrapper, table: Table) -> Iterator[str]:
         yield line
 
 
+def _decoded(raw: BinaryIO, table: Table, newline: str) -> TextIOWrapper:
+    """Decode a file; where broken lines are to be left out, bytes that are no UTF-8 are kept as signs of their own."""
+    errors = "surrogateescape" if table.lenient and table.encoding in UTF8 else "strict"
+    return TextIOWrapper(raw, encoding=table.encoding, errors=errors, newline=newline)
+
+
+def _broken(table: Table, *texts: str) -> bool:
+    """Tell whether texts have bytes in them that are no UTF-8."""
+    return table.lenient and any(not text.isascii() and _ESCAPED.search(text) for text in texts)
+
+
 def _rest(table: Table, error: DamagedError) -> LostRow:
     """Return what stands for a row that cannot be read where those behind it can, and are wanted."""
     if not table.lenient or not error.row:
@@ -259,9 +279,11 @@ def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
     """
     csv.field_size_limit(_LIMIT)
     with open_bytes(table.path, table.kind.packing, table.name) as raw:
-        file = TextIOWrapper(raw, encoding=table.encoding, newline="")
+        file = _decoded(raw, table, newline="")
         skipped = 1 if table.dialect.hinted else 0
-        reader = csv.reader(_lines(file, table), delimiter=table.dialect.delimiter, strict=True)
+        plain_tsv = table.kind.format is Format.TSV and not table.dialect.hinted
+        delimiter = "\t" if plain_tsv else table.dialect.delimiter
+        reader = csv.reader(_lines(file, table), delimiter=delimiter, strict=True)
         line = skipped
         try:
             if skipped:
@@ -271,7 +293,7 @@ def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
                 if record:
                     yield line, record
         except UnicodeDecodeError as error:
-            raise undecodable(table.path, table.name, table.kind, table.encoding, error) from None
+            raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
         except csv.Error as error:
             if "end of data" in str(error):
                 problem = f"is cut off: a quotation mark in the row of line {line + 1} is never closed"
@@ -288,6 +310,9 @@ def _csv_rows(table: Table) -> Iterator[Row]:
     next(records, None)  # the header
     width, columns = len(table.columns), table.columns
     for line, record in records:
+        if _broken(table, *record):
+            yield LostRow(NOT_UTF8)
+            continue
         if len(record) > width:
             if any(record[width:]):
                 problem = (
@@ -307,16 +332,16 @@ def _dialect(table: Table) -> Dialect:
     """Tell the separator by the header, or by Excel's hint ``sep=;`` in the first line."""
     bom = table.encoding in ("utf-8-sig", "utf-16")
     with open_bytes(table.path, table.kind.packing, table.name) as raw:
-        file = TextIOWrapper(raw, encoding=table.encoding, newline="")
+        file = _decoded(raw, table, newline="")
         try:
             first = file.readline(1 << 20)
         except UnicodeDecodeError as error:
-            raise undecodable(table.path, table.name, table.kind, table.encoding, error) from None
+            raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
     hint = first.strip().lower()
     if hint.startswith("sep=") and len(hint) == 5:
         return Dialect(delimiter=first.strip()[4], bom=bom, hinted=True)
     if table.kind.format is Format.TSV:
-        return Dialect(delimiter="\t", bom=bom)
+        return Dialect(bom=bom)  # a CSV that is made of it has commas
     known = {name for field in fields(Columns) for name in (field.name, *_ALIASES[field.name])}
 
     def merit(separator: str) -> tuple[int, int]:
@@ -331,13 +356,15 @@ def _dialect(table: Table) -> Dialect:
 
 def _jsonl_rows(table: Table) -> Iterator[Row]:
     with open_bytes(table.path, table.kind.packing, table.name) as raw:
-        file = TextIOWrapper(raw, encoding=table.encoding, newline="\n")
+        file = _decoded(raw, table, newline="\n")
         try:
             for number, line in enumerate(_lines(file, table), start=1):
-                if not line.isspace():
+                if _broken(table, line):
+                    yield LostRow(NOT_UTF8)
+                elif not line.isspace():
                     yield _json_object(table, number, line)
         except UnicodeDecodeError as error:
-            raise undecodable(table.path, table.name, table.kind, table.encoding, error) from None
+            raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
 
 
 def _json_object(table: Table, number: int, line: str) -> Row:

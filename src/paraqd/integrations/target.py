@@ -32,9 +32,10 @@ _KEY = b"paraqd.part"
 _OURS = r"(part-\d+\.parquet|_SUCCESS|_manifest\.json)"
 _WRITING = re.compile(rf"\.{_OURS}\.[^/]+\.writing")
 _REPLACEABLE = re.compile(rf"{_OURS}|\.{_OURS}\.crc|\.lock|{_WRITING.pattern}")
+_INPUT = "has another input"
 _NAMED = {
     "command": "was made by another command",
-    "input": "has another input",
+    "input": _INPUT,
     "part_rows": "has parts of another size",
 }
 
@@ -119,9 +120,11 @@ class Target:
                 at = differing.index("model")
                 differing[at : at + 1] = difference(str(before.get("model")), str(manifest.get("model")))
             if not (overwrite or restart):
+                which = _changed(before.get("input", ()), manifest["input"])
+                differs = _difference(differing).replace(_INPUT, _INPUT + which)
+                go_on = "" if differing == ["input"] else "the same options to go on with it, or "
                 raise TableError(
-                    f"the unfinished run in {self.store.given} {_difference(differing)}; give the same options to go "
-                    "on with it, or --overwrite to start again"
+                    f"the unfinished run in {self.store.given} {differs}; give {go_on}--overwrite to start again"
                 )
             self._clear(overwrite=True)
         self.store.put(_MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
@@ -266,6 +269,22 @@ def made_manifest(command: str, settings: Mapping[str, Any], inputs: Inputs) -> 
 
 def _digest(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _changed(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) -> str:
+    """Say which file is not as it was; ``input`` of two manifests.
+
+    >>> _changed([["a.csv", 9, 1, 2], ["b.csv", 9, 1, 2]], [["a.csv", 9, 5, 2], ["b.csv", 9, 1, 2]])
+    ' (a.csv was changed since)'
+    """
+    here, there = ({name: rest for name, *rest in files} for files in (before, now))
+    names = sorted(name for name in {**here, **there} if here.get(name) != there.get(name))
+    if not names:
+        return ""
+    first = names[0]
+    how = "was changed since" if first in here and first in there else "is new" if first in there else "is gone"
+    more = f", and {len(names) - 1:,} files more" if len(names) > 1 else ""
+    return f" ({first or 'it'} {how}{more})"
 
 
 def _difference(keys: Iterable[str]) -> str:
