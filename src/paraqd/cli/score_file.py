@@ -28,7 +28,7 @@ from paraqd.integrations.score_rows import (
     judged_chunks,
     wanted,
 )
-from paraqd.integrations.text_files import has_more, offered, open_text, read_through
+from paraqd.integrations.text_files import has_more, offered, open_past_first_line, read_through
 
 OnProgress = Callable[[str, int, int | None], None]
 Say = Callable[[str], None]
@@ -85,7 +85,7 @@ def look_through(
     cannot be read. With ``keep_going`` what can be read of a damaged file is enough. The lost row groups of a Parquet
     file never hold up the others: which rows they are is known.
     """
-    table = open_text(source, encoding=encoding, lenient=keep_going)
+    table = open_past_first_line(source, encoding=encoding, lenient=keep_going)
     state = _state(table)
     added = ADDED_WITH_WHY if why else ADDED
     jsonl = table.kind.format is Format.JSONL

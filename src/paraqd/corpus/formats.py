@@ -244,10 +244,10 @@ def _head(path: Path, packing: Packing, name: str) -> bytes:
     return head
 
 
-def undecodable(path: Path, name: str, kind: Kind, encoding: str, reason: str = "") -> TableError:
+def undecodable(path: Path, name: str, kind: Kind, encoding: str, why: str = "") -> TableError:
     """Explain bytes that the encoding does not allow: for UTF-8 by line and byte, found by reading again."""
     if encoding not in UTF8:
-        return TableError(f"{name} cannot be read as {encoding} ({reason}); give another --encoding")
+        return TableError(f"{name} cannot be read as {encoding} ({why}); give another --encoding")
     offset = 0
     with open_bytes(path, kind.packing, name) as file:
         for number, line in enumerate(file, start=1):

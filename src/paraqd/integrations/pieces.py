@@ -17,7 +17,7 @@ from paraqd.corpus.rows import LostRow
 from paraqd.corpus.tables import Row, Table
 from paraqd.integrations.column_types import types_in
 from paraqd.integrations.stores import Entry, Store
-from paraqd.integrations.text_files import has_more, offered, open_text, read_through
+from paraqd.integrations.text_files import has_more, offered, open_past_first_line, read_through
 
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
 _PARTS = 4096  # aimed at: enough for many machines, few enough to be listed in a second or two
@@ -211,7 +211,7 @@ def _shortly(error: Exception, store: Store, entry: Entry) -> str:
 def _look_at_text(store: Store, encoding: str | None, keep_going: bool, offer: bool, entry: Entry) -> Surveyed:
     """Read a text file once: its rows are counted, and what its columns hold is seen."""
     try:
-        table = open_text(store.path(entry.name), encoding=encoding, lenient=keep_going)
+        table = open_past_first_line(store.path(entry.name), encoding=encoding, lenient=keep_going)
     except EmptyError:
         if kind_of(store.path(entry.name)).packing and not entry.size:
             raise  # what was never compressed is no file without rows, but one that did not arrive

@@ -56,6 +56,15 @@ class Outcome:
     empty: tuple[str, ...] = ()
 
 
+def of_files(line: str, count: int) -> str:
+    """Return a line about the first of some files, with how many it holds of.
+
+    >>> of_files("in/a.csv is empty", 1), of_files("in/a.csv is empty", 3000)
+    ('in/a.csv is empty', 'in/a.csv is empty (the same in 3,000 files)')
+    """
+    return f"{line} (the same in {count:,} files)" if count > 1 else line
+
+
 def carry_out(
     work: Work,
     out: Store,
@@ -83,7 +92,7 @@ def carry_out(
             rows += left[index].rows
             work.count(left.pop(index), facts)
         if empty := inputs.empty:
-            say(f"{empty[0]} is empty" + (f" (the same in {len(empty):,} files)" if len(empty) > 1 else ""))
+            say(of_files(f"{empty[0]} is empty", len(empty)))
         if resumed := rows:
             say(f"going on after {rows:,} rows that were finished before")
         problems = [f"{name}: {why}" if name not in why else why for name, why in inputs.unreadable]

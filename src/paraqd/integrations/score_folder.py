@@ -12,7 +12,7 @@ from paraqd.corpus.tables import Columns, Table, TableError
 from paraqd.integrations.column_types import typed
 from paraqd.integrations.engines import Engine, OnRows, here
 from paraqd.integrations.pieces import Inputs, Piece, Reader, survey
-from paraqd.integrations.runs import OnProgress, Outcome, Work, carry_out
+from paraqd.integrations.runs import OnProgress, Outcome, Work, carry_out, of_files
 from paraqd.integrations.score_rows import (
     ADDED,
     ADDED_WITH_WHY,
@@ -177,7 +177,7 @@ def score_folder(
     for line in _taken(columns, others):
         say(line)
     if scored:
-        say(left_out(min(scored)) + (f" (the same in {len(scored):,} files)" if len(scored) > 1 else ""))
+        say(of_files(left_out(min(scored)), len(scored)))
     replaced = {*added, *({WHY} if scored and not noted else ())}
     renamed = _one_name(inputs, columns, others)
     own = {renamed.get(name, name): held for name, held in inputs.types.items() if name not in replaced}
@@ -257,9 +257,7 @@ def _taken(columns: Columns, others: dict[str, Columns]) -> list[str]:
     alike = Counter(others.values())
     first = {meant: name for name, meant in reversed(others.items())}
     return [
-        line + (f" (the same in {count:,} files)" if count > 1 else "")
-        for meant, count in alike.items()
-        for line in other_names(first[meant], columns, meant)
+        of_files(line, count) for meant, count in alike.items() for line in other_names(first[meant], columns, meant)
     ]
 
 

@@ -32,10 +32,9 @@ _KEY = b"paraqd.part"
 _OURS = r"(part-\d+\.parquet|_SUCCESS|_manifest\.json)"
 _WRITING = re.compile(rf"\.{_OURS}\.[^/]+\.writing")
 _REPLACEABLE = re.compile(rf"{_OURS}|\.{_OURS}\.crc|\.lock|{_WRITING.pattern}")
-_INPUT = "has another input"
 _NAMED = {
     "command": "was made by another command",
-    "input": _INPUT,
+    "input": "has another input",
     "part_rows": "has parts of another size",
 }
 
@@ -120,12 +119,11 @@ class Target:
                 at = differing.index("model")
                 differing[at : at + 1] = difference(str(before.get("model")), str(manifest.get("model")))
             if not (overwrite or restart):
-                which = _changed(before.get("input", ()), manifest["input"])
-                differs = _difference(differing).replace(_INPUT, _INPUT + which)
-                go_on = "" if differing == ["input"] else "the same options to go on with it, or "
-                raise TableError(
-                    f"the unfinished run in {self.store.given} {differs}; give {go_on}--overwrite to start again"
-                )
+                remedy = "--overwrite to start again"
+                if differing != ["input"]:
+                    remedy = f"the same options to go on with it, or {remedy}"
+                differs = _difference(differing, _changed(before.get("input", ()), manifest["input"]))
+                raise TableError(f"the unfinished run in {self.store.given} {differs}; give {remedy}")
             self._clear(overwrite=True)
         self.store.put(_MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
         return _digest(manifest)
@@ -275,7 +273,7 @@ def _changed(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) -> s
     """Say which file is not as it was; ``input`` of two manifests.
 
     >>> _changed([["a.csv", 9, 1, 2], ["b.csv", 9, 1, 2]], [["a.csv", 9, 5, 2], ["b.csv", 9, 1, 2]])
-    ' (a.csv was changed since)'
+    'a.csv was changed since'
     """
     here, there = ({name: rest for name, *rest in files} for files in (before, now))
     names = sorted(name for name in {**here, **there} if here.get(name) != there.get(name))
@@ -284,8 +282,13 @@ def _changed(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) -> s
     first = names[0]
     how = "was changed since" if first in here and first in there else "is new" if first in there else "is gone"
     more = f", and {len(names) - 1:,} files more" if len(names) > 1 else ""
-    return f" ({first or 'it'} {how}{more})"
+    return f"{first or 'it'} {how}{more}"
 
 
-def _difference(keys: Iterable[str]) -> str:
-    return " and ".join(_NAMED.get(key, f"has another {key.replace('_', ' ')}") for key in keys) or "is another"
+def _difference(keys: Iterable[str], changed: str) -> str:
+    """Say what differs, and of the input which file."""
+    told = [
+        _NAMED.get(key, f"has another {key.replace('_', ' ')}") + (f" ({changed})" if key == "input" else "")
+        for key in keys
+    ]
+    return " and ".join(told) or "is another"

@@ -63,11 +63,12 @@ def offered(read: Read) -> str:
 
 def has_more(table: Table, read: Read) -> bool:
     """Tell whether some rows of a damaged file can be had: those before the damage, or those behind a broken line."""
-    if read.rows or read.damage is None or not read.damage.row:
-        return read.rows > 0
-    return read_through(replace(table, lenient=True)).sound > 0
+    if read.rows:
+        return True
+    broken_line = read.damage is not None and read.damage.row
+    return bool(broken_line) and read_through(replace(table, lenient=True)).sound > 0
 
 
-def open_text(source: str | Path, *, encoding: str | None, lenient: bool) -> Table:
-    """Open a file so that a first line that cannot be read is found when the rows are, as any other is."""
+def open_past_first_line(source: str | Path, *, encoding: str | None, lenient: bool) -> Table:
+    """Open a file so that a first line that cannot be read is found when the rows are read, as any other is."""
     return replace(open_table(source, encoding=encoding, lenient=True), lenient=lenient)
