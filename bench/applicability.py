@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 
-from paraqd.corpus.tables import default_id, open_table
-from paraqd.operators.unit_names import is_abbreviated
+from paraqd.data.tables import default_id, open_table
+from paraqd.operators.units.unit_names import is_abbreviated
 from paraqd.reading import Kind, Problem, Quantity, read
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import category

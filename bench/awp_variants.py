@@ -1,7 +1,7 @@
 """Baselines on the open benchmark ``awp-variants``, in all, by fault and by form; and the file itself.
 
     python bench/awp_variants.py --data-dir data [--scores "paraqd, fused=scored.jsonl"] [--card docs/awp-variants.md]
-    python bench/awp_variants.py --data-dir data --build src/paraqd/corpus/data/awp_variants.jsonl.gz
+    python bench/awp_variants.py --data-dir data --build src/paraqd/data/files/awp_variants.jsonl.gz
 
 The data folder holds ``written_pairs.jsonl.gz``: the candidate-only baseline is trained on its training part.
 ``--scores`` adds the scores of any scorer, from a file with the benchmark's ids and a column ``score`` (as
@@ -16,12 +16,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraqd.corpus.awp_variants import build_variants, write_variants
-from paraqd.corpus.datasets import find, written_split
-from paraqd.corpus.encoder import load_encoder
-from paraqd.corpus.tables import Row, open_table
+from paraqd.data.awp_variants import build_variants, write_variants
+from paraqd.data.datasets import find, written_split
+from paraqd.data.tables import Row, open_table
 from paraqd.evaluation.intervals import Estimate, bootstrap
 from paraqd.evaluation.metrics import evaluate
+from paraqd.generators.encoder import load_encoder
 from paraqd.reading import read, same_quantities
 from paraqd.scoring.cosine import cosine_scores
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from paraqd.corpus.questions import read_chunks
-from paraqd.corpus.tables import DEFAULT_COLUMNS, open_table
+from paraqd.data.questions import read_chunks
+from paraqd.data.tables import DEFAULT_COLUMNS, open_table
 from paraqd.operators import Operator, Resources, derive_rng, get, names
-from paraqd.operators.vocabulary import Vocabulary
+from paraqd.operators.wording.vocabulary import Vocabulary
 from paraqd.reading import read
 from paraqd.reading.entities import SpacyEntities, load_spacy
 

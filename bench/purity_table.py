@@ -20,9 +20,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from paraqd.corpus.purity import check_file, check_pair
-from paraqd.corpus.purity.files import Collector, Item, OperatorPurity
-from paraqd.corpus.tables import default_id, open_table
+from paraqd.annotation.purity import check_file, check_pair
+from paraqd.annotation.purity.files import Collector, Item, OperatorPurity
+from paraqd.data.tables import default_id, open_table
 
 REFERENCE = {
     "positive1": "Backtranslation",

@@ -9,7 +9,7 @@ import argparse
 import re
 import time
 
-from paraqd.corpus.tables import open_table
+from paraqd.data.tables import open_table
 from paraqd.reading import read
 
 _DIGITS = re.compile(r"\d+")

@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraqd.corpus.datasets import DatasetError, find, load_pairs, written_split
-from paraqd.corpus.faults import FaultyPair, written_faults
-from paraqd.corpus.tables import open_table
+from paraqd.data.datasets import DatasetError, find, load_pairs, written_split
+from paraqd.data.faulty_pairs import FaultyPair, written_faults
+from paraqd.data.tables import open_table
 from paraqd.evaluation.metrics import evaluate
 from paraqd.reading import read
-from paraqd.scoring.findings import READER
-from paraqd.training.fusing import fit_fusion
+from paraqd.scoring.evidence.rules import READER
+from paraqd.training.fusion_weights import fit_fusion
 
 READING = Path(__file__).parents[1] / "src" / "paraqd" / "models" / "reading" / "paraqd.json"
 

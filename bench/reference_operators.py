@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from paraqd.corpus.datasets import load_pairs
-from paraqd.corpus.encoder import Encoder, load_encoder
-from paraqd.corpus.tables import open_table
+from paraqd.data.datasets import load_pairs
+from paraqd.data.tables import open_table
+from paraqd.generators.encoder import Encoder, load_encoder
 from paraqd.scoring.cosine import cosine_scores
 
 _WORD = re.compile(r"\w+")

@@ -29,13 +29,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paraqd import Scorer
-from paraqd.corpus.datasets import load_pairs
-from paraqd.corpus.tables import Columns
-from paraqd.integrations.engines import Engine, Result, here
-from paraqd.integrations.pieces import MOST_ROWS, Inputs, Piece, rows_of_a_part, survey
-from paraqd.integrations.score_folder import Model, score_folder
-from paraqd.integrations.stores import Store
-from paraqd.integrations.target import Sink, Target, made_manifest
+from paraqd.data.datasets import load_pairs
+from paraqd.data.tables import Columns
+from paraqd.runs.engines import Engine, Result, here
+from paraqd.runs.pieces import MOST_ROWS, Inputs, Piece, rows_of_a_part, survey
+from paraqd.runs.score_folder import Model, score_folder
+from paraqd.runs.stores import Store
+from paraqd.runs.target import Sink, Target, made_manifest
 from paraqd.version import __version__
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "scale.md"
@@ -117,7 +117,7 @@ class _Held:
         """Return what the process had in memory at most, in MB, and how long loading took, in seconds of a core."""
         before = time.process_time()
         # what a worker of a run has loaded, too
-        from paraqd.integrations.score_folder import Model, ScoreJob  # noqa: F401
+        from paraqd.runs.score_folder import Model, ScoreJob  # noqa: F401
 
         scorer = Model(model).load(1)
         scorer.score("What is 2 + 3?", "Add 2 to 3.")
@@ -186,7 +186,7 @@ def _together(out: Path) -> int:
 @contextmanager
 def cluster() -> Iterator[Callable[[int], Engine]]:
     """Start a cluster that outlives a run, so that its own start does not count; give engines on it."""
-    from paraqd.integrations.ray_engine import on_ray
+    from paraqd.runs.ray_engine import on_ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray

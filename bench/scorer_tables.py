@@ -18,11 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from paraqd import Scorer
-from paraqd.corpus.datasets import DatasetError, load_pairs
-from paraqd.corpus.encoder import DEFAULT_ENCODER, load_encoder
-from paraqd.corpus.pairs import Pair
+from paraqd.data.datasets import DatasetError, load_pairs
+from paraqd.data.pairs import Pair
 from paraqd.evaluation.intervals import Estimate
 from paraqd.evaluation.report import Scored, build_report
+from paraqd.generators.encoder import DEFAULT_ENCODER, load_encoder
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.fused import FusedJudge
 from paraqd.scoring.fusion import Fusion

@@ -28,7 +28,7 @@ from speedlib.figures import moved
 from speedlib.pairs import Material, gather, made_pairs, write_pairs
 from speedlib.report import write_report
 
-from paraqd.corpus.encoder import EncoderUnavailableError, encoder_folder
+from paraqd.generators.encoder import EncoderUnavailableError, encoder_folder
 
 REFERENCE = "st-torch"
 TITLES = {

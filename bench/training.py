@@ -23,7 +23,7 @@ from sentence_transformers import InputExample
 from sentence_transformers.sentence_transformer import losses
 from torch.utils.data import DataLoader
 
-from paraqd.corpus.triplets import TripletSet, read_triplets, subset
+from paraqd.data.triplets import TripletSet, read_triplets, subset
 from paraqd.training.batches import BatchPlan, TokenStore, collate, plan_batches, tokenize
 from paraqd.training.encoders import embedder, load_trainable
 from paraqd.training.losses import make_loss

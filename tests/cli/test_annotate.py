@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 import paraqd
+from paraqd.annotation.items_to_label import read_items
+from paraqd.annotation.journals import Session, open_journal, read_journal
 from paraqd.cli.annotate_screen import Pace, progress
 from paraqd.cli.main import run
-from paraqd.corpus.annotation_items import read_items
-from paraqd.corpus.annotations import Session, open_journal, read_journal
 
 HEADER = "id,question,paraphrase,label,operator,paper_id,intended"
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from paraqd.cli.main import run
-from paraqd.corpus.awp_variants import EVIDENCE_KINDS
-from paraqd.corpus.tables import open_table, open_writer
+from paraqd.data.awp_variants import EVIDENCE_KINDS
+from paraqd.data.tables import open_table, open_writer
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def here(tmp_path, monkeypatch):
 @pytest.fixture
 def scored(here, monkeypatch):
     """Put scores into a copy of the benchmark: a model is no part of these tests."""
-    from paraqd.corpus import datasets
+    from paraqd.data import datasets
 
     table = open_table(datasets.find("awp-variants"))
     # a careless scorer: it sees a lost question and a lost number, and takes all else for valid
@@ -64,8 +64,8 @@ def test_evaluate_by_name_breaks_down_by_fault(scored, capsys):
 
 def test_intervals_are_drawn_over_problems(scored, monkeypatch):
     from paraqd.cli.evaluate_scores import Reading, scored_in
-    from paraqd.corpus.datasets import load_pairs
-    from paraqd.corpus.tables import DEFAULT_COLUMNS
+    from paraqd.data.datasets import load_pairs
+    from paraqd.data.tables import DEFAULT_COLUMNS
 
     reading = Reading(columns=DEFAULT_COLUMNS, encoding=None, score_column=None, threshold=0.5)
     found = scored_in("awp-variants", load_pairs("awp-variants"), reading)

@@ -110,7 +110,7 @@ def test_an_output_that_is_there(here, fails):
 
 
 def test_an_unfinished_run_with_another_seed(here, fails):
-    from paraqd.corpus.augment import augment
+    from paraqd.runs.augment import augment
 
     Path("q.csv").write_text("question\n" + f"{QUESTION}\n" * 300)
 
@@ -158,7 +158,7 @@ def test_wrong_use(here, fails):
 
 
 def test_a_flaw_of_ours_is_one_line_too_unless_debugging(here, fails, monkeypatch):
-    from paraqd.corpus import plan
+    from paraqd.operators import plan
 
     def broken(*arguments, **options):
         raise ZeroDivisionError("our fault")

@@ -143,7 +143,7 @@ def test_a_missing_extra_is_named(capsys, monkeypatch, here):
     assert run(["operators", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["Rewrite"]["needs"] == ["spacy is not installed: pip install 'paraqd[augment]'"]
-    monkeypatch.setattr("paraqd.corpus.plan.get", get)
+    monkeypatch.setattr("paraqd.operators.plan.get", get)
     assert run(["augment", "q.jsonl", "-o", "out.csv", "--recipe", "extended"]) == 2
     assert capsys.readouterr().err == "error: spacy is not installed: pip install 'paraqd[augment]'\n"
 

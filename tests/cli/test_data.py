@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from paraqd.cli.main import run
-from paraqd.corpus.datasets import DATASETS, DataFile
+from paraqd.data.datasets import DATASETS, DataFile
 
 QUESTION = "Tom has 5 apples and buys 3 more. How many has he now?"
 PAIRS = f"question,augmented,final_label\n{QUESTION},Tom has 5 apples.,0\n{QUESTION},{QUESTION},1\n"

@@ -13,8 +13,8 @@ import pytest
 
 import paraqd
 from paraqd.cli.main import run
-from paraqd.corpus import encoder as encoders
-from paraqd.corpus.tables import open_table
+from paraqd.data.tables import open_table
+from paraqd.generators import encoder as encoders
 
 DATA = os.environ.get("PARAQD_DATA_DIR")
 QUESTIONS = [f"Tom has {i} apples and buys {i + 1} more. How many apples has he now?" for i in range(2, 14)]

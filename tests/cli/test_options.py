@@ -3,7 +3,7 @@
 import pytest
 
 from paraqd.cli.options import models_in, names_in
-from paraqd.corpus.plan import AugmentError
+from paraqd.operators.plan import AugmentError
 
 
 def test_names_with_commas():

@@ -18,7 +18,7 @@ import pytest
 
 import paraqd
 from paraqd.cli.main import run
-from paraqd.corpus.tables import open_table
+from paraqd.data.tables import open_table
 
 QUESTION = "Tom has 5 apples and buys 3 more. How many apples has he now?"
 SAME, REWORDED = QUESTION, "Tom buys 3 apples and had 5. How many are there now?"
@@ -665,7 +665,7 @@ class TestBadInput:
         assert [row["score"] for row in read_jsonl("out.jsonl")] == [-1.0, 1.0]
 
     def test_a_full_disk_while_rows_are_kept(self, here, fails, monkeypatch):
-        from paraqd.corpus import writers
+        from paraqd.data import writers
 
         def full(handle):
             raise OSError(28, "No space left on device")

@@ -26,7 +26,7 @@ def pairs(number):
 
 
 def write_rows(path, rows):
-    from paraqd.corpus.tables import open_writer
+    from paraqd.data.tables import open_writer
 
     with open_writer(Path(path), {"nr": int, "question": str, "paraphrase": str}) as writer:
         writer.write(rows)
@@ -150,7 +150,7 @@ def test_what_the_machine_cannot_do_is_no_damage_of_the_file(here, fails, monkey
     def cannot(*given):
         raise getattr(pa, error)("this cannot be done here")
 
-    monkeypatch.setattr("paraqd.corpus.parquet.batches", cannot)
+    monkeypatch.setattr("paraqd.data.parquet.batches", cannot)
     line = fails("score", "in.parquet", "-o", "out.csv")
     assert line == "error: cannot read in.parquet: this cannot be done here"
 
@@ -247,7 +247,7 @@ class TestOddRows:
 class TestColumnsInAnotherCase:
     @pytest.mark.parametrize("name", ["in.csv", "in.jsonl", "in.parquet"])
     def test_they_are_taken_and_told(self, here, capsys, name):
-        from paraqd.corpus.tables import open_writer
+        from paraqd.data.tables import open_writer
 
         with open_writer(Path(name), {"Question": str, "PARAPHRASE": str}) as writer:
             writer.write([{"Question": QUESTION, "PARAPHRASE": PARAPHRASES[1]}])

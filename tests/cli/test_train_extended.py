@@ -14,7 +14,7 @@ pytest.importorskip("spacy")
 
 from paraqd import Scorer
 from paraqd.cli.main import run
-from paraqd.corpus.datasets import written_split
+from paraqd.data.datasets import written_split
 
 QUICK = ("--questions", "4", "--without", "hand,hand_composed,strangers", "--epochs", "1", "--batch-tokens", "2048")
 

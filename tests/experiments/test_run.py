@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("sentence_transformers")
 
-from paraqd.corpus.locks import alone
+from paraqd.data.locks import alone
 from paraqd.evaluation.metrics import evaluate
 from paraqd.evaluation.published import published, top_operators
 from paraqd.experiments import EXPERIMENTS

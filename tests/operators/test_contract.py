@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from paraqd.operators import MissingResourceError, Noted, Resources, derive_rng, get
 from paraqd.operators.registry import BUILTIN
-from paraqd.operators.vocabulary import Vocabulary
+from paraqd.operators.wording.vocabulary import Vocabulary
 from paraqd.reading import read, same_quantities
 from paraqd.reading.entities import load_spacy
 

@@ -3,8 +3,8 @@
 import pytest
 
 from paraqd.operators import Recipe, UnknownRecipeError, get, load_recipe, recipe_names
-from paraqd.operators.rewrite import Rewrite, RewriteKeepingVoice
-from paraqd.operators.voice import voice_edits
+from paraqd.operators.rewriting.rewrite import Rewrite, RewriteKeepingVoice
+from paraqd.operators.rewriting.voice import voice_edits
 
 PAPER = [f"f{i}" for i in range(1, 11)]
 TEST = [f"f{letter}" for letter in "abcde"]

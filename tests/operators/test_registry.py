@@ -79,7 +79,7 @@ def test_names_has_every_operator_once_the_papers_first():
 
 
 def test_names_stays_a_function_after_every_operator_was_loaded():
-    """A module ``paraqd.operators.renaming`` would take its place as soon as it is imported."""
+    """A module ``paraqd.operators.entities.renaming`` would take its place as soon as it is imported."""
     get("ConsistentRenaming")
     assert paraqd.operators.names() == names()
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from paraqd.reading.numerals import ORDINALS, VULGAR_VALUES, cardinal, digits_value, meridiem, ordinal_value
-from paraqd.reading.stream import Stream
+from paraqd.reading.token_stream import Stream
 
 
 def stream(text: str) -> Stream:

@@ -10,7 +10,7 @@ import pytest
 
 from paraqd.reading import question, read
 from paraqd.reading.quantities import find_quantities
-from paraqd.reading.stream import Stream
+from paraqd.reading.token_stream import Stream
 
 
 def test_low_has_every_letter_that_a_pattern_takes_for_another():

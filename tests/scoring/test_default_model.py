@@ -12,7 +12,7 @@ import paraqd
 from paraqd import EvidenceKind, Scorer
 from paraqd.evaluation.checklist import load_cases
 from paraqd.scoring.errors import ModelError
-from paraqd.scoring.plain import plain
+from paraqd.scoring.markup import plain
 
 FOLDER = Path(paraqd.__file__).parent / "models" / "default"
 BUS = "A bus drove 150 km from Lyon at a steady speed of 50 km/h. How many hours did the ride take in all?"

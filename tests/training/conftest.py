@@ -10,8 +10,8 @@ pytest.importorskip("sentence_transformers")
 import numpy as np
 import torch
 
-from paraqd.corpus.faults import FaultyPair
-from paraqd.corpus.triplets import make_triplets
+from paraqd.data.faulty_pairs import FaultyPair
+from paraqd.data.triplets import make_triplets
 
 NAMES = ("Asha", "Ben", "Chen", "Dora", "Emil", "Fay", "Gita", "Hugo", "Ines", "Jack", "Kim", "Lena")
 THINGS = ("pens", "apples", "stamps", "marbles", "coins", "books")

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from paraqd.corpus.triplets import TripletSet
+from paraqd.data.triplets import TripletSet
 from paraqd.training.batches import TokenStore, collate, plan_batches
 
 

@@ -17,12 +17,12 @@ from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from paraqd import Scorer
 from paraqd.cli.main import run
-from paraqd.corpus.encoder import load_encoder
-from paraqd.scoring import onnx_session
-from paraqd.scoring.bi_encoder import BiEncoder
+from paraqd.generators.encoder import load_encoder
 from paraqd.scoring.cosine import cosine_scores
-from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
+from paraqd.scoring.judge import session as onnx_session
+from paraqd.scoring.judge.bi_encoder import BiEncoder
+from paraqd.scoring.judge.cross_encoder import CrossModel
 from paraqd.training.export import _config, _weights, export_model
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
 from paraqd.training.onnx_graph import OPSET, Rounding, _Graph, judge_graph

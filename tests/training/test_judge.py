@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from transformers import BertConfig, BertForSequenceClassification
 
-from paraqd.corpus.faults import FaultyPair
+from paraqd.data.faulty_pairs import FaultyPair
 from paraqd.training.export import export_model
 from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
 from paraqd.training.judge_data import collate, epoch_batches, tokenize_pairs

@@ -40,7 +40,7 @@ import torch
 sys.path.insert(0, {tests!r})
 from conftest import question_rows
 from test_several_processes import CASES, MANY, settings
-from paraqd.corpus.triplets import make_triplets
+from paraqd.data.triplets import make_triplets
 from paraqd.training.batches import collate, tokenize
 from paraqd.training.encoders import load_trainable
 from paraqd.training.losses import make_loss

@@ -151,7 +151,7 @@ PROGRAM = """
 import sys
 sys.path.insert(0, {tests!r})
 from conftest import question_rows
-from paraqd.corpus.triplets import make_triplets
+from paraqd.data.triplets import make_triplets
 from paraqd.training.settings import TrainSettings
 from paraqd.training.train import train
 from paraqd.training.trainer import last_checkpoint

@@ -12,11 +12,11 @@ from paraqd.cli.console import row_ranges, say, stderr, stdout, write_json
 from paraqd.cli.options import check_outputs
 
 if TYPE_CHECKING:
-    from paraqd.corpus.annotation_items import Items
-    from paraqd.corpus.annotations import Session
-    from paraqd.corpus.merging import Annotator, Merged
-    from paraqd.evaluation.agreement import Agreement
-    from paraqd.evaluation.operator_statistics import OperatorStatistics
+    from paraqd.annotation.agreement import Agreement
+    from paraqd.annotation.items_to_label import Items
+    from paraqd.annotation.journals import Session
+    from paraqd.annotation.merging import Annotator, Merged
+    from paraqd.annotation.operator_statistics import OperatorStatistics
 
 EXAMPLE = "Example: paraqd annotate pairs.csv --annotator ann"
 
@@ -84,10 +84,10 @@ def label(
     Keys: v or 1 valid, i or 0 invalid, s skip, u undo, n note, ? what is valid, q quit. Run the same command again to
     go on. Without a terminal the keys are read from standard input, one in a line.
     """
+    from paraqd.annotation.journals import Session, annotator_name, journal_path, open_journal
+    from paraqd.annotation.merging import check_labelled, disagreements, read_annotators
     from paraqd.cli.annotate_screen import annotate_pairs
     from paraqd.cli.keys import open_keys
-    from paraqd.corpus.annotations import Session, annotator_name, journal_path, open_journal
-    from paraqd.corpus.merging import check_labelled, disagreements, read_annotators
 
     name = _login() if annotator is None else annotator_name(annotator)
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
@@ -134,7 +134,7 @@ def merge(
     Where they disagree, an annotator who used --resolve decides, else the majority; a tie has no label. An annotator
     who labelled nothing is an error.
     """
-    from paraqd.corpus import merging
+    from paraqd.annotation import merging
 
     check_outputs([out, *filter(None, [disagreements])], [source, *annotated], overwrite=overwrite)
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
@@ -184,8 +184,8 @@ def export(
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No summary.", rich_help_panel=_SHOWN),
 ) -> None:
     """Write the pairs for an annotator who labels in a spreadsheet: blind, with an empty column of labels."""
-    from paraqd.corpus.annotations import annotator_name, shuffled
-    from paraqd.corpus.merging import write_sheet
+    from paraqd.annotation.journals import annotator_name, shuffled
+    from paraqd.annotation.merging import write_sheet
 
     check_outputs([out], [source], overwrite=overwrite)
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
@@ -203,9 +203,9 @@ def stats(
     as_json: bool = _JSON,
 ) -> None:
     """Show what test operators made against what they are meant to make, as the paper's test set section does."""
-    from paraqd.corpus.tables import open_table
+    from paraqd.annotation.operator_statistics import PAPER_AVERAGES, average_statistics, operator_statistics
+    from paraqd.data.tables import open_table
     from paraqd.evaluation.errors import EvaluationError
-    from paraqd.evaluation.operator_statistics import PAPER_AVERAGES, average_statistics, operator_statistics
 
     found: dict[str, OperatorStatistics] = {}
     for source in sources:
@@ -236,7 +236,7 @@ def stats(
 
 
 def _error(message: str) -> Exception:
-    from paraqd.corpus.annotation_items import AnnotationError
+    from paraqd.annotation.items_to_label import AnnotationError
 
     return AnnotationError(message)
 
@@ -253,8 +253,8 @@ def _login() -> str:
 
 
 def _read(source: str, question: str, paraphrase: str, name: str, encoding: str | None) -> Items:
-    from paraqd.corpus.annotation_items import read_items
-    from paraqd.corpus.tables import Columns
+    from paraqd.annotation.items_to_label import read_items
+    from paraqd.data.tables import Columns
 
     if source == "-":
         raise _error("PAIRS must be a file: standard input is where the keys come from")
@@ -290,8 +290,8 @@ def _agreements(annotators: list[Annotator], pairs: Items) -> list[tuple[str, st
     """Return Cohen's κ of every two annotators who labelled some pair in common."""
     from itertools import combinations
 
-    from paraqd.corpus.merging import both_labelled
-    from paraqd.evaluation.agreement import cohen_kappa
+    from paraqd.annotation.agreement import cohen_kappa
+    from paraqd.annotation.merging import both_labelled
 
     judges = [annotator for annotator in annotators if not annotator.resolves]
     found = []
@@ -353,7 +353,7 @@ def _name_open(unsettled: list[Merged], *, dropped: bool) -> None:
 def _show_statistics(found: dict[str, OperatorStatistics], average: dict[str, float]) -> None:
     from rich.table import Table
 
-    from paraqd.evaluation.operator_statistics import PAPER_AVERAGES
+    from paraqd.annotation.operator_statistics import PAPER_AVERAGES
 
     console = stdout()
     for source, statistics in found.items():

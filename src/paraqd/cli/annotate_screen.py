@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
-from paraqd.corpus.difference import differences
+from paraqd.reading.word_difference import differences
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from paraqd.annotation.items_to_label import Item
+    from paraqd.annotation.journals import Session
     from paraqd.cli.keys import Keys
-    from paraqd.corpus.annotation_items import Item
-    from paraqd.corpus.annotations import Session
 
 KEYS = "v or 1 valid · i or 0 invalid · s skip · u undo · n note · ? what is valid · q quit"
 DEFINITION = (

@@ -13,7 +13,7 @@ from paraqd.cli.folders import ADDRESS, ENGINE, PART_ROWS, PERIOD, VERBOSE, Engi
 from paraqd.cli.options import models_in, names_in, say_left_out
 
 if TYPE_CHECKING:
-    from paraqd.corpus.report import AugmentReport
+    from paraqd.runs.augment_report import AugmentReport
 
 EXAMPLE = "Example: paraqd augment questions.csv -o pairs.parquet --recipe paper --stand-ins --workers 4"
 
@@ -79,13 +79,13 @@ def augment(
     """
     from paraqd.cli.folders import Folders, say_problems, stopped
     from paraqd.cli.progress import Bar
-    from paraqd.corpus.augment import AugmentInterrupted
-    from paraqd.corpus.augment import augment as run
-    from paraqd.corpus.encoder import DEFAULT_ENCODER
-    from paraqd.corpus.plan import AugmentError
-    from paraqd.corpus.tables import Columns
-    from paraqd.integrations.augment_folder import augment_folder
-    from paraqd.integrations.runs import RunInterrupted
+    from paraqd.data.tables import Columns
+    from paraqd.generators.encoder import DEFAULT_ENCODER
+    from paraqd.operators.plan import AugmentError
+    from paraqd.runs.augment import AugmentInterrupted
+    from paraqd.runs.augment import augment as run
+    from paraqd.runs.augment_folder import augment_folder
+    from paraqd.runs.folder_run import RunInterrupted
 
     if report is not None:
         _check_report(report, source, out)
@@ -155,7 +155,7 @@ def augment(
 
 def _check_report(report: str, source: str, out: str) -> None:
     """Refuse a page that could not be written, or that would be written over the questions or the pairs."""
-    from paraqd.corpus.formats import TableError
+    from paraqd.data.formats import TableError
 
     page = Path(report)
     if not page.parent.is_dir():
@@ -169,8 +169,8 @@ def _check_report(report: str, source: str, out: str) -> None:
 
 
 def _write_page(result: AugmentReport, path: Path) -> None:
-    from paraqd.corpus.formats import TableError, reason
-    from paraqd.corpus.report_html import report_html
+    from paraqd.data.formats import TableError, reason
+    from paraqd.runs.augment_report_page import report_html
 
     try:
         path.write_text(report_html(result), encoding="utf-8")

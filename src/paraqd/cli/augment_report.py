@@ -8,12 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from paraqd.cli.console import stdout
-from paraqd.corpus.difference import differences
+from paraqd.reading.word_difference import differences
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from paraqd.corpus.report import AugmentReport, Example, OperatorReport
+    from paraqd.runs.augment_report import AugmentReport, Example, OperatorReport
 
 _AROUND = 24  # characters of what stayed the same, on each side of a change
 _LINE = 220

@@ -97,8 +97,8 @@ def _judge(scorer: str, mode: Mode | None, threshold: float | None, on_progress:
 
 
 def _cosine(threshold: float | None, on_progress: OnProgress) -> Judge:
-    from paraqd.corpus.encoder import DEFAULT_ENCODER, encoder_folder, load_encoder
     from paraqd.evaluation.checklist import judge_by
+    from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder, load_encoder
     from paraqd.scoring.cosine import cosine_scores
     from paraqd.scoring.signature import folder_hash, signature
     from paraqd.scoring.verdict import THRESHOLD

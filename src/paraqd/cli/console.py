@@ -45,7 +45,7 @@ def fail(message: str) -> None:
 
 def write_json(data: Any) -> None:
     """Write data for another program to standard output."""
-    from paraqd.corpus.writers import json_text
+    from paraqd.data.writers import json_text
 
     sys.stdout.write(json_text(data, encoding=sys.stdout.encoding or "utf-8", indent=2) + "\n")
 

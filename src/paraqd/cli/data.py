@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from paraqd.cli.progress import Bar
-    from paraqd.corpus.datasets import State
-    from paraqd.corpus.mixture import Mixture
+    from paraqd.data.datasets import State
+    from paraqd.data.mixture import Mixture
 
 EXAMPLE = "Example: paraqd data get aquarat sawp pawp"
 _LIST_EXAMPLE = "Example: paraqd data list --data-dir data/"
@@ -50,7 +50,7 @@ def list_(
     as_json: bool = _JSON,
 ) -> None:
     """List the data sets: what each is, its licence, and whether it is here."""
-    from paraqd.corpus.datasets import dataset_names, state
+    from paraqd.data.datasets import dataset_names, state
 
     rows = [_row(state(name, data_dir), data_dir) for name in dataset_names()]
     if as_json:
@@ -71,7 +71,7 @@ def get(
     The cache is ~/.cache/paraqd (or your system's cache folder); PARAQD_CACHE_DIR names another.
     """
     from paraqd.cli.progress import Bar
-    from paraqd.corpus import datasets
+    from paraqd.data import datasets
 
     for name in names:
         datasets.dataset(name)  # a wrong name is found before anything is downloaded
@@ -102,7 +102,7 @@ def path(
     data_dir: str | None = _DATA_DIR,
 ) -> None:
     """Write where a data set lies: in the package, in the data folder or in the cache."""
-    from paraqd.corpus.datasets import find, state
+    from paraqd.data.datasets import find, state
 
     typer.echo(find(name, data_dir))
     if state(name, data_dir).sound is False:
@@ -136,9 +136,9 @@ def build(
     punctuation, and are not in a test set, numbers apart. About one in fifty is for validation.
     """
     from paraqd.cli.progress import Bar
-    from paraqd.corpus.datasets import load_pairs
-    from paraqd.corpus.mixture import build_mixture, write_mixture
-    from paraqd.corpus.tables import check_writable
+    from paraqd.data.datasets import load_pairs
+    from paraqd.data.mixture import build_mixture, write_mixture
+    from paraqd.data.tables import check_writable
 
     if what != "questions":
         raise typer.BadParameter(f"cannot build {what!r}; what can be built is: questions")
@@ -157,8 +157,8 @@ def build(
 
 
 def _corpora(given: list[str], data_dir: str | None) -> dict[str, Path]:
-    from paraqd.corpus.datasets import find
-    from paraqd.corpus.datasets_corpora import READERS
+    from paraqd.data.datasets import find
+    from paraqd.data.public_corpora import READERS
 
     files: dict[str, Path] = {}
     for item in given or READERS:
@@ -171,7 +171,7 @@ def _corpora(given: list[str], data_dir: str | None) -> dict[str, Path]:
 
 def _test_pairs(load: Callable[..., Any], name: str, data_dir: str | None) -> Any:
     """Read a test set; one that is not here can be left out only by naming the others."""
-    from paraqd.corpus.datasets import DatasetError
+    from paraqd.data.datasets import DatasetError
 
     try:
         return load(name, data_dir=data_dir, labelled=False)
@@ -187,8 +187,8 @@ def _kilobytes(bar: Bar) -> Callable[[str, int, int | None], None]:
 
 
 def _row(state: State, data_dir: str | None) -> dict[str, Any]:
-    from paraqd.corpus.datasets import load_pairs, load_questions
-    from paraqd.corpus.formats import TableError
+    from paraqd.data.datasets import load_pairs, load_questions
+    from paraqd.data.formats import TableError
 
     record, rows, flaw = state.dataset, None, None
     if state.path is not None:

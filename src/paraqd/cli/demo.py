@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from paraqd.cli.main import run
-from paraqd.corpus.difference import differences
 from paraqd.operators import Resources, derive_rng, get
 from paraqd.reading import read
+from paraqd.reading.word_difference import differences
 
 QUESTION = (
     "Meera bought 2.5 kg of rice at Rs. 60 per kg and a dozen eggs. Meera's brother Arjun walked 3 km in half an hour "

@@ -1,42 +1,6 @@
-"""The errors that say in one line what is wrong with what was given."""
+"""Name the extra that a missing package comes with."""
 
 from __future__ import annotations
-
-from paraqd.corpus.annotation_items import AnnotationError
-from paraqd.corpus.datasets_download import DatasetError
-from paraqd.corpus.formats import TableError
-from paraqd.corpus.plan import AugmentError
-from paraqd.evaluation.errors import EvaluationError
-from paraqd.experiments.errors import ExperimentError
-from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
-from paraqd.generators.training_data import TrainingDataError
-from paraqd.generators.training_loop import TrainingError
-from paraqd.integrations.ray_engine import ClusterError
-from paraqd.operators import MissingResourceError, UnknownOperatorError, UnknownRecipeError
-from paraqd.reading.entities import PipelineUnavailableError
-from paraqd.scoring.errors import ModelError
-from paraqd.training.settings import EncoderTrainingError
-
-EXPECTED: tuple[type[Exception], ...] = (
-    AnnotationError,
-    AugmentError,
-    ClusterError,
-    DatasetError,
-    EncoderTrainingError,
-    EvaluationError,
-    ExperimentError,
-    GeneratorUnavailableError,
-    MissingExtraError,
-    MissingResourceError,
-    ModelError,
-    PipelineUnavailableError,
-    TableError,
-    TrainingDataError,
-    TrainingError,
-    FileExistsError,
-    UnknownOperatorError,
-    UnknownRecipeError,
-)
 
 # packages that come with an extra
 _EXTRAS = {

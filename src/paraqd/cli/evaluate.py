@@ -64,8 +64,8 @@ def evaluate(
     from paraqd.cli import evaluate_scores as scores
     from paraqd.cli.options import check_outputs
     from paraqd.cli.progress import Bar
-    from paraqd.corpus.datasets import load_pairs
-    from paraqd.corpus.pairs import both_classes
+    from paraqd.data.datasets import load_pairs
+    from paraqd.data.pairs import both_classes
     from paraqd.evaluation.report import build_report, report_tables, write_plots
     from paraqd.evaluation.tables import table_format, write_tables
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from paraqd.corpus.pairs import Pair
-    from paraqd.corpus.tables import Columns
+    from paraqd.data.pairs import Pair
+    from paraqd.data.tables import Columns
     from paraqd.evaluation.report import Scored
 
 OnProgress = Callable[[str, int, int], None]
@@ -66,8 +66,8 @@ def columns_of(source: str, question: str | None, paraphrase: str | None, label:
     """Return what the columns are called: as given, else as the data set has them, else by their usual names."""
     from dataclasses import replace
 
-    from paraqd.corpus.datasets import DATASETS
-    from paraqd.corpus.tables import DEFAULT_COLUMNS
+    from paraqd.data.datasets import DATASETS
+    from paraqd.data.tables import DEFAULT_COLUMNS
 
     base = DATASETS[source].columns if source in DATASETS else DEFAULT_COLUMNS
     given = {"question": question, "paraphrase": paraphrase, "label": label}
@@ -76,9 +76,9 @@ def columns_of(source: str, question: str | None, paraphrase: str | None, label:
 
 def names_a_model(text: str) -> bool:
     """Whether ``--compare`` names a model; an EvaluationError where it names neither a model nor a file."""
-    from paraqd.corpus.encoder import DEFAULT_ENCODER
-    from paraqd.corpus.formats import is_known
+    from paraqd.data.formats import is_known
     from paraqd.evaluation.errors import EvaluationError
+    from paraqd.generators.encoder import DEFAULT_ENCODER
     from paraqd.scoring.scorer import holds_scorer
 
     if text == DEFAULT_ENCODER or holds_scorer(text) or Path(text).expanduser().is_dir():
@@ -93,7 +93,7 @@ def names_a_model(text: str) -> bool:
 
 def inputs(source: str, compare: str | None, data_dir: str | None) -> list[str]:
     """Return what is read, and so must not be written over; a data set by its file."""
-    from paraqd.corpus.datasets import DATASETS, state
+    from paraqd.data.datasets import DATASETS, state
 
     found = [source, *filter(None, [compare])]
     if source in DATASETS and (path := state(source, data_dir).path) is not None:
@@ -143,9 +143,8 @@ def make_scores(
 
 
 def _load(name_or_folder: str, option: str, device: str | None, threshold: float) -> Model:
-    from paraqd.corpus.encoder import encoder_folder, load_encoder
-    from paraqd.corpus.plan import AugmentError
     from paraqd.evaluation.errors import EvaluationError
+    from paraqd.generators.encoder import EncoderError, encoder_folder, load_encoder
     from paraqd.scoring.cosine import cosine_scores
     from paraqd.scoring.errors import ModelError
     from paraqd.scoring.scorer import Scorer, holds_scorer
@@ -164,7 +163,7 @@ def _load(name_or_folder: str, option: str, device: str | None, threshold: float
     try:
         encoder = load_encoder(name_or_folder, device=device)
         digits = folder_hash(encoder_folder(name_or_folder))
-    except (AugmentError, OSError) as error:
+    except (EncoderError, OSError) as error:
         raise EvaluationError(str(error).replace("--encoder", option)) from None
     return Model(
         encoder.name,
@@ -191,8 +190,8 @@ def scored_in(source: str, pairs: Sequence[Pair], reading: Reading) -> Scored | 
 
 def scored_elsewhere(path: str, source: str, pairs: Sequence[Pair], reading: Reading) -> Scored:
     """Read the second file and put its scores into the order of the first."""
-    from paraqd.corpus.pairs import read_pairs
-    from paraqd.corpus.tables import DEFAULT_COLUMNS, open_table
+    from paraqd.data.pairs import read_pairs
+    from paraqd.data.tables import DEFAULT_COLUMNS, open_table
     from paraqd.evaluation.errors import EvaluationError
 
     columns, column = reading.columns, reading.score_column or SCORE
@@ -240,7 +239,7 @@ def scored_elsewhere(path: str, source: str, pairs: Sequence[Pair], reading: Rea
 
 def write_scores(out: str, source: str, pairs: Sequence[Pair], scored: Scored, encoding: str | None) -> None:
     """Write the pairs with their scores, as ``--compare`` reads them; a CSV is separated as the pairs' file is."""
-    from paraqd.corpus.tables import Dialect, check_writable, open_table, open_writer, replacing
+    from paraqd.data.tables import Dialect, check_writable, open_table, open_writer, replacing
 
     kind = check_writable(out)
     dialect = open_table(source, encoding=encoding).dialect if _is_file(source) else Dialect()
@@ -278,7 +277,7 @@ def _scored(name: str, signature: str, pairs: Sequence[Pair], scores: Sequence[f
 
 def _signature(source: str, reading: Reading) -> str:
     """Return the signature of a file's scores: its own with this threshold, else one that names the file."""
-    from paraqd.corpus.tables import open_table
+    from paraqd.data.tables import open_table
     from paraqd.version import __version__
 
     ending = f"|threshold:{reading.threshold:g}"

@@ -39,7 +39,7 @@ def explain(
     from rich.text import Text
 
     from paraqd.cli.options import load_scorer
-    from paraqd.integrations.score_rows import flaw
+    from paraqd.runs.score_rows import flaw
 
     if why := flaw("question", question) or flaw("paraphrase", paraphrase):
         raise typer.BadParameter(why)

@@ -29,8 +29,8 @@ def export(
 
     Scores are compared with those of the full weights; where one moves too far nothing is written.
     """
-    from paraqd.corpus.datasets import load_pairs
-    from paraqd.corpus.tables import TableError, open_table
+    from paraqd.data.datasets import load_pairs
+    from paraqd.data.tables import TableError, open_table
     from paraqd.training.export import export_model
 
     if check is not None:

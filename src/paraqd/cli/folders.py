@@ -14,9 +14,9 @@ import typer
 from paraqd.cli.console import say
 
 if TYPE_CHECKING:
-    from paraqd.integrations.engines import Engine
-    from paraqd.integrations.runs import RunInterrupted
-    from paraqd.integrations.stores import Store
+    from paraqd.runs.engines import Engine
+    from paraqd.runs.folder_run import RunInterrupted
+    from paraqd.runs.stores import Store
 
 _PANEL = "Folders"
 PERIOD = 600.0  # seconds: parts come in rarely, and a rate over the last few would jump
@@ -85,8 +85,8 @@ class Folders:
 
         Options that make no sense are refused; ``workers_without`` says that a run without folders has workers, too.
         """
-        from paraqd.integrations.stores import Store, is_uri
-        from paraqd.integrations.target import is_folder
+        from paraqd.runs.stores import Store, is_uri
+        from paraqd.runs.target import is_folder
 
         if engine is EngineName.local and address is not None:
             raise typer.BadParameter("--address is that of a Ray cluster: give --engine ray, too")
@@ -111,13 +111,13 @@ class Folders:
 
     def made_engine(self) -> Engine:
         """Return who does the work."""
-        from paraqd.integrations.engines import here, in_processes
+        from paraqd.runs.engines import here, in_processes
 
         if self.engine is EngineName.local:
             return here if self.workers in (None, 1) else in_processes(self.workers or 1)
         import ray  # noqa: F401  # said now if it is missing, before any work is done
 
-        from paraqd.integrations.ray_engine import on_ray
+        from paraqd.runs.ray_engine import on_ray
 
         return on_ray(address=self.address, workers=self.workers, verbose=self.verbose)
 

@@ -80,6 +80,6 @@ def _pairs(kind: str, data: str, seed: int) -> Iterable[tuple[str, str]] | None:
     if kind != "fb":
         return None
     from paraqd.generators.training_data import read_questions
-    from paraqd.operators.corrupted_reconstruction import training_pairs
+    from paraqd.operators.models.corrupted_reconstruction import training_pairs
 
     return training_pairs(read_questions(data), seed=seed)

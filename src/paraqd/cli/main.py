@@ -118,9 +118,10 @@ def _usage(error: Any) -> int:
 
 def _explained(error: Exception) -> str:
     """Return the line for the person: what is wrong with the input as it is, a flaw of ours as such."""
-    from paraqd.cli.errors import EXPECTED, missing_extra
+    from paraqd.cli.errors import missing_extra
+    from paraqd.errors import ParaqdError
 
-    if isinstance(error, EXPECTED):
+    if isinstance(error, (ParaqdError, FileExistsError)):
         return str(error)
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         return f"cannot write {error.filename or 'the output'}: {error.strerror}"

@@ -12,7 +12,7 @@ import typer
 from paraqd.cli.console import row_ranges, rows_by_reason, say
 
 if TYPE_CHECKING:
-    from paraqd.corpus.report import AugmentReport
+    from paraqd.runs.augment_report import AugmentReport
     from paraqd.scoring.scorer import Scorer
 
 
@@ -38,7 +38,7 @@ def models_in(given: Sequence[str]) -> dict[str, str]:
     >>> models_in(["f9=models/f9"])
     {'f9': 'models/f9'}
     """
-    from paraqd.corpus.plan import AugmentError
+    from paraqd.operators.plan import AugmentError
 
     models = {}
     for item in given:
@@ -54,7 +54,7 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str], *, overwrite: b
 
     A FileExistsError or a TableError says so in one line.
     """
-    from paraqd.corpus.tables import check_writable
+    from paraqd.data.tables import check_writable
 
     if len({Path(out).resolve() for out in outputs}) < len(outputs):
         raise FileExistsError(f"{outputs[0]} is named twice; choose another name for one of them")

@@ -9,7 +9,7 @@ import typer
 from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
 
 if TYPE_CHECKING:
-    from paraqd.corpus.pseudo_labels import PseudoLabelReport
+    from paraqd.runs.pseudo_labels import PseudoLabelReport
 
 EXAMPLE = "Example: paraqd pseudo-label uda.parquet -o uda_labelled.parquet --threshold 0.8"
 
@@ -42,9 +42,9 @@ def pseudo_label(
     rests on.
     """
     from paraqd.cli.progress import Bar
-    from paraqd.corpus.encoder import DEFAULT_ENCODER
-    from paraqd.corpus.pseudo_labels import pseudo_label_file
-    from paraqd.corpus.tables import Columns
+    from paraqd.data.tables import Columns
+    from paraqd.generators.encoder import DEFAULT_ENCODER
+    from paraqd.runs.pseudo_labels import pseudo_label_file
 
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
         report = pseudo_label_file(

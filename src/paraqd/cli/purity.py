@@ -11,7 +11,7 @@ from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
 if TYPE_CHECKING:
     from rich.padding import Padding
 
-    from paraqd.corpus.purity import PurityReport
+    from paraqd.annotation.purity import PurityReport
 
 EXAMPLE = "Example: paraqd purity pairs.parquet --offenders offenders.csv --workers 4"
 
@@ -44,9 +44,9 @@ def purity(
     A pair of a valid operator must keep quantities, units, names and the question, and be changed in no other way than
     promised; a pair of an invalid one must really be another problem. Renamings that are consistent count apart.
     """
+    from paraqd.annotation.purity import check_file
     from paraqd.cli.progress import Bar
-    from paraqd.corpus.purity import check_file
-    from paraqd.corpus.tables import Columns
+    from paraqd.data.tables import Columns
 
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
         report = check_file(
@@ -112,7 +112,7 @@ def _difference(question: str, paraphrase: str, *, marked: bool) -> Padding:
     from rich.padding import Padding
     from rich.text import Text
 
-    from paraqd.corpus.difference import differences
+    from paraqd.reading.word_difference import differences
 
     styles = {"=": "dim", "-": "red strike", "+": "green"}
     marks = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}

@@ -21,7 +21,7 @@ def read(
     as_json: bool = typer.Option(False, "--json", help="Write JSON for a program."),
 ) -> None:
     """Show how a word problem is read: sentences, quantities, names and the question."""
-    from paraqd.corpus.resources import ENTITY_READERS, ResourceSpec, build_resources
+    from paraqd.operators.resources import ENTITY_READERS, ResourceSpec, build_resources
     from paraqd.reading import read as read_problem
 
     if text == "-":

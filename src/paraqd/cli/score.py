@@ -15,7 +15,7 @@ from paraqd.cli.options import Mode
 
 if TYPE_CHECKING:
     from paraqd.cli.score_file import ScoringInterrupted, Source
-    from paraqd.integrations.score_rows import Counts, Judged, PairScorer
+    from paraqd.runs.score_rows import Counts, Judged, PairScorer
 
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
@@ -106,7 +106,7 @@ def score(
     from paraqd.cli.options import check_outputs, load_scorer
     from paraqd.cli.progress import Bar, Lines
     from paraqd.cli.score_file import ScoringInterrupted, look_through, score_to_file
-    from paraqd.corpus.tables import Columns
+    from paraqd.data.tables import Columns
 
     if out == "-":
         raise typer.BadParameter("-o - is no file: for JSON lines on standard output give --json and no -o")
@@ -204,7 +204,7 @@ def _stream(
 ) -> Counts:
     """Score the rows and show each chunk at once."""
     from paraqd.cli.score_file import ScoringInterrupted
-    from paraqd.integrations.score_rows import Counts, judged_chunks, wanted
+    from paraqd.runs.score_rows import Counts, judged_chunks, wanted
 
     counts = Counts()
     try:
@@ -225,8 +225,8 @@ def _stream(
 
 
 def _json_lines(rows: Iterable[tuple[int, dict[str, Any], Judged]]) -> None:
-    from paraqd.corpus.writers import json_text
-    from paraqd.integrations.column_types import jsonable
+    from paraqd.data.writers import json_text
+    from paraqd.runs.column_types import jsonable
 
     # a progress bar takes the place of sys.stdout while it is shown: the rows must not go where it goes
     file = getattr(sys.stdout, "rich_proxied_file", sys.stdout)

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.cli.score_journal import Journal, hold_journal, journal_path
-from paraqd.corpus.formats import CannotWriteError, Format, TableError, explained
-from paraqd.corpus.parquet import parquet_groups
-from paraqd.corpus.tables import Columns, Row, Table, check_writable, open_writer, replacing
-from paraqd.corpus.writers import sweep
-from paraqd.integrations.column_types import Held, arrow_types, jsonable, plain_value, typed
-from paraqd.integrations.score_folder import as_written, check_columns, left_out, other_names, stale
-from paraqd.integrations.score_rows import (
+from paraqd.data.formats import CannotWriteError, Format, TableError, explained
+from paraqd.data.parquet import parquet_groups
+from paraqd.data.tables import Columns, Row, Table, check_writable, open_writer, replacing
+from paraqd.data.writers import sweep
+from paraqd.runs.column_types import Held, arrow_types, jsonable, plain_value, typed
+from paraqd.runs.score_folder import as_written, check_columns, left_out, other_names, stale
+from paraqd.runs.score_rows import (
     ADDED,
     ADDED_WITH_WHY,
     WHY,
@@ -28,7 +28,7 @@ from paraqd.integrations.score_rows import (
     judged_chunks,
     wanted,
 )
-from paraqd.integrations.text_files import has_more, offered, open_past_first_line, read_through
+from paraqd.runs.text_files import has_more, offered, open_past_first_line, read_through
 
 OnProgress = Callable[[str, int, int | None], None]
 Say = Callable[[str], None]

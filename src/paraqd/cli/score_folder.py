@@ -14,8 +14,8 @@ from paraqd.cli.folders import PERIOD, say_problems, stopped
 if TYPE_CHECKING:
     from paraqd.cli.folders import Folders
     from paraqd.cli.options import Mode
-    from paraqd.corpus.tables import Columns
-    from paraqd.integrations.score_folder import FolderCounts
+    from paraqd.data.tables import Columns
+    from paraqd.runs.score_folder import FolderCounts
 
 _FILES_NAMED = 5
 
@@ -41,8 +41,8 @@ def score_folders(
     from paraqd.cli.options import load_scorer
     from paraqd.cli.progress import Bar, Lines
     from paraqd.cli.score import show_counts
-    from paraqd.integrations.runs import RunInterrupted
-    from paraqd.integrations.score_folder import Model, score_folder
+    from paraqd.runs.folder_run import RunInterrupted
+    from paraqd.runs.score_folder import Model, score_folder
     from paraqd.scoring.scorer import model_folder
 
     scorer = load_scorer(*model, skip=skip)

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from paraqd.corpus.formats import CannotWriteError, TableError, reason
-from paraqd.corpus.locks import locked
-from paraqd.integrations.score_rows import Judged
+from paraqd.data.formats import CannotWriteError, TableError, reason
+from paraqd.data.locks import locked
+from paraqd.runs.score_rows import Judged
 from paraqd.scoring.signature import difference
 
 Settings = Mapping[str, Any]

@@ -12,7 +12,7 @@ from paraqd.cli.options import models_in, names_in, say_left_out
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from paraqd.corpus.testset import MadeTestset
+    from paraqd.annotation.testset import MadeTestset
 
 EXAMPLE = "Example: paraqd testset questions.csv -o pairs.csv --generator fb=models/fb --generator fe=models/fe"
 
@@ -63,9 +63,9 @@ def testset(
 
     Run the same command again after an interruption.
     """
+    from paraqd.annotation.testset import make_testset
     from paraqd.cli.progress import Bar
-    from paraqd.corpus.tables import Columns
-    from paraqd.corpus.testset import make_testset
+    from paraqd.data.tables import Columns
 
     try:
         with Bar(shown=not quiet and stderr().is_terminal) as bar:

@@ -45,13 +45,13 @@ def _in_one_voice(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def spoken(*args: Any, **kwargs: Any) -> None:
-        from paraqd.cli.errors import EXPECTED
+        from paraqd.errors import ParaqdError
         from paraqd.training.processes import speaks
 
         try:
             command(*args, **kwargs)
         except Exception as error:
-            if speaks() or not isinstance(error, (*EXPECTED, typer.BadParameter)):
+            if speaks() or not isinstance(error, (ParaqdError, FileExistsError, typer.BadParameter)):
                 raise
             raise typer.Exit(2) from None
 
@@ -176,8 +176,8 @@ def train(
     """
     from paraqd.cli.options import models_in, names_in
     from paraqd.cli.progress import Bar
-    from paraqd.corpus.encoder import DEFAULT_ENCODER
-    from paraqd.corpus.tables import Columns
+    from paraqd.data.tables import Columns
+    from paraqd.generators.encoder import DEFAULT_ENCODER
     from paraqd.training.model_folder import check_out
     from paraqd.training.processes import check_shares, join, leave, refuse_several
     from paraqd.training.recipe_corpus import read_pairs_for_training
@@ -271,7 +271,7 @@ def train(
 def _extended(out: Path, settings: dict[str, Any], options: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Train the fused scorer."""
     from paraqd.cli.progress import Bar
-    from paraqd.training.extended import train_extended
+    from paraqd.training.fused_scorer import train_extended
     from paraqd.training.judge import JudgeSettings
 
     try:

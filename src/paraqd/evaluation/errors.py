@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from paraqd.errors import ParaqdError
 
-class EvaluationError(ValueError):
+
+class EvaluationError(ParaqdError, ValueError):
     """Labels or scores that cannot be evaluated; the message is one line that says why."""

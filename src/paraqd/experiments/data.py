@@ -11,19 +11,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paraqd.corpus.datasets import DatasetError, find, load_pairs, load_questions
-from paraqd.corpus.locks import alone
-from paraqd.corpus.mixture import paper_training, paper_validation
-from paraqd.corpus.pairs import Pair, both_classes
-from paraqd.corpus.pseudo_labels import PseudoLabelStatistics, pseudo_label_file
-from paraqd.corpus.tables import TableError, open_table
-from paraqd.corpus.triplets import TripletSet, read_triplets, subset
+from paraqd.data.datasets import DatasetError, find, load_pairs, load_questions
+from paraqd.data.locks import alone
+from paraqd.data.mixture import paper_training, paper_validation
+from paraqd.data.pairs import Pair, both_classes
+from paraqd.data.tables import TableError, open_table
+from paraqd.data.triplets import TripletSet, read_triplets, subset
 from paraqd.evaluation.published import examples
 from paraqd.experiments.errors import ExperimentError, NotRunError
 from paraqd.experiments.methods import Method, Training
 from paraqd.experiments.scales import Scale
 from paraqd.generators.base import GeneratorUnavailableError
 from paraqd.generators.training_data import TrainingDataError
+from paraqd.runs.pseudo_labels import PseudoLabelStatistics, pseudo_label_file
 from paraqd.training.prepare import PreparedPairs, describe_pairs, is_complete, prepare_pairs, write_questions
 
 if TYPE_CHECKING:

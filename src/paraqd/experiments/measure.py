@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.corpus.encoder import EncoderUnavailableError, encoder_folder, load_encoder
-from paraqd.corpus.locks import alone
-from paraqd.corpus.writers import replace_json, replacing
+from paraqd.data.locks import alone
+from paraqd.data.writers import replace_json, replacing
 from paraqd.evaluation.intervals import Bootstrap, Estimate, bootstrap
 from paraqd.evaluation.metrics import Metrics, evaluate
 from paraqd.experiments.data import RunData, TestSet
 from paraqd.experiments.errors import NotRunError
 from paraqd.experiments.methods import Training
+from paraqd.generators.encoder import EncoderUnavailableError, encoder_folder, load_encoder
 from paraqd.generators.runtime import quiet
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.signature import folder_hash, signature

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from paraqd.corpus.writers import replacing
+from paraqd.data.writers import replacing
 from paraqd.evaluation.tables import DATASET, NOTHING, PAPER, SOURCE, shown
 from paraqd.experiments.declared import EXPERIMENTS
 

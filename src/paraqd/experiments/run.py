@@ -11,9 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from paraqd.corpus.locks import HeldError, alone
-from paraqd.corpus.plan import make_plan
-from paraqd.corpus.writers import replace_json
+from paraqd.data.locks import HeldError, alone
+from paraqd.data.writers import replace_json
 from paraqd.evaluation.tables import Table, write_tables
 from paraqd.experiments.data import EXAMPLES, Progress, RunData, TestSet
 from paraqd.experiments.declared import EXPERIMENTS, Experiment, experiment
@@ -24,6 +23,7 @@ from paraqd.experiments.methods import SSMBA_PL, UDA_PL, Training
 from paraqd.experiments.report import write_report
 from paraqd.experiments.scales import Scale
 from paraqd.experiments.tables import Result, example_table, pseudo_label_table, score_tables
+from paraqd.operators.plan import make_plan
 from paraqd.training.encoders import encoder_hash
 from paraqd.training.processes import refuse_several
 from paraqd.training.recipe_corpus import generator_facts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from paraqd.corpus.encoder import DEFAULT_ENCODER
 from paraqd.experiments.errors import ExperimentError
+from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.training.settings import TrainSettings
 
 

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from paraqd.errors import ParaqdError
 
-class GeneratorUnavailableError(RuntimeError):
+
+class GeneratorUnavailableError(ParaqdError, RuntimeError):
     """A model cannot be had; the message is one line that names it and says what to do."""
 
 
-class MissingExtraError(ImportError):
+class MissingExtraError(ParaqdError, ImportError):
     """A package of the extra ``generate`` is not installed; the message is one line that names the extra."""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paraqd.errors import ParaqdError
 from paraqd.generators.base import Prompt
 from paraqd.generators.causal import encode_prompt
 from paraqd.generators.engine import pad, printable
@@ -24,7 +25,7 @@ _IGNORED = -100  # the label that a loss does not count
 Pair = tuple[str, str]
 
 
-class TrainingDataError(ValueError):
+class TrainingDataError(ParaqdError, ValueError):
     """The training data cannot be had; the message is one line that says which and why."""
 
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from paraqd.errors import ParaqdError
 from paraqd.generators.processors import row_key
 from paraqd.generators.runtime import token_batches
 from paraqd.generators.training_data import Example, collate
@@ -20,7 +21,7 @@ from paraqd.generators.training_data import Example, collate
 Progress = Callable[[int, int, float], None]
 
 
-class TrainingError(RuntimeError):
+class TrainingError(ParaqdError, RuntimeError):
     """Training cannot go on; the message is one line that says why."""
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from paraqd.corpus.tables import Columns
-from paraqd.corpus.writers import arrow_schema
-from paraqd.integrations.column_types import typed
-from paraqd.integrations.score_folder import Model
-from paraqd.integrations.score_rows import ADDED, ADDED_WITH_WHY, judge
+from paraqd.data.tables import Columns
+from paraqd.data.writers import arrow_schema
+from paraqd.runs.column_types import typed
+from paraqd.runs.score_folder import Model
+from paraqd.runs.score_rows import ADDED, ADDED_WITH_WHY, judge
 
 
 class ScoreBatches:

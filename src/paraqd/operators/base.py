@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from paraqd.errors import ParaqdError
 from paraqd.reading import Problem
 
 Polarity = Literal["valid", "invalid"]
 
 
-class MissingResourceError(RuntimeError):
+class MissingResourceError(ParaqdError, RuntimeError):
     """An operator asked for something that was not given; the message says what to do."""
 
 

@@ -8,7 +8,7 @@ from paraqd.reading.light_entities import find_names
 from paraqd.reading.quantities import find_quantities
 from paraqd.reading.question import find_questions
 from paraqd.reading.sentences import split_sentences
-from paraqd.reading.stream import Stream
+from paraqd.reading.token_stream import Stream
 from paraqd.reading.tokens import tokenize
 from paraqd.reading.types import Entity, Kind, Problem, Quantity, Question, Sentence, Span, Token
 

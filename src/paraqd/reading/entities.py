@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol
 
+from paraqd.errors import ParaqdError
 from paraqd.reading.light_entities import LightEntities
 from paraqd.reading.types import Entity, Sentence, Token
 
@@ -70,7 +71,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-class PipelineUnavailableError(RuntimeError):
+class PipelineUnavailableError(ParaqdError, RuntimeError):
     """No spaCy pipeline is installed; the message says how to get one."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from paraqd.reading.name_lists import capitalised_words, not_names, organisations, people, places
-from paraqd.reading.stream import Stream
+from paraqd.reading.token_stream import Stream
 from paraqd.reading.types import Entity, Sentence, Token
 from paraqd.reading.units import SPELLINGS
 

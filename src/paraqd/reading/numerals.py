@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from paraqd.reading.stream import Stream
+from paraqd.reading.token_stream import Stream
 from paraqd.reading.tokens import is_grouped
 
 _ONES = (

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from paraqd.reading.draft import MINUS, Draft, complete
 from paraqd.reading.numerals import DENOMINATORS, MAX_DIGITS, VULGAR_VALUES, digits_value, meridiem
-from paraqd.reading.sharing import share_units
-from paraqd.reading.stream import Stream
+from paraqd.reading.quantity_draft import MINUS, Draft, complete
+from paraqd.reading.shared_units import share_units
+from paraqd.reading.token_stream import Stream
 from paraqd.reading.tokens import SUBSCRIPT, SUPERSCRIPT
 from paraqd.reading.types import Kind, Quantity
 from paraqd.reading.unit_parsing import FoundUnit, simple_unit
 from paraqd.reading.units import SPELLINGS
-from paraqd.reading.worded import STARTERS, worded
+from paraqd.reading.worded_quantities import STARTERS, worded
 
 _MARKS = frozenset(["", *".,;:?!-()\"'%$"])  # the first stands behind the last token
 _FRACTIONS = frozenset({"frac", "dfrac", "tfrac"})

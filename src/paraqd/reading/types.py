@@ -13,7 +13,7 @@ from functools import cached_property, wraps
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from paraqd.reading.stream import Stream
+    from paraqd.reading.token_stream import Stream
 
 T = TypeVar("T")
 Span = tuple[int, int]
@@ -150,7 +150,7 @@ class Problem:
     @cached_property
     def stream(self) -> Stream:
         """The tokens laid out for scanning."""
-        from paraqd.reading.stream import Stream  # which is written in terms of tokens
+        from paraqd.reading.token_stream import Stream  # which is written in terms of tokens
 
         return Stream(self.text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from paraqd.reading.stream import Stream
+from paraqd.reading.token_stream import Stream
 from paraqd.reading.types import Problem, Quantity, computed_once
 from paraqd.reading.unit_parsing import FoundUnit, rate, simple_unit
 from paraqd.reading.units import PERCENT, SIGNS

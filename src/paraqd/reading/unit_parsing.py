@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paraqd.reading.stream import Stream
+from paraqd.reading.token_stream import Stream
 from paraqd.reading.units import MULTI_WORD, NEEDS_CONTEXT, SPELLINGS, category
 
 # the words with which a unit begins, but for "1 day's work"

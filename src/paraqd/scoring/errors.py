@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from paraqd.errors import ParaqdError
 
-class ModelError(Exception):
+
+class ModelError(ParaqdError):
     """A model folder cannot be used; the message says why and what to do."""

@@ -9,14 +9,14 @@ from functools import lru_cache
 
 from paraqd.reading import Problem, read
 from paraqd.reading.sentences import split_sentences
-from paraqd.scoring.cross_model import CrossModel, Judgement
-from paraqd.scoring.finding import Finding
-from paraqd.scoring.findings import READER
+from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.evidence.quantities import match_quantities
+from paraqd.scoring.evidence.rules import READER
 from paraqd.scoring.fusion import Fusion
-from paraqd.scoring.harmony import Harmonised, harmonise
-from paraqd.scoring.learned import learned_finding
-from paraqd.scoring.plain import placed_back, plain, quieter
-from paraqd.scoring.quantities import match_quantities
+from paraqd.scoring.judge.cross_encoder import CrossModel, Judgement
+from paraqd.scoring.judge.finding import learned_finding
+from paraqd.scoring.markup import placed_back, plain, quieter
+from paraqd.scoring.normalise_quantities import Harmonised, harmonise
 from paraqd.scoring.verdict import Evidence
 
 _KEPT_READINGS = 512

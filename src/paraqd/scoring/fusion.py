@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paraqd.scoring.errors import ModelError
-from paraqd.scoring.finding import Finding
+from paraqd.scoring.evidence.finding import Finding
 from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 
 _MOST = 3  # of one sort: a fourth lost number adds nothing

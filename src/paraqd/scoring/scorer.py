@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from paraqd.scoring.bi_encoder import BiEncoder
 from paraqd.scoring.cosine import begin_cosines
-from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
 from paraqd.scoring.fused import FusedJudge, Told
 from paraqd.scoring.fusion import Fusion
-from paraqd.scoring.plain import plain
+from paraqd.scoring.judge.bi_encoder import BiEncoder
+from paraqd.scoring.judge.cross_encoder import CrossModel
+from paraqd.scoring.markup import plain
 from paraqd.scoring.signature import signature
 from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict
 

@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from paraqd.corpus.triplets import TripletSet
+    from paraqd.data.triplets import TripletSet
 
 _POOL = 64  # batches whose questions are sorted by length together: enough for little padding, still at random
 

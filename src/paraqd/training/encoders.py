@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paraqd.corpus.encoder import DEFAULT_ENCODER, encoder_folder, fetch_encoder
+from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder, fetch_encoder
 from paraqd.scoring.signature import folder_hash
 from paraqd.training.settings import EncoderTrainingError, require_training
 

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.bi_encoder import BiEncoder
-from paraqd.scoring.cross_model import CrossModel
 from paraqd.scoring.errors import ModelError
-from paraqd.scoring.onnx_session import MODEL, TOKENIZER
+from paraqd.scoring.judge.bi_encoder import BiEncoder
+from paraqd.scoring.judge.cross_encoder import CrossModel
+from paraqd.scoring.judge.session import MODEL, TOKENIZER
 from paraqd.scoring.scorer import Scorer
-from paraqd.training.calibration import trained_roundings, watched_roundings
 from paraqd.training.judge_model import HEADS_FILE
 from paraqd.training.onnx_graph import Rounding, Weights, encoder_graph, judge_graph, write_graph
+from paraqd.training.quantisation import trained_roundings, watched_roundings
 
 MOST_MOVED, TRAINED_MOVED = 0.02, 0.05
 _NEARLY_ALL = 0.99

@@ -131,7 +131,7 @@ def _keep(folder: Path, judge: Any, optimizer: Any, schedule: Any, done: int) ->
     """Leave a checkpoint, whole or not at all."""
     import torch
 
-    from paraqd.corpus.writers import replacing
+    from paraqd.data.writers import replacing
 
     folder.mkdir(parents=True, exist_ok=True)
     state = {

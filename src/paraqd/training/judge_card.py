@@ -10,7 +10,7 @@ _SETS = {
     "part for training; validation and benchmark are kept out, with their twins)",
     "composed": "rule operators applied on top of those valid rewrites",
     "hand": "problems with valid and invalid paraphrases, written one by one for this project by language models; of "
-    "4,100 lines that other readers checked 6 had a wrong label (`src/paraqd/corpus/data/hand`)",
+    "4,100 lines that other readers checked 6 had a wrong label (`src/paraqd/data/files/synthetic`)",
     "hand_composed": "rule operators applied on top of their valid paraphrases",
     "rules": "rule operators applied to other questions of the corpus",
     "natural": "questions of the corpus with the same numbers and the same computed answer",

@@ -13,16 +13,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from paraqd.corpus.augment import augment
-from paraqd.corpus.datasets import DatasetError, find, load_questions, written_split
-from paraqd.corpus.extended_corpus import OPERATORS, check_settings, extended_corpus, kept_back, other_questions
-from paraqd.corpus.faults import FaultyPair, operator_faults, read_faults, write_faults
-from paraqd.corpus.hand_pairs import Block, block_pairs, hand_blocks
-from paraqd.corpus.natural import natural_pairs
-from paraqd.corpus.tables import open_table
-from paraqd.corpus.twins import likeness, near_twins
+from paraqd.data.datasets import DatasetError, find, load_questions, written_split
+from paraqd.data.faulty_pairs import FaultyPair, operator_faults, read_faults, write_faults
+from paraqd.data.natural_pairs import natural_pairs
+from paraqd.data.near_twins import likeness, near_twins
+from paraqd.data.synthetic import Block, block_pairs, hand_blocks
+from paraqd.data.tables import open_table
 from paraqd.reading import read
-from paraqd.scoring.quantities import match_quantities
+from paraqd.runs.augment import augment
+from paraqd.scoring.evidence.quantities import match_quantities
+from paraqd.training.composed_pairs import OPERATORS, check_settings, extended_corpus, kept_back, other_questions
 from paraqd.training.prepare import write_questions
 
 # called with (stage, done, total or None)

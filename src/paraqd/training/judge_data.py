@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.corpus.writers import replacing
+from paraqd.data.writers import replacing
 from paraqd.reading import read
-from paraqd.scoring.cross_model import LONGEST
-from paraqd.scoring.harmony import Harmonised, harmonise
-from paraqd.scoring.plain import Plain, plain
-from paraqd.scoring.quantities import match_quantities
+from paraqd.scoring.evidence.quantities import match_quantities
+from paraqd.scoring.judge.cross_encoder import LONGEST
+from paraqd.scoring.markup import Plain, plain
+from paraqd.scoring.normalise_quantities import Harmonised, harmonise
 from paraqd.training.judge_model import KINDS
 
 if TYPE_CHECKING:
-    from paraqd.corpus.faults import FaultyPair
+    from paraqd.data.faulty_pairs import FaultyPair
 
 # raised when pairs are shown to the judge in another way: tokens that were kept are then made anew
 SHOWN = 2

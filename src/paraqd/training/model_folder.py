@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from paraqd.corpus.encoder import MODEL_FORMAT
+from paraqd.generators.encoder import MODEL_FORMAT
 from paraqd.generators.runtime import quiet
 from paraqd.training.settings import EncoderTrainingError
 

@@ -172,7 +172,7 @@ class _Graph:
     def norm(self, inputs: str, weights: Weights, prefix: str, epsilon: float) -> str:
         """Normalise each vector: fast where the runtime may not make one operator of it and the sum before it.
 
-        `paraqd.scoring.onnx_session` forbids that.
+        `paraqd.scoring.judge.session` forbids that.
         """
         scale = self.hold(weights[f"{prefix}.weight"].astype(np.float32), "norm")
         bias = self.hold(weights[f"{prefix}.bias"].astype(np.float32), "norm_bias")
@@ -324,7 +324,7 @@ def write_graph(model: Any, path: str | Path) -> None:
     """Write an ONNX model, whole or not at all."""
     import onnx
 
-    from paraqd.corpus.writers import replacing
+    from paraqd.data.writers import replacing
 
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraqd.corpus.augment import AugmentInterrupted, augment
-from paraqd.corpus.encoder import DEFAULT_ENCODER
-from paraqd.corpus.outputs import read_metadata
-from paraqd.corpus.parts import Parts, parts_folder
-from paraqd.corpus.tables import replacing
+from paraqd.data.tables import replacing
+from paraqd.generators.encoder import DEFAULT_ENCODER
+from paraqd.runs.augment import AugmentInterrupted, augment
+from paraqd.runs.outputs import read_metadata
+from paraqd.runs.parts import Parts, parts_folder
 
 # called with (stage, done, total or None)
 Progress = Callable[[str, int, int | None], None]

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from paraqd.corpus.datasets import cache_dir, find, load_questions
-from paraqd.corpus.locks import alone
-from paraqd.corpus.mixture import paper_training, paper_validation
-from paraqd.corpus.tables import DEFAULT_COLUMNS, Columns
-from paraqd.corpus.triplets import TripletSet, read_triplets
+from paraqd.data.datasets import cache_dir, find, load_questions
+from paraqd.data.locks import alone
+from paraqd.data.mixture import paper_training, paper_validation
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns
+from paraqd.data.triplets import TripletSet, read_triplets
 from paraqd.operators.recipes import load_recipe
 from paraqd.scoring.signature import folder_hash
 from paraqd.training.prepare import PreparedPairs, describe_pairs, prepare_pairs, write_questions

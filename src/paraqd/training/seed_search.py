@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paraqd.corpus.encoder import DEFAULT_ENCODER
-from paraqd.corpus.triplets import subset
-from paraqd.corpus.writers import replace_json
+from paraqd.data.triplets import subset
+from paraqd.data.writers import replace_json
+from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.training.encoders import encoder_hash
 from paraqd.training.processes import processes
 from paraqd.training.settings import EncoderTrainingError, TrainSettings
@@ -19,7 +19,7 @@ from paraqd.training.train import Progress, describe, train
 from paraqd.training.validation import Validation
 
 if TYPE_CHECKING:
-    from paraqd.corpus.triplets import TripletSet
+    from paraqd.data.triplets import TripletSet
 
 SEEDS = (0, 1, 2, 3, 4)
 SHARE = 0.2

@@ -6,6 +6,8 @@ import importlib.util
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
+from paraqd.errors import ParaqdError
+
 Loss = Literal["triplet", "mnrl"]
 Distance = Literal["cosine", "euclidean"]
 Precision = Literal["auto", "fp32", "bf16"]
@@ -16,7 +18,7 @@ MARGINS: dict[Distance, float] = {"cosine": 2.0, "euclidean": 5.0}
 _PACKAGES = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
 
 
-class EncoderTrainingError(ValueError):
+class EncoderTrainingError(ParaqdError, ValueError):
     """Training cannot be done as asked; the message is one line that says why and what to do."""
 
 

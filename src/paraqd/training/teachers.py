@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.corpus.encoder import DEFAULT_ENCODER, encoder_folder
-from paraqd.corpus.writers import replacing
+from paraqd.data.writers import replacing
+from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.generators.packaged import CAUSAL_NAME, causal_model_file
 from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
 from paraqd.training.judge_data import JudgeData, join_data

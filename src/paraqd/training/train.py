@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paraqd.corpus.encoder import DEFAULT_ENCODER
-from paraqd.corpus.locks import locked
-from paraqd.corpus.writers import replace_json
+from paraqd.data.locks import locked
+from paraqd.data.writers import replace_json
+from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.generators.runtime import quiet
 from paraqd.training.batches import plan_batches, tokenize
 from paraqd.training.encoders import embedder, encoder_hash, load_trainable
@@ -25,7 +25,7 @@ from paraqd.training.trainer import TrainingStopped, last_checkpoint, run_traine
 from paraqd.training.validation import Validation, validate
 
 if TYPE_CHECKING:
-    from paraqd.corpus.triplets import TripletSet
+    from paraqd.data.triplets import TripletSet
 
 # called with (stage, done, total, what else there is to say)
 Progress = Callable[[str, int, int, str], None]
@@ -91,7 +91,7 @@ def train(
     Parameters
     ----------
     triplets : TripletSet
-        What to train on (`paraqd.corpus.triplets.make_triplets`).
+        What to train on (`paraqd.data.triplets.make_triplets`).
     out : str or Path
         The model folder. Checkpoints stand beside it, in ``OUT.checkpoints``, until it is finished.
     settings : TrainSettings, optional

@@ -21,7 +21,7 @@ from paraqd.training.processes import ALONE, Crew
 from paraqd.training.settings import EncoderTrainingError, TrainSettings
 
 if TYPE_CHECKING:
-    from paraqd.corpus.triplets import TripletSet
+    from paraqd.data.triplets import TripletSet
 
 # called with (batches done, batches in all, mean loss since the last call)
 StepProgress = Callable[[int, int, float], None]

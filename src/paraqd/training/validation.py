@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from paraqd.corpus.triplets import TripletSet
+    from paraqd.data.triplets import TripletSet
 
 
 @dataclass(frozen=True)

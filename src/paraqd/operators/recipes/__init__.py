@@ -8,8 +8,10 @@ from pathlib import Path
 
 from rapidfuzz import process
 
+from paraqd.errors import ParaqdError
 
-class UnknownRecipeError(ValueError):
+
+class UnknownRecipeError(ParaqdError, ValueError):
     """No recipe of that name, or a file that is not one."""
 
 

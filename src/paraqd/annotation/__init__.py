@@ -1,0 +1,1 @@
+"""Make test sets, label them, compare annotators, check labels."""

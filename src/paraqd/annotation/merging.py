@@ -1,0 +1,242 @@
+"""Several annotators' labels of the same pairs brought together: one label for each pair, and who gave which."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from paraqd.annotation.items_to_label import AnnotationError, Item, Items, read_items
+from paraqd.annotation.journals import check_pairs, is_journal, read_journal
+from paraqd.data.labels import ALSO_READ, binary_label
+from paraqd.data.tables import Columns, Dialect, Row, check_writable, open_writer, replacing
+
+_ADDED: Mapping[str, type] = {"annotators": str, "agreed": bool, "annotator_notes": str}
+_INTENDED = "intended"
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """One annotator's labels and notes by the pairs' keys.
+
+    ``resolves`` names the annotators whose disagreements this one settles; it is empty for the others.
+    """
+
+    name: str
+    source: str
+    labels: Mapping[str, int]
+    notes: Mapping[str, str] = field(default_factory=dict)
+    resolves: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Merged:
+    """One pair with what came of its labels.
+
+    ``agreed`` is None where fewer than two annotators labelled it; ``label`` is None where nobody did, or where
+    they disagree and nothing settles it.
+    """
+
+    pair: Item
+    label: int | None
+    agreed: bool | None
+    votes: Mapping[str, int]
+    notes: Mapping[str, str]
+
+
+def read_annotators(
+    sources: Iterable[str | Path],
+    pairs: Items,
+    *,
+    label_columns: Sequence[str] = ("label",),
+    encoding: str | None = None,
+) -> list[Annotator]:
+    """Read annotators' journals, or their labels from a column of a table (a spreadsheet saved as CSV).
+
+    A table's annotator is called as the file is; where several ``label_columns`` are named, each of them is an
+    annotator, called as the column is. A blank is a pair without a label. Pairs that are not among ``pairs`` and
+    the same annotator twice are refused.
+    """
+    found: list[Annotator] = []
+    for source in sources:
+        if is_journal(source):
+            found.append(_of_journal(source, pairs))
+        else:
+            found += _of_table(source, pairs, label_columns, encoding)
+    seen: dict[str, Annotator] = {}
+    for annotator in found:
+        if annotator.name in seen:
+            raise AnnotationError(
+                f"{annotator.name} is there twice: in {seen[annotator.name].source} and in {annotator.source}"
+            )
+        seen[annotator.name] = annotator
+    for annotator in found:
+        absent = [name for name in annotator.resolves if name not in seen]
+        if absent:
+            whose = " and ".join(annotator.resolves)
+            raise AnnotationError(
+                f"{annotator.source} settles what {whose} disagreed on: give the file of {absent[0]} too"
+            )
+    return found
+
+
+def _of_journal(source: str | Path, pairs: Items) -> Annotator:
+    header, decisions = read_journal(source)
+    check_pairs(source, header, pairs)
+    return Annotator(header.annotator, str(source), decisions.labels, decisions.notes, header.resolves)
+
+
+def _of_table(
+    source: str | Path, pairs: Items, label_columns: Sequence[str], encoding: str | None
+) -> Iterator[Annotator]:
+    columns = Columns(question=pairs.columns.question, paraphrase=pairs.columns.paraphrase, label=label_columns[0])
+    sheet = read_items(source, columns=columns, encoding=encoding)
+    present = [name for name in label_columns if name in sheet.names]
+    if not present:
+        raise AnnotationError(
+            f"{sheet.name} has no column {label_columns[0]!r} (it has: {', '.join(sheet.names)}); say where the labels "
+            "are with --label-column NAME"
+        )
+    known = {pair.key for pair in pairs.pairs}
+    stranger = next((pair for pair in sheet.pairs if pair.key not in known), None)
+    if stranger is not None:
+        raise AnnotationError(f"row {stranger.number} of {sheet.name} is not among the pairs of {pairs.name}")
+    for column in present:
+        labels = {}
+        for pair in sheet.pairs:
+            try:
+                label = binary_label(pair.row.get(column))
+            except ValueError:
+                value = pair.row.get(column)
+                raise AnnotationError(
+                    f"{sheet.name}: the {column} of row {pair.number} is {value!r}; it must be 1 (valid), 0 (invalid) "
+                    f"or blank; {ALSO_READ}"
+                ) from None
+            if label is not None:
+                labels[pair.key] = label
+        yield Annotator(_stem(source) if len(label_columns) == 1 else column, str(source), labels)
+
+
+def _stem(source: str | Path) -> str:
+    return Path(Path(source).name.removesuffix(".gz")).stem
+
+
+def check_labelled(annotators: Sequence[Annotator], pairs: Items) -> None:
+    """Refuse annotators who labelled nothing: that others contradict none of their labels is no agreement."""
+    for annotator in annotators:
+        if not annotator.labels:
+            raise AnnotationError(
+                f"{annotator.name} labelled nothing: 0 of {len(pairs.pairs):,} pairs have a label in "
+                f"{annotator.source}; fill in 1 (valid) or 0 (invalid), or leave {annotator.name} out"
+            )
+
+
+def disagreements(annotators: Sequence[Annotator]) -> list[str]:
+    """Return the keys on which annotators gave different labels; those who settle disagreements do not count."""
+    judges = [annotator for annotator in annotators if not annotator.resolves]
+    keys = dict.fromkeys(key for annotator in judges for key in annotator.labels)
+    return [key for key in keys if len({judge.labels[key] for judge in judges if key in judge.labels}) > 1]
+
+
+def both_labelled(first: Annotator, second: Annotator, pairs: Items) -> tuple[list[int], list[int]]:
+    """Return two annotators' labels of the pairs that both of them labelled."""
+    keys = [pair.key for pair in pairs.pairs if pair.key in first.labels and pair.key in second.labels]
+    return [first.labels[key] for key in keys], [second.labels[key] for key in keys]
+
+
+def merge(pairs: Items, annotators: Sequence[Annotator]) -> list[Merged]:
+    """Give each pair one label: the one all agree on, else what a settling annotator said, else the majority's.
+
+    A tie that nobody settled leaves the pair without a label.
+    """
+    return [_merged(pair, annotators) for pair in pairs.pairs]
+
+
+def _merged(pair: Item, annotators: Sequence[Annotator]) -> Merged:
+    votes = {annotator.name: annotator.labels[pair.key] for annotator in annotators if pair.key in annotator.labels}
+    judged = [votes[judge.name] for judge in annotators if not judge.resolves and judge.name in votes]
+    settled = [votes[judge.name] for judge in annotators if judge.resolves and judge.name in votes]
+    agreed = None if len(judged) < 2 else len(set(judged)) == 1
+    label: int | None
+    if len(set(judged)) == 1:
+        label = judged[0]
+    else:
+        label = _majority(settled) if settled else _majority(judged)
+    notes = {judge.name: judge.notes[pair.key] for judge in annotators if pair.key in judge.notes}
+    return Merged(pair=pair, label=label, agreed=agreed, votes=votes, notes=notes)
+
+
+def _majority(labels: Sequence[int]) -> int | None:
+    valid = sum(labels)
+    return None if 2 * valid == len(labels) else int(2 * valid > len(labels))
+
+
+def write_merged(out: str | Path, pairs: Items, merged: Sequence[Merged]) -> None:
+    """Write merged pairs with the columns of their file, the label, and who gave which.
+
+    A label that stood in the file before goes to the column ``intended`` where there is none: it is what the
+    operator was meant to make.
+    """
+    names = pairs.columns
+    taken = {names.id, names.question, names.paraphrase, names.label, *_ADDED}
+    others = [name for name in pairs.names if name not in taken and name not in ("id", "question", "paraphrase")]
+    before = [_label_or_none(item.pair.row.get(names.label)) for item in merged]
+    moved = _INTENDED not in pairs.names and any(label is not None for label in before)
+    rows: list[Row] = []
+    for item, old in zip(merged, before, strict=True):
+        pair = item.pair
+        row: Row = {"id": pair.id, "question": pair.question, "paraphrase": pair.paraphrase, "label": item.label}
+        row |= {name: pair.row.get(name) for name in others}
+        if moved:
+            row[_INTENDED] = old
+        row["annotators"] = "; ".join(f"{name}={label}" for name, label in item.votes.items())
+        row["agreed"] = item.agreed
+        row["annotator_notes"] = "; ".join(f"{name}: {note}" for name, note in item.notes.items())
+        rows.append(row)
+    schema: dict[str, type] = {"id": str, "question": str, "paraphrase": str, "label": int}
+    for name in others:
+        schema[name] = _type([row[name] for row in rows])
+        if schema[name] is str:
+            for row in rows:
+                row[name] = _plain(row[name])
+    if moved:
+        schema[_INTENDED] = int
+    _write(out, {**schema, **_ADDED}, rows, pairs.dialect)
+
+
+def write_sheet(out: str | Path, pairs: Items, keys: Sequence[str]) -> None:
+    """Write pairs for an annotator who works in a spreadsheet: the texts, an empty label, nothing that tells more.
+
+    A CSV begins with a byte-order mark, without which Excel misreads what is not plain English.
+    """
+    by_key = {pair.key: pair for pair in pairs.pairs}
+    rows = [{"question": by_key[key].question, "paraphrase": by_key[key].paraphrase} for key in keys]
+    _write(out, {"question": str, "paraphrase": str, "label": int}, rows, replace(pairs.dialect, bom=True))
+
+
+def _label_or_none(value: Any) -> int | None:
+    try:
+        return binary_label(value)
+    except ValueError:
+        return None
+
+
+def _write(out: str | Path, schema: Mapping[str, type], rows: Sequence[Row], dialect: Dialect) -> None:
+    kind = check_writable(out)
+    with (
+        replacing(Path(out)) as temporary,
+        open_writer(temporary, schema, kind=kind, dialect=dialect) as writer,
+    ):
+        writer.write(rows)
+
+
+def _type(values: Sequence[Any]) -> type:
+    """Return the type of a column that is only copied; text where it holds several."""
+    kinds = {type(value) for value in values if value is not None}
+    return kinds.pop() if len(kinds) == 1 and kinds <= {str, int, float, bool} else str
+
+
+def _plain(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

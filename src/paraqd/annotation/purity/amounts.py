@@ -1,0 +1,254 @@
+"""A second opinion on quantities for the purity check: small, blunt, and not the reader's.
+
+Whatever reads wrongly in `paraqd.reading` must not be able to hide a wrong label, so nothing of it is used here. The
+opinion is cruder (no context, no shared units) and counts only where the two texts of a pair are read alike: it is
+made to compare a text with its own rewording, not to understand one text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from paraqd.annotation.purity.numerals import noun_follows, number_at, tokens_of
+from paraqd.annotation.purity.units import ONLY_BEHIND_NUMBER, SAID_TWICE, SIGNS, UNITS, WRITTEN_TOGETHER
+
+_POWERS = {"sq": 2, "square": 2, "cu": 3, "cubic": 3}
+_DEGREES = frozenset({"c", "f", "celsius", "fahrenheit", "centigrade"})
+_RATE = frozenset({"/", "per", "a", "an", "every", "each"})
+_AFTER_INCH = frozenset({"by", "long", "wide", "tall", "high", "thick", "deep", "x", "of", "and", "side", "in", "per"})
+_SQUARED = frozenset({"m", "cm", "mm", "km", "ft"})
+_BETWEEN: frozenset[tuple[str, ...]] = frozenset({(), ("and",), (",",)})
+
+
+class _Unit(NamedTuple):
+    """A dimension and the factor into its base unit; of a rate, ``per`` is the denominator's factor."""
+
+    name: str
+    factor: Fraction
+    per: Fraction = Fraction(1)
+
+
+class Amount(NamedTuple):
+    """A number with its unit, if any, as the second opinion reads it: tokens ``start`` to ``end``.
+
+    ``number`` is as written; ``value`` is in the base unit of the ``dimension``.
+    """
+
+    value: Fraction
+    dimension: str
+    start: int
+    end: int
+    number: Fraction
+    factor: Fraction
+    per: Fraction
+    written: bool  # False for "an hour", where no number is
+
+
+@dataclass(frozen=True)
+class Count:
+    """A text counted: its tokens, in lower case too, and its amounts."""
+
+    tokens: tuple[str, ...]
+    low: tuple[str, ...]
+    amounts: tuple[Amount, ...]
+    units: frozenset[int]  # indices of tokens that belong to a unit
+
+    def multiset(self) -> Counter[tuple[Fraction, str]]:
+        """Return how often each amount occurs, compounds (2 hours 30 minutes) added up."""
+        return Counter((value, dimension) for value, dimension, _ in self.summed())
+
+    def summed(self) -> list[tuple[Fraction, str, int]]:
+        """Return value, dimension and end of each amount in order, compounds added up."""
+        found: list[tuple[Fraction, str, int]] = []
+        last: Amount | None = None
+        for amount in self.amounts:
+            value = amount.value
+            if last is not None and _goes_on(last, amount, self.low):
+                value += found.pop()[0] / (amount.per / last.per)
+            found.append((value, amount.dimension, amount.end))
+            last = amount
+        return found
+
+    def numbers(self) -> Counter[Fraction]:
+        """Return how often each number is written, whatever its unit."""
+        return Counter(amount.number for amount in self.amounts if amount.written)
+
+    def inside(self) -> frozenset[int]:
+        """Return the indices of the tokens that belong to an amount."""
+        return frozenset(k for amount in self.amounts for k in range(amount.start, amount.end))
+
+    def lone_units(self) -> Counter[tuple[str, Fraction]]:
+        """Return the units that no number stands with: those of "how many hours" and "in km"."""
+        inside = self.inside()
+        words = (self.low[k] for k in self.units if k not in inside and self.low[k] in UNITS)
+        return Counter(UNITS[part] for word in words for part in WRITTEN_TOGETHER.get(word, (word,)))
+
+
+@lru_cache(maxsize=256)
+def count(text: str) -> Count:
+    """Read the amounts of a text.
+
+    >>> [(str(a.value), a.dimension) for a in count("Two and a half hours at $1.20, 3/4 of it.").amounts]
+    [('9000', 'time'), ('6/5', 'dollar'), ('3/4', '')]
+    """
+    tokens = tuple(tokens_of(text))
+    low = tuple(token.lower() for token in tokens)
+    amounts: list[Amount] = []
+    units: set[int] = set()
+    i = 0
+    while i < len(low):
+        found = _amounts_at(low, i, units)
+        if not found:
+            i += 1
+            continue
+        amounts += found
+        i = found[-1].end
+    units |= {k for k in range(len(low)) if k not in units and _stands_alone(low, k)}
+    return Count(tokens, low, tuple(amounts), frozenset(units))
+
+
+def _amounts_at(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
+    """Read what begins at token i: mostly one amount, several for a list of digits (3,4,5), or nothing."""
+    values, j = number_at(low, i)
+    if not values:
+        return _bare_unit(low, i, units)
+    sign, start = _sign_before(low, i)
+    if start in units:  # it is another amount's: "one lakh rupees one at a gain"
+        sign, start = None, i
+    if sign is not None:
+        unit, end = _behind_sign(low, j, sign)
+        units.update(range(start, i), range(j, end))
+    else:
+        of = j + 2 if values[-1] < 1 and low[j : j + 2] in {("of", "a"), ("of", "an")} else j  # 3/4 of an hour
+        found, end = _unit(low, of)
+        units.update(range(of, end))
+        unit, end = (found, end) if found else (_Unit("", Fraction(1)), j)
+        if found and low[end : end + 3] == ("and", "a", "half"):  # two hours and a half
+            values, end = (*values[:-1], values[-1] + Fraction(1, 2)), end + 3
+    name = "" if unit.name == "share" else unit.name  # 25% is a quarter
+    *firsts, last = values
+    return [
+        *(Amount(v, "", i, j, v, Fraction(1), Fraction(1), True) for v in firsts),
+        Amount(last * unit.factor, name, start, end, last, unit.factor, unit.per, True),
+    ]
+
+
+def _behind_sign(low: Sequence[str], j: int, sign: _Unit) -> tuple[_Unit, int]:
+    """Read on behind an amount with its sign before it: "$5 dollars", "Rs. 9/kg", "$5 an hour"."""
+    _, after = _unit(low, j)
+    end = after if after > j and low[j] in SAID_TWICE else j
+    return _with_rate(low, sign, end)
+
+
+def _bare_unit(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
+    """Read "an hour" and "a week" as one of them."""
+    if low[i] not in {"a", "an"} or i + 1 >= len(low) or low[i + 1] in ONLY_BEHIND_NUMBER | SIGNS:
+        return []
+    unit, end = _unit(low, i + 1)
+    if unit is None:
+        return []
+    units.update(range(i + 1, end))
+    return [Amount(unit.factor, unit.name, i, end, Fraction(1), unit.factor, unit.per, False)]
+
+
+def _sign_before(low: Sequence[str], i: int) -> tuple[_Unit | None, int]:
+    k = i - 1
+    if k > 0 and low[k] == "." and low[k - 1] in {"rs", "re"}:
+        k -= 1
+    if k >= 0 and low[k] in SIGNS:
+        return _Unit(*UNITS[low[k]]), k
+    return None, i
+
+
+def _unit(low: Sequence[str], j: int) -> tuple[_Unit | None, int]:
+    """Read a unit behind a number: km, sq. cm, cm^2, km/h, miles per hour, percent."""
+    k = j + 1 if low[j : j + 1] == ("-",) else j
+    if low[k : k + 2] == ("per", "cent"):
+        return _with_rate(low, _Unit(*UNITS["%"]), k + 2)
+    unit, k = _simple_unit(low, k)
+    return (None, j) if unit is None else _with_rate(low, unit, k)
+
+
+def _simple_unit(low: Sequence[str], j: int) -> tuple[_Unit | None, int]:
+    """Read km, sq. cm, cm^2, cm2, feet squared."""
+    k = j
+    power = _POWERS.get(low[k], 1) if k < len(low) else 1
+    if power > 1:
+        k += 2 if low[k + 1 : k + 2] == (".",) else 1
+    if k >= len(low) or low[k] not in UNITS or not _is_unit_here(low, k):
+        return None, j
+    name, factor = UNITS[low[k]]
+    k += 1
+    if name == "degree" and k < len(low) and low[k] in _DEGREES:
+        name, k = f"degree {low[k][0]}", k + 1
+    if low[k : k + 1] in {("squared",), ("square",)}:
+        power, k = 2, k + 1
+    if low[k : k + 1] == ("^",) and low[k + 1 : k + 2] in {("2",), ("3",)}:
+        power, k = int(low[k + 1]), k + 2
+    elif power == 1 and low[k - 1] in _SQUARED and low[k : k + 1] in {("2",), ("3",)} and not _unit_at(low, k + 1):
+        power, k = int(low[k]), k + 1
+    return _Unit(f"{name}^{power}", factor**power) if power > 1 else _Unit(name, factor), k
+
+
+def _unit_at(low: Sequence[str], k: int) -> bool:
+    return k < len(low) and low[k] in UNITS and _is_unit_here(low, k)  # 5 m 2 cm: the 2 is no power
+
+
+def _is_unit_here(low: Sequence[str], k: int) -> bool:
+    following = low[k + 1] if k + 1 < len(low) else "."
+    if low[k] in SIGNS:  # the sign of the next amount: "the first $20", "5 at Rs. 20"
+        behind = low[k + 2 : k + 3] if following == "." and low[k] in {"rs", "re"} else (following,)
+        return not (behind and behind[0][0].isdecimal())
+    if low[k] == "in":
+        return not following[0].isalnum() or following in _AFTER_INCH
+    return True
+
+
+def _with_rate(low: Sequence[str], unit: _Unit, k: int) -> tuple[_Unit, int]:
+    bottom, after = _denominator(low, k)
+    if bottom is None:
+        return unit, k
+    return _Unit(f"{unit.name}/{bottom.name}", unit.factor / bottom.factor, bottom.factor), after
+
+
+def _denominator(low: Sequence[str], k: int) -> tuple[_Unit | None, int]:
+    """Read "/h", "per hour", "an hour", "a day" behind a unit."""
+    if low[k : k + 1] == (".",) and low[k + 1 : k + 2] and low[k + 1] in {"/", "per"}:
+        k += 1  # "10 hrs. per day"
+    if k + 1 < len(low) and low[k] in _RATE and low[k + 1] != "in":
+        unit, after = _simple_unit(low, k + 1)
+        if unit is not None:
+            return unit, after
+    return None, k
+
+
+def _stands_alone(low: Sequence[str], k: int) -> bool:
+    """Tell whether token k is a unit word that no number was read with: "how many hours", "per kg", "in km/h"."""
+    word = low[k]
+    before = low[k - 1] if k else ""
+    if word in _POWERS:
+        return k + 1 < len(low) and (low[k + 1] in UNITS or low[k + 1] == ".")
+    if word not in ONLY_BEHIND_NUMBER:
+        return word in UNITS
+    if word == "second":
+        return before in {"/", "per", "each", "every"} or (
+            before in {"a", "an", "one"} and not noun_follows(low, k + 1)
+        )
+    in_rate = before == "in" and low[k + 1 : k + 2] == ("/",)
+    return word != "in" and (in_rate or before in {"/", "per", "sq", "square", "cubic", "."})
+
+
+def _goes_on(a: Amount, b: Amount, low: Sequence[str]) -> bool:
+    """Tell whether b goes on with a: 2 hours [and] 30 minutes, two dollars and fifty cents."""
+    if low[a.end : b.start] not in _BETWEEN or not a.dimension or a.number.denominator != 1:
+        return False
+    same = b.dimension in {
+        a.dimension,
+        f"{a.dimension}/{b.dimension.partition('/')[2]}",
+    }  # nine rupees ten paise per kg
+    return same and b.factor * b.per < a.factor * a.per and b.value * b.per < a.factor * a.per

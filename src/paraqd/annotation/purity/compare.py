@@ -1,0 +1,273 @@
+"""Two texts compared word by word, for the purity check: what changed, what was renamed, what was glued together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from paraqd.annotation.purity.amounts import Count
+from paraqd.annotation.purity.numerals import NUMBER_WORDS, plain
+from paraqd.annotation.purity.units import UNITS
+
+_LONGEST = 1500  # tokens that are aligned; comparing takes time by the square of the length
+# marks that say nothing; those inside a number and those of arithmetic and money do
+_FOLD = re.compile(
+    r"""\s+|(?<!\d)[,:]+|(?<=[^\W\d_])\.|[.,:]+(?!\d)|[;!?'"`’‘“”()\[\]{}_…]+|(?<![\d\s])-|-(?![\d\s])"""
+)
+_ENDERS = frozenset(".?!")
+_ARTICLES = frozenset({"a", "an"})
+# what may stand between the parts of a number, or go with it, in one form and not in the other
+_NUMBER_GLUE = frozenset({"to", "and", "of", "times", "time", "minus", "negative", "o'clock", "fold", "am", "pm"})
+_NUMBER_GLUE |= {"past", "sterling"}
+_UNIT_GLUE = frozenset({"per", "each", "every", "squared", "of", "sterling", "metric"})
+_STARTS = frozenset("what how which who find if the he she they it when where calculate determine".split())
+# a full stop behind one of these may belong to it
+_SHORT = (
+    frozenset(w for w in UNITS if len(w) < 5)
+    | {"mr", "mrs", "ms", "dr", "no", "sq", "cu", "vs", "st", "eg", "etc", "approx"}
+) - frozenset("day days week year hour foot feet mile inch cent acre gram yard pint euro yen ton tons".split())
+_GLUED_SENTENCES = re.compile(r"[a-z%)][.?!](?:[A-Z][a-z]|\d)|\d[.?!][A-Z][a-z]")
+_MIXED = re.compile(r"[^\W\d_]+\d\w*|\d+(?:\.\d+)*[^\W\d_]\w*")
+_ORDINAL_DIGITS = re.compile(r"[\d,]*\d(?:st|nd|rd|th)", re.I)
+_SIGN_WORD = re.compile(r"[$£€₹]\s?(?:" + "|".join(sorted(NUMBER_WORDS)) + r")\b", re.I)
+_GLUED_TO = sorted({*UNITS, *NUMBER_WORDS, "x", "y", "nd", "rd", "th"} - {"s", "°"}, key=len, reverse=True)
+_GLUED_WORD = re.compile(
+    f"(?:{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})+(?:{'|'.join(map(re.escape, _GLUED_TO))})"
+)
+_GLUED_FINE = frozenset({"tens", "tent", "tenths", "ones", *NUMBER_WORDS})
+_LONGEST_WORD = 60
+_WORD = re.compile(r"[^\W\d_]+")
+
+_LISTING = frozenset({",", ";", "and", "or"})
+
+# function words, and among them those whose loss changes what is said
+_TELLING = frozenset(
+    (
+        "no not nor more most less least all any both only same other each every per over under up down out into after "
+        "before between among through during again what which who whom whose when where why how find"
+    ).split()
+)
+SILENT = frozenset(
+    (
+        "a an the of to in on at by for from with and or but if then than that this these those is are was were be "
+        "been being it its he she they them his her their him i you we our your my me as so such there here do does "
+        "did done has have had having will would can could shall should may might must also just about very too now "
+        "s t re ll ve st nd rd th"
+    ).split()
+)
+STOP = SILENT | _TELLING
+_NO_CONTENT = STOP | frozenset(UNITS) | NUMBER_WORDS | {"sq", "square", "cu", "cubic", "negative", "minus", "times"}
+
+
+class Change(NamedTuple):
+    """Tokens of the question, and what stands in their place in the paraphrase; one of them may be empty."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    start: int
+
+
+def fold(text: str) -> str:
+    """Return a text without case, white space and punctuation.
+
+    >>> fold("It's 5 km!") == fold("its 5km"), fold("It costs $5.") == fold("It costs €5.")
+    (True, False)
+    """
+    return _FOLD.sub("", text).casefold()
+
+
+def stem(word: str) -> str:
+    """Cut a word's ending off, bluntly: enough to know it again in another form."""
+    word = word.lower()
+    if len(word) > 5:
+        return word[:5]
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
+def content_stems(text: str) -> Counter[str]:
+    """Return the stems of the words that carry content; numbers and units are none."""
+    words = (word.lower() for word in _WORD.findall(text))
+    return Counter(stem(w) for w in words if len(w) > 1 and w not in _NO_CONTENT)
+
+
+def split_possessives(tokens: Sequence[str]) -> list[str]:
+    """Let ``'s`` be a token of its own, so that a renamed owner is one changed token."""
+    found: list[str] = []
+    for token in tokens:
+        if token.endswith(("'s", "'S")) and len(token) > 2:
+            found += [token[:-2], "'s"]
+        else:
+            found.append(token)
+    return found
+
+
+def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
+    """Return where two token sequences differ, in order; what both share at both ends is cut off first."""
+    begin = 0
+    while begin < min(len(old), len(new)) and old[begin] == new[begin]:
+        begin += 1
+    end = 0
+    while end < min(len(old), len(new)) - begin and old[-1 - end] == new[-1 - end]:
+        end += 1
+    a, b = old[begin : len(old) - end], new[begin : len(new) - end]
+    if not a and not b:
+        return []
+    if max(len(a), len(b)) > _LONGEST or not a or not b:
+        return [Change(tuple(a), tuple(b), begin)]
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    return [
+        Change(tuple(a[i:j]), tuple(b[k:m]), begin + i) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"
+    ]
+
+
+def is_subsequence(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """Tell whether ``part`` is ``whole`` with some tokens left out."""
+    rest = iter(whole)
+    return all(any(token == other for other in rest) for token in part)
+
+
+class Renaming(NamedTuple):
+    """What was called something else: old name to new name; ``consistent`` if everywhere, and one to one."""
+
+    names: dict[tuple[str, ...], tuple[str, ...]]
+    consistent: bool
+
+
+def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
+    """Tell whether one text is the other with names exchanged one to one, everywhere; both are given as tokens.
+
+    >>> renaming("Tom ran . Tom won .".split(), "Max ran . Max won .".split()).consistent
+    True
+    >>> renaming("Tom ran . Tom won .".split(), "Max ran . Tom won .".split()).consistent
+    False
+    """
+    old, new = split_possessives(question), split_possessives(paraphrase)
+    low = [token.lower() for token in old]
+    found = changes(low, [token.lower() for token in new])
+    names: dict[tuple[str, ...], tuple[str, ...]] = {}
+    consistent = bool(found)
+    gone: set[str] = set()
+    for change in found:
+        if not change.old or not change.new or names.setdefault(change.old, change.new) != change.new:
+            consistent = False
+        if any(token in _LISTING for token in (*change.old, *change.new)):  # two names for one: a person is gone
+            consistent = False
+        if len(change.old) > 1:
+            gone |= {word for word in old[change.start : change.start + len(change.old)] if word[0].isalpha()}
+    changed = {k for change in found for k in range(change.start, change.start + len(change.old))}
+    left = {token for k, token in enumerate(old) if k not in changed}
+    # of a name of several words, a word may stand elsewhere in small letters: Soccer Stars play in a soccer league
+    alone = {phrase[0] for phrase in names if len(phrase) == 1}
+    added = {word for phrase in names.values() for word in phrase if word[0].isalpha()} - STOP
+    stays = (gone - STOP) & left or alone & {token.lower() for token in left}
+    if stays or added & set(low) or len(set(names.values())) != len(names):
+        consistent = False
+    return Renaming(names, consistent)
+
+
+class Skeleton(NamedTuple):
+    """What is left of a text: its words, and the stop behind each (the first stands before all words).
+
+    A stop is empty, ``.``, ``?`` or ``!``, or ``~`` for a full stop that may just belong to an abbreviation.
+    """
+
+    words: tuple[str, ...]
+    stops: tuple[str, ...]
+
+    def stops_like(self, other: Skeleton) -> bool:
+        """Tell whether both texts have the same sentences, as far as one can tell."""
+        return all(
+            a == b or ("~" in a + b and (a + b).strip("~") in {"", "."})
+            for a, b in zip(self.stops, other.stops, strict=True)
+        )
+
+
+def skeleton(text: Count, *, numbers: bool, units: bool) -> Skeleton:
+    """Return what is left of a text without its numbers or units, for operators that may touch nothing else.
+
+    >>> from paraqd.annotation.purity.amounts import count
+    >>> skeleton(count("She paid $5 for 2 pens."), numbers=True, units=True)
+    Skeleton(words=('she', 'paid', 'for', 'pens'), stops=('', '', '', '', '.'))
+    """
+    dropped = text.units | (text.inside() if numbers else frozenset())
+    unsaid = _ARTICLES | (_NUMBER_GLUE if numbers else frozenset()) | (_UNIT_GLUE if units else frozenset())
+    words: list[str] = []
+    stops = [""]
+    for k, token in enumerate(text.low):
+        if token in _ENDERS:
+            stop = _stop(text, k)
+            stops[-1] = stop if stop != "~" else stops[-1] or stop
+        elif k not in dropped and token not in unsaid and token[0].isalnum():
+            if token == "s" and text.low[k - 1] == "'":
+                continue  # an owner's s, written apart
+            if numbers and token == "is" and text.low[k + 1 : k + 2] == ("to",):
+                continue  # 4 is to 1: four to one
+            words.append(token.removesuffix("'s"))
+            stops.append("")
+    return Skeleton(tuple(words), tuple(stops))
+
+
+def _stop(text: Count, k: int) -> str:
+    if text.low[k] != ".":
+        return text.low[k]
+    before = text.low[k - 1] if k else ""
+    following = text.tokens[k + 1] if k + 1 < len(text.tokens) else ""
+    abbreviated = before in _SHORT or (len(before) == 1 and before.isalpha())
+    if before in UNITS and before not in {"rs", "re", "in"} and (following[:1].isupper() or following in _STARTS):
+        abbreviated = False
+    goes_on = following[:1] in set(",;:-)/") or (before[:1].isdigit() and following[:1].isdigit())
+    return "~" if abbreviated or goes_on else "."
+
+
+def glued(question: str, paraphrase: str) -> str | None:
+    """Name what the paraphrase has glued together and the question has not: onekm, 9zerozero, km.What.
+
+    >>> glued("It is 1 km.", "It is onekm."), glued("It is 1 km.", "It is one km.")
+    ('onekm', None)
+    """
+    q, p = plain(question), plain(paraphrase)
+    known = {_shape(token) for token in _MIXED.findall(q)}
+    letters = {word.lower() for word in _WORD.findall(q) if len(word) == 1}
+    token: str
+    for token in _MIXED.findall(p):
+        low = token.lower().rstrip(".")
+        fine = _ORDINAL_DIGITS.fullmatch(low) or low.lstrip("0123456789") in letters
+        if not fine and _shape(token) not in known:
+            return token
+    words = {word.lower() for word in _WORD.findall(q)}
+    for token in _WORD.findall(p):
+        low = token.lower()
+        if low not in words and low not in _GLUED_FINE and len(low) < _LONGEST_WORD and _GLUED_WORD.fullmatch(low):
+            return token
+    sign = _SIGN_WORD.search(p)
+    if sign is not None and not _SIGN_WORD.search(q):
+        return sign.group()
+    sentences: list[str] = _GLUED_SENTENCES.findall(p)
+    return sentences[-1] if len(sentences) > len(_GLUED_SENTENCES.findall(q)) else None
+
+
+def _shape(token: str) -> str:
+    """Write a token of digits and letters so that another number, or another unit behind it, is no new shape."""
+    shape = re.sub(r"[\d.,]+", "0", token.lower().rstrip("."))
+    return "0u" if shape[0] == "0" and shape[1:] in UNITS else shape
+
+
+def roles(text: Count) -> Counter[tuple[object, ...]]:
+    """Return each number with what it stands with: its unit, else the noun behind it."""
+    return Counter(
+        (value, dimension, "" if dimension else _noun_behind(text, end)) for value, dimension, end in text.summed()
+    )
+
+
+def _noun_behind(text: Count, k: int) -> str:
+    """Return the next two words that carry content, as far as the number can belong to them."""
+    found: list[str] = []
+    for word in text.low[k : k + 5]:
+        if (not word[0].isalpha() and word != "-") or word in NUMBER_WORDS:
+            break
+        if word[0].isalpha() and word not in STOP:
+            found.append(stem(word))
+    return " ".join(found[:2])

@@ -1,0 +1,272 @@
+"""What valid operators promise: the same quantities, units, names and question, and no other edit than theirs."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from paraqd.annotation.purity.compare import (
+    STOP,
+    content_stems,
+    glued,
+    renaming,
+    roles,
+    skeleton,
+    split_possessives,
+    stem,
+)
+from paraqd.annotation.purity.numerals import NUMBER_WORDS
+from paraqd.annotation.purity.pair import PURE, Finding, Pair, by_two, doubt, impure
+from paraqd.annotation.purity.units import UNITS
+from paraqd.reading import Problem
+from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
+
+Check = Callable[[Pair], Finding | None]
+
+_ASKS = re.compile(
+    r"\?|？|\b(?:how|what|which|who|whose|when|where|why|find|calculate|determine|compute|evaluate|solve|simplify|estimate|"
+    r"express|state|give|name|tell|show|prove|identify|(?:work|figure)(?: it)? out)\b",
+    re.I,
+)
+_PRONOUN_ONE = re.compile(
+    r"\b(?:this|that|other|another|which|each|every|last|any|no|only|bigger|smaller|larger|some|1st|2nd|3rd|4th|the) 1"
+    r"(?= ?(?:[;?!)]|[.,](?!\d)|$)"
+    r"| (?:is|was|are|were|of|has|had|have|to|in|for|and|or|than|that|which|who|with|can|will)\b)"
+    r"|\b1 (?:another|must|should|can|who|would)\b",
+    re.I,
+)
+# sentences may begin with them, in capitals
+_NO_NAMES = STOP | frozenset(UNITS) | NUMBER_WORDS
+_NO_NAMES |= frozenset(
+    "negative minus determine calculate compute evaluate solve given suppose assume assuming work".split()
+)
+_HALF_LIST = re.compile(r"\d,(?:" + "|".join(sorted(NUMBER_WORDS)) + r")\b", re.I)
+_OPERATOR_SIGNS = frozenset("+*=<>×÷")
+_LETTERS = frozenset("mgslh")
+# words of a relation and of its opposite; a rewording may choose another word of the same side
+_OPPOSITES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("more",), ("fewer", "less")),
+    (("increased", "increases", "increase"), ("decreased", "decreases", "decrease", "reduced")),
+    (("bought", "buys", "buy"), ("sold", "sells", "sell")),
+    (("profit", "gain"), ("loss",)),
+    (("upstream",), ("downstream",)),
+    (("older", "elder"), ("younger",)),
+    (("faster",), ("slower",)),
+    (("taller", "longer"), ("shorter",)),
+    (("heavier",), ("lighter",)),
+    (("largest", "greatest", "maximum", "highest"), ("smallest", "least", "minimum", "lowest")),
+    (("odd",), ("even",)),
+    (("positive",), ("negative",)),
+)
+_NEW_WORDS = 0.5  # the share of content words beyond which a rewording is looked at
+_SAID_OTHERWISE = 2  # words
+_KNOWN_BY = 4  # letters by which a word in another form is known again
+_BEHIND, _INSIDE = 9, 30  # characters between the end of a rate and its denominator, written behind or inside it
+
+
+def check_valid(pair: Pair) -> Finding:
+    """Check a pair whose operator keeps the problem."""
+    doubtful = None
+    for finding in _findings(pair):
+        if not finding.ok:
+            return finding
+        doubtful = doubtful or finding
+    return doubtful or PURE
+
+
+def _findings(pair: Pair) -> Iterator[Finding]:
+    checks: tuple[Check, ...] = (_unchanged, _glue, same_numbers, _same_units, _same_names, _question_kept)
+    checks += (_wording,) if "wording" in pair.free else (_nothing_else, _odd_edits)
+    for check in checks:
+        finding = check(pair)
+        if finding is not None:
+            yield finding
+
+
+def _unchanged(pair: Pair) -> Finding | None:
+    if not pair.paraphrase.strip():
+        return impure("blank")
+    same = "".join(pair.question.split()) == "".join(pair.paraphrase.split())
+    return impure("unchanged") if same else None
+
+
+def _glue(pair: Pair) -> Finding | None:
+    if "ClumsyGrammar" in pair.operator.split("+"):  # leaves out the space between sentences on purpose
+        return None
+    return impure("glued together") if glued(pair.question, pair.paraphrase) else None
+
+
+def same_numbers(pair: Pair) -> Finding | None:
+    """Find quantities that the two texts do not share."""
+    by_reader, by_count = any(pair.quantities), any(pair.counted)
+    if by_reader and not by_count:
+        return impure("quantities differ by the reader, not by the second count")
+    return by_two(by_reader, by_count, "quantities differ")
+
+
+def _lone_units(problem: Problem) -> Counter[str]:
+    """Return the units that belong to no quantity; the kg of "Rs. 9 per kg" does, wherever its rupee stands."""
+    bottoms: dict[str, list[int]] = {}
+    for q in problem.quantities:
+        if q.unit and "/" in q.unit:
+            bottoms.setdefault(q.unit.partition("/")[2], []).append(q.end)
+
+    def belongs(mention: UnitMention) -> bool:
+        ends = bottoms.get(mention.unit, [])
+        k = bisect_right(ends, mention.start - _BEHIND)
+        return k < len(ends) and ends[k] < mention.start + _INSIDE
+
+    return Counter(m.unit for m in find_unit_mentions(problem) if m.quantity is None and not belongs(m))
+
+
+def _same_units(pair: Pair) -> Finding | None:
+    """Compare the units that no number stands with; a rewording may name one twice, but no other one."""
+    read_before, read_after = _lone_units(pair.q), _lone_units(pair.p)
+    before, after = pair.qc.lone_units(), pair.pc.lone_units()
+    if "wording" in pair.free:  # what the reader takes for a unit by itself depends on the words around it
+        other = set(before) != set(after)
+        return by_two(other and set(read_before) != set(read_after), other, "units differ")
+    return by_two(read_before != read_after, before != after, "units differ")
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+def _same_names(pair: Pair) -> Finding | None:
+    if "names" not in pair.free:
+        return impure("names differ") if _name_changes(pair) else None
+    if "wording" not in pair.free:
+        return None  # the words are compared one by one
+    changed = {name: times for name, times in _name_changes(pair).items() if times[0]}
+    if any(after for _, after in changed.values()):
+        return impure("names mixed")
+    before, after = Counter(split_possessives(pair.qc.low)), Counter(split_possessives(pair.pc.low))
+    new = Counter(times for word, times in after.items() if word not in before)
+    gone = Counter(times for times, _ in changed.values())
+    return doubt("names differ more than by a renaming") if gone - new else None
+
+
+def _name_changes(pair: Pair) -> dict[str, tuple[int, int]]:
+    """Return how often each name stands in both texts where that differs.
+
+    What is a name is the reader's word; how often it stands there is counted in the texts, so that a name which is
+    seen in one place and not in another counts all the same.
+    """
+    names = {word.lower() for e in (*pair.q.entities, *pair.p.entities) for word in re.findall(r"[^\W\d_]+", e.text)}
+    names -= _NO_NAMES
+    if any(
+        c.isupper() for c in pair.question
+    ):  # what also stands in small letters is no name: "Tom Bought …, Ann bought"
+        names -= {token for token in (*pair.qc.tokens, *pair.pc.tokens) if token.islower()}
+    before, after = Counter(split_possessives(pair.qc.low)), Counter(split_possessives(pair.pc.low))
+    return {name: (before[name], after[name]) for name in names if before[name] != after[name] and len(name) > 1}
+
+
+# --- the question -------------------------------------------------------------------------------
+
+
+def _question_kept(pair: Pair) -> Finding | None:
+    by_reader = bool(pair.q.questions) and not pair.p.questions
+    by_count = bool(_ASKS.search(pair.question)) and not _ASKS.search(pair.paraphrase)
+    lost = by_two(by_reader, by_count, "question lost")
+    if lost is not None or pair.q.question is None:
+        return lost
+    wanted = set(content_stems(pair.q.question.target))
+    if "names" in pair.free:
+        wanted -= {stem(word) for e in pair.q.entities for word in e.text.split()}
+    found = {word[:_KNOWN_BY] for word in content_stems(pair.paraphrase)}
+    missing = {word for word in wanted if word[:_KNOWN_BY] not in found}
+    if 2 * len(missing) <= len(wanted):
+        return None
+    # a word or two may have been said by others ("how much did he save": "his savings")
+    return impure("question changed") if len(missing) > _SAID_OTHERWISE else doubt("the question lost a word")
+
+
+# --- nothing but the promised edit --------------------------------------------------------------
+
+
+def _nothing_else(pair: Pair) -> Finding | None:
+    """Compare what is left when numbers or units, whichever the operator may touch, are taken out."""
+    if pair.free == {"names"}:
+        return _only_renamed(pair)
+    numbers, units = "numbers" in pair.free, "units" in pair.free
+    before = skeleton(pair.qc, numbers=numbers, units=units)
+    after = skeleton(pair.pc, numbers=numbers, units=units)
+    if before.words != after.words:
+        renamed = "names" in pair.free and renaming(before.words, after.words).consistent
+        return None if renamed else impure("other words changed")
+    return None if before.stops_like(after) else impure("sentence end lost or added")
+
+
+def _only_renamed(pair: Pair) -> Finding | None:
+    found = renaming(pair.qc.tokens, pair.pc.tokens)
+    if not found.consistent:
+        return impure("no consistent renaming")
+    cased = any(c.isupper() for c in pair.question)
+    words = [token.removesuffix("'s") for token in pair.qc.tokens]
+    low = [word.lower() for word in words]
+    for phrase in found.names:
+        for k, word in enumerate(low):
+            if word == phrase[0] and ((cased and words[k].islower()) or (k and low[k - 1] in {"a", "an"})):
+                return doubt("what was renamed may be no name")
+    return None
+
+
+def _odd_edits(pair: Pair) -> Finding | None:
+    """Look for edits that both opinions would follow blindly: a pronoun made a number, a variable made a unit."""
+    if "numbers" in pair.free:
+        if _HALF_LIST.search(pair.paraphrase) and not _HALF_LIST.search(pair.question):
+            return doubt("a list half in words")
+        found = {m.lower() for m in _PRONOUN_ONE.findall(pair.paraphrase)}
+        if found - {m.lower() for m in _PRONOUN_ONE.findall(pair.question)}:
+            return doubt("the pronoun one made a number")
+    if "units" not in pair.free:
+        return None
+    for change in pair.changes:
+        letters = [token for token in change.old if token in _LETTERS]
+        if letters and any(_is_variable(pair, letter) for letter in letters):
+            return impure("a variable made a unit")
+    return None
+
+
+def _is_variable(pair: Pair, letter: str) -> bool:
+    low = pair.qc.low
+    for k, token in enumerate(low):
+        if token != letter:
+            continue
+        before, after = low[k - 1] if k else "", low[k + 1] if k + 1 < len(low) else ""
+        times = {"*", "×"} if before[:1].isdigit() else set()  # 80 m * 60 m are dimensions
+        if after in _OPERATOR_SIGNS - times or before in _OPERATOR_SIGNS:
+            return True
+    return False
+
+
+def _turned(pair: Pair) -> str | None:
+    """Return the relation whose words became fewer while those of its opposite became more, or None."""
+    before, after = Counter(pair.qc.low), Counter(pair.pc.low)
+    for one, other in _OPPOSITES:
+        fewer = [sum(after[word] - before[word] for word in side) for side in (one, other)]
+        if min(fewer) < 0 < max(fewer):
+            return f"{next(iter(one))}, {next(iter(other))}"
+    return None
+
+
+def _wording(pair: Pair) -> Finding | None:
+    """Check a rewording: no relation turned, each number with its unit or noun, most content words there."""
+    turned = _turned(pair)
+    if turned is not None:
+        return impure(f"a relation turned round ({turned})")
+    before, after = roles(pair.qc), roles(pair.pc)
+    lost, new = before - after, after - before
+    # the same things with other numbers: a noun in another word is no exchange
+    if len(lost) > 1 and Counter(role[1:] for role in lost.elements()) == Counter(role[1:] for role in new.elements()):
+        return doubt("numbers stand with other words")
+    wanted, found = content_stems(pair.question), content_stems(pair.paraphrase)
+    if "names" in pair.free:
+        for e in pair.q.entities:
+            wanted -= content_stems(e.text)
+    if sum((wanted - found).values()) > _NEW_WORDS * sum(wanted.values()):
+        return doubt("most content words are new")
+    return None

@@ -1,1 +1,0 @@
-"""Corpora: file formats, augmentation, and checks of what was made."""

@@ -1,0 +1,1 @@
+"""Read and write tables; named data sets, pairs and triplets."""

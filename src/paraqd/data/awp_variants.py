@@ -1,0 +1,183 @@
+"""The open benchmark ``awp-variants``: pairs of written rewrites of one problem, with the fault of the invalid ones.
+
+Both texts of a pair were written for this project. The problem that they rewrite comes from other people's data; it
+is read here only to leave out what is too near to it, and goes into no pair.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paraqd.data.datasets import DatasetError, written_split
+from paraqd.data.tables import Row, check_writable, open_writer, replacing
+
+NEAR = 95.0  # percent of characters that a text may share with the problem as its corpus has it
+SCHEMA: Mapping[str, type] = {
+    "id": str,
+    "problem": str,
+    "question": str,
+    "paraphrase": str,
+    "label": int,
+    "fault": str,
+    "evidence_kind": str,
+    "source": str,
+    "form": str,
+}
+# the fault as its writer named it, and the kind of evidence that a scorer should give for it
+EVIDENCE_KINDS: Mapping[str, str] = {
+    "number_changed": "number_changed",
+    "number_lost": "number_lost",
+    "number_swapped": "number_changed",
+    "unit_changed": "unit_changed",
+    "relation_flipped": "relation_changed",
+    "question_changed": "question_changed",
+    "question_lost": "question_lost",
+    "condition_lost": "content_lost",
+    "condition_added": "content_added",
+    "entity_mixed": "entity_changed",
+    "incoherent": "incoherent",
+}
+SOURCES = ("aqua", "mathqa", "gsm8k")
+
+# which text stands as the question and which as its paraphrase; the place in this list is the letter of the id
+_PAIRS = (
+    ("heavy_valid", "moderate_valid"),
+    ("moderate_valid", "heavy_valid"),
+    ("heavy_valid", "heavy_invalid"),
+    ("moderate_valid", "moderate_invalid"),
+    ("heavy_valid", "moderate_invalid"),
+    ("moderate_valid", "heavy_invalid"),
+)
+_TEXTS = tuple(dict.fromkeys(name for pair in _PAIRS for name in pair))
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The benchmark's rows, and what was left out.
+
+    ``near`` counts the texts of each sort that are too near to the problem as its corpus has it, ``same`` the pairs
+    of two texts that do not differ; ``dropped`` counts all pairs that are not among the rows because of these.
+    """
+
+    rows: tuple[Row, ...] = field(repr=False)
+    problems: int
+    dropped: int
+    near: Mapping[str, int]
+    same: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain data."""
+        return {
+            "rows": len(self.rows),
+            "problems": self.problems,
+            "dropped": self.dropped,
+            "near": dict(self.near),
+            "same": self.same,
+        }
+
+
+def is_near(text: str, original: str) -> bool:
+    """Whether a text is the original or nearly so, case and white space apart.
+
+    >>> is_near("Tom has 5 pens. How many are left?", "tom has 5 pens . how many are left ?")
+    True
+    >>> is_near("How many of his 5 pens does Tom still have?", "tom has 5 pens . how many are left ?")
+    False
+    """
+    from rapidfuzz import fuzz
+
+    return fuzz.ratio(_plain(text), _plain(original), score_cutoff=NEAR) > NEAR
+
+
+def build_variants(written: Iterable[Row]) -> Variants:
+    """Make the benchmark.
+
+    Parameters
+    ----------
+    written : iterable of dict
+        Rows of ``written_pairs``: ``id`` (its corpus, a hyphen, a number), ``question``, ``heavy_valid``,
+        ``moderate_valid``, ``heavy_invalid``, ``moderate_invalid``, ``heavy_fault``, ``moderate_fault``. Only the
+        tenth that `written_split` keeps for the benchmark is used.
+
+    Returns
+    -------
+    Variants
+        Up to six rows for each problem: its two valid texts as a pair in both directions, and each valid text with
+        each invalid one. ``form`` says how far the two texts were reworded, the question's first.
+
+    Raises
+    ------
+    DatasetError
+        For a fault that has no kind of evidence, a blank text, an unknown source, or no problem of the benchmark.
+
+    """
+    rows: list[Row] = []
+    near: Counter[str] = Counter()
+    problems = dropped = same = 0
+    for row in written:
+        key = str(row.get("id") or "")
+        if written_split(key) != "benchmark":
+            continue
+        problems += 1
+        _check(row, key)
+        copied = {name for name in _TEXTS if is_near(row[name], str(row["question"]))}
+        near.update(copied)
+        for pair in _made(row, key, problems):
+            if {pair["question"], pair["paraphrase"]} & {row[name] for name in copied}:
+                dropped += 1
+            elif pair["question"] == pair["paraphrase"]:
+                dropped, same = dropped + 1, same + 1
+            else:
+                rows.append(pair)
+    if not rows:
+        raise DatasetError("none of these written pairs belongs to the benchmark: there is nothing to build")
+    return Variants(rows=tuple(rows), problems=problems, dropped=dropped, near=dict(near), same=same)
+
+
+def write_variants(variants: Variants, out: str | Path) -> Path:
+    """Write the rows to a file, whole or not at all; the format by its name, the same rows as the same bytes."""
+    kind = check_writable(out)
+    path = Path(out)
+    with replacing(path) as temporary, open_writer(temporary, SCHEMA, kind=kind) as writer:
+        writer.write(variants.rows)
+    return path
+
+
+def _made(row: Row, key: str, number: int) -> Iterator[Row]:
+    problem = f"awp-{number:04d}"
+    for letter, (question, paraphrase) in zip("abcdef", _PAIRS, strict=True):
+        form = paraphrase.partition("_")[0]
+        valid = paraphrase.endswith("_valid")
+        fault = None if valid else str(row[f"{form}_fault"])
+        yield {
+            "id": f"{problem}-{letter}",
+            "problem": problem,
+            "question": row[question],
+            "paraphrase": row[paraphrase],
+            "label": int(valid),
+            "fault": fault,
+            "evidence_kind": None if fault is None else EVIDENCE_KINDS[fault],
+            "source": key.partition("-")[0],
+            "form": f"{question.partition('_')[0]}-{form}",
+        }
+
+
+def _check(row: Row, key: str) -> None:
+    for name in ("question", *_TEXTS):
+        if not isinstance(row.get(name), str) or not row[name].strip():
+            raise DatasetError(f"written pairs, {key}: {name!r} is blank or not text")
+    for name in ("heavy_fault", "moderate_fault"):
+        if row.get(name) not in EVIDENCE_KINDS:
+            raise DatasetError(
+                f"written pairs, {key}: {name!r} is {row.get(name)!r}; known are {', '.join(EVIDENCE_KINDS)}"
+            )
+    if key.partition("-")[0] not in SOURCES:
+        raise DatasetError(f"written pairs: the id {key!r} names none of the sources {', '.join(SOURCES)}")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,169 @@
+"""Labelled pairs with the kind of fault and where it shows: what the learned part of the scorer is trained on."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from paraqd.data.awp_variants import EVIDENCE_KINDS
+from paraqd.data.tables import open_table
+from paraqd.data.writers import replacing
+
+Span = tuple[int, int]
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_HARMLESS = frozenset("a an the that is are was were be been has have had do does did , ; .".split())
+# what each operator does to a text, by the evidence that should be given for it
+OPERATOR_KINDS: Mapping[str, str] = {
+    "NumberDeletion": "number_lost",
+    "NumberChange": "number_changed",
+    "NumberSwap": "number_changed",
+    "UnitReplacement": "unit_changed",
+    "RelationFlip": "relation_changed",
+    "ConditionDeletion": "content_lost",
+    "QuestionReplacement": "question_changed",
+    "QuestionTruncation": "question_lost",
+    "LastSentenceDeletion": "question_lost",
+    "InconsistentRenaming": "entity_changed",
+    "ThingMixing": "entity_changed",
+    "RoleSwap": "entity_changed",
+    "WrongReference": "entity_changed",
+    "EntityDeletion": "incoherent",
+    "ConditionAddition": "content_added",
+    "OrderedNumbers": "number_changed",
+    "BrokenConverse": "relation_changed",
+    "SmallWordChange": "relation_changed",
+    "TfidfReplacement": "incoherent",
+    "InventedWord": "incoherent",
+    "RandomDeletion": "content_lost",
+    "ImportantPhraseDeletion": "content_lost",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyPair:
+    """A pair with what is wrong with it: ``kind`` is blank where nothing is, or where it is not known.
+
+    ``placed`` says whether the spans are known; of a valid pair they are known to be none.
+    """
+
+    id: str
+    question: str
+    paraphrase: str
+    label: int
+    kind: str = ""
+    source: str = ""
+    question_spans: tuple[Span, ...] = ()
+    paraphrase_spans: tuple[Span, ...] = ()
+    placed: bool = True
+
+
+def changed_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    """Return what of ``before`` is gone and what of ``after`` is new, as spans over whole words.
+
+    >>> changed_spans("Tom has 5 red pens.", "Tom has red caps.")
+    (((8, 9), (14, 18)), ((12, 16),))
+    """
+    old, new = list(_TOKEN.finditer(before)), list(_TOKEN.finditer(after))
+    matcher = difflib.SequenceMatcher(
+        None, [t.group().lower() for t in old], [t.group().lower() for t in new], autojunk=False
+    )
+    gone, come = [], []
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        if b > a:
+            gone.append((old[a].start(), old[b - 1].end()))
+        if d > c:
+            come.append((new[c].start(), new[d - 1].end()))
+    return tuple(gone), tuple(come)
+
+
+def found_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span, ...]:
+    """Return where the words of some spans of a text stand in another text; those that stand there once."""
+    words = {m.group().lower() for start, end in spans for m in _TOKEN.finditer(text, start, end)}
+    places: dict[str, list[Span]] = {}
+    for match in _TOKEN.finditer(other):
+        if match.group().lower() in words and (match.group()[0].isdigit() or len(match.group()) > 3):
+            places.setdefault(match.group().lower(), []).append(match.span())
+    return tuple(sorted(found[0] for found in places.values() if len(found) == 1))
+
+
+def written_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
+    """Yield the pairs of written questions: the rewrites beside the question, and beside each other."""
+    for row in rows:
+        name, question = str(row["id"]), str(row["question"])
+        valid = {form: str(row[f"{form}_valid"]) for form in ("heavy", "moderate")}
+        for form, text in valid.items():
+            yield FaultyPair(name, question, text, 1, source=f"written-{form}")
+            faulty, kind = str(row[f"{form}_invalid"]), EVIDENCE_KINDS[str(row[f"{form}_fault"])]
+            gone, come = changed_spans(text, faulty)
+            lost = found_again(text, gone, question)
+            yield FaultyPair(name, question, faulty, 0, kind, f"written-{form}", lost, come, bool(lost or come))
+            for other_form, other in valid.items():
+                spans = gone if other_form == form else found_again(text, gone, other)
+                if other != faulty:
+                    yield FaultyPair(name, other, faulty, 0, kind, f"across-{form}", spans, come, bool(spans or come))
+        yield FaultyPair(name, valid["heavy"], valid["moderate"], 1, source="across")
+        yield FaultyPair(name, valid["moderate"], valid["heavy"], 1, source="across")
+
+
+def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, str]) -> Iterator[FaultyPair]:
+    """Yield augmented pairs, each beside the question that ``questions`` holds under its id.
+
+    A row's own question is the text that the operator was applied to: another wording of that question, or itself.
+    """
+    for row in rows:
+        name, start, text = str(row["id"]), str(row["question"]), str(row["paraphrase"])
+        question = questions.get(name, start)
+        last = str(row["operator"]).rpartition("+")[2]
+        source = "composed" if question != start else "rules"
+        if int(row["label"]):
+            if text != question:
+                yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")
+            continue
+        gone, come = changed_spans(start, text)
+        if last == "RandomDeletion" and _harmless(start, gone) and not come:
+            yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")  # clumsy, and all there
+            continue
+        lost = gone if question == start else found_again(start, gone, question)
+        simple = "+" not in str(row["operator"])  # of a composition the diff holds the rewording, too
+        yield FaultyPair(
+            name,
+            question,
+            text,
+            0,
+            OPERATOR_KINDS.get(last, ""),
+            f"{source}-{last}",
+            lost if simple else (),
+            come if simple else (),
+            simple and bool(lost or come),
+        )
+
+
+def _harmless(text: str, spans: Iterable[Span]) -> bool:
+    """Tell whether nothing but articles, copulas and commas is gone."""
+    return all(m.group().lower() in _HARMLESS for start, end in spans for m in _TOKEN.finditer(text, start, end))
+
+
+def write_faults(pairs: Iterable[FaultyPair], path: str | Path) -> int:
+    """Write pairs as JSON Lines, whole or not at all; return how many."""
+    import gzip
+
+    count = 0
+    with replacing(Path(path)) as temporary, gzip.open(temporary, "wt", encoding="utf-8") as file:
+        for pair in pairs:
+            file.write(json.dumps(asdict(pair), ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+def read_faults(path: str | Path) -> Iterator[FaultyPair]:
+    """Read what `write_faults` wrote."""
+    for row in open_table(path).rows():
+        spans = {name: tuple((int(a), int(b)) for a, b in row[name]) for name in ("question_spans", "paraphrase_spans")}
+        yield FaultyPair(**{**row, **spans})

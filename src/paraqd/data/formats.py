@@ -1,0 +1,265 @@
+"""File formats by name, and files opened as bytes with one line of explanation where that fails."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from paraqd.errors import ParaqdError
+
+STANDARD_INPUT = "-"
+
+
+class TableError(ParaqdError, ValueError):
+    """A file that cannot be read or written as asked; the message is one line that says what to do."""
+
+
+class CannotWriteError(TableError):
+    """A file that cannot be written, or not to its end: the disk is full, say."""
+
+
+class DamagedError(TableError):
+    """Damage somewhere inside a file: the rows before it are sound.
+
+    Where those behind it can be read, too, ``row`` says in a few words what is wrong with the one that is lost.
+    """
+
+    def __init__(self, message: str, *, row: str = "") -> None:
+        super().__init__(message)
+        self.row = row
+
+
+class EmptyError(TableError):
+    """A file with nothing in it."""
+
+
+class Format(StrEnum):
+    """What a file holds, told by its name."""
+
+    CSV = "csv"
+    TSV = "tsv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+class Packing(StrEnum):
+    """How a file of text is compressed, told by its name, or by its first bytes where it has none."""
+
+    NONE = ""
+    GZIP = "gz"
+    ZSTD = "zst"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A format and how the file is compressed."""
+
+    format: Format
+    packing: Packing = Packing.NONE
+
+
+_ENDINGS = {
+    ".csv": Format.CSV,
+    ".tsv": Format.TSV,
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".parquet": Format.PARQUET,
+}
+_KNOWN = "known are .csv, .tsv, .jsonl and .parquet, the first three also with .gz or .zst"
+UTF8 = ("utf-8", "utf-8-sig")
+NOT_UTF8 = "not UTF-8"
+_HEAD = 4096
+_MAGIC = ((b"\x1f\x8b", Packing.GZIP), (b"\x28\xb5\x2f\xfd", Packing.ZSTD))
+_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+def kind_of(path: str | Path) -> Kind:
+    """Tell the format by the file's name; ``-`` is JSONL.
+
+    >>> kind_of("questions.csv.gz")
+    Kind(format=<Format.CSV: 'csv'>, packing=<Packing.GZIP: 'gz'>)
+    """
+    if str(path) == STANDARD_INPUT:
+        return Kind(Format.JSONL)
+    endings = [ending.lower() for ending in Path(path).suffixes[-2:]]
+    last = endings[-1].removeprefix(".") if endings else ""
+    packing = Packing(last) if last in tuple(Packing) else Packing.NONE
+    ending = "".join(endings[:-1][-1:] if packing else endings[-1:])
+    if ending in _ENDINGS:
+        kind = Kind(_ENDINGS[ending], packing)
+        if kind.format is Format.PARQUET and packing:
+            raise TableError(f"{path}: Parquet is compressed inside already; name it .parquet without .{packing}")
+        return kind
+    if ending in (".xlsx", ".xls", ".ods"):
+        raise TableError(
+            f"{path} is a spreadsheet, neither read nor written here: use CSV (UTF-8), which Excel opens and saves"
+        )
+    shown = ending or "no ending"
+    raise TableError(f"{path}: cannot tell the format by its name ({shown}); {_KNOWN}")
+
+
+def is_known(path: str | Path) -> bool:
+    """Whether the file's name says how it is read.
+
+    >>> is_known("pairs.tsv.gz"), is_known("readme.txt")
+    (True, False)
+    """
+    try:
+        kind_of(path)
+    except TableError:
+        return False
+    return True
+
+
+def reason(error: BaseException) -> str:
+    """Say in a few words what went wrong, without the path that Python puts into the text."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def check_names(columns: tuple[str, ...], name: str | Path) -> tuple[str, ...]:
+    """Return the columns of a file; a TableError where two have the same name."""
+    twice = sorted({column for column in columns if column and columns.count(column) > 1})
+    if twice:
+        raise TableError(f"{name} has the column {twice[0]!r} twice; rename one of them")
+    return columns
+
+
+@contextmanager
+def explained(path: str | Path) -> Iterator[None]:
+    """Turn what can go wrong with the bytes of a file into a TableError of one line."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise TableError(f"there is no file {path}") from None
+    except IsADirectoryError:
+        raise TableError(f"{path} is a folder: give a file") from None
+    except EOFError:
+        raise DamagedError(f"{path} is cut off: the gzip data end too early; copy or make it again") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise DamagedError(f"{path} is not a sound gzip file ({reason(error)})") from None
+    except OSError as error:
+        raise TableError(f"cannot read {path}: {reason(error)}") from None
+
+
+@contextmanager
+def open_bytes(path: Path, packing: Packing, name: str) -> Iterator[BinaryIO]:
+    """Open a file for reading as bytes, uncompressed; parts that were compressed one by one are read as one."""
+    with explained(name), open(path, "rb") as raw:
+        if packing is Packing.GZIP:
+            with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
+                yield cast(BinaryIO, unpacked)
+        elif packing is Packing.ZSTD:
+            with io.BufferedReader(_ZstdReader(name, raw)) as buffered:
+                yield cast(BinaryIO, buffered)
+        else:
+            yield raw
+
+
+class _ZstdReader(io.RawIOBase):
+    """What zstd compressed, as bytes; pyarrow, which is needed for Parquet anyway, can read it."""
+
+    def __init__(self, name: str, raw: BinaryIO) -> None:
+        import pyarrow as pa
+
+        self._name = name
+        self._stream: Any = pa.CompressedInputStream(raw, Packing.ZSTD.name.lower())
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return int(self._stream.readinto(buffer))
+        except OSError as error:
+            if error.errno is not None:  # the disk's fault, not the data's
+                raise
+            if "runcated" in str(error):
+                problem = "is cut off: the zstd data end too early; copy or make it again"
+            else:
+                problem = f"is not a sound zstd file ({reason(error)})"
+            raise DamagedError(f"{self._name} {problem}") from None
+
+
+def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> str:
+    """Return the encoding to read a text file with: the one given, else by its first bytes, else UTF-8.
+
+    Files that are plainly something else (compressed, UTF-16 without a mark, empty) are refused here, where
+    the reason can still be named.
+    """
+    head = _head(path, kind.packing, name)
+    if not head:
+        raise EmptyError(f"{name} is empty")
+    if encoding is not None:
+        try:
+            found = codecs.lookup(encoding).name
+            "".encode(found)  # rot13 and base64 are codecs too, but not of text
+        except (LookupError, TypeError):
+            raise TableError(f"unknown encoding {encoding!r}; try utf-8, cp1252, latin-1 or utf-16") from None
+        if found not in UTF8:
+            return found
+    for mark, found in _BOMS:
+        if head.startswith(mark):
+            return found
+    if packing := _packing_in(head):
+        how = packing.name.lower()
+        if kind.packing:
+            raise TableError(f"{name} is compressed twice; once is enough (now with {how} inside)")
+        raise TableError(f"{name} is compressed with {how}; name it {name}.{packing}")
+    if head.startswith((b"PAR1", b"PK\x03\x04")):
+        what = "a Parquet file" if head.startswith(b"PAR1") else "a spreadsheet or a zip archive"
+        raise TableError(f"{name} is {what}, not {kind.format.upper()}")
+    if b"\x00" * 4 in (head[0:8:2], head[1:8:2]):  # plain letters, two bytes each
+        guess = "utf-16-be" if head[0] == 0 else "utf-16-le"
+        raise TableError(f"{name} is not UTF-8 (every second byte is zero); try --encoding {guess}")
+    return "utf-8"
+
+
+def packing_of(path: Path) -> Packing:
+    """Tell by its first bytes how a file without a name of its own is compressed."""
+    return _packing_in(_head(path, Packing.NONE, str(path)))
+
+
+def _packing_in(head: bytes) -> Packing:
+    return next((packing for magic, packing in _MAGIC if head.startswith(magic)), Packing.NONE)
+
+
+def _head(path: Path, packing: Packing, name: str) -> bytes:
+    """Return the first bytes, also of a file that is damaged behind them."""
+    head = b""
+    try:
+        with open_bytes(path, packing, name) as file:
+            while len(head) < _HEAD and (more := cast(io.BufferedReader, file).read1(_HEAD - len(head))):
+                head += more
+    except DamagedError:
+        if not head:
+            raise
+    return head
+
+
+def undecodable(path: Path, name: str, kind: Kind, encoding: str, why: str = "") -> TableError:
+    """Explain bytes that the encoding does not allow: for UTF-8 by line and byte, found by reading again."""
+    if encoding not in UTF8:
+        return TableError(f"{name} cannot be read as {encoding} ({why}); give another --encoding")
+    offset = 0
+    with open_bytes(path, kind.packing, name) as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as here:
+                return DamagedError(
+                    f"{name} is not UTF-8: line {number}, byte {offset + here.start + 1} of the file is "
+                    f"0x{line[here.start]:02x}; if it comes from Excel on Windows, try --encoding cp1252",
+                    row=NOT_UTF8,
+                )
+            offset += len(line)
+    return TableError(f"{name} is not UTF-8; try --encoding cp1252")

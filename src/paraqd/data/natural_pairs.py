@@ -1,0 +1,50 @@
+"""Natural pairs: two questions of a corpus with the same numbers and the same computed answer, in other words."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+from paraqd.data.faulty_pairs import FaultyPair
+from paraqd.reading import read
+from paraqd.reading.equality import multiset
+
+_FEWEST_NUMBERS = 2
+_MOST_ALIKE = 40  # questions with the same numbers: more of them are a template of its own
+_LEAST, _MOST = 58.0, 93.0  # of 100: below it they share numbers by chance, above it they are one text
+
+
+def natural_pairs(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
+    """Yield pairs of questions that ask the same in other words: same numbers, same answer, like words.
+
+    ``rows`` have ``id``, ``question`` and ``answer``; one without an answer takes no part.
+    """
+    from rapidfuzz import fuzz
+
+    groups: dict[Hashable, list[tuple[str, str, float]]] = defaultdict(list)
+    for row in rows:
+        answer = _number(row.get("answer"))
+        if answer is None:
+            continue
+        numbers = multiset(read(str(row["question"])).quantities)
+        if sum(numbers.values()) >= _FEWEST_NUMBERS:
+            groups[frozenset(numbers.items())].append((str(row["id"]), str(row["question"]), answer))
+    for group in groups.values():
+        if len(group) > _MOST_ALIKE:
+            continue
+        for (name, one, answer), (_, other, theirs) in combinations(group, 2):
+            if not math.isclose(answer, theirs, rel_tol=1e-3, abs_tol=1e-9):
+                continue
+            if _LEAST <= fuzz.token_sort_ratio(one.lower(), other.lower()) <= _MOST:
+                yield FaultyPair(name, one, other, 1, source="natural")
+
+
+def _number(value: object) -> float | None:
+    try:
+        found = float(value)  # type: ignore[arg-type]  # whatever stands there
+    except (TypeError, ValueError):
+        return None
+    return found if math.isfinite(found) else None

@@ -1,0 +1,206 @@
+"""Labelled pairs read from a file, every flaw found and named before anything is made of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraqd.data.labels import ALSO_READ, binary_label
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, TableError, default_id, open_table
+
+OPERATOR_COLUMN = "operator"
+
+_SHOWN = 60  # characters of a value that a message shows
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{0,3},[0-9]+")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A question and a paraphrase of it; ``label`` is 1 where it is valid, 0 where not, None where unknown.
+
+    ``row`` is the pair's place in its file, counted from 1 without the header. ``group`` names what several questions
+    have in common where they are not independent: the problem that all of them word.
+    """
+
+    id: str
+    question: str
+    paraphrase: str
+    label: int | None
+    operator: str = ""
+    score: float | None = None
+    row: int = 0
+    group: str = ""
+
+
+def read_pairs(
+    source: str | Path,
+    *,
+    columns: Columns = DEFAULT_COLUMNS,
+    encoding: str | None = None,
+    labelled: bool = True,
+    score_column: str = "score",
+    scored: bool = False,
+    contradictions: bool = False,
+    operator_column: str = OPERATOR_COLUMN,
+    group_column: str | None = None,
+) -> list[Pair]:
+    """Read every pair of a file.
+
+    Parameters
+    ----------
+    source : str or Path
+        CSV, TSV, JSONL or Parquet with a question, a paraphrase and, where known, a label, an id, an operator and a
+        score; ``-`` is standard input as JSONL.
+    columns, encoding
+        What the columns are called, and the encoding of a text file that is not UTF-8.
+    labelled : bool
+        Whether every pair must have a label. Without it a label may be blank or its column absent.
+    score_column : str
+        The column of scores. Where it is there, every row must hold a finite number.
+    scored : bool
+        Whether the column of scores must be there.
+    contradictions : bool
+        Whether a pair may stand twice with different labels, as in a published test set that must be kept as it is.
+    operator_column, group_column : str
+        The columns of ``operator`` and ``group``, if they are there.
+
+    Returns
+    -------
+    list of Pair
+        In the order of the file. All pairs of one question may share its id.
+
+    Raises
+    ------
+    TableError
+        One line for: a file without rows, a label that is not 0 or 1, a score that is no finite number, a question
+        that is blank or not text, an id that stands for two different questions, a pair given twice with different
+        labels.
+
+    """
+    table = open_table(source, encoding=encoding)
+    table.require(columns, ("question", "paraphrase", "label") if labelled else ("question", "paraphrase"))
+    if scored:
+        table.need("score", score_column)
+    wanted = [columns.question, columns.paraphrase, columns.label, columns.id, operator_column, score_column]
+    wanted += [] if group_column is None else [group_column]
+    has_scores = score_column in table.columns
+    pairs = []
+    for number, row in enumerate(table.rows(wanted), start=1):
+        where = f"{table.name}, row {number}"
+        pairs.append(
+            Pair(
+                row=number,
+                **_texts(row, columns, where),
+                label=_label(row.get(columns.label), columns.label, where, needed=labelled),
+                operator=str(row.get(operator_column) or ""),
+                score=_score(row.get(score_column), score_column, where) if has_scores else None,
+                group="" if group_column is None else str(row.get(group_column) or ""),
+            )
+        )
+    if not pairs:
+        raise TableError(f"{table.name} has no rows")
+    _check_ids(pairs, table.name)
+    if not contradictions:
+        _check_labels(pairs, table.name)
+    return pairs
+
+
+def both_classes(pairs: Sequence[Pair], source: str | Path) -> None:
+    """Raise a TableError where the pairs are all valid or all invalid: nothing can be compared then.
+
+    >>> both_classes([Pair("a", "How many?", "How much?", 1)], "pairs.csv")
+    Traceback (most recent call last):
+    paraqd.data.formats.TableError: pairs.csv has only valid pairs: both classes are needed, labels 1 and 0
+    """
+    labels = {pair.label for pair in pairs}
+    if {0, 1} <= labels:
+        return
+    if labels <= {None}:
+        raise TableError(f"{source} has no labelled pairs: both classes are needed, labels 1 and 0")
+    only = "valid" if 1 in labels else "invalid"
+    raise TableError(f"{source} has only {only} pairs: both classes are needed, labels 1 and 0")
+
+
+def _texts(row: Row, columns: Columns, where: str) -> dict[str, str]:
+    question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
+    if question is None or (isinstance(question, str) and not question.strip()):
+        raise TableError(f"{where}: the question is blank ({columns.question!r})")
+    paraphrase = "" if paraphrase is None else paraphrase  # a blank paraphrase is one that lost everything
+    for name, text in ((columns.question, question), (columns.paraphrase, paraphrase)):
+        if not isinstance(text, str):
+            raise TableError(f"{where}: {name!r} is {_shown(text)}, which is not text")
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise TableError(f"{where}: {name!r} is not valid Unicode") from None
+    given = row.get(columns.id)
+    key = default_id(question) if given is None or not str(given).strip() else str(given).strip()
+    return {"id": key, "question": question, "paraphrase": paraphrase}
+
+
+def _label(value: Any, column: str, where: str, *, needed: bool) -> int | None:
+    try:
+        found = binary_label(value)
+    except ValueError:
+        raise TableError(
+            f"{where}: {column!r} is {_shown(value)}; a label is 1 (valid) or 0 (invalid); {ALSO_READ}"
+        ) from None
+    if found is None and needed:
+        raise TableError(f"{where}: {column!r} is blank; a label is 1 (valid) or 0 (invalid)")
+    return found
+
+
+def _score(value: Any, column: str, where: str) -> float:
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        score = float(value)
+    except (TypeError, ValueError, OverflowError):
+        shown = "blank" if value is None or not str(value).strip() else _shown(value)
+        raise TableError(f"{where}: {column!r} is {shown}, which is not a number{_with_a_point(value)}") from None
+    if not math.isfinite(score):
+        raise TableError(f"{where}: {column!r} is {_shown(value)}; a score is a finite number")
+    return score
+
+
+def _with_a_point(value: Any) -> str:
+    """Say how a number with a decimal comma is written, as spreadsheets in many languages have it.
+
+    >>> _with_a_point("0,8373")
+    '; write it with a decimal point: 0.8373'
+    """
+    text = str(value).strip()
+    return f"; write it with a decimal point: {text.replace(',', '.')}" if _DECIMAL_COMMA.fullmatch(text) else ""
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _check_ids(pairs: Sequence[Pair], name: str) -> None:
+    first: dict[str, Pair] = {}
+    for pair in pairs:
+        known = first.setdefault(pair.id, pair)
+        if known.question != pair.question:
+            raise TableError(
+                f"{name}: the id {_shown(pair.id)} stands for two different questions, in rows {known.row} and "
+                f"{pair.row}; give each question an id of its own, or leave the ids out"
+            )
+
+
+def _check_labels(pairs: Sequence[Pair], name: str) -> None:
+    first: dict[tuple[str, str], Pair] = {}
+    for pair in pairs:
+        if pair.label is None:
+            continue
+        known = first.setdefault((pair.question, pair.paraphrase), pair)
+        if known.label != pair.label:
+            raise TableError(
+                f"{name}: rows {known.row} and {pair.row} hold the same pair with the labels {known.label} and "
+                f"{pair.label}; keep the right one"
+            )

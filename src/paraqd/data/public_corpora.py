@@ -1,0 +1,112 @@
+"""The public corpora in the shapes in which they are published: AQuA-RAT, MathQA and GSM8K."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraqd.data.formats import TableError, explained, reason
+from paraqd.generators.training_data import detokenized
+
+_MEMBER = "train.json"  # of MathQA's archive
+_FRACTION = re.compile(r"(?<=\d) / (?=\d)")
+_POSSESSIVE = re.compile(r"(?<=\w) ' (?=s\b)")
+
+
+@dataclass(frozen=True)
+class CorpusQuestion:
+    """A question of a public corpus, white space tidied; ``formula`` is MathQA's annotation as it stands there."""
+
+    source: str
+    text: str
+    cased: bool = True
+    formula: str = ""
+
+
+def read_aqua(path: Path) -> Iterator[CorpusQuestion]:
+    """Yield the questions of AQuA-RAT: lines of JSON with question, options, rationale and correct."""
+    for where, row in _lines(path):
+        yield CorpusQuestion("aqua", _text(row, "question", where))
+
+
+def read_gsm8k(path: Path) -> Iterator[CorpusQuestion]:
+    """Yield the questions of GSM8K: lines of JSON with question and answer."""
+    for where, row in _lines(path):
+        yield CorpusQuestion("gsm8k", _text(row, "question", where))
+
+
+def read_mathqa(path: Path) -> Iterator[CorpusQuestion]:
+    """Yield the training questions of MathQA, from its archive or from an unpacked train.json (a list of objects)."""
+    rows = _document(path)
+    if not isinstance(rows, list):
+        raise TableError(f"{path} is not a JSON list of problems, as MathQA's train.json is")
+    for number, row in enumerate(rows, start=1):
+        where = f"{path}, problem {number}"
+        formula = row.get("annotated_formula") if isinstance(row, dict) else None
+        text = untokenized(_text(row, "Problem", where))
+        yield CorpusQuestion("mathqa", text, cased=False, formula=formula if isinstance(formula, str) else "")
+
+
+READERS: Mapping[str, Callable[[Path], Iterator[CorpusQuestion]]] = {
+    "aqua_rat": read_aqua,
+    "mathqa": read_mathqa,
+    "gsm8k": read_gsm8k,
+}
+
+
+def untokenized(text: str) -> str:
+    """Undo the spaces that MathQA puts between all tokens.
+
+    >>> untokenized("tom ' s share is 3 / 4 of rs . 500 . what is 5 % of it ?")
+    "tom's share is 3/4 of rs. 500. what is 5% of it?"
+    """
+    return _FRACTION.sub("/", detokenized(_POSSESSIVE.sub("'", text)))
+
+
+def _text(row: Any, field: str, where: str) -> str:
+    text = row.get(field) if isinstance(row, dict) else None
+    if not isinstance(text, str):
+        raise TableError(f"{where} has no text {field!r}: is it the right corpus?")
+    # half of a surrogate pair cannot be written as UTF-8
+    return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Any]]:
+    with explained(path), open(path, encoding="utf-8") as file:
+        number = 0
+        try:
+            for number, line in enumerate(file, start=1):
+                if not line.isspace():
+                    yield f"{path}, line {number}", json.loads(line)
+        except (ValueError, RecursionError) as error:  # bytes that are no UTF-8 are ValueErrors too
+            if isinstance(error, TableError):
+                raise
+            raise TableError(f"{path} cannot be read at line {max(number, 1)}: {_what(error)}") from None
+
+
+def _document(path: Path) -> Any:
+    with explained(path):
+        try:
+            if path.suffix.lower() == ".zip":
+                with zipfile.ZipFile(path) as archive:
+                    members = [name for name in archive.namelist() if name.rpartition("/")[2] == _MEMBER]
+                    if not members:
+                        raise TableError(f"{path} holds no {_MEMBER}")
+                    # the shortest path: an archive made on a Mac carries shadows in a folder of their own
+                    return json.loads(archive.read(min(members, key=len)))
+            return json.loads(path.read_bytes())
+        except zipfile.BadZipFile as error:
+            raise TableError(f"{path} is not a sound zip archive ({reason(error)}); download it again") from None
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, TableError):
+                raise
+            raise TableError(f"{path} is not JSON: {_what(error)}") from None
+
+
+def _what(error: Exception) -> str:
+    return error.msg if isinstance(error, json.JSONDecodeError) else reason(error)

@@ -1,0 +1,249 @@
+"""The data sets that have a name: what each is, where it comes from, and what its files are called.
+
+A URL with ``tried=False`` was written down from the project's documentation and has not been tried by a download. A
+known sha256 makes up for it: another file under the same address is refused. Where none is known, the first download
+records it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns
+
+Kind = Literal["pairs", "questions"]
+
+_PARAQD = "https://github.com/ADS-AI/ParaQD"
+_PARAQD_FILES = "https://raw.githubusercontent.com/ADS-AI/ParaQD/HEAD/data"
+_AQUA = "https://github.com/google-deepmind/AQuA"
+_AQUA_FILES = "https://raw.githubusercontent.com/google-deepmind/AQuA/HEAD"
+_MATHQA = "https://math-qa.github.io"
+_GSM8K = "https://github.com/openai/grade-school-math"
+_GSM8K_FILES = "https://raw.githubusercontent.com/openai/grade-school-math/HEAD/grade_school_math/data"
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a data set: its name in a data folder (with ``/`` for a folder), its address and its hash."""
+
+    name: str
+    url: str | None = None
+    sha256: str | None = None
+    tried: bool = False
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set that commands know by name; ``files[0]`` is the one that is loaded.
+
+    ``reader`` names the shape of the file where it is not a table of rows (see `datasets_corpora` and
+    `written_pairs`). ``contradictions`` says that the published file holds pairs twice with different labels and is
+    read all the same. ``obtain`` says how to come by a set that cannot be downloaded. A ``bundled`` set comes with the
+    package. ``operator_column`` is what its pairs are told apart by in a breakdown, ``group_column`` what those have in
+    common that are not independent.
+    """
+
+    name: str
+    kind: Kind
+    description: str
+    licence: str
+    home: str
+    use: str
+    files: tuple[DataFile, ...]
+    columns: Columns = DEFAULT_COLUMNS
+    reader: str = "table"
+    contradictions: bool = False
+    obtain: str = ""
+    bundled: bool = False
+    operator_column: str = "operator"
+    group_column: str | None = None
+
+    @property
+    def public(self) -> bool:
+        """Whether it can be downloaded."""
+        return all(file.url is not None for file in self.files)
+
+
+_REPORTING = "reporting only: no choice is made on its labels"
+_TRAINING = "training, validation"
+_FINAL = Columns(paraphrase="augmented", label="final_label")
+_OWN_FILE = (
+    "with columns question, paraphrase and label (1 valid, 0 invalid), or give any file to a command in place of the "
+    "name and say what its columns are called: --question-column, --paraphrase-column, --label-column"
+)
+
+_ALL = (
+    Dataset(
+        name="aquarat",
+        kind="pairs",
+        description="The paper's AquaRAT test pairs",
+        licence="none stated",
+        home=_PARAQD,
+        use=_REPORTING,
+        files=(
+            DataFile(
+                "aquarat_test.csv",
+                f"{_PARAQD_FILES}/AQUA/AQUA_test.csv",
+                "75b23e00908d115a9b729b229130c78ce640cbb522ccdf763b2625f7c895cdee",
+            ),
+        ),
+        columns=_FINAL,
+    ),
+    Dataset(
+        name="aquarat_train_operators",
+        kind="pairs",
+        description="AquaRAT test pairs made with the training operators",
+        licence="none stated",
+        home=_PARAQD,
+        use=_REPORTING,
+        files=(
+            DataFile(
+                "aquarat_test_train_operators.csv",
+                sha256="ff6958475f023dbb8addebd3f15aa99bc15e4df6a0ec1612bf8b35967ff9c8ac",
+            ),
+        ),
+        columns=Columns(paraphrase="augmented"),
+        contradictions=True,  # four pairs: outputs that equal the question, labelled by the operator that made them
+        obtain="no address is known for it; ask the paper's authors",
+    ),
+    Dataset(
+        name="sawp",
+        kind="pairs",
+        description="The paper's SAWP test pairs",
+        licence="none stated",
+        home=_PARAQD,
+        use=_REPORTING,
+        files=(
+            DataFile(
+                "sawp_test.csv",
+                f"{_PARAQD_FILES}/SAWP/SAWP_test.csv",
+                "2b65669b7b22307c058420cbdd0849902402c3c7bc6612b453ce9eb1652c3c75",
+            ),
+        ),
+        columns=_FINAL,
+    ),
+    Dataset(
+        name="pawp",
+        kind="pairs",
+        description="The paper's PAWP test pairs",
+        licence="none stated",
+        home=_PARAQD,
+        use=_REPORTING,
+        files=(
+            DataFile(
+                "pawp_test.csv",
+                f"{_PARAQD_FILES}/PAWP/PAWP_test.csv",
+                "8c5771a67c99469191a25e96f08311a9324e346eba6c3ae334f1c360533047ad",
+            ),
+        ),
+    ),
+    Dataset(
+        name="em_math",
+        kind="pairs",
+        description="EM_Math test pairs: your own set",
+        licence="not public",
+        home="",
+        use=_REPORTING,
+        files=(DataFile("em_math_test.csv"),),
+        obtain=f"it is not public: bring a test set of your own {_OWN_FILE}",
+    ),
+    Dataset(
+        name="em_math_train",
+        kind="questions",
+        description="EM_Math training questions: your own",
+        licence="not public",
+        home="",
+        use=_TRAINING,
+        files=(DataFile("em_math_train.csv"),),
+        obtain=(
+            "it is not public: bring questions of your own with a column question, or give any file to a command in "
+            "place of the name and say what its column is called: --question-column"
+        ),
+    ),
+    Dataset(
+        name="aqua_rat",
+        kind="questions",
+        description="AQuA-RAT: algebra questions with rationales",
+        licence="Apache-2.0",
+        home=_AQUA,
+        use=_TRAINING,
+        files=(
+            DataFile("aqua_rat/train.json", f"{_AQUA_FILES}/train.json"),
+            DataFile("aqua_rat/dev.json", f"{_AQUA_FILES}/dev.json"),
+            DataFile("aqua_rat/test.json", f"{_AQUA_FILES}/test.json"),
+        ),
+        reader="aqua_rat",
+    ),
+    Dataset(
+        name="mathqa",
+        kind="questions",
+        description="MathQA: questions with annotated formulas, lower-case",
+        licence="Apache-2.0",
+        home=_MATHQA,
+        use=_TRAINING,
+        files=(DataFile("mathqa/MathQA.zip", f"{_MATHQA}/math-QA/data/MathQA.zip"),),
+        reader="mathqa",
+    ),
+    Dataset(
+        name="gsm8k",
+        kind="questions",
+        description="GSM8K: grade-school word problems",
+        licence="MIT",
+        home=_GSM8K,
+        use=_TRAINING,
+        files=(DataFile("gsm8k/train.jsonl", f"{_GSM8K_FILES}/train.jsonl"),),
+        reader="gsm8k",
+    ),
+    Dataset(
+        name="questions",
+        kind="questions",
+        description="The training mixture of the three corpora, test questions removed",
+        licence="Apache-2.0, MIT",
+        home="",
+        use=_TRAINING,
+        files=(DataFile("questions.jsonl.gz"),),
+        obtain="build it: paraqd data build questions -o questions.jsonl.gz",
+    ),
+    Dataset(
+        name="written_pairs",
+        kind="pairs",
+        description="Training questions (as their corpora) with written rewrites, valid and faulty",
+        licence="the project's",
+        home="",
+        use="training, validation and open benchmark of the extended recipe",
+        files=(DataFile("written_pairs.jsonl.gz"),),
+        reader="written_pairs",
+        obtain="it has no public home yet",
+    ),
+    Dataset(
+        name="awp-variants",
+        kind="pairs",
+        description="Open benchmark: written rewrites of a tenth of written_pairs, with faults",
+        licence="Apache-2.0",
+        home="",
+        use=_REPORTING,
+        files=(
+            DataFile(
+                "awp_variants.jsonl.gz", sha256="732327506f1d043f13a4881b8b8f425437f8702307be606399bd89ad05433a1b"
+            ),
+        ),
+        obtain="it comes with paraqd: install paraqd again",
+        bundled=True,
+        operator_column="fault",
+        group_column="problem",
+    ),
+    Dataset(
+        name="general_paraphrases",
+        kind="pairs",
+        description="General English pairs of PAWS, QQP, MRPC and ParaNMT",
+        licence="as their sources",
+        home="",
+        use="making generators, regularising",
+        files=(DataFile("general_paraphrases.jsonl.gz"),),
+        columns=Columns(question="a", paraphrase="b"),
+        obtain="it has no public home yet",
+    ),
+)
+
+DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ALL}

@@ -1,0 +1,383 @@
+"""Questions and pairs in files: CSV, TSV, JSONL and Parquet, read as a stream of rows.
+
+Nothing here holds a whole file in memory. What cannot be read raises `TableError`, whose message is one line
+for the person who gave the file.
+"""
+
+from __future__ import annotations
+
+import atexit
+import csv
+import hashlib
+import json
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from io import TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from paraqd.data.formats import (
+    NOT_UTF8,
+    STANDARD_INPUT,
+    UTF8,
+    DamagedError,
+    EmptyError,
+    Format,
+    Kind,
+    TableError,
+    check_names,
+    is_known,
+    kind_of,
+    open_bytes,
+    packing_of,
+    reason,
+    text_encoding,
+    undecodable,
+)
+from paraqd.data.parquet import parquet_columns, parquet_rows
+from paraqd.data.rows import LostRow, Row
+from paraqd.data.writers import PLAIN, Dialect, check_writable, open_writer, replacing
+
+__all__ = [
+    "DEFAULT_COLUMNS",
+    "Columns",
+    "Dialect",
+    "LostRow",
+    "Row",
+    "Table",
+    "TableError",
+    "check_writable",
+    "default_id",
+    "open_table",
+    "open_writer",
+    "replacing",
+]
+
+# characters in a line, and in one CSV field; a stray quotation mark must not swallow a whole corpus, nor a file without
+# line ends all memory
+_LIMIT = 1 << 26
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_SEPARATORS = (",", ";", "\t", "|")
+# what people call the column elsewhere; used only to suggest one, never taken by itself
+_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "question": (
+        "question_text",
+        "problem",
+        "text",
+        "body",
+        "prompt",
+        "source",
+        "original",
+        "sentence1",
+        "input",
+    ),
+    "paraphrase": ("augmented", "rewrite", "target", "candidate", "sentence2", "output", "variant"),
+    "label": ("final_label", "valid", "is_valid", "y", "class", "gold"),
+    "id": ("question_id", "qid", "uid", "key", "index"),
+    "score": ("scores", "cosine", "similarity", "prediction", "paraqd_score"),
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns are called in a file."""
+
+    question: str = "question"
+    paraphrase: str = "paraphrase"
+    label: str = "label"
+    id: str = "id"
+
+
+_STANDARD_INPUT_NAME = "standard input"
+DEFAULT_COLUMNS = Columns()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file that has been looked at: its columns, and its rows as often as they are wanted.
+
+    ``name`` is what messages call it. ``dialect`` is how a CSV file separates its fields, so that what is
+    written can be opened by the same program. Of a damaged file ``lost`` names the row groups that cannot be read,
+    ``sound`` is the number of rows before the damage, and with ``lenient`` a line that cannot be read is a `LostRow`.
+    """
+
+    name: str
+    path: Path
+    kind: Kind
+    columns: tuple[str, ...] = ()
+    encoding: str = "utf-8"
+    dialect: Dialect = PLAIN
+    lenient: bool = False
+    sound: int | None = None
+    lost: Mapping[int, str] = field(default_factory=dict)
+
+    def require(self, columns: Columns, roles: Sequence[str] = ("question",)) -> None:
+        """Raise a TableError unless the columns for these roles are there."""
+        for role in roles:
+            self.need(role, getattr(columns, role))
+
+    def need(self, role: str, name: str) -> None:
+        """Raise a TableError, which names the nearest column, unless the column for this role is there."""
+        if name not in self.columns:
+            raise TableError(_missing(self, role, name))
+
+    def written_as(self, name: str) -> str:
+        """Return the column that is meant: the name in another case where just one column has it so, else as it is."""
+        alike = [column for column in self.columns if column.strip().casefold() == name.strip().casefold()]
+        return alike[0] if name not in self.columns and len(alike) == 1 else name
+
+    def rows(self, only: Sequence[str] | None = None) -> Iterator[Row]:
+        """Yield every row as a dictionary; ``only`` names the columns that are needed (for speed)."""
+        wanted = None if only is None else [name for name in only if name in self.columns]
+        if self.kind.format is Format.PARQUET:
+            return parquet_rows(self.path, wanted, self.lost)
+        rows = _jsonl_rows(self) if self.kind.format is Format.JSONL else _csv_rows(self)
+        return rows if self.sound is None else islice(rows, self.sound)
+
+    def chunks(self, size: int, only: Sequence[str] | None = None) -> Iterator[list[Row]]:
+        """Yield the rows in lists of ``size``."""
+        rows = self.rows(only)
+        while chunk := list(islice(rows, size)):
+            yield chunk
+
+
+def default_id(question: str) -> str:
+    """Return the id of a question that has none: the first 16 hex digits of its sha256.
+
+    >>> default_id("What is 2 + 2?")
+    '38d46ad3618826cf'
+    """
+    return hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool = False) -> Table:
+    """Look at a file: its format by its name, its columns by its first row.
+
+    ``-`` is standard input as JSONL, compressed or not; it is copied to a temporary file, so that its rows can be had
+    again. With ``lenient`` a line that cannot be read is a `LostRow`, and does not hold up the others.
+    """
+    if str(source) != STANDARD_INPUT and Path(source).is_dir():
+        raise TableError(_folder(Path(source)))
+    kind = kind_of(source)
+    if str(source) == STANDARD_INPUT:
+        path = _spooled()
+        kind = replace(kind, packing=packing_of(path))
+        table = Table(name=_STANDARD_INPUT_NAME, path=path, kind=kind, lenient=lenient)
+    else:
+        table = Table(name=str(source), path=Path(source), kind=kind, lenient=lenient)
+    if kind.format is Format.PARQUET:
+        return replace(table, columns=parquet_columns(table.path))
+    table = replace(table, encoding=text_encoding(table.path, table.name, kind, encoding))
+    if kind.format is Format.JSONL:
+        first = next(_jsonl_rows(table), None)
+        return replace(table, columns=_filled(table, first))
+    table = replace(table, dialect=_dialect(table))
+    header = next(_records(table), (0, None))[1]
+    columns = tuple(name.strip() for name in _filled(table, header))
+    if _broken(table, *columns):
+        raise undecodable(table.path, table.name, table.kind, table.encoding)
+    if columns[:1] and columns[0].startswith("{"):
+        raise TableError(f"{table.name} holds JSON lines, not {kind.format.upper()}: name it .jsonl")
+    if not any(columns) and not any(field.strip() for _, record in _records(table) for field in record):
+        raise EmptyError(f"{table.name} is empty")
+    return replace(table, columns=check_names(columns, table.name))
+
+
+def _filled(table: Table, first: Iterable[str] | None) -> tuple[str, ...]:
+    if first is None:
+        raise EmptyError(f"{table.name} is empty")
+    return tuple(first)
+
+
+def _folder(folder: Path) -> str:
+    """Say that a file is wanted, and name one of the folder's."""
+    try:
+        names = sorted(path.name for path in folder.iterdir() if path.is_file() and is_known(path))
+    except OSError:
+        names = []
+    return f"{folder} is a folder: give a file" + (f", such as {folder / names[0]}" if names else "")
+
+
+def _spooled() -> Path:
+    """Copy standard input to a temporary file that goes when the process does."""
+    try:
+        with tempfile.NamedTemporaryFile(prefix="paraqd-", suffix=".jsonl", delete=False) as file:
+            atexit.register(Path(file.name).unlink, missing_ok=True)
+            shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+    except OSError as error:
+        raise TableError(f"cannot copy standard input to a temporary file: {reason(error)}") from None
+    return Path(file.name)
+
+
+def suggest(wanted: str, among: Sequence[str], aliases: Sequence[str] = ()) -> str | None:
+    """Return the name that was probably meant, or None."""
+    from rapidfuzz import process
+
+    lowered = {name.casefold(): name for name in reversed(among)}
+    for alias in (wanted, *aliases):
+        if alias.casefold() in lowered:
+            return lowered[alias.casefold()]
+    nearest = process.extractOne(wanted.casefold(), list(lowered), score_cutoff=60)
+    return lowered[nearest[0]] if nearest else None
+
+
+def _missing(table: Table, role: str, name: str) -> str:
+    shown = ", ".join(table.columns[:20]) + (", …" if len(table.columns) > 20 else "")
+    # the verdict of a file that was scored here is no label
+    among = [column for column in table.columns if column != "valid" or "signature" not in table.columns]
+    other = {"question": "paraphrase", "paraphrase": "question"}.get(role)
+    among = [column for column in among if column.casefold() != other]
+    nearest = suggest(name, among, _ALIASES[role] if name == role else ())
+    option = f"--{role}-column"
+    remedy = f"did you mean {option} {_quoted(nearest)}?" if nearest else f"say which it is with {option} NAME"
+    return f"{table.name} has no column {name!r} (it has: {shown}); {remedy}"
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if " " in name else name
+
+
+def _lines(file: TextIOWrapper, table: Table) -> Iterator[str]:
+    number = 0
+    while line := file.readline(_LIMIT + 1):
+        number += 1
+        if len(line) > _LIMIT:
+            raise DamagedError(f"{table.name}, line {number} is longer than {_LIMIT:,} characters")
+        yield line
+
+
+def _decoded(raw: BinaryIO, table: Table, newline: str) -> TextIOWrapper:
+    """Decode a file; where broken lines are to be left out, bytes that are no UTF-8 are kept as signs of their own."""
+    errors = "surrogateescape" if table.lenient and table.encoding in UTF8 else "strict"
+    return TextIOWrapper(raw, encoding=table.encoding, errors=errors, newline=newline)
+
+
+def _broken(table: Table, *texts: str) -> bool:
+    """Tell whether texts have bytes in them that are no UTF-8."""
+    return table.lenient and any(not text.isascii() and _ESCAPED.search(text) for text in texts)
+
+
+def _rest(table: Table, error: DamagedError) -> LostRow:
+    """Return what stands for a row that cannot be read where those behind it can, and are wanted."""
+    if not table.lenient or not error.row:
+        raise error
+    return LostRow(error.row)
+
+
+# --- CSV and TSV --------------------------------------------------------------------------------
+
+
+def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, fields) of every row that is not blank, the header included.
+
+    Quotation marks are read strictly: guessing what a stray one means would change a text unseen.
+    """
+    csv.field_size_limit(_LIMIT)
+    with open_bytes(table.path, table.kind.packing, table.name) as raw:
+        file = _decoded(raw, table, newline="")
+        skipped = 1 if table.dialect.hinted else 0
+        plain_tsv = table.kind.format is Format.TSV and not table.dialect.hinted
+        delimiter = "\t" if plain_tsv else table.dialect.delimiter
+        reader = csv.reader(_lines(file, table), delimiter=delimiter, strict=True)
+        line = skipped
+        try:
+            if skipped:
+                file.readline()
+            for record in reader:
+                line = reader.line_num + skipped
+                if record:
+                    yield line, record
+        except UnicodeDecodeError as error:
+            raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
+        except csv.Error as error:
+            if "end of data" in str(error):
+                problem = f"is cut off: a quotation mark in the row of line {line + 1} is never closed"
+            else:
+                problem = (
+                    f"has a stray quotation mark in the row of line {line + 1} ({error}); "
+                    "inside a quoted text it is written twice"
+                )
+            raise DamagedError(f"{table.name} {problem}") from None
+
+
+def _csv_rows(table: Table) -> Iterator[Row]:
+    records = _records(table)
+    next(records, None)  # the header
+    width, columns = len(table.columns), table.columns
+    for line, record in records:
+        if _broken(table, *record):
+            yield LostRow(NOT_UTF8)
+            continue
+        if len(record) > width:
+            if any(record[width:]):
+                problem = (
+                    f"{table.name}, line {line} has {len(record)} fields where the header has {width}; "
+                    "put texts that contain the separator in quotation marks"
+                )
+                yield _rest(table, DamagedError(problem, row="more fields than the header has"))
+                continue
+            record = record[:width]
+        row: Row = dict(zip(columns, record, strict=False))
+        for name in columns[len(record) :]:
+            row[name] = None
+        yield row
+
+
+def _dialect(table: Table) -> Dialect:
+    """Tell the separator by the header, or by Excel's hint ``sep=;`` in the first line."""
+    bom = table.encoding in ("utf-8-sig", "utf-16")
+    with open_bytes(table.path, table.kind.packing, table.name) as raw:
+        file = _decoded(raw, table, newline="")
+        try:
+            first = file.readline(1 << 20)
+        except UnicodeDecodeError as error:
+            raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
+    hint = first.strip().lower()
+    if hint.startswith("sep=") and len(hint) == 5:
+        return Dialect(delimiter=first.strip()[4], bom=bom, hinted=True)
+    if table.kind.format is Format.TSV:
+        return Dialect(bom=bom)  # a CSV that is made of it has commas
+    known = {name for field in fields(Columns) for name in (field.name, *_ALIASES[field.name])}
+
+    def merit(separator: str) -> tuple[int, int]:
+        names = next(csv.reader([first], delimiter=separator), [])
+        return sum(name.strip().casefold() in known for name in names), len(names)
+
+    return Dialect(delimiter=max(_SEPARATORS, key=merit), bom=bom)
+
+
+# --- JSONL --------------------------------------------------------------------------------------
+
+
+def _jsonl_rows(table: Table) -> Iterator[Row]:
+    with open_bytes(table.path, table.kind.packing, table.name) as raw:
+        file = _decoded(raw, table, newline="\n")
+        try:
+            for number, line in enumerate(_lines(file, table), start=1):
+                if _broken(table, line):
+                    yield LostRow(NOT_UTF8)
+                elif not line.isspace():
+                    yield _json_object(table, number, line)
+        except UnicodeDecodeError as error:
+            raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
+
+
+def _json_object(table: Table, number: int, line: str) -> Row:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
+        cut = "" if line.endswith("\n") else "; the file seems to be cut off there"
+        what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deep, or a number too long"
+        if table.name == _STANDARD_INPUT_NAME and not line.lstrip().startswith("{"):
+            cut += "; standard input is read as JSON lines, other formats from files"
+        problem = f"{table.name}, line {number} is not valid JSON ({what}){cut}"
+        return _rest(table, DamagedError(problem, row="not valid JSON"))
+    if not isinstance(row, dict):
+        problem = f'{table.name}, line {number} is not a JSON object like {{"question": "…"}}'
+        return _rest(table, DamagedError(problem, row="not a JSON object"))
+    return row

@@ -1,0 +1,348 @@
+"""Labelled pairs made into triplets (question, valid, invalid): what the training reads.
+
+Only numpy is needed: a machine that trains may lack pyarrow as long as the pairs are no Parquet file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.data.formats import TableError
+from paraqd.data.labels import binary_label
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table, default_id, open_table
+
+IN_BATCH = -1  # in the place of an invalid text: the other questions of the batch are the negatives
+
+# why a question gives no triplet, or fewer than it has outputs
+NO_VALID = "no valid output"
+NO_INVALID = "no invalid output"
+NOTHING_LEFT = "every operator dropped"
+UNCHANGED = "an invalid output is the question itself"
+BOTH = "an output is both valid and invalid"
+
+_WHERE = "\0where"  # where a row stands, for messages; no column is called that
+
+
+@dataclass(frozen=True, eq=False)
+class TripletSet:
+    """Triplets over distinct texts.
+
+    Attributes
+    ----------
+    texts : tuple of str
+        Every text once, those that no triplet uses left out.
+    triplets : int32 array of shape (n, 3)
+        Indices of (anchor, valid, invalid) in ``texts``; `IN_BATCH` as the third where the negatives are the
+        other questions of the batch.
+    questions : int32 array of shape (n,)
+        The question of each triplet, counted from 0; those without a triplet do not count.
+    operators : tuple of (str, str)
+        The valid and the invalid operator of each triplet; empty where the question itself is the valid text,
+        and where the negative is in the batch.
+    skipped : dict
+        How many questions gave none, or fewer than they have outputs, by reason.
+
+    """
+
+    texts: tuple[str, ...]
+    triplets: NDArray[np.int32]
+    questions: NDArray[np.int32]
+    operators: tuple[tuple[str, str], ...]
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Return the number of triplets."""
+        return len(self.triplets)
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions the triplets are of."""
+        return int(self.questions.max()) + 1 if len(self.questions) else 0
+
+
+class _Output(NamedTuple):
+    """What an operator made of a question."""
+
+    operator: str
+    paraphrase: str
+
+
+@dataclass
+class _Outputs:
+    """All outputs of one question; sets, because a question that stands twice has its outputs twice."""
+
+    question: str
+    valid: set[_Output] = field(default_factory=set)
+    invalid: set[_Output] = field(default_factory=set)
+
+
+class _Triplet(NamedTuple):
+    valid: _Output
+    invalid: _Output | None
+
+
+def make_triplets(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    seed: int = 3407,
+    drop_operators: Sequence[str] = (),
+    in_batch: bool = False,
+) -> TripletSet:
+    """Make triplets of labelled pairs as the paper does: each invalid output once, with a valid one at random.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        What ``augment`` writes: ``id``, ``question``, ``paraphrase``, ``label`` (1 valid, 0 invalid) and
+        ``operator``; read once. The rows of a question need not follow each other.
+    seed : int
+        Of the draw; what a question gets depends on the seed, its id and its outputs, not on their order.
+    drop_operators : sequence of str
+        Operators whose outputs are left out, by name or paper id; a composed one by its full name.
+    in_batch : bool
+        For the baselines, which make valid outputs only: one triplet for each, its negatives in the batch.
+        Where pseudo-labels made some of them invalid, each invalid one stands in one triplet, with a valid one
+        drawn at random (or the question itself where there is none), and only the valid outputs that were not
+        drawn have their negatives in the batch.
+
+    Returns
+    -------
+    TripletSet
+        In the order in which the questions first appear.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"id": "1", "question": "5 pens?", "paraphrase": "five pens?", "label": 1, "operator": "NumToWords"},
+    ...     {"id": "1", "question": "5 pens?", "paraphrase": "7 pens?", "label": 0, "operator": "NumberChange"},
+    ... ]
+    >>> made = make_triplets(rows)
+    >>> [made.texts[i] for i in made.triplets[0]]
+    ['5 pens?', 'five pens?', '7 pens?']
+
+    """
+    questions = _grouped(rows, drop_operators)
+    skipped: Counter[str] = Counter()
+    builder = _Builder()
+    for name, outputs in questions.items():
+        valid, invalid = _cleaned(outputs, skipped)
+        rng = _rng(seed, name)
+        triplets = (_with_batch if in_batch else _drawn)(outputs.question, valid, invalid, rng)
+        if triplets:
+            builder.add(outputs.question, triplets)
+        elif not outputs.valid and not outputs.invalid:
+            skipped[NOTHING_LEFT] += 1
+        else:
+            skipped[NO_INVALID if valid else NO_VALID] += 1
+    return builder.built(dict(skipped))
+
+
+def read_triplets(
+    *paths: str | Path,
+    seed: int = 3407,
+    drop_operators: Sequence[str] = (),
+    in_batch: bool = False,
+    columns: Columns = DEFAULT_COLUMNS,
+    encoding: str | None = None,
+) -> TripletSet:
+    """Make triplets of files that ``augment`` wrote; see `make_triplets`.
+
+    Raises `TableError`, in one line, where a file cannot be read or all of them give no triplet.
+    """
+    tables = [open_table(path, encoding=encoding) for path in paths]
+    for table in tables:
+        table.require(columns, ("question", "paraphrase", "label"))
+    rows = _labelled(tables, columns)
+    made = make_triplets(rows, seed=seed, drop_operators=drop_operators, in_batch=in_batch)
+    if not len(made):
+        reasons = ", ".join(f"{why}: {times:,}" for why, times in made.skipped.items())
+        names = ", ".join(table.name for table in tables)
+        raise TableError(f"{names} gives no triplet ({f'questions with {reasons}' if reasons else 'no rows'})")
+    return made
+
+
+def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of files under the usual names; what is wrong with one names its file."""
+    names = {"id": columns.id, "question": columns.question, "paraphrase": columns.paraphrase, "label": columns.label}
+    for table in tables:
+        for number, row in enumerate(table.rows([*names.values(), "operator"]), start=1):
+            plain = {key: row.get(name) for key, name in names.items()}
+            yield {**plain, "operator": row.get("operator"), _WHERE: f"{table.name}, row {number}"}
+
+
+def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
+    """Return the triplets of a random share of the questions, at least one, in their order.
+
+    The texts that are not used any more are left out and the questions counted anew; ``skipped`` stays what it
+    was for the whole.
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"the share of the questions is above 0 and at most 1, not {share}")
+    total = triplets.n_questions
+    if not total:
+        return triplets
+    chosen = _rng(seed, "subset").sample(range(total), max(1, round(share * total)))
+    kept = np.isin(triplets.questions, chosen)
+    rows = triplets.triplets[kept]
+    used = np.unique(rows[rows != IN_BATCH])  # in order: a text's place among the others stays
+    places = np.full(len(triplets.texts) + 1, IN_BATCH, dtype=np.int32)  # the last one is where IN_BATCH looks
+    places[used] = np.arange(len(used))
+    return replace(
+        triplets,
+        texts=tuple(triplets.texts[i] for i in used),
+        triplets=places[rows],
+        questions=np.unique(triplets.questions[kept], return_inverse=True)[1].astype(np.int32),
+        operators=tuple(pair for pair, keep in zip(triplets.operators, kept, strict=True) if keep),
+    )
+
+
+def _rng(seed: int, name: str) -> random.Random:
+    """Make the random generator of one question.
+
+    Not the operators' own: importing that package needs more than numpy.
+    """
+    digest = hashlib.sha256(f"{seed}\x1f{name}\x1ftriplets".encode("utf-8", "surrogatepass")).digest()
+    return random.Random(int.from_bytes(digest[:16], "big"))
+
+
+# --- rows to questions --------------------------------------------------------------------------
+
+
+def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str, _Outputs]:
+    """Collect the outputs of each question, in the order in which the questions first appear."""
+    dropped = _full_names(drop)
+    questions: dict[str, _Outputs] = {}
+    seen: set[str] = set()
+    for number, row in enumerate(rows, start=1):
+        place = str(row.get(_WHERE) or f"row {number}")
+        question, paraphrase = _text(row, "question", place), _text(row, "paraphrase", place)
+        given = row.get("id")
+        name = ("" if given is None else str(given).strip()) or default_id(question)
+        outputs = questions.setdefault(name, _Outputs(question))
+        if outputs.question != question:
+            raise TableError(f"{place}: the id {name!r} belongs to another question already; ids must differ")
+        label = _label(row, place)
+        operator = str(row.get("operator") or "")
+        seen.add(operator)
+        if operator not in dropped:
+            (outputs.valid if label else outputs.invalid).add(_Output(operator, paraphrase))
+    _check_known(dropped - seen)
+    return questions
+
+
+def _text(row: Mapping[str, Any], column: str, place: str) -> str:
+    value = row.get(column)
+    if not isinstance(value, str) or not value.strip():
+        raise TableError(f"{place}: the {column} is blank or no text")
+    return value
+
+
+def _label(row: Mapping[str, Any], place: str) -> int:
+    try:
+        label = binary_label(row.get("label"))
+    except ValueError:
+        label = None
+    if label is None:
+        raise TableError(f"{place}: the label is {row.get('label')!r}; it must be 1 (valid) or 0 (invalid)")
+    return label
+
+
+def _full_names(operators: Sequence[str]) -> frozenset[str]:
+    if not operators:
+        return frozenset()
+    from paraqd.operators.registry import full_name
+
+    return frozenset(full_name(name) for name in operators)
+
+
+def _check_known(operators: frozenset[str]) -> None:
+    """Refuse a name that is neither in the rows nor an operator: a slip would quietly drop nothing."""
+    if not operators:
+        return
+    from paraqd.operators.registry import base_name, get, names
+
+    for name in sorted(operators):
+        if not {base_name(part) for part in name.split("+")} <= set(names()):
+            get(name)  # raises, with the nearest name
+
+
+# --- questions to triplets ----------------------------------------------------------------------
+
+
+def _cleaned(outputs: _Outputs, skipped: Counter[str]) -> tuple[list[_Output], list[_Output]]:
+    """Return the valid and the invalid outputs in a fixed order, without what contradicts itself."""
+    valid, invalid = _distinct(outputs.valid), _distinct(outputs.invalid)
+    good = {output.paraphrase for output in valid}
+    rules: tuple[tuple[str, Callable[[_Output], bool]], ...] = (
+        (UNCHANGED, lambda output: output.paraphrase == outputs.question),
+        (BOTH, lambda output: output.paraphrase in good),
+    )
+    for reason, is_wrong in rules:
+        kept = [output for output in invalid if not is_wrong(output)]
+        skipped[reason] += len(kept) < len(invalid)
+        invalid = kept
+    return valid, invalid
+
+
+def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
+    """Sort outputs; a text that several draws of one operator (``A``, ``A#2``) gave counts once."""
+    first: dict[tuple[str, str], _Output] = {}
+    for output in sorted(outputs):
+        first.setdefault((output.operator.partition("#")[0], output.paraphrase), output)
+    return list(first.values())
+
+
+def _drawn(question: str, valid: list[_Output], invalid: list[_Output], rng: random.Random) -> list[_Triplet]:
+    """Pair each invalid output with a valid one drawn at random."""
+    del question
+    return [_Triplet(rng.choice(valid), output) for output in invalid] if valid else []
+
+
+def _with_batch(question: str, valid: list[_Output], invalid: list[_Output], rng: random.Random) -> list[_Triplet]:
+    """Pair invalid outputs as far as there are any; what is valid and was not drawn meets the batch."""
+    paired = _drawn(question, valid or [_Output("", question)], invalid, rng)
+    drawn = {triplet.valid for triplet in paired}
+    return paired + [_Triplet(output, None) for output in valid if output not in drawn]
+
+
+class _Builder:
+    """Numbers texts and questions as triplets come."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._numbers: dict[int, int] = {}
+        self._triplets: list[tuple[int, int, int]] = []
+        self._questions: list[int] = []
+        self._operators: list[tuple[str, str]] = []
+
+    def add(self, question: str, triplets: Sequence[_Triplet]) -> None:
+        anchor = self._place(question)
+        # by its text: one question under two ids must not be its own negative in a batch
+        number = self._numbers.setdefault(anchor, len(self._numbers))
+        for valid, invalid in triplets:
+            second = self._place(valid.paraphrase)
+            third = IN_BATCH if invalid is None else self._place(invalid.paraphrase)
+            self._triplets.append((anchor, second, third))
+            self._questions.append(number)
+            self._operators.append((valid.operator, "" if invalid is None else invalid.operator))
+
+    def _place(self, text: str) -> int:
+        return self._places.setdefault(text, len(self._places))
+
+    def built(self, skipped: Mapping[str, int]) -> TripletSet:
+        return TripletSet(
+            texts=tuple(self._places),
+            triplets=np.array(self._triplets, dtype=np.int32).reshape(-1, 3),
+            questions=np.array(self._questions, dtype=np.int32),
+            operators=tuple(self._operators),
+            skipped={reason: times for reason, times in skipped.items() if times},
+        )

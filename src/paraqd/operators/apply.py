@@ -1,0 +1,184 @@
+"""The steps of a plan applied to a chunk of questions: the work of one process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from paraqd.generators import GeneratorUnavailableError, MissingExtraError
+from paraqd.operators import MissingResourceError, Noted, Operator, Resources, derive_rng, get
+from paraqd.operators.plan import AugmentError, Step
+from paraqd.reading import Problem, read
+from paraqd.reading.entities import PipelineUnavailableError
+
+BINS = 20  # of the histogram of normalised edit distances
+_COMPARED = 10_000  # characters; comparing takes time by the square of the length
+
+
+# these say that no question can be done
+_FATAL = (
+    AugmentError,
+    GeneratorUnavailableError,
+    MissingExtraError,
+    MissingResourceError,
+    PipelineUnavailableError,
+)
+
+
+class Question(NamedTuple):
+    """One question of the corpus."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive rows of the input: the questions among them, and which rows hold none and why."""
+
+    index: int
+    questions: tuple[Question, ...]
+    skipped: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows of the input it covers."""
+        return len(self.questions) + len(self.skipped)
+
+
+@dataclass
+class Tally:
+    """What one step did, in numbers; tallies of chunks add up."""
+
+    seen: int = 0
+    applied: int = 0
+    edits: int = 0
+    normalised: float = 0.0
+    histogram: list[int] = field(default_factory=lambda: [0] * BINS)
+    dropped: dict[str, int] = field(default_factory=dict)
+    failed: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, int] = field(default_factory=dict)
+
+    def count(self, question: str, paraphrase: str, note: str = "") -> None:
+        """Count an output."""
+        if note:
+            self.notes[note] = self.notes.get(note, 0) + 1
+        a, b = question[:_COMPARED], paraphrase[:_COMPARED]
+        distance = Levenshtein.distance(a, b)
+        share = distance / max(len(a), len(b), 1)
+        self.applied += 1
+        self.edits += distance
+        self.normalised += share
+        self.histogram[min(int(share * BINS), BINS - 1)] += 1
+
+    def add(self, other: Tally) -> None:
+        """Add another chunk's numbers."""
+        self.seen += other.seen
+        self.applied += other.applied
+        self.edits += other.edits
+        self.normalised += other.normalised
+        self.histogram = [a + b for a, b in zip(self.histogram, other.histogram, strict=True)]
+        self.dropped = dict(Counter(self.dropped) + Counter(other.dropped))
+        self.failed = dict(Counter(self.failed) + Counter(other.failed))
+        self.notes = dict(Counter(self.notes) + Counter(other.notes))
+
+
+@dataclass
+class Outputs:
+    """What one step made of a chunk: (paraphrase, note) or None for each question, and the numbers."""
+
+    texts: list[tuple[str, str] | None]
+    tally: Tally
+
+
+class StoppedError(Exception):
+    """The run was stopped while a chunk was being worked on."""
+
+
+@cache
+def _operator(name: str) -> Operator:
+    return get(name)
+
+
+def apply_steps(
+    questions: Sequence[Question],
+    steps: Sequence[Step],
+    *,
+    seed: int,
+    resources: Resources,
+    stopped: Callable[[], bool] = lambda: False,
+) -> list[Outputs]:
+    """Apply every step to every question; one `Outputs` for each step.
+
+    An operator's random generator depends on (seed, id, the step's name) alone. An operator that raises on a
+    question loses that output, which is counted under its error: one flaw does not end a long run. What says
+    that nothing can work at all (a missing resource, a missing model) ends it.
+    """
+    if not steps:
+        return []
+    entities = resources.get("entities")
+    problems = [read(question.text, entities=entities) for question in questions]
+    results = []
+    for step in steps:
+        if stopped():
+            raise StoppedError
+        results.append(_apply(step, questions, problems, seed, resources))
+    return results
+
+
+def _apply(
+    step: Step, questions: Sequence[Question], problems: Sequence[Problem], seed: int, resources: Resources
+) -> Outputs:
+    operator = _operator(step.runs)
+    tally = Tally(seen=len(questions))
+    rngs = [derive_rng(seed, question.id, step.name) for question in questions]
+    resources.drops.clear()
+    made: list[str | None]
+    try:
+        made = operator.apply_batch(problems, rngs, resources)
+    except _FATAL:
+        raise
+    except Exception:
+        if step.models:  # a model that fails on a batch would fail on the next one too
+            raise
+        made = _one_by_one(step, operator, questions, problems, seed, resources, tally)
+    texts: list[tuple[str, str] | None] = []
+    for question, text in zip(questions, made, strict=True):
+        if text is None:
+            texts.append(None)
+            continue
+        note = text.note if isinstance(text, Noted) else ""
+        tally.count(question.text, text, note)
+        texts.append((str(text), note))
+    for (_, why), times in sorted(resources.drops.items()):
+        tally.dropped[why] = tally.dropped.get(why, 0) + times
+    return Outputs(texts=texts, tally=tally)
+
+
+def _one_by_one(
+    step: Step,
+    operator: Operator,
+    questions: Sequence[Question],
+    problems: Sequence[Problem],
+    seed: int,
+    resources: Resources,
+    tally: Tally,
+) -> list[str | None]:
+    """Apply an operator that raised to each question by itself, to lose only those it raises on."""
+    resources.drops.clear()
+    made: list[str | None] = []
+    for question, problem in zip(questions, problems, strict=True):
+        try:
+            made.append(operator.apply(problem, derive_rng(seed, question.id, step.name), resources))
+        except _FATAL:
+            raise
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"[:200]
+            tally.failed[why] = tally.failed.get(why, 0) + 1
+            made.append(None)
+    return made

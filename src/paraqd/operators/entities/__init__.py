@@ -1,0 +1,1 @@
+"""Operators that rename people and things, or confuse them."""

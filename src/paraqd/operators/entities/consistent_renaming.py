@@ -1,0 +1,35 @@
+"""People called by another name, everywhere."""
+
+from __future__ import annotations
+
+import random
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.entities.renaming import renameable, substitute, words_of
+from paraqd.operators.text import splice
+from paraqd.reading import Problem
+
+
+class ConsistentRenaming(Operator):
+    """Renames one or more people everywhere, gender and possessives kept: Tom … Tom's → Max … Max's."""
+
+    name = "ConsistentRenaming"
+    polarity = "valid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Rename; None where nobody can be renamed for sure."""
+        del resources
+        candidates = renameable(problem)
+        if not candidates:
+            return None
+        chosen = rng.sample(candidates, rng.randint(1, len(candidates)))
+        taken = words_of(problem.text)
+        edits = []
+        for name, spans in chosen:
+            new = substitute(name, "PERSON", taken, rng)
+            if new is None:
+                continue
+            taken |= words_of(new)
+            edits += [(start, end, new) for start, end in spans]
+        text = splice(problem.text, edits)
+        return text if text != problem.text else None

@@ -1,0 +1,82 @@
+"""f7: names replaced or lost."""
+
+from __future__ import annotations
+
+import random
+
+from paraqd.operators.base import Noted, Operator, Resources
+from paraqd.operators.entities.renaming import every_mention, substitute, titled_gender, words_of
+from paraqd.operators.text import delete, splice
+from paraqd.reading import Entity, Problem, read
+
+_MOST = 3
+CONSISTENT = "consistent_renaming"
+
+
+class EntityReplacement(Operator):
+    """Replaces up to three mentions of names by others of the same category, or deletes them (f7).
+
+    The paper counts every such text as invalid. Where it is a consistent renaming, and so in truth the same problem,
+    the output's note says ``consistent_renaming``.
+    """
+
+    name = "EntityReplacement"
+    paper_id = "f7"
+    polarity = "invalid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Replace or delete w = rand(1, min(3, k)) of the k mentions; None where there is no name."""
+        del resources
+        if not problem.entities:
+            return None
+        chosen = rng.sample(problem.entities, rng.randint(1, min(_MOST, len(problem.entities))))
+        taken = words_of(problem.text)
+        replaced: list[tuple[Entity, str]] = []
+        deleted: list[Entity] = []
+        new_names: dict[str, str] = {}
+        for entity in chosen:
+            new = new_names.get(entity.text)
+            if rng.random() < 0.5:
+                new = new or substitute(entity.text, entity.category, taken, rng, gender=titled_gender(problem, entity))
+            else:
+                new = None
+            if new is None:
+                deleted.append(entity)
+            else:
+                new_names[entity.text] = new
+                taken |= words_of(new)
+                replaced.append((entity, new))
+        text = _rewrite(problem, replaced, deleted)
+        if not text or text == problem.text:
+            return None
+        return Noted(text, CONSISTENT if not deleted and _is_consistent(problem, replaced) else "")
+
+
+def _rewrite(problem: Problem, replaced: list[tuple[Entity, str]], deleted: list[Entity]) -> str:
+    """Replace first, from the end, so that the places of the deletions can be moved along."""
+    text = problem.text
+    gone = [(e.start, e.end + (2 if text[e.end : e.end + 2] in {"'s", "’s"} else 0)) for e in deleted]
+    new_text = splice(text, [(e.start, e.end, new) for e, new in replaced])
+    shift = [(e.start, len(new) - (e.end - e.start)) for e, new in replaced]
+    moved = [
+        (start + sum(d for at, d in shift if at < start), end + sum(d for at, d in shift if at < start))
+        for start, end in gone
+    ]
+    return delete(read(new_text), moved).strip() if moved else new_text
+
+
+def _is_consistent(problem: Problem, replaced: list[tuple[Entity, str]]) -> bool:
+    """Tell whether every mention of each replaced name got the same new name."""
+    for entity, _ in replaced:
+        done = {e.start for e, _ in replaced if e.text == entity.text}
+        everywhere = {start for start, _ in every_mention(problem, entity.text)}
+        everywhere |= {e.start for e in problem.entities if e.text == entity.text}
+        if everywhere - done:
+            return False
+        if any(e.text != entity.text and _shares_word(e.text, entity.text) for e in problem.entities):
+            return False
+    return True
+
+
+def _shares_word(a: str, b: str) -> bool:
+    return bool(set(a.lower().split()) & set(b.lower().split()))

@@ -1,0 +1,32 @@
+"""A person called by another name in some places only."""
+
+from __future__ import annotations
+
+import random
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.entities.renaming import renameable, substitute, words_of
+from paraqd.operators.text import splice
+from paraqd.reading import Problem
+
+
+class InconsistentRenaming(Operator):
+    """Renames a person in some but not all places, or gives one person another's name."""
+
+    name = "InconsistentRenaming"
+    polarity = "invalid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Mix a name up; None where no name stands twice."""
+        del resources
+        candidates = [(name, spans) for name, spans in renameable(problem) if len(spans) > 1]
+        if not candidates:
+            return None
+        name, spans = rng.choice(candidates)
+        changed = rng.sample(spans, rng.randint(1, len(spans) - 1))
+        others = [other for other, _ in renameable(problem) if other != name]
+        new = rng.choice(others) if others and rng.random() < 0.5 else None
+        new = new or substitute(name, "PERSON", words_of(problem.text), rng)
+        if new is None:
+            return None
+        return splice(problem.text, [(start, end, new) for start, end in changed])

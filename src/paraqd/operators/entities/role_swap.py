@@ -1,0 +1,52 @@
+"""Two people exchanged in one sentence: who has what is another matter then."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.entities.renaming import renameable
+from paraqd.operators.text import splice
+from paraqd.reading import Problem, Sentence
+
+_ALIKE = re.compile(r"\b(?:and|both|together|or|between|each other|respectively)\b", re.I)
+_ONE_WAY = re.compile(
+    r"\b(?:than|twice|thrice|half|times|gives?|gave|sells?|sold|lends?|lent|pays?|paid|owes?|sends?|sent|older|"
+    r"younger|taller|shorter|faster|slower|more|fewer|less|before|after|ahead|behind|has|have|had)\b",
+    re.I,
+)
+
+
+class RoleSwap(Operator):
+    """Exchanges two names in a sentence that treats them differently: Tom gives Ann 3 → Ann gives Tom 3."""
+
+    name = "RoleSwap"
+    polarity = "invalid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Exchange two names; None where no sentence treats two of them differently."""
+        del resources
+        candidates = [(a, b) for sentence in problem.sentences for a, b in _pairs(problem, sentence)]
+        if not candidates or len(problem.sentences) < 2:
+            return None  # in a single sentence the names may only have been renamed
+        a, b = rng.choice(candidates)
+        text = problem.text
+        return splice(text, sorted([(*a, text[slice(*b)]), (*b, text[slice(*a)])]))
+
+
+def _pairs(problem: Problem, sentence: Sentence) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the two names of a sentence that names just two, once each, one way, and stand elsewhere too."""
+    found = [
+        (name, span)
+        for name, spans in renameable(problem)
+        for span in spans
+        if sentence.start <= span[0] < sentence.end and len(spans) > 1
+    ]
+    if len(found) != 2:
+        return []
+    (name, a), (other, b) = sorted(found, key=lambda each: each[1])
+    between = problem.text[a[1] : b[0]]
+    if name == other or _ALIKE.search(between) or not _ONE_WAY.search(problem.text[sentence.start : sentence.end]):
+        return []
+    return [(a, b)]

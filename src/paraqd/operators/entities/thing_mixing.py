@@ -1,0 +1,28 @@
+"""A thing called by another name in some places only."""
+
+from __future__ import annotations
+
+import random
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.entities.things import another, goods, renamed
+from paraqd.operators.text import splice
+from paraqd.reading import Problem
+
+
+class ThingMixing(Operator):
+    """Makes other goods of the goods in some but not all places: 20 hats … and the question asks for apples."""
+
+    name = "ThingMixing"
+    polarity = "invalid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Mix a thing up; None where none is named twice."""
+        del resources
+        there, new = goods(problem), another(problem, rng)
+        twice = [number for number in sorted(there) if len(there[number]) > 1]
+        if not twice or new is None:
+            return None
+        spans = there[rng.choice(twice)]
+        changed = sorted(rng.sample(spans, rng.randint(1, len(spans) - 1)))
+        return splice(problem.text, [(a, b, renamed(problem.text[a:b], new)) for a, b in changed])

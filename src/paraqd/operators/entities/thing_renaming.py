@@ -1,0 +1,40 @@
+"""A thing called by another name everywhere."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.entities.things import another, goods, renamed
+from paraqd.operators.text import splice
+from paraqd.reading import Problem
+
+_VOWEL_TROUBLE = re.compile(r"\b[Aa]n?\s+$")
+
+
+class ThingRenaming(Operator):
+    """Makes other goods of the goods, everywhere: apples → hats."""
+
+    name = "ThingRenaming"
+    polarity = "valid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Rename one thing; None where none is known to be exchangeable."""
+        del resources
+        there, new = goods(problem), another(problem, rng)
+        if not there or new is None:
+            return None
+        spans = there[rng.choice(sorted(there))]
+        text = problem.text
+        edits = []
+        for start, end in spans:
+            word = renamed(text[start:end], new)
+            article = _VOWEL_TROUBLE.search(text[max(0, start - 4) : start])
+            if article is not None:
+                first = start - len(article.group())
+                right = "an " if word[0].lower() in "aeiou" else "a "
+                edits.append((first, end, (right.capitalize() if text[first].isupper() else right) + word))
+            else:
+                edits.append((start, end, word))
+        return splice(text, edits)

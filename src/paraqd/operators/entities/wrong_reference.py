@@ -1,0 +1,150 @@
+"""Another one named in the place of the one who is meant (How old is Ann? → How old is Tom?)."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import permutations
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.entities.renaming import every_mention, renameable
+from paraqd.operators.kept_quantities import Edit
+from paraqd.operators.text import match_case, splice
+from paraqd.reading import Problem, Question, Span, read, same_quantities
+from paraqd.reading.name_lists import people
+
+_ALIKE = re.compile(
+    r"(?i)\b(?:equal|equally|evenly|the same (?:number|amount|age|rate|speed)|each other|identical|as good|twins?|"
+    r"alike|ways|sit|seated|arrange\w*)\b"
+)
+_JOINT = re.compile(r"(?i)\b(?:each|they|them|their|both|other|probability|respectively|either)\b")
+_ONE_WAY = re.compile(r"(?i)\b(?:than|twice|thrice|half|times|gives?|gave|sold|lent|respectively|ratio|exceeds?)\b")
+_OWN_NUMBER = r"(?i)\b{name}\b(?!,? (?:and|or)\b)(?: (?!and\b)[a-z]+){{1,7}} (?:[$₹]|rs\. )?(\d[\d,./%]*)"
+_ACTING = r"\b{name}(?:['’]s| (?:had|will|can|got|[a-z]+(?:ed|s))) "
+_RELATIVES = "brother|sister|friend|mother|father|wife|husband|son|daughter|cousin|mom|dad|aunt|uncle|partner"
+_KIN = re.compile(rf"\b(?:his|her) (?:younger |older |little |best )?(?:{_RELATIVES})\b(?!['’s,]| [A-Z])")
+# parties that go by a letter, in places where no variable and no article stands
+_LETTER = r"(?<![\w'’/^*+=-])([a-dp-s])"
+_ASKED_LETTER = re.compile(
+    rf"(?i)\b(?:will|can|could|would|did|does|is|was|(?<!value )of|by) {_LETTER}(?=(?: alone| take| get| receive| have|"
+    rf" finish| complete| do\b| invest| now|[?.]|$))|{_LETTER}(?=['’]s\b| ['’] s\b)|"
+    rf"\b(?:pipe|train|machine|tap|pump|car|worker|box|bag|shop|company) {_LETTER}(?! (?:day|week|hour|minute))\b"
+)
+_LISTED = re.compile(rf"(?i){_LETTER}\b(?=,? and [a-z]\b|, [a-z]\b|['’]s\b| alone| can )|\band ([b-dp-s])\b(?!['’])")
+# one of a group may be asked for in the place of another
+_GROUPS_OF_PEOPLE = "boys girls adults teachers|men women children|males females|male female".split("|")
+_GROUPS = _GROUPS_OF_PEOPLE + (
+    "pennies nickels dimes quarters|"
+    "red blue green yellow white black pink purple|apples oranges bananas pears peaches mangoes|pens pencils books|"
+    "dogs cats ducks cows chickens pigs horses goats sheep rabbits|cars trucks bicycles buses|cookies cakes"
+).split("|")
+
+
+class WrongReference(Operator):
+    """Names another in the place of the one who is meant, in the question or in what is said of the one asked for."""
+
+    name = "WrongReference"
+    polarity = "invalid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Name another; None where there is no other, or where both may be treated alike."""
+        del resources
+        asked = problem.question
+        if asked is None or len(problem.questions) > 1 or _JOINT.search(asked.text) or _ALIKE.search(problem.text):
+            return None  # where both are asked for, the one is as good as the other
+        ways = [way for find in (_people, _kin, _letters, _groups) if (way := find(problem, asked))]
+        if not ways:
+            return None
+        start, end, new = rng.choice(rng.choice(ways))
+        text = splice(problem.text, [(start, end, match_case(new, problem, start))])
+        return text if same_quantities(problem.quantities, read(text).quantities) else None
+
+
+def _told(problem: Problem, asked: Question) -> list[Span]:
+    """Return where something is said: the sentences, and what stands before the question in its own."""
+    pieces = [(s.start, asked.start if s.start <= asked.start < s.end else s.end) for s in problem.sentences]
+    return [(start, end) for start, end in pieces if start < end]
+
+
+def _differ(problem: Problem, asked: Question, one: str, other: str) -> bool:
+    """Tell whether something with a number is said of one and not of the other, or of one against the other."""
+    for start, end in _told(problem, asked):
+        piece = problem.text[start:end]
+        named = [re.search(rf"\b{re.escape(name)}\b", piece, re.I) is not None for name in (one, other)]
+        counts = any(start <= quantity.start < end for quantity in problem.quantities)
+        if (all(named) and _ONE_WAY.search(piece)) or (sum(named) == 1 and counts):
+            return True
+    own = [set(re.findall(_OWN_NUMBER.format(name=re.escape(name)), problem.text)) for name in (one, other)]
+    return all(own) and own[0] != own[1]
+
+
+def _persons(problem: Problem) -> dict[str, list[Span]]:
+    """Return the people and where they are named; unlike for a new name, no gender has to be known."""
+    names = [e.text for e in problem.entities if e.category == "PERSON" and e.text.istitle() and e.text.isalpha()]
+    acting = {n: every_mention(problem, n) for n in names if re.search(_ACTING.format(name=n), problem.text)}
+    return dict(renameable(problem)) | acting
+
+
+def _people(problem: Problem, asked: Question) -> list[Edit]:
+    """Return the edits that name another person in the question, or in what is said of the person asked for."""
+    known, edits = _persons(problem), list[Edit]()
+    there = {name: [s for s in spans if asked.start <= s[0] < asked.end] for name, spans in known.items()}
+    for one, other in permutations(known, 2):
+        if len(there[one]) != 1 or len(known[one]) < 2 or there[other] or not _differ(problem, asked, one, other):
+            continue
+        edits += [(*there[one][0], other)] * 2  # the question oftener than what is said
+        for start, end in _told(problem, asked) if sum(map(bool, there.values())) == 1 else []:
+            spans, rest = ([s for s in known[name] if start <= s[0] < end] for name in (one, other))
+            if len(spans) == 1 and not rest and any(start <= q.start < end for q in problem.quantities):
+                edits.append((*spans[0], other))
+    pronoun = re.search(r"\b(?:[Hh]e|[Ss]he)\b", asked.text)
+    if pronoun is not None and not any(there.values()):
+        others = [n for n in known if people().get(n.title()) == ("f" if pronoun.group().lower() == "he" else "m")]
+        meant = [name for name in known if name not in others]
+        span = (asked.start + pronoun.start(), asked.start + pronoun.end())
+        edits += [(*span, name) for name in others if len(meant) == 1 and _differ(problem, asked, meant[0], name)]
+    return edits
+
+
+def _kin(problem: Problem, asked: Question) -> list[Edit]:
+    """Return the edits that ask for his sister in the place of the only one named, or the other way round."""
+    known, kin = renameable(problem), {m.group() for m in _KIN.finditer(problem.text)}
+    if len(known) != 1 or len(kin) != 1 or len({e.text.lower() for e in problem.entities}) != 1:
+        return []
+    name, phrase = known[0][0], kin.pop()
+    named = [s for s in every_mention(problem, name) if s[0] >= asked.start]
+    called = [m.span() for m in re.finditer(re.escape(phrase), problem.text) if m.start() >= asked.start]
+    same = re.search(rf"{phrase},? {name}|\b{name},? {phrase}", problem.text)  # "his son Tom"
+    unclear = called and re.search(r"\b(?:he|she|him)\b", asked.text)
+    if len(named) + len(called) != 1 or same or unclear or not _differ(problem, asked, name, phrase.split()[-1]):
+        return []
+    return [(*span, phrase) for span in named] + [(*span, name) for span in called]
+
+
+def _letters(problem: Problem, asked: Question) -> list[Edit]:
+    """Return the edits that ask for another of the parties A, B and C."""
+    found = [m.span(m.lastindex or 0) for m in _ASKED_LETTER.finditer(asked.text)]
+    pieces = (problem.text[slice(*span)] for span in _told(problem, asked))
+    parties = {m.group(m.lastindex or 0) for piece in pieces for m in _LISTED.finditer(piece)}
+    one = asked.text[slice(*found[0])] if len(found) == 1 else ""
+    others = sorted(p for p in parties - {one} if p.isupper() == one.isupper())
+    if one not in parties or any(re.search(rf"\b{p}\b", asked.text) for p in others if p != "a"):
+        return []
+    span = (asked.start + found[0][0], asked.start + found[0][1])
+    return [(*span, other) for other in others if _differ(problem, asked, one, other)]
+
+
+def _groups(problem: Problem, asked: Question) -> list[Edit]:
+    """Return the edits that ask how many there are of another group: boys → girls."""
+    told, edits = " ".join(problem.text[slice(*span)] for span in _told(problem, asked)), list[Edit]()
+    if re.search(r"1 ?/ ?2|\b[Hh]alf\b|\b50", told):
+        return []  # there may be as many of the one as of the other
+    for group in _GROUPS:
+        word = rf"\b(?:{group.replace(' ', '|')})\b(?!-)"
+        found, there = list(re.finditer(word, asked.text)), set(re.findall(word, told))
+        one = found[0].group() if len(found) == 1 else ""
+        # boys are all who are not girls; oranges that nobody spoke of may be any fruit
+        if one in asked.target.split() and " and " not in asked.target and (one in there or group in _GROUPS_OF_PEOPLE):
+            span = (asked.start + found[0].start(), asked.start + found[0].end())
+            edits += [(*span, other) for other in sorted(there - {one})]
+    return edits

@@ -1,0 +1,77 @@
+"""f1 Backtranslation: English to German and back, sentence by sentence."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from rapidfuzz.distance import Levenshtein
+
+from paraqd.generators import GREEDY, Decoding
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.models.output import ask, checked_valid, draw_seeds, sentences_of
+from paraqd.reading import Problem
+
+DIVERSE = Decoding(num_candidates=5, diversity=0.8)
+
+
+class Backtranslation(Operator):
+    """Translates there and back (f1, valid).
+
+    On the way back decoding is diverse, and of a sentence's candidates the one farthest from it (Levenshtein)
+    is taken, as in the paper. Sentences are joined with a space. An output whose quantities differ from the
+    question's is dropped and counted.
+    """
+
+    name = "Backtranslation"
+    paper_id = "f1"
+    polarity = "valid"
+    needs = ("generator.f1.forward", "generator.f1.backward")
+
+    def __init__(
+        self,
+        *,
+        forward: Decoding = GREEDY,
+        backward: Decoding = DIVERSE,
+    ) -> None:
+        self.forward = forward
+        self.backward = backward
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Return the translation of the translation, or None where it may not be called valid."""
+        return self.apply_batch([problem], [rng], resources)[0]
+
+    def apply_batch(
+        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
+    ) -> list[str | None]:
+        """Translate many problems in the models' own batches."""
+        there = resources.require("generator.f1.forward", needed_by=self.name)
+        back = resources.require("generator.f1.backward", needed_by=self.name)
+        seeds = draw_seeds(rngs)
+        english = [sentences_of(problem) for problem in problems]
+        found = ask(there, english, seeds=seeds, decoding=self.forward)
+        german = [[candidates[0] if candidates else "" for candidates in group] for group in found]
+        returned = ask(back, german, seeds=seeds, decoding=self.backward)
+        outputs: list[str | None] = []
+        for problem, sentences, candidates in zip(problems, english, returned, strict=True):
+            if not sentences:
+                outputs.append(None)
+                continue
+            # A sentence that did not come back is no reason to keep the others: nothing may be lost.
+            chosen = [_farthest(s, c) for s, c in zip(sentences, candidates, strict=True)]
+            output = " ".join(chosen) if all(chosen) else ""
+            outputs.append(checked_valid(problem, output, resources, operator=self.name))
+        return outputs
+
+    def source_model(self, resources: Resources) -> str:
+        """Name both models."""
+        return " ".join(str(resources.require(need, needed_by=self.name).name) for need in self.needs)
+
+
+def _farthest(sentence: str, candidates: Sequence[str]) -> str:
+    """Return the candidate with the largest Levenshtein distance, the first of equals.
+
+    >>> _farthest("Tom has 5 apples.", ["Tom has 5 apples.", "Tom owns 5 apples."])
+    'Tom owns 5 apples.'
+    """
+    return max(candidates, key=lambda candidate: Levenshtein.distance(sentence, candidate), default="")

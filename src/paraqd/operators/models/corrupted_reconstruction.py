@@ -1,0 +1,138 @@
+"""fb CorruptedReconstruction: a corrupted question, put right again by a model trained to do so."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+
+from paraqd.generators import GREEDY, Decoding, Generator
+from paraqd.operators.base import Operator, Resources, derive_rng
+from paraqd.operators.models.output import ask, checked_valid, draw_seeds
+from paraqd.reading import Problem, read
+
+LAST_TOKENS = 3  # they tell what is asked
+
+
+class CorruptedReconstruction(Operator):
+    """Corrupts the question and lets a model reconstruct it (fb, valid): t5-base in the paper.
+
+    Replacement words come from the question itself.
+    An output whose quantities differ from the question's is dropped and counted.
+    """
+
+    name = "CorruptedReconstruction"
+    paper_id = "fb"
+    polarity = "valid"
+    needs = ("generator.fb",)
+
+    def __init__(self, *, decoding: Decoding = GREEDY) -> None:
+        self.decoding = decoding
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Return the reconstruction, or None where it may not be called a valid paraphrase."""
+        return self.apply_batch([problem], [rng], resources)[0]
+
+    def apply_batch(
+        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
+    ) -> list[str | None]:
+        """Corrupt and reconstruct many problems in the model's own batches."""
+        generator: Generator = resources.require("generator.fb", needed_by=self.name)
+        corrupted = [corrupt(problem, rng) for problem, rng in zip(problems, rngs, strict=True)]
+        # A question in which everything must be spared stays whole: the operator does not apply to it.
+        parts = [[] if text == p.text else [text] for text, p in zip(corrupted, problems, strict=True)]
+        answers = ask(generator, parts, seeds=draw_seeds(rngs), decoding=self.decoding)
+        outputs: list[str | None] = []
+        for problem, part, candidates in zip(problems, parts, answers, strict=True):
+            if not part:
+                outputs.append(None)
+                continue
+            output = candidates[0][0] if candidates[0] else ""
+            outputs.append(checked_valid(problem, output, resources, operator=self.name))
+        return outputs
+
+    def source_model(self, resources: Resources) -> str:
+        """Name the model."""
+        return str(resources.require("generator.fb", needed_by=self.name).name)
+
+
+def corrupt(
+    problem: Problem,
+    rng: random.Random,
+    *,
+    vocabulary: Sequence[str] = (),
+    deleted: float = 0.1,
+    replaced: float = 0.1,
+    window: float = 2.0,
+) -> str:
+    """Shuffle words locally, delete some and replace some; spare numbers, units and the last three tokens.
+
+    No word moves farther than ``window`` places or past something that is spared. Returns the question as it
+    is where there is nothing to corrupt.
+    """
+    tokens = problem.tokens
+    free = _free_words(problem)
+    words = [token.text for token in tokens]
+    pool = vocabulary or [words[i] for i in free]
+    for run in _runs(free):
+        # Sorting by a jittered place moves a word by less than the jitter's range (Lample et al., 2018).
+        jittered = sorted(run, key=lambda place: place + rng.uniform(0, window))
+        for place, word in zip(run, [words[i] for i in jittered], strict=True):
+            words[place] = word
+    gone = {place for place in free if rng.random() < deleted}
+    for place in free:
+        if place not in gone and rng.random() < replaced:
+            words[place] = rng.choice(pool)
+    if free and not gone and all(words[i] == tokens[i].text for i in free):
+        gone.add(rng.choice(free))
+    pieces: list[str] = []
+    end = 0
+    for place, token in enumerate(tokens):
+        if place not in gone:
+            pieces += [problem.text[end : token.start], words[place]]
+        end = token.end
+    return "".join([*pieces, problem.text[end:]]).strip() if free else problem.text
+
+
+def training_pairs(questions: Iterable[str], *, seed: int, vocabulary: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield (corrupted question, question) to train ``generator.fb`` with.
+
+    The corruptions are not those that ``apply`` makes with the same seed, which the model would know by
+    heart.
+    """
+    for question in questions:
+        problem = read(question)
+        rng = derive_rng(seed, question, "CorruptedReconstruction/training")
+        corrupted = corrupt(problem, rng, vocabulary=vocabulary)
+        if corrupted != question:
+            yield corrupted, question
+
+
+def _free_words(problem: Problem) -> list[int]:
+    """Return the places of the words that may be corrupted."""
+    tokens = problem.tokens
+    spared: set[int] = set(range(len(tokens) - LAST_TOKENS, len(tokens)))
+    spans = sorted(quantity.span for quantity in problem.quantities)
+    following = 0
+    for place, token in enumerate(tokens):
+        while following < len(spans) and spans[following][1] <= token.start:
+            following += 1
+        inside = following < len(spans) and spans[following][0] < token.end
+        if inside or not token.text[:1].isalpha() or any(c.isnumeric() for c in token.text):
+            spared.add(place)
+    return [place for place in range(len(tokens)) if place not in spared]
+
+
+def _runs(places: Sequence[int]) -> Iterator[list[int]]:
+    """Yield runs of adjacent places.
+
+    >>> list(_runs([0, 1, 4, 5, 6]))
+    [[0, 1], [4, 5, 6]]
+    """
+    run: list[int] = []
+    for place in places:
+        if run and place != run[-1] + 1:
+            yield run
+            run = []
+        run.append(place)
+    if run:
+        yield run

@@ -1,0 +1,39 @@
+"""f9 LossyParaphrase: a paraphraser of general English, which loses something of a word problem."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from paraqd.generators import Decoding
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.models.output import LOSSY, lossy_paraphrases
+from paraqd.reading import Problem
+
+
+class LossyParaphrase(Operator):
+    """Rewords with a model fine-tuned on PAWS (f9, invalid): Pegasus in the paper."""
+
+    name = "LossyParaphrase"
+    paper_id = "f9"
+    polarity = "invalid"
+    needs = ("generator.f9",)
+
+    def __init__(self, *, decoding: Decoding = LOSSY) -> None:
+        self.decoding = decoding
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Return the model's rewording, or None where it is the question again."""
+        return self.apply_batch([problem], [rng], resources)[0]
+
+    def apply_batch(
+        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
+    ) -> list[str | None]:
+        """Reword many problems in the model's own batches."""
+        return lossy_paraphrases(
+            problems, rngs, resources, operator=self.name, resource=self.needs[0], decoding=self.decoding
+        )
+
+    def source_model(self, resources: Resources) -> str:
+        """Name the model."""
+        return str(resources.require(self.needs[0], needed_by=self.name).name)

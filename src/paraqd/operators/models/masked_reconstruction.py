@@ -1,0 +1,65 @@
+"""SSMBA's operator: tokens masked, and filled in again by a masked language model."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from paraqd.generators import Decoding, Generator
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.models.output import ask, checked_changed, draw_seeds, unchanged
+from paraqd.reading import Problem
+
+SAMPLED = Decoding(do_sample=True)
+
+
+class MaskedReconstruction(Operator):
+    """Masks some tokens and lets a masked language model fill them in (baseline SSMBA, labelled valid).
+
+    As in SSMBA (Ng et al., 2020): 15 % of the tokens are chosen, corrupted as BERT was trained, and drawn anew
+    from what the model expects. Its label is SSMBA's promise, not ours: a number may be among the tokens. Several
+    outputs of one question are had under the names ``MaskedReconstruction#2``, ``#3`` and so on.
+
+    Parameters
+    ----------
+    tries : int
+        How often it is tried where the model puts back the very tokens that were masked.
+
+    """
+
+    name = "MaskedReconstruction"
+    polarity = "valid"
+    needs = ("generator.ssmba",)
+
+    def __init__(self, *, decoding: Decoding = SAMPLED, tries: int = 10) -> None:
+        self.decoding = decoding
+        self.tries = tries
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Return the reconstruction, or None where it is the question again."""
+        return self.apply_batch([problem], [rng], resources)[0]
+
+    def apply_batch(
+        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
+    ) -> list[str | None]:
+        """Mask and reconstruct many problems in the model's own batches."""
+        generator: Generator = resources.require("generator.ssmba", needed_by=self.name)
+        found = ["" for _ in problems]
+        waiting = [place for place, problem in enumerate(problems) if problem.text.strip()]
+        asked = list(waiting)
+        for _ in range(self.tries):
+            seeds = draw_seeds([rngs[place] for place in waiting])
+            answers = ask(generator, [[problems[place].text] for place in waiting], seeds=seeds, decoding=self.decoding)
+            for place, (candidates,) in zip(waiting, answers, strict=True):
+                found[place] = candidates[0] if candidates else ""
+            waiting = [place for place in waiting if found[place] and unchanged(problems[place], found[place])]
+            if not waiting:
+                break
+        outputs: list[str | None] = [None] * len(problems)
+        for place in asked:
+            outputs[place] = checked_changed(problems[place], found[place], resources, operator=self.name)
+        return outputs
+
+    def source_model(self, resources: Resources) -> str:
+        """Name the model."""
+        return str(resources.require("generator.ssmba", needed_by=self.name).name)

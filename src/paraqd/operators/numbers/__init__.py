@@ -1,0 +1,1 @@
+"""Operators that change how numbers are written, or the numbers."""

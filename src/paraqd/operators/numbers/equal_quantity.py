@@ -1,0 +1,206 @@
+"""A quantity written as an exactly equal one."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.kept_quantities import Edit, keep_quantities
+from paraqd.operators.numbers.number_words import fraction_words
+from paraqd.operators.text import match_case
+from paraqd.operators.units.unit_names import full_name, uses_american_spelling
+from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.units import dimension
+
+# units that people do express in each other
+_PARTNERS: dict[str, tuple[str, ...]] = {
+    "hour": ("minute",),
+    "minute": ("hour", "second"),
+    "second": ("minute",),
+    "day": ("week",),
+    "week": ("day",),
+    "fortnight": ("day", "week"),
+    "year": ("month",),
+    "month": ("year",),
+    "decade": ("year",),
+    "kilometre": ("metre",),
+    "metre": ("centimetre", "kilometre"),
+    "centimetre": ("metre", "millimetre"),
+    "millimetre": ("centimetre",),
+    "foot": ("inch",),
+    "inch": ("foot",),
+    "yard": ("foot",),
+    "kilogram": ("gram",),
+    "gram": ("kilogram",),
+    "tonne": ("kilogram",),
+    "litre": ("millilitre",),
+    "millilitre": ("litre",),
+    "dollar": ("cent",),
+    "cent": ("dollar",),
+    "rupee": ("paisa",),
+    "paisa": ("rupee",),
+}
+_AGES = re.compile(
+    r"\b(?:old|older|age|ages|aged|ago|young|younger|born|birthday|interest|annum|compounded|annually)\b", re.I
+)
+# what may follow a measure that stands for itself; before a noun (a 3 hour journey) another unit reads badly
+_AFTER_MEASURE = re.compile(
+    r"\s*(?:$|[.,;:?!)]|(?:and|or|in|at|to|from|of|for|with|on|by|is|was|are|were|if|then|when|while|before|after|more|"
+    r"less|long|wide|deep|high|tall|away|apart|later|together|respectively|how|find|what|the|he|she|it|they|but|so|than|"
+    r"longer|shorter|faster|slower|towards|through|as|upstream|downstream)\b)"
+)
+_MOST = 100_000
+_MOST_QUANTITIES = 60  # of a text: more are no word problem, and each is compared with the whole text
+_MOST_COINS = 1_000  # nobody writes 80 dollars as 8,000 cents
+_PERCENT_PARTS = {10, 20, 25, 30, 40, 50, 60, 75, 80}
+
+
+class EqualQuantity(Operator):
+    """Writes one quantity in an equal form: half an hour → 30 minutes, 25% of → one quarter of, 12 → a dozen."""
+
+    name = "EqualQuantity"
+    polarity = "valid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Rewrite one quantity that has an equal form; None where none has."""
+        del resources
+        american = uses_american_spelling(problem.text)
+        edits = [
+            edit
+            for q, beside in _with_neighbours(problem.quantities[:_MOST_QUANTITIES])
+            for edit in _equal_forms(problem, q, beside, american=american)
+        ]
+        rng.shuffle(edits)
+        for edit in edits[:6]:
+            text = keep_quantities(problem, [edit])
+            if text is not None:
+                return text
+        return None
+
+
+def _with_neighbours(quantities: Sequence[Quantity]) -> Iterator[tuple[Quantity, list[Quantity]]]:
+    """Yield each quantity with the one before and the one behind it."""
+    for i, q in enumerate(quantities):
+        yield q, [*quantities[max(0, i - 1) : i], *quantities[i + 1 : i + 2]]
+
+
+def _equal_forms(problem: Problem, q: Quantity, beside: list[Quantity], *, american: bool) -> list[Edit]:
+    text = problem.text
+    if q.kind is Kind.PERCENT:
+        return _part(problem, q)
+    if q.kind is Kind.COUNT and q.unit is None:
+        return _dozen(text, q)
+    if q.kind is Kind.FRACTION and q.unit is None and not q.worded:
+        return _decimal(text, q)
+    if q.kind in {Kind.MEASURE, Kind.MONEY} and q.unit_span is not None and q.unit in _PARTNERS:
+        return _other_units(problem, q, beside, american=american)
+    return []
+
+
+def _part(problem: Problem, q: Quantity) -> list[Edit]:
+    text = problem.text
+    behind = text[q.end : q.end + 8].lower()
+    if q.unit != "percent" or not behind.startswith((" of the", " of a ", " of his", " of her", " of its", " of thei")):
+        return []
+    words = fraction_words(q.value / 100) if q.value in _PERCENT_PARTS else None
+    return [(q.start, q.end, match_case(words, problem, q.start))] if words else []
+
+
+def _dozen(text: str, q: Quantity) -> list[Edit]:
+    """Write 12, 24, 36 as dozens before a plural noun."""
+    noun = re.match(r" ([a-z]{3,})\b", text[q.end : q.end + 30])
+    if q.worded or q.value not in {12, 24, 36, 6} or noun is None or not noun.group(1).endswith("s") or q.start == 0:
+        return []
+    if noun.group(1) in {
+        "times",
+        "is",
+        "was",
+        "has",
+        "less",
+        "units",
+        "numbers",
+        "digits",
+        "consecutives",
+        "across",
+        "sides",
+    }:
+        return []
+    if (
+        text[max(0, q.start - 16) : q.start]
+        .rstrip()
+        .lower()
+        .endswith((" a", " an", " the", " by", "divided by", "class", "no."))
+    ):
+        return []
+    words = {12: "a dozen", 24: "two dozen", 36: "three dozen", 6: "half a dozen"}[int(q.value)]
+    return [(q.start, q.end, words)]
+
+
+def _decimal(text: str, q: Quantity) -> list[Edit]:
+    """Write 3/4 as 0.75 where the decimal ends."""
+    surface = text[q.start : q.end]
+    if "/" not in surface or q.value.denominator not in {2, 4, 5, 8, 10, 20, 25}:
+        return []
+    around = text[max(0, q.start - 2) : q.start] + text[q.end : q.end + 2]
+    if any(c in "+-*/^=()<>:" for c in around) or text[q.end : q.end + 3].strip()[:2] in {"th", "rd"}:
+        return []
+    return [(q.start, q.end, str(float(q.value)))]
+
+
+def _other_units(problem: Problem, q: Quantity, beside: list[Quantity], *, american: bool) -> list[Edit]:
+    text = problem.text
+    if text[q.number_span[1] : q.number_span[1] + 1] == "-" or not _AFTER_MEASURE.match(text, q.end):
+        return []
+    if _part_of_compound(q, beside) or _is_a_period(text, q):
+        return []
+    if dimension(q.unit)[0] == "calendar" and _AGES.search(text):
+        return []
+    if re.match(r"\s+(?:\d|and \d|a |an |per |each |every |old\b|ago\b)", text[q.end : q.end + 12]):
+        return []  # part of a compound (5 feet 6 inches), or of a rate
+    if (
+        q.unit_span is not None
+        and q.unit_span[0] < q.number_span[0]
+        and text[max(0, q.start - 16) : q.start].rstrip().lower().endswith((" a", " an"))
+    ):
+        return []  # a $50 coupon
+    found: list[Edit] = []
+    asked = problem.question.text.lower() if problem.question else ""
+    for other in _PARTNERS[q.unit or ""]:
+        if other in asked:  # "how many minutes are 2 hours" must not become "… are 120 minutes"
+            continue
+        value = q.value * dimension(q.unit)[1] / dimension(other)[1]
+        number = _plain(value)
+        if number is not None and not (q.kind is Kind.MONEY and value > _MOST_COINS):
+            many = value != 1
+            if not many and text[max(0, q.start - 6) : q.start].endswith((" are ", " were ")):
+                continue
+            found.append((q.start, q.end, f"{number} {full_name(other, many=many, american=american)}"))
+    return found
+
+
+def _part_of_compound(q: Quantity, beside: list[Quantity]) -> bool:
+    """Tell whether the quantity is a part of 2 hours 35 minutes."""
+    return any(
+        other.unit != q.unit
+        and dimension(other.unit)[0] == dimension(q.unit)[0]
+        and (0 <= other.start - q.end <= 5 or 0 <= q.start - other.end <= 5)
+        for other in beside
+    )
+
+
+def _is_a_period(text: str, q: Quantity) -> bool:
+    """Tell whether the text counts by this unit (8 hours a day, $5 per week): then it is no mere length of time."""
+    found = re.finditer(rf"(?:\b(?:an?|per|each|every)\s+|/\s*){q.unit}\b", text, re.I)
+    return any(not q.start <= match.start() < q.end for match in found)
+
+
+def _plain(value: Fraction) -> str | None:
+    """Write a value that a person would write: a whole number, or one with halves, quarters or tenths."""
+    if value.denominator == 1 and 0 < value < _MOST:
+        return str(int(value))
+    if value.denominator in {2, 4, 5, 10} and Fraction(1, 2) <= value < 1000:
+        return str(float(value))
+    return None

@@ -1,0 +1,177 @@
+"""The sentences in another order, and two numbers exchanged on the way: the malicious twin of SentenceOrder."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import combinations, pairwise
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.sentences.sentence_order import reordered
+from paraqd.operators.text import splice
+from paraqd.reading import Kind, Problem, Span, read
+from paraqd.reading.units import category
+
+_DIGITS = r"(?<![\d.,/:^-])(?P<{}>\d+(?:,\d{{2,3}})*(?:\.\d+)?)(?![\d/:^]|\.\d|,\d)"
+_MONEY = r"(?:\$|rs\.? ?)"
+_EACH = r"\b(?:each|per|every|apiece)\b|/"
+# (pattern, what the text must hold, what it must not). "<a>" and "<b>" are the two numbers: one is divided by the
+# other, or taken from it, or counts more often, so that they never give the same exchanged. "<p>" and
+# "<q>" are two more, which must differ. "~" goes over no number.
+_TABLE = (
+    (rf"(?:buys?|bought|sells?|sold) <a> (?:[a-z]+ ){{1,2}}for {_MONEY}?<b>", "", _EACH),
+    (
+        r"(?:make|produce|read|type|print|bake|pack|wash|paint|pick|write)s?(?:d|ed)? <a> (?:[a-z]+ ){1,2}in <b> "
+        r"(?:seconds|minutes|hours|days|weeks|months)\b",
+        "",
+        _EACH,
+    ),
+    (r"<a> (?:[a-z]+ ){1,4}(?:divided|shared|distributed|split) (?:equally |evenly )?(?:among|into) <b>", "", ""),
+    (r"increase[sd]? by <a> ?(?:%|percent)~(?:decrease|reduce)[sd]? by <b> ?(?:%|percent)", "", "net|same|product"),
+    (r"divided by <a>,?~remainder (?:is |of |as )?<b>", "", ""),
+    (r"remainder (?:is |of )?<a>,? when~divided by <b>", "", ""),
+    (r"quotient (?:is |of )?<a> and (?:the )?remainder (?:is |of )?<b>", "", ""),
+    (r"average~of~<p>~(?:is|was|are|be) <a>~average~of~<q>~(?:is|was|are|be) <b>", "", ""),
+    (r"\bfill(?:s|ed)?\b~in <a>~(?:empty|empties|emptied|drain)~in <b>", "", ""),
+    (rf"{_MONEY}<a>~amounts? to {_MONEY}?<b>", "", ""),
+    (rf"(?:bought|buys|purchased|purchases)~{_MONEY}<a>~(?:sold|sells|selling)~{_MONEY}<b>", "", ""),
+    (r"(?:cost price|c\.?p\.?)~<a>~(?:selling price|sold|s\.?p\.?)~<b>", "", ""),
+    (rf"(?:sold|selling|sells|sell|price)~{_MONEY}<a>~(?:loss|losing|gain|profit) of <b> ?(?:%|percent)", "", ""),
+    (rf"(?:loses|gains|lost|gained|(?:loss|gain|profit) of) <a> ?(?:%|percent)~(?:sold|sell\w*)~{_MONEY}<b>", "", ""),
+    (
+        r"<a> (?:[a-z]+ ){0,3}(?:out of|from among|(?:chosen|selected|drawn|picked|formed) from|"
+        r"from an? (?:group|set|class|team|batch|pack|box|bag) of) (?:[a-z]+ ){0,3}<b>",
+        "",
+        "",
+    ),
+    (r"(?:radius|diameter)~<a>~(?:height|depth|long|length|deep|high)~<b>", "volume|contain|water|earth", "surface"),
+    (r"(?:height|depth|length)~<a>~(?:radius|diameter)~<b>", "volume|contain|water|earth", "surface"),
+)
+_ROLES = tuple(
+    (
+        re.compile(re.sub(r"<(\w)>", lambda m: _DIGITS.format(m[1]), pattern.replace("~", r"[^\d?]{0,70}?")), re.I),
+        re.compile(needed, re.I),
+        re.compile(banned or r"(?!)", re.I),
+    )
+    for pattern, needed, banned in _TABLE
+)
+_RATIO = re.compile(
+    r"\bratio (?:of|between) (?:the )?(?:ages? of |numbers? of )?([a-z]+) (?:to|and|:) (?:the )?([a-z]+)\b[^.?!\d]*?"
+    r"(\d+) ?(?::|to) ?(\d+)(?! ?:)",
+    re.I,
+)
+_HAD = re.compile(rf"[^.?!\d]*?\b(?:has|had|have|there (?:are|were)|with) {_MONEY}?{_DIGITS.format('a')}", re.I)
+_LOST = re.compile(
+    r"\b(?:gives?|gave|eats?|ate|sells?|sold|loses?|lost|uses?|used|spends?|spent|donates?|donated|broke|pays?|paid) "
+    rf"(?:away )?{_MONEY}?{_DIGITS.format('b')}(?! ?(?:%|percent|times|per|each|every)\b)",
+    re.I,
+)
+_ALIKE = re.compile(r"\b(?:total|sum|together|altogether|both|all|combined|average|difference|each|every|per|ways?)\b")
+_OWNED = re.compile(
+    r"\b(?!She|He|They|It|There)([A-Z][a-z]+) (?:has|had|is|weighs|earns|picked|collected|scored|saved|ate|baked|"
+    rf"bought)(?: [a-z]+)? \$?{_DIGITS.format('a')} ?(?!(?:more|fewer|less|times|percent|in|for|on|at|of|by|to)\b)"
+    r"([a-z]+)\b(?! (?:more|fewer|less|older|younger|taller|heavier))"
+)
+_COUNTED = re.compile(rf"{_DIGITS.format('a')} ([a-z]{{3,}}?)s?\b", re.I)
+_LISTED = re.compile(
+    r"(?<![\d.,/:$-])(\d+) ([a-z]{3,})(?: [a-z]+)?(?:,| and|, and) (\d+) (?!are\b|were\b)([a-z]{3,})\b"
+)
+_MOST_QUANTITIES = 40  # a text of more is no word problem
+
+
+class OrderedNumbers(Operator):
+    """Tells it in another order with two numbers in each other's place: 120 km in 3 hours → 3 km in 120 hours."""
+
+    name = "OrderedNumbers"
+    polarity = "invalid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Exchange two numbers and reorder; None where no exchange surely makes another problem."""
+        del resources
+        text = problem.text
+        if len(problem.quantities) > _MOST_QUANTITIES:
+            return None
+        pairs = []
+        for a, b in sorted(
+            {*_in_roles(problem), *_named(problem), *_left(problem), *_distances(problem), *_rated(problem)}
+        ):
+            values = {text[slice(*span)].replace(",", "") for span in (a, b)}
+            if len(values) == 2 and "1" not in values:  # "1 hours" would give it away
+                pairs.append((a, b))
+        if not pairs:
+            return None
+        a, b = rng.choice(pairs)
+        return reordered(read(splice(text, [(*a, text[slice(*b)]), (*b, text[slice(*a)])])), rng)
+
+
+def _in_roles(problem: Problem) -> list[tuple[Span, Span]]:
+    """Return the pairs of the table."""
+    return [
+        (match.span("a"), match.span("b"))
+        for pattern, needed, banned in _ROLES
+        if needed.search(problem.text) and not banned.search(problem.text)
+        for match in pattern.finditer(problem.text)
+        if "p" not in pattern.groupindex or match["p"] != match["q"]
+    ]
+
+
+def _named(problem: Problem) -> list[tuple[Span, Span]]:
+    """Return numbers of two named people or things where the question is about one of them alone."""
+    asked, text = problem.question, problem.text
+    if asked is None or _ALIKE.search(asked.text.lower()):
+        return []
+    told = text[: asked.start]
+    found = [(m[1], m[2], m.span(3), m.span(4)) for m in _RATIO.finditer(told)]
+    if not _ALIKE.search(told.lower()):
+        found += [(m[2], m[4], m.span(1), m.span(3)) for m in _LISTED.finditer(told)]
+        owners = combinations(_OWNED.finditer(told), 2)
+        found += [(a[1], b[1], a.span("a"), b.span("a")) for a, b in owners if a[3] == b[3]]
+    return [
+        (a, b)
+        for one, two, a, b in found
+        if len({re.search(rf"\b{name.rstrip('s')}", asked.text, re.I) is None for name in (one, two)}) == 2
+    ]
+
+
+def _left(problem: Problem) -> list[tuple[Span, Span]]:
+    """Return what there was at first and what was taken from it, where the question is what is left."""
+    asked, first = problem.question, _HAD.match(problem.text)
+    if asked is None or first is None or not re.search(r"\b(?:left|remain\w*|still have)\b", asked.text):
+        return []
+    kinds = {q.number_span: (q.kind, q.unit) for q in problem.quantities}
+    lost = [match.span("b") for match in _LOST.finditer(problem.text, first.end(), asked.start)]
+    had = first.span("a")
+    return [(had, span) for span in lost if had in kinds and kinds.get(span) == kinds[had]]
+
+
+def _distances(problem: Problem) -> list[tuple[Span, Span]]:
+    """Return a distance with the speed next to it or the time that it takes: their quotient counts, not their product.
+
+    Not with a number further off: in "66 m in 15 days; what length in 8 days?" 66 and 8 are multiplied.
+    """
+    found: list[tuple[Span, Span]] = []
+    measured = [q for q in problem.quantities if q.kind is Kind.MEASURE and q.surface[0].isdigit()]
+    for one, two in pairwise(measured):
+        between = problem.text[one.end : two.start]
+        kinds = (category(one.unit), category(two.unit))
+        takes = kinds == ("length", "time") and re.search(r"\b(?:in|or|takes|took|taking)\b", between)
+        if (takes or set(kinds) == {"length", "speed"}) and not re.search(r"[\d.?!]|\b(?:each|every|day)\b", between):
+            found.append((one.number_span, two.number_span))
+    return found
+
+
+def _rated(problem: Problem) -> list[tuple[Span, Span]]:
+    """Return the numbers of two things that count differently: 3 pens and 5 hats; a pen costs $2 and a hat $9."""
+    found: dict[str, tuple[Span, Span]] = {}
+    for match in _COUNTED.finditer(problem.text):
+        one = rf"\b(?:each|per|every|an?|one) {match[2]}\b(?! and)[^.,?!;\d]{{0,30}}?(\d+(?:\.\d+)?)(?![\d.]* ?%)"
+        rate = re.search(one, problem.text, re.I)
+        if rate is not None and match.start() != rate.start(1):
+            found.setdefault(match[2].lower(), (match.span("a"), rate.span(1)))
+    # 3 boxes, each box with 4 bags, each bag with 5 pens: a chain is a product, the same either way
+    taken = {q.number_span for q in problem.quantities if q.kind is not Kind.COUNT} | {
+        rate for _, rate in found.values()
+    }
+    pairs = combinations([(count, rate) for count, rate in found.values() if count not in taken], 2)
+    value = {rate: problem.text[slice(*rate)] for _, rate in found.values()}
+    return [(min(a, b), max(a, b)) for (a, one), (b, two) in pairs if value[one] != value[two]]

@@ -1,0 +1,215 @@
+"""What is done to each question: a recipe resolved into steps, stand-ins where a model is absent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paraqd.errors import ParaqdError
+from paraqd.operators import Recipe, UnknownOperatorError, get, load_recipe, recipe_names
+from paraqd.operators.models.paper import PAPER_MODELS
+from paraqd.operators.registry import BUILTIN, base_name
+
+if TYPE_CHECKING:
+    from paraqd.operators import Operator
+
+_BY_MODEL = "generator"
+_PREFIX = "generator."  # of the resources that hold one
+
+
+class AugmentError(ParaqdError, ValueError):
+    """What was asked cannot be done; the message is one line that says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operator of the plan.
+
+    ``name``, ``paper_id`` and ``label`` are what is written beside its outputs; ``runs`` is the operator that
+    makes them: another one where a rule stands in. ``models`` names the resources that hold a model: such a
+    step runs in one process, in batches.
+    """
+
+    name: str
+    paper_id: str
+    label: int
+    runs: str
+    needs: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    stand_in: bool = False
+    source_model: str = ""
+
+    @property
+    def generators(self) -> tuple[str, ...]:
+        """The keys of the generators among its models."""
+        return tuple(name.removeprefix(_PREFIX) for name in self.models if name.startswith(_PREFIX))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps in the order of the recipe, and the operators that were left out with the reason.
+
+    ``generators`` are the models that the steps ask for, by key (``f9``); None stands for the paper's.
+    """
+
+    recipe: str
+    steps: tuple[Step, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    generators: Mapping[str, str | None] = field(default_factory=dict)
+
+    def needs(self, resource: str) -> bool:
+        """Whether any step needs the resource."""
+        return any(resource in step.needs for step in self.steps)
+
+
+def make_plan(
+    recipe: str | Path | Recipe,
+    *,
+    operators: Sequence[str] | None = None,
+    skip: Sequence[str] = (),
+    stand_ins: bool = False,
+    generators: Mapping[str, str] | None = None,
+) -> Plan:
+    """Resolve a recipe (or the ``operators`` named instead) into steps.
+
+    ``generators`` gives models by folder or name: ``{"f9": "pegasus-paws/"}``. Where none is given for a
+    model operator, the paper's is taken, or with ``stand_ins`` what the recipe says.
+
+    >>> plan = make_plan("paper", operators=["f1", "NumToWords"], stand_ins=True)
+    >>> [(step.name, step.runs, step.stand_in) for step in plan.steps]
+    [('Backtranslation', 'RewriteKeepingVoice', True), ('NumToWords', 'NumToWords', False)]
+    """
+    loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
+    if operators is not None and not operators:
+        raise AugmentError("--operators names none (paraqd operators lists them)")
+    chosen = list(dict.fromkeys(_full_name(name) for name in (loaded.operators if operators is None else operators)))
+    skipped = _skipped(skip, chosen)
+    given = _given(generators or {})
+    serves = _stand_ins(loaded)
+    steps: list[Step] = []
+    left_out: dict[str, str] = {}
+    used: dict[str, str | None] = {}
+    for name in chosen:
+        if name in skipped:
+            continue
+        operator = _find(name)
+        if operators is None and loaded.valid and (operator.polarity == "valid") != (name in loaded.valid):
+            raise AugmentError(
+                f"the recipe {loaded.name} lists {name} on the wrong side: it makes {operator.polarity} pairs"
+            )
+        missing = [need for need in _generators_of(operator) if need not in given]
+        if stand_ins and missing:
+            step = _standing_in(operator, given, serves, left_out)
+        else:
+            step = _step(operator, operator, given)
+            if serves.get(name) == name and not step.models:  # fa: its rules stand in for the paper's model
+                step = replace(step, stand_in=True, source_model="rules")
+        if step is not None:
+            steps.append(step)
+            used |= {key: given.get(key) for key in step.generators}
+    if not steps:
+        reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        raise AugmentError(f"no operator is left to apply{f' ({reasons})' if reasons else ''}")
+    name = "custom" if operators else loaded.name
+    return Plan(recipe=name, steps=tuple(steps), left_out=left_out, generators=used)
+
+
+def _full_name(name: str) -> str:
+    """Return the operator's name for a paper id; what is skipped is not imported: its extra may be absent."""
+    return name if all(part in BUILTIN for part in name.split("+")) else _find(name).name
+
+
+def _find(name: str) -> Operator:
+    try:
+        return get(name)
+    except UnknownOperatorError:
+        raise
+    except ValueError as error:  # a composition that makes no sense
+        raise AugmentError(f"{name}: {error}") from None
+
+
+def _skipped(skip: Sequence[str], chosen: Sequence[str]) -> set[str]:
+    names = {_full_name(name) for name in skip}
+    strange = sorted(names - set(chosen))
+    if strange:
+        raise AugmentError(f"--skip {strange[0]}: it is not among the operators ({', '.join(chosen)})")
+    return names
+
+
+def _given(generators: Mapping[str, str]) -> dict[str, str]:
+    """Check the keys under which models are given."""
+    for key, model in generators.items():
+        parts = [name for name in PAPER_MODELS if name.startswith(f"{key}.")]
+        if parts:
+            options = " and ".join(f"--generator {part}=MODEL" for part in parts)
+            raise AugmentError(f"--generator {key}={model}: {key} takes {len(parts)} models: {options}")
+        if key not in PAPER_MODELS:
+            known = ", ".join(PAPER_MODELS)
+            raise AugmentError(f"--generator {key}={model}: no such generator (there are: {known})")
+    return dict(generators)
+
+
+def _stand_ins(recipe: Recipe) -> dict[str, str]:
+    """Return what stands in for whom: as the recipe says, else as the package's recipes do."""
+    serves: dict[str, str] = {}
+    for name in recipe_names():
+        serves |= load_recipe(name).stand_ins
+    return serves | recipe.stand_ins
+
+
+def rules_stand_in(name: str, recipe: Recipe) -> bool:
+    """Whether ``--stand-ins`` lets an operator run without any model.
+
+    >>> rules_stand_in("Backtranslation", load_recipe("paper")), rules_stand_in("T5Paraphrase", load_recipe("test"))
+    (True, False)
+    """
+    serves = _stand_ins(recipe)
+    needing = [part for part in name.split("+") if _generators_of(get(part))]
+    return all(serves.get(base_name(part), _BY_MODEL) != _BY_MODEL for part in needing)
+
+
+def _generators_of(operator: Operator) -> list[str]:
+    return [need.removeprefix(_PREFIX) for need in operator.needs if need.startswith(_PREFIX)]
+
+
+def _step(named: Operator, runs: Operator, given: Mapping[str, str]) -> Step:
+    """Make the step that writes ``named`` beside what ``runs`` makes."""
+    if named.polarity != runs.polarity:
+        raise AugmentError(f"{runs.name} ({runs.polarity}) cannot stand in for {named.name} ({named.polarity})")
+    models = [need for need in runs.needs if need == "encoder" or need.startswith(_PREFIX)]
+    # models given for an operator that could do without them (fa)
+    paper_ids = {get(part).paper_id for part in runs.name.split("+")}
+    models += [f"{_PREFIX}{key}" for key in given if key.partition(".")[0] in paper_ids]
+    return Step(
+        name=named.name,
+        paper_id=named.paper_id or "",
+        label=1 if named.polarity == "valid" else 0,
+        runs=runs.name,
+        needs=tuple(dict.fromkeys(runs.needs)),
+        models=tuple(dict.fromkeys(models)),
+        stand_in=runs.name != named.name,
+        source_model="" if runs.name == named.name else runs.name,
+    )
+
+
+def _standing_in(
+    operator: Operator, given: Mapping[str, str], serves: Mapping[str, str], left_out: dict[str, str]
+) -> Step | None:
+    """Put a rule in the place of each part that lacks its model, or leave the operator out and say why."""
+    parts = []
+    for name in operator.name.split("+"):
+        part, base = get(name), base_name(name)
+        missing = [need for need in _generators_of(part) if need not in given]
+        if not missing:
+            parts.append(name)
+        elif serves.get(base, _BY_MODEL) == _BY_MODEL:
+            how = " ".join(f"--generator {key}=DIR" for key in missing)
+            if base in serves:
+                how += f"; paraqd generator train {missing[0]} --out DIR makes one"
+            left_out[operator.name] = f"no stand-in model was given ({how})"
+            return None
+        else:
+            parts.append(serves[base] + name.removeprefix(base))
+    return _step(operator, get("+".join(parts)), given)

@@ -1,0 +1,1 @@
+"""Operators that change how the question is asked, or what it asks."""

@@ -1,0 +1,212 @@
+"""The two parties of a relation: what can be one, how it is written on the other side, and whom a pronoun means."""
+
+from __future__ import annotations
+
+import re
+
+from paraqd.operators.relations.converse_patterns import HANDING, OTHER_VERBS, SINGULAR_VERBS, UNITS
+from paraqd.reading import Problem
+from paraqd.reading.name_lists import capitalised_words, not_names, people
+
+_PERSON_PLURALS = frozenset(
+    "boys girls men women children students adults kids people teachers parents workers".split()
+)
+_PERSON_NOUNS = frozenset(
+    "boy girl man woman child son daughter father mother brother sister friend teacher student boss wife husband uncle "
+    "aunt cousin neighbor neighbour dad mom worker player".split()
+)
+_POINTING = r"he|she|his|her|him|himself|herself|latter|former"
+# of somebody and his sister, "he" and "she" can each stand for one only
+_OTHER_GENDER = frozenset(
+    (whose, kin)
+    for whose, kins in (("his", "sister mother mom wife aunt"), ("her", "brother father dad husband uncle"))
+    for kin in kins.split()
+)
+_SIZES = re.compile(r"\b(?:length|width|breadth|height|base|altitude)\b", re.I)
+
+
+def mentions_of(party: str) -> re.Pattern[str]:
+    """Make the pattern of a party's mentions; the letter a must not be taken for the article."""
+    if party.lower() == "a":
+        return re.compile(r"\ba(?= (?:and|is|has|can|alone|does|did|was|have|gets?|or)\b|['’]s|\s*[,.?]|$)", re.I)
+    word = re.sub(r"^(?:the|an?|his|her|its) (?=\w\w)", "", party, flags=re.I)
+    return re.compile(r"(?!)") if is_pronoun(word) else re.compile(rf"\b{re.escape(word)}\b", re.I)
+
+
+def is_pronoun(words: str) -> bool:
+    """Tell whether a party is he or she."""
+    return words.lower() in {"he", "she"}
+
+
+def in_sentence(words: str) -> str:
+    """Return a party as it is written inside a sentence."""
+    return words[0].lower() + words[1:] if is_pronoun(words) or re.match(r"(?:the|an?) ", words, re.I) else words
+
+
+def turned_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, str] | None:
+    """Return the second party as a subject and the first as an object, or None where one is no party for sure."""
+    if a.lower() == b.lower() or not _party(problem, a) or not _of_a_kind(a, b):
+        return None
+    y = low = in_sentence(a)
+    if is_pronoun(a):
+        if verb in HANDING:
+            y = "him" if low == "he" else "her"
+        elif verb in {"is", "was", "has", "had", "does", "did"}:
+            y = f"{low} {verb}"
+        else:
+            return None
+    whose, _, rest = b.partition(" ")
+    of = re.fullmatch(r"the ([\w-]+) of ((?:the|an?) .+)", low)
+    if whose.lower() in {"his", "her", "its"}:
+        if not rest or not _party(problem, f"the {rest}"):
+            return None
+        if whose == "its":
+            return (f"the {rest} of {of[2]}", f"its {of[1]}") if of else None
+        if is_pronoun(a):
+            return (b, y) if (low, whose) in {("he", "his"), ("she", "her")} else None
+        if re.fullmatch(r"(?:a|the) (?:man|father|woman|mother|person|boy|girl)", low) and verb in {"is", "was"}:
+            return f"{low}'s {rest}", f"{'he' if whose == 'his' else 'she'} {verb}"
+        return (f"{a}'s {rest}", y) if " " not in a and len(a) > 1 else None
+    if not _party(problem, b) or is_pronoun(b):
+        return None
+    if of and re.fullmatch(r"the [\w-]+", b) and _SIZES.search(b):
+        return f"{b} of {of[2]}", f"the {of[1]}"
+    return b, y
+
+
+def _of_a_kind(a: str, b: str) -> bool:
+    """Tell whether both are nouns, or both somebody: "twice as much as the lowest score" compares Ann with no one."""
+    nouns = [bool(re.match(r"(?:the|an?) ", each, re.I)) for each in (a, b)]
+    if nouns[0] != nouns[1]:
+        noun = a if nouns[0] else b
+        return noun.lower().split()[-1] in _PERSON_NOUNS or b.lower().startswith(("his ", "her ", "its "))
+    owned = [bool(re.match(r"\w+['’]s ", each)) for each in (a, b)]
+    if owned[0] != owned[1]:
+        return (a if owned[0] else b).lower().split()[-1] in _PERSON_NOUNS
+    letters = [len(each.split()[-1]) == 1 for each in (a, b)]
+    return letters[0] == letters[1]
+
+
+def _party(problem: Problem, words: str) -> bool:
+    """Tell whether words name a party: a name, a letter, a noun with its article, or what belongs to a name."""
+    if is_pronoun(words):
+        return True
+    each, low = words.split(), words.lower()
+    if re.fullmatch(
+        rf".*(?:ed|ing)|{OTHER_VERBS}|{SINGULAR_VERBS}|years?|months?|days?|time|week|ago", each[-1].lower()
+    ):
+        return False
+    if len(each) == 1:
+        return len(low) == 1 or (_name(problem, words) and not low.endswith(("'s", "’s")))
+    if each[0].lower() in {"the", "a", "an"}:
+        noun = low.split(" of ")[0].split()[1:]
+        return (1 <= len(noun) <= 3 and noun[0] != "of" and noun[-1] not in {"rest", "same", "number"}) or bool(
+            re.fullmatch(r"the number of \w+(?: \w+)?", low)
+        )
+    if each[0].endswith(("'s", "’s")):
+        return len(each) <= 3 and _name(problem, each[0][:-2])
+    if len(each) == 2 and len(each[1]) == 1:
+        return each[0].islower() and len(each[0]) > 2  # train A
+    return len(each) <= 3 and all(_name(problem, word) for word in each)
+
+
+def _name(problem: Problem, word: str) -> bool:
+    """Tell whether a word is a name: a known one, one that is read as a name, or one the text has again and again."""
+    if word.title() in people():
+        return True
+    if word[0].isupper():
+        return len(word) > 2 and word.lower() not in capitalised_words() | not_names()
+    again = len(re.findall(rf"\b{re.escape(word)}\b", problem.text)) > 1
+    return again and not problem.cased and any(entity.text == word for entity in problem.entities)
+
+
+def verb_fits(verb: str, a: str, b: str) -> bool:
+    """Tell whether the verb fits both parties, as subject of the one and then of the other."""
+    if re.fullmatch(rf"{SINGULAR_VERBS}|was", verb):
+        return not is_plural(a) and not is_plural(b)
+    if verb in {"are", "have", "were", "do"}:
+        return is_plural(a) and is_plural(b)
+    return True
+
+
+def is_plural(words: str) -> bool:
+    """Tell whether a noun phrase is plural; names and letters are not."""
+    head = words.lower().split(" of ")[0].split()[-1]
+    if head in {"men", "women", "children", "people", "sheep"} or head.endswith("fish"):
+        return True
+    single = (words[0].isupper() and " " not in words) or words.title() in people()
+    return not single and head.endswith("s") and not head.endswith(("ss", "us", "'s", "’s", "is"))
+
+
+def sorts_of_a_kind(x: str, y: str) -> bool:
+    """Tell whether two bare plurals are sorts of one kind, and not a thing and somebody who has it."""
+    last, other = x.split()[-1], y.split()[-1]
+    bare = not x.startswith("the ") and not y.startswith("the ") and x == x.lower() and y == y.lower()
+    bare = bare and " of " not in x + y  # "pounds of apples" against "grapes" are pounds of both
+    both = bare and is_plural(x) and is_plural(y) and x != y
+    return both and (last in _PERSON_PLURALS) == (other in _PERSON_PLURALS) and not {last, other} & UNITS
+
+
+def built_alike(x: str, y: str) -> bool:
+    """Tell whether two phrases have the same build: "cost price" and "selling price", not "red" and "blue balls"."""
+    short = [re.sub(r"^the ", "", each, flags=re.I).split() for each in (x, y)]
+    if len(short[0]) != len(short[1]) or short[0] == short[1]:
+        return False
+    return len(short[0]) == 1 or short[0][-1] == short[1][-1] or short[0][0] == short[1][0]
+
+
+def exchanged(x: str, link: str, y: str) -> str:
+    """Exchange two sides, and leave what belongs to both where it is (red to blue balls)."""
+    shared = re.match(r"(?:the )?numbers? of ", x, re.I)
+    if shared and not re.match(r"(?:the )?number of ", y, re.I) and " of " not in y:
+        return f"{shared[0]}{y}{link}{x[shared.end() :]}"
+    article = "the " if x.startswith("the ") and not y.startswith("the ") else ""
+    short, long = x.removeprefix("the ").split(), y.split()
+    if len(short) == 1 and len(long) == 2 and is_plural(long[1]) and not is_plural(short[0]):
+        return f"{article}{long[0]}{link}{short[0]} {long[1]}"
+    return f"{y}{link}{x}"
+
+
+def measured_alike(a: str, b: str, *, of: bool) -> bool:
+    """Tell whether one thing can be so many times the other: two sides, two prices, two people's ages."""
+    a, b = a.lower(), b.lower()
+    if of:
+        return " of " not in a + b and "'" not in a + b and a.startswith("the ") == b.startswith("the ")
+    mine, yours = (re.fullmatch(r"\w+['’]s (\w+)", each) for each in (a, b))
+    if mine or yours:
+        return bool(mine and yours and mine[1] == yours[1])
+    if not a.startswith("the ") or not b.startswith(("the ", "its ")):
+        return len(a) == len(b) == 1
+    heads = [re.sub(r"^(?:the|its) ", "", each).split(" of ")[0] for each in (a, b)]
+    if all(_SIZES.fullmatch(head) for head in heads):
+        return True
+    return heads[0] == heads[1] if " of " in a + b else heads[0] != heads[1]
+
+
+def pronouns_stay(problem: Problem, end: int, a: str, b: str) -> bool:
+    """Tell whether no later pronoun can change the one it stands for when the subject of this clause changes."""
+    if _SIZES.search(a):
+        return True  # "it" is the rectangle, whichever of its sides comes first
+    known = [people().get(each.title()) for each in (a, b)]
+    if sorted(filter(None, known)) == ["f", "m"]:
+        return True
+    rest = problem.text[end:]
+    whose, _, kin = b.lower().partition(" ")
+    if (whose, kin) in _OTHER_GENDER or (kin in {"son", "daughter"} and b.lower() in rest.lower()):
+        return True
+    # the "it" of "how long does it take" stands for nothing
+    thing = r"|its|this|it(?! (?:takes?|took|would take|will take|be)\b)"
+    found = re.search(rf"\b(?:{_POINTING}{'' if all(known) else thing})\b", rest, re.I)
+    if found is None:
+        return True
+    if found[0].lower() in {"it", "its"} and re.search(r"\b(?:work|job|task|tank)\b", rest[: found.start()], re.I):
+        return True
+    # a name in between is what the pronoun stands for
+    return any(end <= entity.start < end + found.start() for entity in problem.entities)
+
+
+def pointed_at(problem: Problem, end: int) -> bool:
+    """Tell whether the rest of the sentence or the next one says "they" or the like."""
+    after = [sentence.end for sentence in problem.sentences if sentence.end > end][:2]
+    rest = problem.text[end : after[-1]] if after else ""
+    return bool(re.search(r"\b(?:they|them|these|those|latter|former)\b", rest, re.I))

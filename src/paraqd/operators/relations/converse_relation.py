@@ -1,0 +1,27 @@
+"""A relation said from its other side."""
+
+from __future__ import annotations
+
+import random
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.relations.converses import find
+from paraqd.operators.text import splice
+from paraqd.reading import Problem
+
+
+class ConverseRelation(Operator):
+    """Turns a relation round with both its sides: Ann has 5 more than Bob → Bob has 5 fewer than Ann."""
+
+    name = "ConverseRelation"
+    polarity = "valid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Turn one relation; None where none can be turned for sure."""
+        del resources
+        found = [each for each in find(problem) if each.right]
+        if not found:
+            return None
+        turned = rng.choice(found)
+        new = rng.choice(rng.choice(turned.right))
+        return splice(problem.text, [(turned.start, turned.end, new)])

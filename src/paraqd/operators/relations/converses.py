@@ -1,0 +1,347 @@
+"""Relations that can be said from either side: Ann has 5 more than Bob, Bob has 5 fewer than Ann.
+
+Each finder reads patterns of one sort and gives the clause as said from the other side (``right``), and as it reads
+when only half of that is done (``broken``). A clause is taken whole, from the beginning of its subject to its end:
+anything in it that the pattern does not know stops the finder, since it may belong to one of the two sides only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from paraqd.operators.relations import converse_patterns as patterns
+from paraqd.operators.relations.converse_parties import (
+    built_alike,
+    exchanged,
+    in_sentence,
+    is_plural,
+    is_pronoun,
+    measured_alike,
+    mentions_of,
+    pointed_at,
+    pronouns_stay,
+    sorts_of_a_kind,
+    turned_parties,
+    verb_fits,
+)
+from paraqd.reading import Problem
+from paraqd.reading.name_lists import people
+
+Ways = tuple[tuple[str, ...], ...]  # groups of wordings, each group as likely as the next
+
+
+@dataclass(frozen=True)
+class Converse:
+    """A clause that can be turned: where it stands, its two parties, and how it reads turned well and badly."""
+
+    start: int
+    end: int
+    parties: tuple[str, str]
+    right: Ways
+    broken: Ways
+    plain: bool = False  # the clause alone tells the two apart: it is the question, or gives a number of one
+
+
+def find(problem: Problem) -> list[Converse]:
+    """Return every clause of a problem that can be turned for sure, in order.
+
+    >>> from paraqd.reading import read
+    >>> [each.right[0] for each in find(read("Ann is 5 years older than Bob. Bob is 7. How old is Ann?"))]
+    [('Bob is 5 years younger than Ann', 'Bob is 5 years younger than Ann is')]
+    """
+    finders = (_comparisons, _one_and_other, _sorts, _ratios, _givings, _races, _questions)
+    found = [each for finder in finders for each in finder(problem)]
+    return sorted(found, key=lambda each: (each.start, each.end))
+
+
+def tells_apart(problem: Problem, converse: Converse) -> bool:
+    """Tell whether the rest of the text says or asks something of one party alone.
+
+    Without that, the two are told apart by their names only, and exchanging them changes nothing.
+    """
+    if converse.plain:
+        return True
+    text = problem.text
+    asked = problem.question
+    mentions = [mentions_of(party) for party in converse.parties]
+    for piece in re.finditer(r"(?:[^.?!;,]|[.,](?=\d))+", text):
+        if piece.end() > converse.start and piece.start() < converse.end:
+            continue
+        weighty = bool(re.search(r"\d", piece.group())) or (
+            asked is not None and asked.start < piece.end() <= asked.end
+        )
+        if weighty and sum(bool(pattern.search(piece.group())) for pattern in mentions) == 1:
+            return True
+    return False
+
+
+def _comparisons(problem: Problem) -> Iterator[Converse]:
+    for match in _each(patterns.THAN, problem):
+        word, what, amount = match["word"].lower(), match["what"].strip(), match["amount"]
+        turned = () if word in patterns.TURNED and what else _opposite(word, what, amount, match["a"])
+        relations = tuple(_relation(amount, each, what) for each in turned)
+        yield from _both(problem, match, _relation(amount, word, what), relations, "than")
+    for match in _each(patterns.AS, problem):
+        relations = tuple(f"{times} {match['what']}" for times in _inverse(match["times"]))
+        yield from _both(problem, match, f"{match['times']} {match['what']}", relations, "as")
+    for match in _each(patterns.IS_TIMES, problem):
+        of = f" {match['of'].strip()}" if match["of"] else ""
+        if measured_alike(match["a"], match["b"], of=bool(of)):
+            relations = tuple(times + of for times in _inverse(match["times"]))
+            yield from _both(problem, match, match["times"] + of, relations, "")
+
+
+def _one_and_other(problem: Problem) -> Iterator[Converse]:
+    for match in patterns.ONE_AND_OTHER.finditer(problem.text):
+        turned = _opposite(match["word"].lower(), match["what"].strip(), match["amount"], match["a"].strip())
+        rest = problem.text[: match.start()] + problem.text[match.end() :]
+        if re.search(r"\b(?:other|another|first|second)\b", rest, re.I):
+            continue  # which of the two that is depends on the word
+        if turned and not (match["word"].lower() in patterns.TURNED and match["what"]):
+            # with "one" and "the other" for parties the word alone is turned, and nothing can be broken
+            yield Converse(match.start("word"), match.end("word"), ("one", "other"), (turned,), ())
+
+
+def _races(problem: Problem) -> Iterator[Converse]:
+    """Find who came so long before whom, and who beat whom by how much."""
+    for match in _each(patterns.WHEN, problem):
+        event = match["b"].lower().startswith(("the ", "a ")) and not match["a"].lower().startswith(("the ", "a "))
+        if not event:  # "2 days before the end" has no other side
+            turned = tuple(f"{match['amount']} {word}" for word in patterns.BEFORE_AFTER[match["word"].lower()])
+            same = f"{match['amount']} {match['word']}"
+            yield from _both(problem, match, same, turned, "", extra=match["where"])
+    for match in _each(patterns.BEAT, problem):
+        verb, tail = match["verb"], f" by {match['amount']}"
+        lost = patterns.BEATEN[verb.lower()].split("|")
+        right = [f"{{x}} {each} {{y}}{tail}" for each in lost]
+        wrong = [f"{{a}} {each} {{b}}{tail}" for each in lost] + [f"{{x}} {verb} {{y}}{tail}"] * len(lost)
+        yield from _written(problem, match, right, wrong)
+
+
+def _givings(problem: Problem) -> Iterator[Converse]:
+    for pattern in (patterns.GIVE_TO, patterns.GIVE):
+        for match in _each(pattern, problem):
+            verb, thing, tail = match["verb"].lower(), match["thing"], match["tail"]
+            got = [f"{each} {thing} {'by' if ' ' in each else 'from'}" for each in patterns.GIVING[verb].split("|")]
+            right = [f"{{x}} {each} {{y}}{tail}" for each in got]
+            wrong = [f"{{a}} {each} {{b}}{tail}" for each in got]
+            wrong += [f"{{x}} {verb} {thing} to {{y}}{tail}"] * len(got)
+            yield from _written(problem, match, right, wrong)
+    for match in _each(patterns.GET, problem):
+        verb, thing, tail = match["verb"].lower(), match["thing"], match["tail"]
+        gave = f"{patterns.GETTING[verb]} {thing} to"
+        wrong = [f"{{a}} {gave} {{b}}{tail}", f"{{x}} {verb} {thing} from {{y}}{tail}"]
+        yield from _written(problem, match, [f"{{x}} {gave} {{y}}{tail}"], wrong)
+
+
+def _sorts(problem: Problem) -> Iterator[Converse]:
+    """Find two sorts of things of one owner: 5 more pens than pencils, twice as many pens as pencils."""
+    for match in patterns.MORE_SORTS.finditer(problem.text):
+        x, y, word, amount = match["x"], match["y"], match["word"], match["amount"]
+        turned = "fewer" if word == "more" else "more"
+        right = [f"{amount} {turned} {y} than {x}"]
+        wrong = [f"{amount} {turned} {x} than {y}", f"{amount} {word} {y} than {x}"]
+        if sorts_of_a_kind(x, y) and not pointed_at(problem, match.end()):
+            yield Converse(match.end("before"), match.end(), (x, y), (tuple(right),), (tuple(wrong),))
+    for match in patterns.TIMES_SORTS.finditer(problem.text):
+        x, y, there, inverse = match["x"], match["y"], match["there"] or "", _inverse(match["times"])
+        if there.startswith("there") and "there" not in match["before"].lower():
+            continue
+        right = [f"{times} as many {y} as {there}{x}" for times in inverse]
+        wrong = [f"{times} as many {x} as {there}{y}" for times in inverse]
+        wrong += [f"{match['times']} as many {y} as {there}{x}"] * len(inverse)
+        if sorts_of_a_kind(x, y) and not pointed_at(problem, match.end()):
+            yield Converse(match.end("before"), match.end(), (x, y), (tuple(right),), (tuple(wrong),))
+
+
+def _ratios(problem: Problem) -> Iterator[Converse]:
+    text = problem.text
+    for pattern in (patterns.RATIO_TO, patterns.RATIO_AND):
+        for match in pattern.finditer(text):
+            x, y, m, n, mid, link = (match[name] for name in ("x", "y", "m", "n", "mid", "link"))
+            own = text.lower().rfind("ratio", max(0, match.start() - 50), match.start("x"))
+            rest = text[: own if own >= 0 else match.start()] + " " + text[match.end() :]
+            if m == n or x.lower() == y.lower() or not _names_again(rest):
+                continue
+            if pattern is patterns.RATIO_AND and (not built_alike(x, y) or (match["is"] and own < 0)):
+                continue
+            same = f"{x}{link}{y}"
+            if text[match.start("x")].isupper() and x.lower().startswith(("the ", "a ", "an ")):
+                x, y = x[0].lower() + x[1:], y[0].upper() + y[1:]
+            turned, colon = exchanged(x, link, y), match["colon"]
+            wrong = (f"{turned}{mid}{m}{colon}{n}", f"{same}{mid}{n}{colon}{m}")
+            right = ((f"{turned}{mid}{n}{colon}{m}",),)
+            yield Converse(match.start("x"), match.end(), (match["x"], match["y"]), right, (wrong,))
+    for match in patterns.RATIO_ASKED.finditer(text):
+        # the ratio of the other to the one is another answer: only the twin that changes the question can use this
+        x, y = match["x"], match["y"]
+        yield Converse(match.start("x"), match.end(), (x, y), (), ((exchanged(x, " to ", y),),), plain=True)
+
+
+def _questions(problem: Problem) -> Iterator[Converse]:
+    for match in patterns.ASK_PARTIES.finditer(problem.text):
+        a, b, verb, base, how = (match[name] for name in ("a", "b", "verb", "base", "how"))
+        if verb.lower() in {"is", "was", "are", "were"}:
+            a, base = a + base, ""  # the second word of a name, no verb
+        word, what = match["word"].lower(), match["what"].strip()
+        sides = turned_parties(problem, a, b, verb.lower())
+        turned = _opposite(word, what, match["much"], a)
+        if sides is None or not turned or not verb_fits(verb.lower(), a, sides[0]):
+            continue
+        x, y = sides
+        right = tuple(f"{how} {_relation('', each, what)} {verb} {x}{base} than {y}" for each in turned)
+        wrong = (
+            *(f"{how} {_relation('', each, what)} {verb} {a}{base} than {b}" for each in turned),
+            f"{how} {_relation('', word, what)} {verb} {x}{base} than {y}",
+        )
+        yield Converse(match.start(), match.end(), (a, b), (right,), (wrong,), plain=True)
+    for match in patterns.ASK_SORTS.finditer(problem.text):
+        x, y, word = match["x"], match["y"], match["word"]
+        if sorts_of_a_kind(x, y):
+            new = "fewer" if word.lower() == "more" else "more"
+            wrong = (f"{new} {x} than {y}", f"{word} {y} than {x}")
+            right = (f"{new} {y} than {x}",)
+            yield Converse(match.start("word"), match.end(), (x, y), (right,), (wrong,), plain=True)
+
+
+def _names_again(rest: str) -> bool:
+    """Tell whether every other ratio names its sides: one that does not keeps the order of this one."""
+    ratios = [found.start() for found in re.finditer(r"\bratio\b", rest, re.I)]
+    figures = re.findall(r"\d\s?:\s?\d|\d to \d", rest)
+    return (
+        not patterns.RATIO_ORDER.search(rest)
+        and len(figures) <= len(ratios)
+        and all(patterns.RATIO_NAMED.match(rest, start) for start in ratios)
+    )
+
+
+def _each(pattern: re.Pattern[str], problem: Problem) -> Iterator[re.Match[str]]:
+    """Return the matches whose subject is whole: that of "Tom and Ann sold" and of "Mrs. Lee sold" is not."""
+    for match in pattern.finditer(problem.text):
+        before, lead = problem.text[: match.start("a")].rstrip(), match["lead"].strip().lower()
+        if re.search(r"\b(?:mr|mrs|ms|dr|rs|st|no)\.$", before, re.I):
+            continue
+        if lead == "and":
+            clause = re.split(r"[.;,?!:]\s|\b(?:if|that|while|when)\b", before[:-3], flags=re.I)[-1]
+            whole = patterns.ANY_VERB.search(clause) or before[:-3].rstrip().endswith(",")
+            if not whole or not re.fullmatch(rf"{patterns.SINGULAR_VERBS}|can", match["verb"].split()[0].lower()):
+                continue
+        yield match
+
+
+def _both(
+    problem: Problem, match: re.Match[str], same: str, turned: tuple[str, ...], link: str, extra: str = ""
+) -> Iterator[Converse]:
+    """Write a comparison from either side, plainly and with the other side brought in first."""
+    verb, joint = match["verb"], f" {link} " if link else " "
+    # "than Ann is", but not "than its length is", nor "than he is is"
+    short = (
+        not match["b"].lower().startswith(("its ", "his ", "her "))
+        and len(match["a"].split()) < 3
+        and not is_pronoun(match["a"])
+    )
+    ends = ("", f" {verb}") if link and short and verb.lower() in {"is", "was", "has", "had"} else ("",)
+    opening = short and link and match["lead"].strip() in {"", ".", "?", "!"} and not match.groupdict().get("who")
+
+    def plain(subject: str, relation: str, other: str) -> list[str]:
+        return [f"{{{subject}}} {verb}{extra} {relation}{joint}{{{other}}}{end}" for end in ends]
+
+    def fronted(subject: str, relation: str, other: str) -> list[str]:
+        return [f"{beside} {{{other}}}, {{{subject}}} {verb} {relation}" for beside in patterns.BESIDE if opening]
+
+    groups = []
+    for ways in (plain, fronted):
+        right = [way for each in turned for way in ways("x", each, "y")]
+        wrong = [way for each in turned for way in (*ways("a", each, "b"), *ways("x", same, "y"))]
+        groups += [right, wrong]
+    yield from _written(problem, match, *groups)
+
+
+def _written(
+    problem: Problem,
+    match: re.Match[str],
+    right: list[str],
+    wrong: list[str],
+    right_fronted: Sequence[str] = (),
+    wrong_fronted: Sequence[str] = (),
+) -> Iterator[Converse]:
+    """Fill the parties in: a and b as they are, x for b as the subject and y for a as the object.
+
+    The first letter is a capital where the clause begins a sentence. Nothing comes where the parties are not sure.
+    """
+    a, b, verb = match["a"], match["b"], match["verb"].split()[0].lower()
+    sides = turned_parties(problem, a, b, verb)
+    if sides is None or not right or not verb_fits(verb, a, sides[0]) or not pronouns_stay(problem, match.end(), a, b):
+        return
+    x, y = sides
+    who = match.groupdict().get("who") or ""
+    begins = match["lead"].strip() in {"", ".", "?", "!"} and a[0].isupper()
+    forms = {"a": in_sentence(a), "b": b + who, "x": f"{x}{who}," if who else x, "y": y}
+
+    def fill(ways: Sequence[str]) -> tuple[str, ...]:
+        made = [way.format(**forms) for way in ways]
+        return tuple(each[0].upper() + each[1:] if begins else each for each in made)
+
+    good = tuple(group for group in (fill(right), fill(right_fronted)) if group)
+    bad = tuple(group for group in (fill(wrong), fill(wrong_fronted)) if group)
+    yield Converse(match.start("a"), match.end(), (a, b), good, bad, plain=bool(who and re.search(r"\d", who)))
+
+
+def _relation(amount: str, word: str, what: str) -> str:
+    return " ".join(filter(None, (amount, word, what)))
+
+
+def _opposite(word: str, what: str, amount: str, party: str) -> tuple[str, ...]:
+    """Return the words that say the comparison from the other side; none where it depends."""
+    if word == "more expensive":
+        return ("cheaper", "less expensive")
+    if word == "shorter":
+        if len(party) == 1 or is_pronoun(party):
+            return ()
+        return ("taller",) if party.title() in people() else ("longer",)
+    if word in patterns.TURNED:
+        return (patterns.TURNED[word],)
+    if word in {"fewer", "less"}:
+        return ("more",)
+    last = (what or amount).lower().split(" a ")[0].split()[-1]
+    counted = is_plural(last) and last.isalpha() and last not in patterns.UNITS
+    return ("fewer",) if counted or amount.lower() == "many" else ("less",)
+
+
+def _inverse(times: str) -> tuple[str, ...]:
+    """Return how many times the other is: twice → half, 3 times → a third.
+
+    >>> _inverse("three times")
+    ('one third', 'a third', '1/3')
+    """
+    low = times.lower().replace("-", " ")
+    if low in {"twice", "double"}:
+        return ("half", "half", "one half")
+    first = low.split()[0]
+    if low == "thrice":
+        value = Fraction(3)
+    elif low.startswith(("half", "one ", "a ", "1 ")) and "times" not in low:
+        part = low.split()[-1].replace("fourth", "quarter")
+        value = Fraction(1, next(n for n, name in patterns.PARTS.items() if name == part))
+    else:
+        try:
+            value = Fraction(patterns.COUNTS[first]) if first in patterns.COUNTS else Fraction(first)
+        except ZeroDivisionError:
+            return ()
+    if not value:
+        return ()
+    turned = 1 / value
+    if turned.numerator == 1 and turned.denominator in patterns.PARTS:
+        part = patterns.PARTS[turned.denominator]
+        return (
+            ("half",) if part == "half" else (f"one {part}", f"{'an' if part == 'eighth' else 'a'} {part}", str(turned))
+        )
+    if turned == 2:
+        return ("twice", "two times", "2 times")
+    if turned.denominator == 1 and turned > 2:
+        names = [name for name, count in patterns.COUNTS.items() if count == turned]
+        return (f"{turned} times", *(f"{name} times" for name in names))
+    return (f"{turned} times",) if turned > 1 else (f"{turned}",)

@@ -1,0 +1,93 @@
+"""fa ActivePassive: active clauses made passive and passive ones active; the question stays the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from paraqd.generators import GREEDY, Decoding, Generator
+from paraqd.operators.base import Operator, Polarity, Resources
+from paraqd.operators.models.output import ask, checked_valid, draw_seeds, sentences_of
+from paraqd.operators.rewriting.document import parse
+from paraqd.operators.rewriting.edits import Edit, compatible, render
+from paraqd.operators.rewriting.voice import voice_edits
+from paraqd.reading import Problem
+
+_PASSIVE = ("generator.fa.passive", "generator.fa")
+_GRAMMAR = "generator.fa.grammar"
+
+
+class ActivePassive(Operator):
+    """Changes the voice of clauses (fa, valid).
+
+    Where a model that does so is given (``generator.fa.passive``, then, if given, ``generator.fa.grammar`` to mend
+    the grammar), it is asked sentence by sentence, as in the paper. Without one, rules over the dependency parse
+    turn every clause of a clean shape, and nothing else. An output whose quantities differ from the question's is
+    dropped and counted.
+    """
+
+    name: ClassVar[str] = "ActivePassive"
+    paper_id: ClassVar[str | None] = "fa"
+    polarity: ClassVar[Polarity] = "valid"
+    needs: ClassVar[tuple[str, ...]] = ("parser",)
+
+    def __init__(self, *, decoding: Decoding = GREEDY) -> None:
+        self.decoding = decoding
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Return the problem in the other voice, or None where no clause can be turned."""
+        return self.apply_batch([problem], [rng], resources)[0]
+
+    def apply_batch(
+        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
+    ) -> list[str | None]:
+        """Turn many problems; they are parsed together."""
+        generator = _generator(resources)
+        if generator is not None:
+            outputs = self._by_model(generator, problems, rngs, resources)
+        else:
+            nlp = resources.require("parser", needed_by=self.name)
+            outputs = _by_rule(nlp, problems)
+        return [
+            None if output is None else checked_valid(problem, output, resources, operator=self.name)
+            for problem, output in zip(problems, outputs, strict=True)
+        ]
+
+    def source_model(self, resources: Resources) -> str:
+        """Name the models, if any; empty for the rules."""
+        models = [model for model in (_generator(resources), resources.get(_GRAMMAR)) if model is not None]
+        return " ".join(str(model.name) for model in models) if _generator(resources) is not None else ""
+
+    def _by_model(
+        self,
+        generator: Generator,
+        problems: Sequence[Problem],
+        rngs: Sequence[random.Random],
+        resources: Resources,
+    ) -> list[str | None]:
+        seeds = draw_seeds(rngs)
+        sentences = [sentences_of(problem) for problem in problems]
+        for model in filter(None, (generator, resources.get(_GRAMMAR))):
+            answers = ask(model, sentences, seeds=seeds, decoding=self.decoding)
+            # a sentence that does not come back stays as it was: nothing may be lost
+            sentences = [
+                [found[0] if found else old for old, found in zip(group, candidates, strict=True)]
+                for group, candidates in zip(sentences, answers, strict=True)
+            ]
+        return [" ".join(group) if group else None for group in sentences]
+
+
+def _generator(resources: Resources) -> Generator | None:
+    return next((resources.get(name) for name in _PASSIVE if name in resources), None)
+
+
+def _by_rule(nlp: Any, problems: Sequence[Problem]) -> list[str | None]:
+    outputs: list[str | None] = []
+    for problem, document in zip(problems, parse(nlp, problems), strict=True):
+        chosen: list[Edit] = []
+        for edit in voice_edits(document) if document is not None else ():
+            if compatible(edit, chosen):
+                chosen.append(edit)
+        outputs.append(render(problem.text, chosen, document.lower) if document is not None and chosen else None)
+    return outputs

@@ -1,0 +1,152 @@
+"""Rewrite: the same problem in other words, by rule (ours; valid).
+
+Several kinds of edit are found over one parse (other forms of the question, moved clauses and adverbials, sentences
+merged and split, active and passive, synonyms, small words) and as many as go together are made at once.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from paraqd.operators.base import Operator, Polarity, Resources
+from paraqd.operators.rewriting.adverbials import adverbial_edits
+from paraqd.operators.rewriting.conditions import condition_edits
+from paraqd.operators.rewriting.document import Document, parse
+from paraqd.operators.rewriting.edits import Edit, compatible, render
+from paraqd.operators.rewriting.existence import existence_edits
+from paraqd.operators.rewriting.function_words import function_word_edits
+from paraqd.operators.rewriting.how_questions import how_edits
+from paraqd.operators.rewriting.measures import measure_edits
+from paraqd.operators.rewriting.objects import object_edits
+from paraqd.operators.rewriting.openers import opener_edits
+from paraqd.operators.rewriting.phrases import phrase_edits
+from paraqd.operators.rewriting.questions import question_edits
+from paraqd.operators.rewriting.sentences import sentence_edits
+from paraqd.operators.rewriting.subjects import subject_edits
+from paraqd.operators.rewriting.subordinates import subordinate_edits
+from paraqd.operators.rewriting.synonyms import synonym_edits
+from paraqd.operators.rewriting.time_questions import time_edits
+from paraqd.operators.rewriting.voice import voice_edits
+from paraqd.operators.rewriting.wording import wording_edits
+from paraqd.operators.rewriting.work import work_edits
+from paraqd.reading import Problem, read
+from paraqd.reading.equality import same_quantities
+
+Finder = Callable[[Document], list[Edit]]
+
+# the first families change most: they choose their places before the others
+_FINDERS: tuple[tuple[Finder, ...], ...] = (
+    (
+        adverbial_edits,
+        condition_edits,
+        existence_edits,
+        how_edits,
+        opener_edits,
+        question_edits,
+        sentence_edits,
+        subject_edits,
+        subordinate_edits,
+        time_edits,
+    ),
+    (measure_edits, object_edits, work_edits),
+    (phrase_edits,),
+    (synonym_edits, function_word_edits, wording_edits),
+)
+# how likely a family is to choose before the others of its rank: moved clauses change most, openers least
+_WEIGHTS = {
+    "sentence.after": 3.0,
+    "condition.postponed": 3.0,
+    "condition.fronted": 3.0,
+    "adverbial.front": 2.0,
+    "adverbial.end": 2.0,
+    "opener.statement": 0.3,
+    "opener.question": 0.3,
+}
+_OPENER_RATE = 0.9
+_DIGITS = re.compile(r"\d+")
+
+
+class Rewrite(Operator):
+    """Put a problem in other words, with its numbers, units, names and question kept.
+
+    ``apply`` returns None where no edit applies or where none keeps the quantities.
+    """
+
+    name: ClassVar[str] = "Rewrite"
+    polarity: ClassVar[Polarity] = "valid"
+    needs: ClassVar[tuple[str, ...]] = ("parser",)
+    finders: ClassVar[tuple[tuple[Finder, ...], ...]] = (
+        _FINDERS[0],
+        (voice_edits, *_FINDERS[1]),
+        *_FINDERS[2:],
+    )
+
+    def __init__(self, *, rate: float = 1.0) -> None:
+        self.rate = rate
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Return the problem in other words, or None."""
+        return self.apply_batch([problem], [rng], resources)[0]
+
+    def apply_batch(
+        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
+    ) -> list[str | None]:
+        """Rewrite many problems; they are parsed together."""
+        nlp = resources.require("parser", needed_by=self.name)
+        documents = parse(nlp, problems)
+        return [
+            None if document is None else self._rewrite(problem, document, rng, resources)
+            for problem, document, rng in zip(problems, documents, rngs, strict=True)
+        ]
+
+    def _rewrite(self, problem: Problem, document: Document, rng: random.Random, resources: Resources) -> str | None:
+        chosen = self._choose(document, rng)
+        made = False
+        while chosen:
+            text = render(problem.text, chosen, document.lower)
+            if text != problem.text:
+                if _keeps_quantities(problem, text):
+                    return text
+                made = True
+            chosen = chosen[: len(chosen) // 2]
+        if made:
+            resources.dropped(self.name, "quantities differ")
+        return None
+
+    def _choose(self, document: Document, rng: random.Random) -> list[Edit]:
+        """Draw edits that go together, the larger ones first."""
+        chosen: list[Edit] = []
+        left_out: list[Edit] = []
+        for finders in self.finders:
+            choices: dict[tuple[str, int], list[Edit]] = defaultdict(list)
+            for finder in finders:
+                for edit in document.found_by(finder):
+                    choices[edit.family, edit.replacements[0].start].append(edit)
+            ranked = [(rng.random() ** (1 / _WEIGHTS.get(family, 1.0)), family, place) for family, place in choices]
+            for _, family, place in sorted(ranked, reverse=True):
+                edit = rng.choice(choices[family, place])
+                rate = self.rate * _OPENER_RATE if family.startswith("opener") else self.rate
+                if not compatible(edit, chosen):
+                    continue
+                (chosen if rng.random() < rate else left_out).append(edit)
+        return chosen or left_out[:1]
+
+
+class RewriteKeepingVoice(Rewrite):
+    """Rewrite without changes of voice: the offline stand-in for back-translation (f1).
+
+    Changing the voice is the paper's test operator fa, which the paper's recipe must not train on.
+    """
+
+    name: ClassVar[str] = "RewriteKeepingVoice"
+    finders: ClassVar[tuple[tuple[Finder, ...], ...]] = _FINDERS
+
+
+def _keeps_quantities(problem: Problem, text: str) -> bool:
+    if Counter(_DIGITS.findall(problem.text)) != Counter(_DIGITS.findall(text)):
+        return False
+    return same_quantities(problem.quantities, read(text).quantities)

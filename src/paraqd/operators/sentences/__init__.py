@@ -1,0 +1,1 @@
+"""Operators that add, drop or move whole sentences and clauses."""

@@ -1,0 +1,1 @@
+"""Operators that change how units are written, or the units."""

@@ -1,0 +1,92 @@
+"""f10: a unit replaced by another of its category."""
+
+from __future__ import annotations
+
+import random
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.text import fix_article, splice
+from paraqd.operators.units.unit_names import (
+    full_name,
+    is_abbreviated,
+    short_name,
+    takes_plural,
+    uses_american_spelling,
+)
+from paraqd.reading import Problem
+from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
+from paraqd.reading.units import category, dimension
+
+# what a unit may be replaced with: the common ones of each category
+ALTERNATIVES: dict[str, tuple[str, ...]] = {
+    "currency": ("dollar", "rupee", "euro", "cent", "paisa", "yen"),
+    "length": ("kilometre", "metre", "centimetre", "millimetre", "mile", "foot", "inch", "yard"),
+    "time": ("second", "minute", "hour", "day", "week", "month", "year"),
+    "weight": ("gram", "kilogram", "milligram", "pound", "ounce", "tonne"),
+    "speed": ("kilometre/hour", "metre/second", "mile/hour", "metre/minute", "kilometre/minute"),
+    "area": ("square metre", "square centimetre", "square kilometre", "square foot", "square inch", "acre", "hectare"),
+    "volume": ("litre", "millilitre", "gallon", "pint", "cubic metre", "cubic centimetre", "quart"),
+    "temperature": ("degree celsius", "degree fahrenheit"),
+    "angle": ("degree", "radian"),
+    "data": ("kilobyte", "megabyte", "gigabyte"),
+}
+_SIGN_OF = {"dollar": "$", "rupee": "₹", "euro": "€", "pound sterling": "£", "yen": "¥"}
+
+
+class UnitReplacement(Operator):
+    """Replaces units by others of the same category: 100 km → 100 m, hours → minutes, $5 → €5 (f10)."""
+
+    name = "UnitReplacement"
+    paper_id = "f10"
+    polarity = "invalid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Replace some of the units; None where the text names none."""
+        del resources
+        mentions = [m for m in find_unit_mentions(problem) if _can_replace(m)]
+        if not mentions:
+            return None
+        chosen = rng.sample(mentions, rng.randint(1, len(mentions)))
+        american = uses_american_spelling(problem.text)
+        edits = [_replace(mention, problem, rng, american=american) for mention in chosen]
+        text = splice(problem.text, edits)
+        return text if text != problem.text else None
+
+
+def _can_replace(mention: UnitMention) -> bool:
+    # nothing of something is nothing in any unit
+    return category(mention.unit) in ALTERNATIVES and (mention.quantity is None or mention.quantity.value != 0)
+
+
+def _replace(mention: UnitMention, problem: Problem, rng: random.Random, *, american: bool) -> tuple[int, int, str]:
+    text = problem.text
+    before_number = mention.quantity is not None and mention.start < mention.quantity.number_span[0]
+    top, slash, bottom = mention.unit.partition("/")
+    group = category(mention.unit) or ""
+    if slash and group != "speed":
+        other = _other(top, category(top) or "", rng) + slash + bottom
+    else:
+        other = _other(mention.unit, group, rng)
+    if before_number:
+        number = mention.quantity.number_span[0] if mention.quantity else mention.end
+        return (mention.start, number, _currency_before(other.partition("/")[0], rng, mention.unit))
+    short = short_name(other) if is_abbreviated(mention, text) else None
+    name = short or full_name(other, many=takes_plural(mention, problem), american=american)
+    if name.endswith(".") and text[mention.end : mention.end + 1] == ".":
+        name = name[:-1]
+    space = " " if text[mention.start - 1 : mention.start].isdigit() and len(name) > 3 else ""
+    start, name = fix_article(text, mention.start, name)
+    return (start, mention.end, space + name)
+
+
+def _other(unit: str, group: str, rng: random.Random) -> str:
+    # a cubic centimetre is a millilitre: another name for the same measure is no replacement
+    return rng.choice([name for name in ALTERNATIVES.get(group, (unit,)) if dimension(name) != dimension(unit)])
+
+
+def _currency_before(other: str, rng: random.Random, unit: str) -> str:
+    """Write the sign of another currency; what has none that stands before (cents) is replaced by one that has."""
+    signs = [sign for name, sign in _SIGN_OF.items() if name != unit.partition("/")[0]]
+    if other not in _SIGN_OF:
+        return rng.choice(signs)
+    return _SIGN_OF[other]

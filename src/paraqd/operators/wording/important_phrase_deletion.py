@@ -1,0 +1,83 @@
+"""f5: the most important phrase deleted."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.text import delete
+from paraqd.operators.wording.topic_rank import best_phrases
+from paraqd.reading import Problem
+
+Encoder = Callable[[Sequence[str]], "np.ndarray[Any, Any]"]
+_LONGEST = 20_000  # characters: beyond, a text is no word problem and parsing it takes minutes
+
+
+class ImportantPhraseDeletion(Operator):
+    """Deletes, of TopicRank's k best phrases, the one whose loss lowers the cosine most (f5).
+
+    Parameters
+    ----------
+    k : int
+        How many phrases are tried.
+
+    """
+
+    name = "ImportantPhraseDeletion"
+    paper_id = "f5"
+    polarity = "invalid"
+    needs = ("encoder", "parser")
+
+    def __init__(self, *, k: int = 5) -> None:
+        self.k = k
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Delete the phrase; None where the text has none."""
+        return self.apply_batch([problem], [rng], resources)[0]
+
+    def apply_batch(
+        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
+    ) -> list[str | None]:
+        """Parse and encode all problems together."""
+        del rngs
+        parser = resources.require("parser", needed_by=self.name)
+        encoder: Encoder = resources.require("encoder", needed_by=self.name)
+        texts = [problem.text if can_parse(problem.text) else "" for problem in problems]
+        options = [self._options(doc, p) for doc, p in zip(parser.pipe(texts), problems, strict=True)]
+        batch = [text for text, found in zip(texts, options, strict=True) for text in ([text, *found] if found else [])]
+        if not batch:
+            return [None] * len(problems)
+        vectors = encoder(batch)
+        results: list[str | None] = []
+        at = 0
+        for found in options:
+            if not found:
+                results.append(None)
+                continue
+            cosines = vectors[at + 1 : at + 1 + len(found)] @ vectors[at]
+            results.append(found[int(np.argmin(np.round(cosines.astype(np.float64), 5)))])
+            at += 1 + len(found)
+        return results
+
+    def _options(self, doc: Any, problem: Problem) -> list[str]:
+        """Return the text without each of the best phrases, wherever the phrase stands, possessives included."""
+        shortened = []
+        for phrase in best_phrases(doc, self.k):
+            spans = [(s, e + 2 if problem.text[e : e + 2] in {"'s", "’s"} else e) for s, e in phrase.spans]
+            shortened.append(delete(problem, spans).strip())
+        return [option for option in shortened if option and option != problem.text]
+
+
+def can_parse(text: str) -> bool:
+    """Tell whether a text is one that a pipeline can take: not too long, and valid Unicode."""
+    if len(text) > _LONGEST:
+        return False
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,53 @@
+"""fc: the words that matter replaced by random ones."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.text import splice
+from paraqd.operators.wording.vocabulary import Vocabulary, cased_like, is_word
+from paraqd.reading import Problem
+
+
+class TfidfReplacement(Operator):
+    """Replaces the words with the highest TF-IDF by random words of the vocabulary (fc).
+
+    Parameters
+    ----------
+    rate : float
+        The share of the question's words that is replaced, at least one.
+
+    """
+
+    name = "TfidfReplacement"
+    paper_id = "fc"
+    polarity = "invalid"
+    needs = ("vocabulary",)
+
+    def __init__(self, *, rate: float = 0.2) -> None:
+        self.rate = rate
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Replace the most telling words; None where there is no word."""
+        vocabulary: Vocabulary = resources.require("vocabulary", needed_by=self.name)
+        words = [token for token in problem.tokens if is_word(token.text)]
+        if not words or len(vocabulary.words) < 2:
+            return None
+        counts = Counter(token.text.lower() for token in words)
+        ranked = sorted(counts, key=lambda word: (-counts[word] * vocabulary.idf(word), word))
+        chosen = frozenset(ranked[: max(1, round(self.rate * len(counts)))])
+        edits = []
+        for token in words:
+            if token.text.lower() in chosen:
+                new = _another(token.text, vocabulary, rng)
+                edits.append((token.start, token.end, new))
+        return splice(problem.text, edits)
+
+
+def _another(word: str, vocabulary: Vocabulary, rng: random.Random) -> str:
+    new = word.lower()
+    while new == word.lower():
+        new = rng.choice(vocabulary.words)
+    return cased_like(word, new)

@@ -1,0 +1,151 @@
+"""The same text, carelessly typed or badly copied: misspelt, in lower case, without its stops, oddly spaced."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.entities.renaming import words_of
+from paraqd.operators.text import splice
+from paraqd.reading import Problem, read, same_quantities
+from paraqd.reading.name_lists import capitalised_words, not_names, people, places
+from paraqd.reading.numerals import ONES, ORDINALS, SCALES, TENS
+from paraqd.reading.units import SPELLINGS
+
+_WORD = re.compile(r"(?<![\w'’&#*^/.-])[a-z]{5,}(?![\w'’;&*^/-])", re.ASCII)
+# what is surely no name where the text has no capitals that would tell
+_ORDINARY = re.compile(
+    r"\w{3,}(?:ing|ed|tion|tions|ment|able|ally|ther|ence|ance|ity|ough|ight|ween)|"
+    r"total|numbers?|average|price|which|their|there|these|those|money|people|trains?|length|students|books|boxes|"
+    r"school|class|after|before|every|would|could|should|still|place|value|square|circle|rectangle|perimeter|"
+    r"product|profit|amount|percentage|interest|apples|oranges|pencils|marbles|cookies|flowers|friends|children|"
+    r"house|store|garden|sells|costs|speed|travels|whole|digits?|difference|following|possible|themselves"
+)
+# other words that a slip could make of a word; plurals and verb ends are safe, as the ends of a word stay
+_OTHER_WORDS = frozenset(
+    "there three trail trial tries tires tried tired flies files fries fires angel angle quite quiet casual causal "
+    "united untied dairy diary bread beard silver sliver later latter loses losses chose choose shots shoots super "
+    "supper diner dinner desert dessert hoping hopping planed planned stared starred reminder envelops breath divided "
+    "compete diving weighs rising deceased bought brought paying playing closet father farther contact contract "
+    "trough teaches faulty manages county country though through employers employees shipping shopping concert "
+    "convert skipped slipped requited required reserved reversed sacred scared parties solider soldier from form "
+    "tiered stripped striped scraped scrapped tapped taped filed filled poled polled waking crates drives "
+    "grades fights counties handing insect layers leaning matching marching markets multiples observes offices "
+    "precious sending signing singing sorting stated stating states status stores string strips strikes tables "
+    "tilling weaves weighed competing action sings signs fried fired taking making".split()
+)
+# the sense hangs on these letter by letter
+_WEIGHTY = re.compile(r"(?:hal[fv]|twice|doubl|tripl|thrice|quarter|dozen|fewer|unless|without|except|least)\w*")
+_NUMBER_WORDS = frozenset({*ONES, *ORDINALS, *SCALES, *TENS})
+_KEYS = {key: row[i + 1] for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for i, key in enumerate(row[:-1])}
+_LONG = 7  # a letter left out of a shorter word too often makes another one
+_STOP = re.compile(r"(?<=[a-z]{3})\.(?= +(?:[A-Z][a-z]|how\b|what\b|find\b|which\b|calculate\b))")
+_LAST_MARK = re.compile(r"(?<=[a-z]{2})\s?[?.]\s*$")
+_CAPITALISED = re.compile(r"\b[A-Z]\w+")
+_GAP = re.compile(r"(?<=[A-Za-z,.]) (?=[A-Za-z])")
+_MARK = re.compile(r"(?<=[a-z]{2})(?=[,?]|\.(?:\s+[A-Z]|$))")
+_APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[a-z])")
+_QUOTED = re.compile(r'"([^"]*)"')
+_LONE = re.compile(r"(?<![\w'’])[A-Za-z](?![\w'’])")
+_LOWERED = re.compile(r"\b(?:US|IT|WHO|IN|AT|AM|OR|NO|AN|[A-Z]+\d\w*)\b")  # these would be others in lower case
+
+
+class Typography(Operator):
+    """Types the text carelessly: misspelt words, no capitals, no stops, odd spaces, marks from a web page."""
+
+    name = "Typography"
+    polarity = "valid"
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Make two or three kinds of slips; None where fewer than two are harmless."""
+        del resources
+        wanted, done = rng.choice((2, 2, 3)), 0
+        text = problem.text
+        for kind in rng.sample(_KINDS, len(_KINDS)):
+            if done == wanted:
+                break
+            made = kind(text, problem, rng)
+            if made != text and _harmless(problem, made):
+                text, done = made, done + 1
+        return text if done > 1 else None
+
+
+def _harmless(problem: Problem, made: str) -> bool:
+    """Tell whether the same numbers and a question can still be read."""
+    again = read(made)
+    asked = problem.question is None or again.question is not None
+    return asked and same_quantities(problem.quantities, again.quantities)
+
+
+def _misspell(text: str, problem: Problem, rng: random.Random) -> str:
+    there = words_of(problem.text)
+    named = words_of(" ".join([*(e.text for e in problem.entities), *_CAPITALISED.findall(problem.text)]))
+    spans = [match.span() for match in _WORD.finditer(text) if _plain(match.group(), named, cased=problem.cased)]
+    edits = []
+    for start, end in rng.sample(spans, min(len(spans), rng.randint(1, 4))):
+        word = text[start:end]
+        made = _slip(word, rng)
+        if made not in there | _OTHER_WORDS | not_names() | capitalised_words() and made.title() not in people():
+            edits.append((start, end, made))
+    return splice(text, edits)
+
+
+def _plain(word: str, named: frozenset[str], *, cased: bool) -> bool:
+    """Tell whether a word is neither a number, a unit nor a name, nor one that the sense hangs on."""
+    if word in named | _NUMBER_WORDS or word in SPELLINGS or _WEIGHTY.fullmatch(word):
+        return False
+    known = word.title() in people() or word.title() in places()
+    return not known and (cased or _ORDINARY.fullmatch(word) is not None)
+
+
+def _slip(word: str, rng: random.Random) -> str:
+    """Exchange two letters or double one; in a long word also leave one out, or hit the key beside it."""
+    at = rng.randrange(1, len(word) - 2)
+    new = (word[at + 1] + word[at], word[at] * 2, "", _KEYS.get(word[at], ""))
+    which = rng.randrange(4 if len(word) >= _LONG else 2)
+    return word[:at] + new[which] + word[at + (2 if which == 0 else 1) :]
+
+
+def _lower(text: str, problem: Problem, rng: random.Random) -> str:
+    del rng
+    lone = {match.group() for match in _LONE.finditer(problem.text)} - {"A", "a", "I"}
+    if _LOWERED.search(problem.text) or any(letter.lower() in lone for letter in lone if letter.isupper()):
+        return text  # X and x may be two things
+    run_on = len(_STOP.findall(text)) < len(_STOP.findall(problem.text))  # capitals then mark the sentences
+    return text if run_on or re.search(r"[a-z] A [a-z]", problem.text) else text.lower()
+
+
+def _no_stops(text: str, problem: Problem, rng: random.Random) -> str:
+    del problem
+    made = _LAST_MARK.sub("", text)
+    return _STOP.sub("", made) if rng.random() < 0.5 else made
+
+
+def _spaces(text: str, problem: Problem, rng: random.Random) -> str:
+    del problem
+    wide = [(m.start(), m.end(), "  ") for m in _gaps(text) if rng.random() < 0.25]
+    loose = [(m.start(), m.end(), " ") for m in _MARK.finditer(text)]
+    return splice(text, rng.choice((wide, loose, wide + loose)))
+
+
+def _web(text: str, problem: Problem, rng: random.Random) -> str:
+    del problem
+    share = rng.choice((0.05, 0.1, 0.25))
+    hard = [(m.start(), m.end(), "&nbsp;") for m in _gaps(text) if rng.random() < share]
+    made = splice(text, hard) if "&" not in text else text.replace("& ", "&amp; ")
+    # not &#39;: the reader would take it for the number 39
+    return _APOSTROPHE.sub(rng.choice(("&apos;", "&rsquo;")), made) if rng.random() < 0.7 else made
+
+
+def _curly(text: str, problem: Problem, rng: random.Random) -> str:
+    del problem, rng
+    return _QUOTED.sub(r"“\1”", _APOSTROPHE.sub("’", text))
+
+
+def _gaps(text: str) -> list[re.Match[str]]:
+    """Return the spaces between words, but not the one of "how many", which readers look for."""
+    return [m for m in _GAP.finditer(text) if text[: m.start()].rpartition(" ")[2].lower() != "how"]
+
+
+_KINDS = (_misspell, _lower, _no_stops, _spaces, _web, _curly)

@@ -1,0 +1,144 @@
+"""What several numbers share: the unit of a list or a range, and ratios written with *to*."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from paraqd.reading.quantity_draft import Draft
+from paraqd.reading.token_stream import Stream
+from paraqd.reading.types import Kind
+
+_PLAIN = frozenset({Kind.COUNT, Kind.FRACTION})
+_JOINS = frozenset({",", "and", "or", "to", "-", "–", "—", "&", "by", "x", "×", "*"})
+_CLOSING_JOINS = frozenset({"and", "or", "to", "-", "–", "—", "&", "by", "x", "×", "*"})
+_RATIO_WORDS = frozenset({"ratio", "ratios", "proportion", "odds"})
+_AFTER_LIST = frozenset("respectively each per at in on for from by is are was were if then".split())
+_AFTER_CENTS = frozenset("and but apiece each per last this to at on for altogether".split())
+_LARGE_PERCENT = 10
+_WITH_CENTS = frozenset({"dollar", "euro"})
+_MOST_TERMS = 12
+_LOOK_BACK = 14
+
+
+def _join(s: Stream, left: Draft, right: Draft) -> str | None:
+    """Return what joins two neighbouring numbers into a list or range, or None."""
+    between = s.low[left.after : right.first]
+    if len(between) == 2 and between[0] == "," and between[1] in {"and", "or"}:
+        return between[1]
+    if len(between) == 1 and between[0] in _JOINS:
+        return between[0]
+    return None
+
+
+def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
+    """Give a list's or a range's unit to its earlier members, and merge ``ratio of 2 to 3``."""
+    drafts = _merge_ratios(s, drafts)
+    for i in range(len(drafts) - 2, -1, -1):
+        left, right = drafts[i], drafts[i + 1]
+        if left.kind not in _PLAIN or left.unit is not None or right.unit is None:
+            continue
+        if right.kind not in {Kind.MEASURE, Kind.MONEY, Kind.PERCENT} or right.first != right.number_first:
+            continue
+        join = _join(s, left, right)
+        if right.kind is Kind.PERCENT and _is_share(s, left, right, join):
+            continue
+        if join is None or (join == "," and not (right.unit_span is None or _continues(s, drafts, i))):
+            continue
+        left.unit, left.kind = right.unit, right.kind
+    _share_currency(s, drafts)
+    _minutes_behind_hours(s, drafts)
+    _cents_behind_dollars(s, drafts)
+    return drafts
+
+
+def _is_share(s: Stream, left: Draft, right: Draft, join: str | None) -> bool:
+    """Tell whether a number beside a percentage is a part: a quarter and 15 %, 0.35 and 15 %, not 0.5 to 2 %."""
+    if left.kind is Kind.FRACTION:
+        return True
+    listed = join in {",", "and", "or"} and s.low[max(0, left.first - 1)] != "between"
+    return listed and left.value < 1 and right.value >= _LARGE_PERCENT
+
+
+def _minutes_behind_hours(s: Stream, drafts: list[Draft]) -> None:
+    """Read the m of 2h 15m as minutes."""
+    for left, right in pairwise(drafts):
+        if (
+            left.unit == "hour"
+            and right.unit == "metre"
+            and s.text[right.after - 1] == "m"
+            and left.after == right.first
+        ):
+            right.unit = "minute"
+
+
+def _cents_behind_dollars(s: Stream, drafts: list[Draft]) -> None:
+    """Read the second number of *two dollars seventy-five* as cents, not that of *for 20 dollars two men*."""
+    for left, right in pairwise(drafts):
+        following = s.low[right.after]
+        if (
+            left.unit in _WITH_CENTS
+            and left.after == right.first
+            and right.worded
+            and right.kind is Kind.COUNT
+            and right.unit is None
+            and 1 < right.value < 100
+            and (not following[:1].isalpha() or following in _AFTER_CENTS)
+        ):
+            right.unit, right.kind = "cent", Kind.MONEY
+
+
+def _share_currency(s: Stream, drafts: list[Draft]) -> None:
+    """Give a currency sign to the later members too: Rs. 60 to 80; $5, $7 and 9."""
+    for left, right in pairwise(drafts):
+        if left.kind is not Kind.MONEY or right.kind is not Kind.COUNT or right.unit is not None:
+            continue
+        written_before = left.first != left.number_first or left.unit_span is None
+        following = s.low[right.after]
+        ends = not following[:1].isalpha() or following in _AFTER_LIST
+        if written_before and ends and "/" not in (left.unit or "") and _join(s, left, right) in _CLOSING_JOINS | {","}:
+            right.unit, right.kind = left.unit, Kind.MONEY
+
+
+def _continues(s: Stream, drafts: list[Draft], i: int) -> bool:
+    """Tell whether a comma after number i stands in a list: of at least three (3, 4, 12 days), or 6,8 days."""
+    comma = drafts[i].after
+    if s.glued(comma) and s.glued(comma + 1):
+        return True
+    return i > 0 and drafts[i - 1].kind in _PLAIN and _join(s, drafts[i - 1], drafts[i]) == ","
+
+
+def _merge_ratios(s: Stream, drafts: list[Draft]) -> list[Draft]:
+    if _RATIO_WORDS.isdisjoint(s.words):
+        return drafts
+    merged: list[Draft] = []
+    for draft in drafts:
+        last = merged[-1] if merged else None
+        if last is not None and len(last.terms) < _MOST_TERMS and _is_ratio(s, last, draft):
+            terms = (*(last.terms or (last.value,)), draft.value)
+            last.kind, last.terms = Kind.RATIO, terms
+            last.value = terms[0] / terms[1] if terms[1] else terms[0]
+            last.after = last.number_after = draft.after
+        else:
+            merged.append(draft)
+    return merged
+
+
+def _is_ratio(s: Stream, left: Draft, right: Draft) -> bool:
+    if (
+        s.low[left.after : right.first] not in (["to"], ["is", "to"])
+        or right.kind not in _PLAIN
+        or right.unit
+        or not right.value
+    ):
+        return False
+    if left.unit or left.kind not in _PLAIN | {Kind.RATIO}:
+        return False
+    before = s.low[max(0, left.first - _LOOK_BACK) : left.first]
+    if s.low[right.after] == "ratio":
+        return True
+    for word in reversed(before):
+        if word in {".", "?", "!", ";", "from", "between"}:
+            return False
+        if word in _RATIO_WORDS:
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Resumable work over files and folders."""

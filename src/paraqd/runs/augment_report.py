@@ -1,0 +1,181 @@
+"""What an augmentation did: numbers and examples for each operator."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from paraqd.operators.apply import Tally
+from paraqd.operators.plan import Plan, Step
+
+EXAMPLES = 3
+SKIPPED_NAMED = 1000  # rows named one by one; beyond it they are only counted
+
+
+class Example(NamedTuple):
+    """One output of an operator."""
+
+    id: str
+    question: str
+    paraphrase: str
+
+
+@dataclass(frozen=True)
+class OperatorReport:
+    """What one operator did to the corpus.
+
+    ``edit_distance`` is the mean normalised Levenshtein distance between question and output (0 the same, 1
+    nothing in common), ``edit_characters`` the mean of the distance itself, ``histogram`` the outputs by
+    normalised distance in steps of 0.05. ``dropped`` counts outputs that were made and thrown away,
+    ``failed`` questions on which the operator raised an error, both by reason; ``notes`` the outputs by what
+    the operator noted beside them.
+    """
+
+    name: str
+    paper_id: str
+    label: int
+    stand_in: bool
+    source_model: str
+    questions: int
+    applied: int
+    edit_distance: float | None
+    edit_characters: float | None
+    histogram: tuple[int, ...]
+    dropped: Mapping[str, int]
+    failed: Mapping[str, int]
+    notes: Mapping[str, int]
+    examples: tuple[Example, ...]
+
+    @property
+    def applied_percent(self) -> float:
+        """Share of the questions to which the operator applied, in percent."""
+        return 100 * self.applied / self.questions if self.questions else 0.0
+
+
+@dataclass(frozen=True)
+class AugmentReport:
+    """What an augmentation did.
+
+    ``complete`` is False where it was interrupted: the output then holds the questions finished so far.
+    ``resumed`` counts the questions whose results were taken over from an earlier run that was broken off.
+    """
+
+    out: str
+    recipe: str
+    seed: int
+    version: str
+    rows: int
+    questions: int
+    skipped: int
+    skipped_rows: tuple[tuple[int, str], ...]
+    written: int
+    operators: tuple[OperatorReport, ...]
+    left_out: Mapping[str, str]
+    resumed: int
+    seconds: float
+    complete: bool
+
+    @property
+    def failed(self) -> int:
+        """How many times an operator raised an error."""
+        return sum(sum(operator.failed.values()) for operator in self.operators)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        data = asdict(self)
+        for plain, operator in zip(data["operators"], self.operators, strict=True):
+            plain["applied_percent"] = round(operator.applied_percent, 2)
+            plain["examples"] = [example._asdict() for example in operator.examples]
+        data["skipped_rows"] = [{"row": row, "reason": why} for row, why in self.skipped_rows]
+        data["failed"] = self.failed
+        return data
+
+
+@dataclass
+class Collector:
+    """Gathers the report while the parts go by."""
+
+    plan: Plan
+    tallies: list[Tally] = field(init=False)
+    questions: int = 0
+    skipped: int = 0
+    skipped_rows: list[tuple[int, str]] = field(default_factory=list)
+    written: int = 0
+    _examples: list[list[tuple[int, Example]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tallies = [Tally() for _ in self.plan.steps]
+        self._examples = [[] for _ in self.plan.steps]
+
+    def add_chunk(self, questions: int, skipped: Sequence[tuple[int, str]], tallies: Sequence[Tally]) -> None:
+        """Add one chunk's numbers."""
+        self.questions += questions
+        self.skipped += len(skipped)
+        self.skipped_rows += skipped[: SKIPPED_NAMED - len(self.skipped_rows)]
+        for mine, other in zip(self.tallies, tallies, strict=True):
+            mine.add(other)
+
+    def add_output(self, step: int, example: Example) -> None:
+        """Count an output; a hash says whether it is an example, so they come from the whole corpus."""
+        self.written += 1
+        self._keep(step, zlib.crc32(f"{step} {example.id}".encode("utf-8", "surrogatepass")), example)
+
+    def _keep(self, step: int, key: int, example: Example) -> None:
+        kept = self._examples[step]
+        if len(kept) < EXAMPLES or key < kept[-1][0]:
+            kept.append((key, example))
+            kept.sort(key=lambda item: item[0])
+            del kept[EXAMPLES:]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for `include` to add to another's."""
+        return {
+            "questions": self.questions,
+            "skipped": self.skipped,
+            "skipped_rows": self.skipped_rows,
+            "written": self.written,
+            "tallies": [asdict(tally) for tally in self.tallies],
+            "examples": self._examples,
+        }
+
+    def include(self, data: Mapping[str, Any], file: str) -> None:
+        """Add what another collector with the same plan has gathered from a file of its own."""
+        self.questions += data["questions"]
+        self.skipped += data["skipped"]
+        self.written += data["written"]
+        rows = data["skipped_rows"][: SKIPPED_NAMED - len(self.skipped_rows)]
+        self.skipped_rows += [(row, f"{why}, {file}") for row, why in rows]
+        for mine, other in zip(self.tallies, data["tallies"], strict=True):
+            mine.add(Tally(**other))
+        for step, kept in enumerate(data["examples"]):
+            for key, example in kept:
+                self._keep(step, key, Example(*example))
+
+    def operators(self) -> tuple[OperatorReport, ...]:
+        """Return what each operator did."""
+        return tuple(
+            _operator_report(step, tally, [example for _, example in examples])
+            for step, tally, examples in zip(self.plan.steps, self.tallies, self._examples, strict=True)
+        )
+
+
+def _operator_report(step: Step, tally: Tally, examples: Sequence[Example]) -> OperatorReport:
+    applied = tally.applied
+    return OperatorReport(
+        name=step.name,
+        paper_id=step.paper_id,
+        label=step.label,
+        stand_in=step.stand_in,
+        source_model=step.source_model,
+        questions=tally.seen,
+        applied=applied,
+        edit_distance=round(tally.normalised / applied, 4) if applied else None,
+        edit_characters=round(tally.edits / applied, 2) if applied else None,
+        histogram=tuple(tally.histogram),
+        dropped=tally.dropped,
+        failed=tally.failed,
+        notes=tally.notes,
+        examples=tuple(examples),
+    )

@@ -1,0 +1,1 @@
+"""Rules that find faults, one family per file."""

@@ -1,0 +1,229 @@
+"""When two quantities are the same though they are written otherwise: rules that take one for the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.unit_mentions import find_unit_mentions
+from paraqd.reading.units import dimension
+from paraqd.scoring.evidence.content_words import stem
+from paraqd.scoring.evidence.matching import Item
+from paraqd.scoring.evidence.roles import sides_turned
+
+Rule = Callable[[Item, Item], bool]
+
+_PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE, Kind.EXPONENT})
+_MINUS_APART = re.compile(r"[-−–]\s+$")
+_BELOW_ZERO = re.compile(r"\s+below\s+(?:zero|freezing)\b", re.I)
+_PART_OF_DAY = re.compile(r"[ap]\s?\.?\s?m\b|morning|afternoon|evening|night|noon", re.I)
+_PAIRS = re.compile(r"\s+pairs?\s+of\b", re.I)
+_THING = re.compile(r"\s+(?:(?:single|individual|separate)\s+)?([^\W\d_]+)", re.I)
+_TURN = re.compile(r"\s+(?:of\s+)?(?:an?\s+)?(?:(?:full|complete|whole)\s+)?(?:revolutions?|turns?|rotations?)\b", re.I)
+_IN_CENTS = frozenset({"euro", "rand", "real", "shilling"})
+_HALF_DAY = 12
+_YEN = frozenset({"yen", "yuan"})  # ¥ is both
+_POUNDS = frozenset({"pound", "pound sterling"})
+_LEAST_TURNED = 3
+_CLOSE = 24  # signs behind a time in which its half of the day is told
+
+
+def equal_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
+    """Return the rules by which an item of the question equals one of the paraphrase, the strictest first."""
+    return (
+        equal_as_written,
+        _equal_value,
+        _share,
+        _sign_apart(question, paraphrase),
+        _equal_clock(question, paraphrase),
+        _in_pairs(question, paraphrase),
+        _degrees(question, paraphrase),
+    )
+
+
+def turned_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
+    """Return the rules by which a number equals another's inverse."""
+    return (_turned, _turned_about(question, paraphrase))
+
+
+def single(item: Item) -> Quantity | None:
+    """Return the quantity of an item that is no compound."""
+    return item.parts[0] if len(item.parts) == 1 else None
+
+
+def equal_as_written(a: Item, b: Item) -> bool:
+    """Tell whether two numbers are the same and only one has a unit, or a rate's *per*, right beside it."""
+    one, other = single(a), single(b)
+    if one is None or other is None or one.terms or other.terms:
+        return False
+    if one.value != other.value:
+        return False
+    if one.unit is None or other.unit is None:
+        plain = one if one.unit is None else other
+        return plain.kind in _PLAIN
+    top, other_top = one.unit.partition("/")[0], other.unit.partition("/")[0]
+    if {top, other_top} == _POUNDS and one.unit_span is not None and other.unit_span is not None:
+        return True  # pounds of weight or of money: the text does not always tell
+    if {top, other_top} == _YEN and "¥" in one.surface + other.surface:
+        return _below_agree(one.unit, other.unit)
+    return top == other_top and ("/" in one.unit) != ("/" in other.unit)
+
+
+def _below_agree(one: str, other: str) -> bool:
+    """Tell whether two units are not per different things."""
+    below, other_below = one.partition("/")[2], other.partition("/")[2]
+    return not below or not other_below or below == other_below
+
+
+def _degrees(question: Problem, paraphrase: Problem) -> Rule:
+    """Make a rule that takes 15 degrees for 15 °C where no other scale is named in either text."""
+
+    def rule(a: Item, b: Item) -> bool:
+        one, other = single(a), single(b)
+        if one is None or other is None or one.value != other.value or one.unit is None or other.unit is None:
+            return False
+        tops = {one.unit.partition("/")[0], other.unit.partition("/")[0]}
+        if "degree" not in tops or len(tops) == 1 or not _below_agree(one.unit, other.unit):
+            return False
+        scales = {name for problem in (question, paraphrase) for name in _scales(problem)}
+        return tops == {"degree", *scales}
+
+    return rule
+
+
+def _scales(problem: Problem) -> Iterator[str]:
+    for mention in find_unit_mentions(problem):
+        if (top := mention.unit.partition("/")[0]).startswith("degree "):
+            yield top
+
+
+def _equal_clock(question: Problem, paraphrase: Problem) -> Rule:
+    """Make a rule that takes one o'clock for 1 p.m., where only one of them says which half of the day is meant."""
+
+    def rule(a: Item, b: Item) -> bool:
+        if not (a.first.kind is b.first.kind is Kind.TIME_OF_DAY) or abs(a.first.value - b.first.value) != _HALF_DAY:
+            return False
+        told = [
+            item.first.value > _HALF_DAY or _PART_OF_DAY.search(problem.text, item.start, item.end + _CLOSE) is not None
+            for item, problem in ((a, question), (b, paraphrase))
+        ]
+        return told[0] != told[1]
+
+    return rule
+
+
+def _in_pairs(question: Problem, paraphrase: Problem) -> Rule:
+    """Make a rule that takes 8 pairs of shoes for 16 shoes, and a quarter of a full turn for 90 degrees."""
+
+    def rule(a: Item, b: Item) -> bool:
+        here, there = question.text, paraphrase.text
+        for (item, text), (other, beside) in (((a, here), (b, there)), ((b, there), (a, here))):
+            this, that = single(item), single(other)
+            if this is None or that is None or this.unit is not None or this.terms or that.terms:
+                continue
+            pairs, turn = _PAIRS.match(text, item.end), _TURN.match(text, item.end)
+            if pairs and that.kind is Kind.COUNT and that.unit is None and this.value * 2 == that.value:
+                return not _PAIRS.match(beside, other.end) and _counted(text, pairs.end()) == _counted(
+                    beside, other.end
+                )
+            if turn and that.unit == "degree" and this.value * 360 == that.value:
+                return not _TURN.match(beside, other.end)
+        return False
+
+    return rule
+
+
+def _counted(text: str, start: int) -> str:
+    """Return the stem of what is counted from a place on: 16 single *shoes*."""
+    found = _THING.match(text, start)
+    return stem(found[1].lower()) if found else ""
+
+
+def counted_end(text: str, item: Item) -> int:
+    """Return where a number ends together with the pairs or turns that it counts."""
+    found = _PAIRS.match(text, item.end) or _TURN.match(text, item.end)
+    return found.end() if found else item.end
+
+
+def _share(a: Item, b: Item) -> bool:
+    """Tell whether one is a percentage and the other the same part in decimals: 35 % of 80, 0.35 × 80."""
+    one, other = single(a), single(b)
+    if one is None or other is None or {one.kind, other.kind} != {Kind.PERCENT, Kind.COUNT}:
+        return False
+    percent, plain = (one, other) if one.kind is Kind.PERCENT else (other, one)
+    return plain.unit is None and plain.value.denominator != 1 and percent.value / 100 == plain.value
+
+
+def _equal_value(a: Item, b: Item) -> bool:
+    """Tell whether a rate, converted, agrees in its upper unit: 60 minutes a day, an hour each day."""
+    one, other = single(a), single(b)
+    if one is None or other is None or one.unit is None or other.unit is None or one.terms or other.terms:
+        return False
+    (top, factor), (other_top, other_factor) = (dimension(unit.partition("/")[0]) for unit in (one.unit, other.unit))
+    tops = {one.unit.partition("/")[0], other.unit.partition("/")[0]}
+    if not _below_agree(one.unit, other.unit):
+        return False
+    if "cent" in tops and len(tops) == 2 and not tops.isdisjoint(_IN_CENTS):
+        cents, whole = (one, other) if one.unit.startswith("cent") else (other, one)
+        return cents.value == 100 * whole.value
+    if ("/" in one.unit) == ("/" in other.unit):
+        return False
+    return top == other_top and one.value * factor == other.value * other_factor
+
+
+def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
+    """Make a rule that takes a sign written apart for the number's own: (6, - 8), (6, -8); 3 °C below zero."""
+
+    def rule(a: Item, b: Item) -> bool:
+        if a.first.value != -b.first.value or a.first.unit != b.first.unit or not a.first.value:
+            return False
+        return any(
+            item.first.value > 0
+            and (
+                _MINUS_APART.search(problem.text[max(0, item.start - 4) : item.start])
+                or _BELOW_ZERO.match(problem.text, item.end)
+            )
+            for item, problem in ((a, question), (b, paraphrase))
+        )
+
+    return rule
+
+
+def _turned(a: Item, b: Item) -> bool:
+    """Tell whether one is the other turned over: x/4 and a quarter of x, the seventh part and 1/7, 1 : 10 and 10."""
+    one, other = single(a), single(b)
+    if one is None or other is None or not one.value or not other.value:
+        return False
+    for this, that in ((one, other), (other, one)):
+        if that.unit is not None or that.terms or that.kind not in _PLAIN or that.value.denominator != 1:
+            continue
+        if that.value < _LEAST_TURNED:
+            continue
+        share = this.value / 100 if this.kind is Kind.PERCENT else this.value
+        if this.kind in (Kind.FRACTION, Kind.PERCENT) and share == 1 / that.value:
+            return True
+        if len(this.terms) == 2 and sorted(this.terms) == [1, that.value]:
+            return True
+    return False
+
+
+def _turned_about(question: Problem, paraphrase: Problem) -> Rule:
+    """Make a rule that takes a number for its inverse where what it relates is turned about, too.
+
+    *Ann is twice as old as Bob* and *Bob is half as old as Ann*; *boys to girls 2 : 3* and *girls to boys 3 : 2*.
+    """
+
+    def rule(a: Item, b: Item) -> bool:
+        one, other = single(a), single(b)
+        if one is None or other is None:
+            return False
+        if one.terms or other.terms:
+            inverse = len(one.terms) > 1 and one.terms == other.terms[::-1] and one.terms != other.terms
+        else:
+            shares = [q.value / 100 if q.kind is Kind.PERCENT else q.value for q in (one, other)]
+            plain = all(q.unit is None or q.kind is Kind.PERCENT for q in (one, other))
+            inverse = plain and shares[0] * shares[1] == 1 != shares[0]
+        return inverse and sides_turned(question, a, paraphrase, b)
+
+    return rule

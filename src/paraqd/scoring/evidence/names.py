@@ -1,0 +1,92 @@
+"""Names: renamed everywhere is fine, renamed in some places is not, nor is a pronoun that no longer goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paraqd.reading import Problem
+from paraqd.reading.name_lists import people
+from paraqd.scoring.evidence.content_words import STOP_WORDS, bare_name
+from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.verdict import EvidenceKind, Span
+
+_SPOKEN_TO = frozenset("help tell let show for to can could if and".split())  # or brought in there
+_TITLES = frozenset("mr mrs ms miss dr prof".split())
+_ROOT = 5  # letters: Waldos, American
+_PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
+_RELATED = {
+    "f": frozenset("mother mom mum sister aunt daughter wife girl woman lady grandmother grandma niece mrs ms".split()),
+    "m": frozenset("father dad brother uncle son husband boy man grandfather grandpa nephew mr".split()),
+}
+
+
+def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a name that comes new into the paraphrase though none of the question's names made way for it.
+
+    Lower-case texts have no names that could be told from other words, and give no findings.
+    """
+    if not (question.cased and paraphrase.cased):
+        return
+    before, after = _names(question), _names(paraphrase)
+    lower = question.text.lower()
+    starts = paraphrase.sentence_starts
+    new = [n for n in after if n not in before and not _known(n, lower, opens=after[n][0][0] in starts)]
+    gone = [name for name in before if name not in after and name not in paraphrase.text.lower()]
+    if not new or not before or len(new) <= len(gone):
+        return
+    for name in new[len(gone) :]:
+        spans = tuple(after[name])
+        written = paraphrase.text[slice(*spans[0])]
+        message = f"The name {written} is new, and no name of the question made way for it."
+        feature = "asked_other" if not gone and _only_asked(spans, paraphrase) else "name_mixed"
+        yield Finding(feature, EvidenceKind.ENTITY_CHANGED, (), spans, message)
+
+
+def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
+    """Tell whether a name stands where something is asked, and nowhere before: nobody has said who or what that is."""
+    asked = problem.question
+    if asked is None or not all(asked.start < start and end <= asked.end for start, end in spans):
+        return False
+    words = [word.strip(".,") for word in problem.text[asked.start : spans[0][0]].lower().split()]
+    words = [word for word in words if word not in _TITLES]
+    return bool(words) and words[-1] not in _SPOKEN_TO
+
+
+def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a person who is called by a name of the other sex and kept her pronoun: Sarah … him.
+
+    Only where nobody else is about whom the pronoun could mean.
+    """
+    known = people()
+    mine = {entity.text for entity in question.entities}
+    named = [entity for entity in paraphrase.entities if entity.text in known]
+    sexes = {known[entity.text] for entity in named}
+    new = next((entity for entity in named if entity.text not in mine), None)
+    if new is None or len(sexes) != 1 or sexes == {"u"} or sexes & {known.get(name) for name in mine}:
+        return
+    other = "m" if sexes == {"f"} else "f"
+    s = paraphrase.stream
+    words = list(zip(s.low, s.start, s.end, strict=True))
+    if any(word in _PRONOUNS[sex] | _RELATED[sex] for word, _, _ in words for sex in sexes):
+        return
+    if any(word in _RELATED[other] for word, _, _ in words):
+        return
+    spans = tuple((start, end) for word, start, end in words if word in _PRONOUNS[other])
+    if spans:
+        message = f"“{paraphrase.text[slice(*spans[0])]}” does not go with {new.text}, the only one who is named."
+        yield Finding("name_mixed", EvidenceKind.ENTITY_CHANGED, (), spans, message)
+
+
+def _known(name: str, lower: str, *, opens: bool) -> bool:
+    """Tell whether a text has a name, or the last part of it behind a word that opens a sentence: Doubling Phil's."""
+    first, _, last = name.partition(" ")
+    if name[:_ROOT] in lower or name in STOP_WORDS:
+        return True
+    return opens and bool(last) and last[:_ROOT] in lower and first.title() not in people()
+
+
+def _names(problem: Problem) -> dict[str, list[Span]]:
+    found: dict[str, list[Span]] = {}
+    for entity in problem.entities:
+        found.setdefault(bare_name(entity.text.lower()), []).append((entity.start, entity.end))
+    return found

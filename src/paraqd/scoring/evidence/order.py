@@ -1,0 +1,112 @@
+"""Things whose order matters: the sides of a ratio, coordinates, what is divided by what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from paraqd.reading import Problem
+from paraqd.scoring.evidence.content_words import Word, content_words
+from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.verdict import EvidenceKind, Span
+
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_POINT = re.compile(rf"\(\s*({_NUMBER})\s*,\s*({_NUMBER})\s*\)")
+_DIVIDED = re.compile(rf"\b({_NUMBER})\s*(?:(?:is|was|gets|be|being)\s+)?(?:divided\s+by|÷)\s*({_NUMBER})\b")
+_DIVIDE = re.compile(rf"\bdivid(?:e|es|ing)\s+({_NUMBER})\s+by\s+({_NUMBER})\b", re.I)
+_JOINING = frozenset({"to", "and", ":", "to the", "and the", "to that of", "is to"})
+_STEMS = frozenset({"ratio", "proportion", "respectiveli", "respectively"})
+_REACH = 60  # signs before a ratio in which its sides are named
+
+
+def ordered_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find two things that must stand in this order and stand in the other.
+
+    >>> from paraqd.reading import read
+    >>> q, p = read("The ratio of cats to dogs is 2 : 5."), read("Cats and dogs are in the ratio 5 : 2.")
+    >>> [finding.message for finding in ordered_findings(q, p)]
+    ['The sides of the ratio changed places: “5 : 2” stands where “2 : 5” stood.']
+    """
+    yield from _ratios(question, paraphrase)
+    if "(" in question.text and "(" in paraphrase.text:
+        yield from _turned(_pairs(_POINT, question), _pairs(_POINT, paraphrase), question, paraphrase)
+    if _divides(question) and _divides(paraphrase):
+        here = _pairs(_DIVIDED, question) | _pairs(_DIVIDE, question)
+        there = _pairs(_DIVIDED, paraphrase) | _pairs(_DIVIDE, paraphrase)
+        yield from _turned(here, there, question, paraphrase)
+
+
+def _divides(problem: Problem) -> bool:
+    return "divid" in problem.low or "÷" in problem.low
+
+
+def _pairs(pattern: re.Pattern[str], problem: Problem) -> dict[tuple[str, str], Span]:
+    return {(match[1], match[2]): match.span() for match in pattern.finditer(problem.text)}
+
+
+def _turned(
+    here: dict[tuple[str, str], Span], there: dict[tuple[str, str], Span], question: Problem, paraphrase: Problem
+) -> Iterator[Finding]:
+    for (first, second), span in here.items():
+        turned = (second, first)
+        if first != second and turned in there and turned not in here and (first, second) not in there:
+            other = there[turned]
+            message = f"“{paraphrase.text[slice(*other)]}” stands where “{question.text[slice(*span)]}” stood."
+            yield Finding("order_turned", EvidenceKind.NUMBER_CHANGED, (span,), (other,), message)
+
+
+def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    mine = _sides(question)
+    theirs = _sides(paraphrase) if mine else {}
+    if not theirs:
+        return
+    both_ways = _both_ways(question) | _both_ways(paraphrase)
+    for (names, terms), span in mine.items():
+        if terms in both_ways and not _apart(mine, names, terms[::-1]):
+            continue  # from 2 : 1 to 1 : 2: which is which their names do not tell
+        for (other_names, other_terms), other in theirs.items():
+            crossed = other_names == names[::-1]
+            same = other_names == names
+            if (same and other_terms == terms[::-1]) or (crossed and other_terms == terms):
+                message = (
+                    f"The sides of the ratio changed places: “{paraphrase.text[slice(*other)]}” stands where "
+                    f"“{question.text[slice(*span)]}” stood."
+                )
+                spans = ((span,), (other,))
+                yield Finding("order_turned", EvidenceKind.NUMBER_CHANGED, *spans, message)
+
+
+def _both_ways(problem: Problem) -> set[tuple[object, ...]]:
+    """Return the ratios that stand in a text with their sides exchanged, too."""
+    terms = {tuple(quantity.terms) for quantity in problem.quantities if len(quantity.terms) == 2}
+    return {each for each in terms if each[::-1] in terms and each[0] != each[1]}
+
+
+def _apart(
+    sides: Iterable[tuple[tuple[str, ...], tuple[object, ...]]], names: tuple[str, ...], terms: tuple[object, ...]
+) -> bool:
+    """Tell whether a ratio is that of two other things than these."""
+    return any(theirs == terms and set(other).isdisjoint(names) for other, theirs in sides)
+
+
+def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]], Span]:
+    """Return the ratios of two members that name their sides right before."""
+    found: dict[tuple[tuple[str, ...], tuple[object, ...]], Span] = {}
+    for quantity in problem.quantities:
+        if len(quantity.terms) != 2 or quantity.terms[0] == quantity.terms[1]:
+            continue
+        names = _before(content_words(problem), problem, quantity.start)
+        if len(names) == 2:
+            found[tuple(names), tuple(quantity.terms)] = (quantity.start, quantity.end)
+    return found
+
+
+def _before(words: list[Word], problem: Problem, start: int) -> list[str]:
+    """Return the two names that stand before a ratio, joined by *to*, *and* or a colon."""
+    near = [word for word in words if start - _REACH <= word.start < start and word.stem not in _STEMS]
+    for first, second in reversed(list(pairwise(near))):
+        between = problem.text[first.end : second.start].strip().lower()
+        if between in _JOINING and first.stem != second.stem:
+            return [first.stem, second.stem]
+    return []

@@ -1,0 +1,97 @@
+"""Whose a number is: two numbers that went from one name to the other and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from paraqd.reading import Problem
+from paraqd.reading.types import computed_once
+from paraqd.reading.units import dimension
+from paraqd.scoring.evidence.content_words import bare_name
+from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.evidence.matching import Item, Matching
+from paraqd.scoring.verdict import EvidenceKind, Span
+
+_LETTER = re.compile(r"[A-Z](?<![\w'’.$\\=+*/^-].)(?![\w'’.=+*/^-]| ?[=+*/^<>])")
+_OBJECT = re.compile(
+    r"\b(?:to|for|by|than|from|with|as|at|behind|before|after|towards?|past|near|gives?|gave)\s+(?:\w+ )?$", re.I
+)
+_OTHER_SUBJECT = re.compile(r"\b(?:he|she|it|they|each|both|who|which|other|others|total|together)\b", re.I)
+_CUT = re.compile(r"[,;.?!:]|\b(?:and|but|while|whereas)\b", re.I)
+_MOST_COMPARED = 60
+
+
+class Name(NamedTuple):
+    """A name, and where it stands."""
+
+    text: str
+    span: Span
+
+
+def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Finding]:
+    """Find two numbers of a kind, each of which is said of the other's owner."""
+    if not 2 <= len(matching.same) <= _MOST_COMPARED:
+        return
+    here, there = _names(question), _names(paraphrase)
+    if len({name.text for name in here} & {name.text for name in there}) < 2:
+        return
+    owned = [
+        (a, b, mine, theirs)
+        for a, b in matching.same
+        if (mine := _owner(question, a, here)) and (theirs := _owner(paraphrase, b, there))
+    ]
+    for (a, b, mine, theirs), (c, d, other, others) in combinations(owned, 2):
+        if a.signed == c.signed or _sort(a) != _sort(c):
+            continue
+        if mine.text == others.text != other.text == theirs.text:
+            numbers = f"{b.surface(paraphrase.text)} is said of {theirs.text}, not of {mine.text}"
+            others_too = f"{d.surface(paraphrase.text)} of {others.text}"
+            yield Finding(
+                "things_exchanged",
+                EvidenceKind.ENTITY_CHANGED,
+                (*a.spans, mine.span, *c.spans, other.span),
+                (*b.spans, theirs.span, *d.spans, others.span),
+                f"Who has what is exchanged: {numbers}, and {others_too}.",
+            )
+            return
+
+
+def _sort(item: Item) -> str:
+    """Return what is measured: $15 an hour and $18 are both money."""
+    return dimension((item.first.unit or "").partition("/")[0] or None)[0]
+
+
+@computed_once
+def _names(problem: Problem) -> list[Name]:
+    """Return the names of a text in order, letters that stand for somebody or something among them."""
+    found = {(e.start, e.end): bare_name(e.text) for e in problem.entities}
+    starts = problem.sentence_starts
+    for match in _LETTER.finditer(problem.text):
+        if match.group() not in "AI" or match.start() not in starts:
+            inside = any(start <= match.start() < end for start, end in found)
+            found |= {} if inside else {match.span(): match.group()}
+    return [Name(text, span) for span, text in sorted(found.items())]
+
+
+def _owner(problem: Problem, item: Item, names: Sequence[Name]) -> Name | None:
+    """Return the subject that a number is said of; None where it is not plain."""
+    text = problem.text
+    sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
+    if sentence is None:
+        return None
+    before = [name for name in names if sentence.start <= name.span[0] < item.start]
+    if not before:
+        return None
+    owner = before[-1]
+    led_by = text[max(sentence.start, owner.span[0] - 24) : owner.span[0]]
+    between = text[owner.span[1] : item.start]
+    if _OBJECT.search(led_by) or _OTHER_SUBJECT.search(between):
+        return None
+    cut = _CUT.search(text, item.end, sentence.end)
+    end = cut.start() if cut else sentence.end
+    if any(item.end <= name.span[0] < end and name.text != owner.text for name in names):
+        return None  # 5 km for Ann
+    return owner

@@ -1,0 +1,251 @@
+"""The question asked: lost, cut off, or another one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from paraqd.reading import Problem
+from paraqd.reading.name_lists import people
+from paraqd.reading.types import Question, computed_once
+from paraqd.reading.unit_mentions import find_unit_mentions
+from paraqd.reading.units import category, dimension
+from paraqd.scoring.evidence.content_words import bare_name, stem
+from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.verdict import EvidenceKind
+
+# opposites and neighbours that a question cannot exchange without asking for something else
+_ASKED_APART = (
+    "perimeter area volume circumference diameter radius length width height depth diagonal",
+    "sum difference product quotient ratio average median mode range",
+    "smallest largest",
+    "profit loss",
+    "speed distance time",
+    "first second third fourth fifth last",
+    "numerator denominator",
+    "mother father son daughter brother sister husband wife boys girls men women",
+    "odd even prime",
+    "seconds minutes hours days weeks months years",
+    "inches feet yards miles metres kilometres centimetres",
+    "ounces pounds grams kilograms tons",
+    "cents dollars rupees euros pence paise",
+    "quarts gallons pints cups litres millilitres",
+    "weekly daily monthly yearly hourly",
+)
+_OPEN = re.compile(
+    r"\b(?:how|what|which|when|where|who|whose|whom|why|find|calculate|determine|compute|work out|give|name|state|tell|"
+    r"say|list|decide|solve|evaluate|simplify|express|number|value)\b|[=_]",
+    re.I,
+)
+_AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must)"
+_POLAR = re.compile(rf"(?:^|, ){_AUXILIARY}\b(?! (?:you|we|anyone|somebody|someone)\b)", re.I)
+_WHO = re.compile(rf"\b{_AUXILIARY} ((?!The\b|I\b)[A-Z][^\W\d_]+|they)\b(?!['’,]|\s+(?:and|or)\b)\W*([^\W\d_]*)")
+_TRANSFER = re.compile(
+    r"\b(?:sells?|sold|lends?|lent|buys?|bought|borrow\w*|rent\w*|hires?d?|owes?d?|pays?|paid|charge\w*|gives?|gave)\b",
+    re.I,
+)
+_COMPARED = re.compile(
+    r"\b(?:than|more|less|fewer|older|younger|taller|longer|shorter|heavier|faster|slower|ahead|behind|difference|differ|"
+    r"times|beat|give|receive|owe|pay|from|by)\b",
+    re.I,
+)
+_GROUPS = {stem(word): number for number, line in enumerate(_ASKED_APART) for word in line.split()}
+_WORD = re.compile(r"[^\W\d_]+")
+_TOKEN = re.compile(r"[^\W_]+")
+_FORMS = {"day": ("daily",), "year": ("annual",), "month": ("mo.",)}
+_BEFORE_UNIT = 12  # signs
+_PER = re.compile(r"(?:\b(?:per|an?|each|every)\s|/)\s*$", re.I)
+_WANTS_MORE = frozenset("an the and or their its our your my per every".split())
+_DOING = frozenset({"does", "did", "do"})
+_SUBJECTS = frozenset("he she it they we you i".split())
+_ASKING = frozenset("how many much what which is are was were will does did do the of a in long".split())
+_DANGLING = frozenset(
+    "an the of and or if that will would does did how many much what which his their its every per than".split()
+)
+_WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"], ["that", "many"], ["that", "much"])
+_TAIL = 2  # words of a clause that tell whether it breaks off
+_HANGING = frozenset({"a", "not"})
+_SAME = {
+    "width": "breadth",
+    "average": "mean",
+    "profit": "gain",
+    "smallest": "least minimum lowest shortest fewest youngest",
+    "largest": "greatest maximum highest longest most oldest biggest",
+    "metres": "meters",
+    "kilometres": "kilometers",
+    "centimetres": "centimeters",
+    "litres": "liters",
+    "millilitres": "milliliters",
+}
+_SAME_STEMS = {stem(other): stem(word) for word, others in _SAME.items() for other in others.split()}
+
+
+def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a question that is lost, cut off or another one."""
+    asked, there = question.question, paraphrase.question
+    if asked is None:
+        return
+    if there is None:
+        message = f"The paraphrase asks nothing: “{_short(asked.text)}” is gone."
+        yield Finding("question_lost", EvidenceKind.QUESTION_LOST, ((asked.start, asked.end),), (), message)
+        return
+    if _cut_off(there, paraphrase) and not _cut_off(asked, question):
+        message = f"The question is cut off: “{_short(there.text)}”."
+        spans = (((asked.start, asked.end),), ((there.start, there.end),))
+        yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
+    elif _polar(there) and _open(question) and not _open(paraphrase):
+        message = f"“{_short(there.text)}” asks for yes or no, the question for something else."
+        spans = (((asked.start, asked.end),), ((there.start, there.end),))
+        yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
+    yield from _other_target(question, paraphrase)
+    yield from _other_person(question, paraphrase, asked, there)
+    yield from _other_unit(question, paraphrase, there)
+
+
+def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iterator[Finding]:
+    """Find a unit that the answer is asked in and that the question never names."""
+    asked_in = [
+        mention
+        for mention in find_unit_mentions(paraphrase)
+        if mention.quantity is None and there.start <= mention.start < there.end
+    ]
+    if not asked_in:
+        return
+    known = {part for mention in find_unit_mentions(question) for part in mention.unit.split("/")}
+    low = question.text.lower()
+    for mention in asked_in:
+        unit = mention.unit.partition("/")[0]
+        word = paraphrase.text[mention.start : mention.end]
+        if unit in known or _rate(paraphrase.text, mention.start) or _named(unit, word, low):
+            continue
+        if dimension(unit)[0] in {dimension(each)[0] for each in known} or category(unit) == "currency":
+            message = f"The answer is asked in “{word}”, a unit that the question does not name."
+            yield Finding("asked_unit", EvidenceKind.UNIT_CHANGED, (), ((mention.start, mention.end),), message)
+
+
+def _open(problem: Problem) -> bool:
+    """Tell whether a question asks for more than yes or no."""
+    return any(
+        _OPEN.search(sentence.text)
+        for sentence in problem.sentences
+        if any(sentence.start <= asked.start < sentence.end for asked in problem.questions)
+    )
+
+
+def _polar(asked: Question) -> bool:
+    text = asked.text.rstrip()
+    return text.endswith("?") and _POLAR.search(text) is not None and " or " not in text
+
+
+def _other_person(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:
+    """Find a question that asks of one and then of another whom the text names, too, or of all of them."""
+    mine, theirs = _WHO.search(asked.text), _WHO.search(there.text)
+    if mine is None or theirs is None or mine[1].lower() == theirs[1].lower():
+        return
+    who, other = mine[1], theirs[1]
+    if _says(asked.text, other) or _says(there.text, who) or any(_COMPARED.search(q.text) for q in (asked, there)):
+        return  # how much more than Ann, how much less than Bob
+    if _TRANSFER.search(question.text) and stem(mine[2].lower()) != stem(theirs[2].lower()):
+        return  # what Ann got for it, what Bob spent on it
+    here, remain = _named_people(question), _named_people(paraphrase)
+    both = here & remain
+    if who not in remain and who != "they" and len(here - remain) > len(remain - here):
+        both |= {who}  # somebody is gone, and nobody new could be the one
+    if not {who, other} - {"they"} <= both or ("they" in (who, other) and len(both) < 2):
+        return
+    spans = (
+        ((asked.start + mine.start(1), asked.start + mine.end(1)),),
+        ((there.start + theirs.start(1), there.start + theirs.end(1)),),
+    )
+    message = f"The question asks about “{other}” where it asked about “{who}”."
+    yield Finding("asked_other", EvidenceKind.ENTITY_CHANGED, *spans, message)
+
+
+def _says(text: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+
+
+def _named_people(problem: Problem) -> frozenset[str]:
+    """Return the names of a text that are not those of several: the Smiths are *they*."""
+    names = {bare_name(entity.text) for entity in problem.entities}
+    return frozenset(name for name in names if not name.endswith("s") or name in people())
+
+
+def _rate(text: str, start: int) -> bool:
+    """Tell whether a unit is the lower part of a rate: per day."""
+    return _PER.search(text[max(0, start - _BEFORE_UNIT) : start]) is not None
+
+
+def _named(unit: str, word: str, low: str) -> bool:
+    """Tell whether a text names a unit in any form: hourly, daily, 3-day."""
+    forms = (unit[:4], word.lower(), *_FORMS.get(unit, ()))
+    return re.search(rf"\b(?:{'|'.join(map(re.escape, forms))})", low) is not None
+
+
+def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a word of a group in one question whose place another word of the group has taken in the other."""
+    here, there = _all_grouped(question), _all_grouped(paraphrase)
+    mine, theirs = here[-1], there[-1]
+    if not mine or not theirs:
+        return
+    all_here, all_there = set().union(*here), set().union(*there)
+    for name, (start, end, word) in mine.items():
+        if name in all_there:
+            continue
+        rivals = [n for n in theirs if _GROUPS[n] == _GROUPS[name] and n not in all_here]
+        if rivals:
+            other_start, other_end, other = theirs[rivals[0]]
+            message = f"The question asks for “{other}” where it asked for “{word}”."
+            spans = (((start, end),), ((other_start, other_end),))
+            yield Finding("question_target", EvidenceKind.QUESTION_CHANGED, *spans, message)
+            return
+
+
+@computed_once
+def _all_grouped(problem: Problem) -> list[dict[str, tuple[int, int, str]]]:
+    """Return the words of the groups in what each question of a text asks for."""
+    return [_grouped(asked, problem) for asked in problem.questions]
+
+
+def _grouped(asked: Question, problem: Problem) -> dict[str, tuple[int, int, str]]:
+    """Return the words of the groups in what a question asks for, with their places; a quantity's unit is none."""
+    found: dict[str, tuple[int, int, str]] = {}
+    first = asked.text.find(asked.target)
+    if not asked.target or first < 0:
+        return found
+    for match in _WORD.finditer(asked.text, first, first + len(asked.target)):
+        name = stem(match.group())
+        name = _SAME_STEMS.get(name, name)
+        start, end = asked.start + match.start(), asked.start + match.end()
+        if name in _GROUPS and not any(q.start <= start < q.end for q in problem.quantities):
+            found[name] = (start, end, match.group())
+    return found
+
+
+def _cut_off(asked: Question, problem: Problem) -> bool:
+    """Tell whether a clause breaks off at a word that wants another, or its sentence asks and names nothing."""
+    words = [word.lower() for word in _TOKEN.findall(asked.text)[-_TAIL:]]
+    if not words:
+        return True
+    end = asked.text.rstrip()[-1:]
+    if words[-2:] in _WHOLE or (words[-1] in _DOING and _somebody_before(asked.text)):
+        return False
+    if words[-1] in _HANGING and end.isalpha():
+        return True
+    if words[-1] in _WANTS_MORE and end not in (":", "=", "_", "…"):
+        return True
+    if words[-1] in _DANGLING and end not in ("?", "？", ":", "=", "_", "…", "-", "–"):
+        return True
+    whole = next((s.text for s in problem.sentences if s.start <= asked.start < s.end), asked.text)
+    return len(words) > 1 and all(match[0].lower() in _ASKING for match in _TOKEN.finditer(whole))
+
+
+def _somebody_before(text: str) -> bool:
+    """Tell whether the last word but one is somebody: the total number that he did."""
+    before = "".join(_TOKEN.findall(text)[-2:-1])
+    return before.lower() in _SUBJECTS or before[:1].isupper()
+
+
+def _short(text: str, limit: int = 80) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0] + " …"

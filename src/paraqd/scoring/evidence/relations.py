@@ -1,0 +1,353 @@
+"""Relations turned round: a word gone and its opposite in its place."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Hashable, Iterator, Sequence
+from typing import NamedTuple
+
+from paraqd.reading import Kind, Problem
+from paraqd.reading.equality import signature
+from paraqd.reading.types import computed_once
+from paraqd.scoring.evidence.content_words import STOP_WORDS, WordCache, stem
+from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.verdict import EvidenceKind, Span
+
+_OPPOSITES = (
+    (
+        "more older elder taller longer heavier greater larger bigger higher dearer costlier",
+        "fewer less younger shorter lighter smaller lower cheaper",
+    ),
+    ("before earlier", "after later"),
+    ("faster", "slower"),
+    ("ahead", "behind"),
+    ("twice double doubled doubles", "half halved halves"),
+    ("times", ""),
+    ("exceeds exceed exceeded outweighs", ""),
+    ("gives gave give", ""),
+    ("lends lent", "borrows borrowed"),
+    ("owes owed", ""),
+    ("beats beat defeats defeated", ""),
+    ("overtakes overtook", ""),
+    (
+        "increased increase increases increasing rise rises rose raised",
+        "decreased decrease decreases decreasing reduced reduces reduce fell falls fall dropped drops lowered",
+    ),
+    ("profit gain gained gains", "loss lost loses"),
+    ("least minimum", "most maximum"),
+    ("with", "without"),
+    ("above", "below"),
+    ("added adds add", "subtracted subtracts subtract removed removes"),
+    ("filled fills fill filling", "emptied empties empty emptying drains drained"),
+    ("entered enters entering joined", "left leaving exited"),
+    ("sells sold", "bought buys"),
+    ("upstream", "downstream"),
+    ("inside", "outside"),
+    ("odd", "even"),
+    ("deposited deposits", "withdrew withdraws withdrawn"),
+    ("discount", "surcharge markup"),
+    ("simple", "compound"),
+    ("inclusive including", "exclusive excluding"),
+    ("multiplied multiply multiplies", "divided divide divides"),
+    ("north", "south"),
+    ("east", "west"),
+    ("clockwise", "anticlockwise counterclockwise"),
+)
+_SIDE: dict[str, tuple[int, int]] = {
+    word: (number, side)
+    for number, sides in enumerate(_OPPOSITES)
+    for side, words in enumerate(sides)
+    for word in words.split()
+}
+_COMPARED = frozenset(word for sides in _OPPOSITES[:7] for side in sides for word in side.split()) - {
+    "doubled",
+    "doubles",
+}
+# with nothing beside them that could be turned, too
+_ALONE = frozenset(
+    number
+    for number, sides in enumerate(_OPPOSITES)
+    if sides[0].split()[0] in "upstream inside odd deposited discount simple multiplied north east clockwise".split()
+)
+_GIVING = frozenset(
+    "gives gave give sells sold lends lent pays paid sends sent owes owed hands handed beats beat defeats defeated "
+    "overtakes overtook follows followed passes passed buys bought borrows borrowed".split()
+)
+_PASSIVE = frozenset({"is", "are", "was", "were", "be", "been", "being", "by"})
+_JOINTS = frozenset({"than", "as", "before", "after", "that", "of"})
+_MULTIPLES = frozenset({"twice", "double", "half", "times"})
+_AT_ONCE = _GIVING | _JOINTS | {"ahead", "behind", "exceeds", "exceed", "exceeded", "outweighs"}
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[.?!;,]")
+_LEFT_RIGHT = re.compile(r"\bturn(?:s|ed|ing)?\b(?:\W+(?!and\b)\w+){0,2}?\W+(left|right)\b", re.I)
+_MIRROR = {"left": "right", "right": "left"}
+_DIRECTION = re.compile(r"\b(?:direction|facing|face|which way|bearing)\b", re.I)
+_REACH = 5
+_APART = 2
+_MEASURED = frozenset("many much old tall long heavy big large high fast great wide deep far expensive".split())
+
+
+class Mention(NamedTuple):
+    """A word of a relation, the words that it relates, and the number that it goes with."""
+
+    side: int
+    span: Span
+    left: frozenset[str]
+    right: frozenset[str]
+    number: Hashable = None
+    names: frozenset[str] = frozenset()
+    somebody: bool = False  # he or she stands beside it
+    vague: bool = False
+
+
+def _unlike(mine: Mention, theirs: Mention) -> bool:
+    """Tell whether it cannot be said who stands where: *he* for a name, north *of* something."""
+    return mine.somebody != theirs.somebody or mine.vague or theirs.vague
+
+
+def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find relations that are turned round: the opposite word, or the same word between exchanged things.
+
+    *Ann has 3 more than Bob* and *Bob has 3 fewer than Ann* are the same: both turns together are none.
+    """
+    here, there = _told(question), _told(paraphrase)
+    for family in sorted(here.places.keys() & there.places.keys()):
+        mine, theirs = _mentions(question, here, family), _mentions(paraphrase, there, family)
+        for one, other in _paired(mine, theirs):
+            mine = [mention for mention in mine if mention is not one]
+            theirs = [mention for mention in theirs if mention is not other]
+            yield from _compared(question, paraphrase, one, other)
+        sure = family in _ALONE and len(mine) == len(theirs) == 1 and not _unlike(mine[0], theirs[0])
+        yield from _opposites(question, paraphrase, mine, theirs, sure=sure)
+
+
+def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a turn to the left that was one to the right; all of them mirrored lead as far, if not in that direction."""
+    if "turn" not in question.low or "turn" not in paraphrase.low:
+        return
+    here, there = ([*_LEFT_RIGHT.finditer(problem.text)] for problem in (question, paraphrase))
+    sides = [[match[1].lower() for match in turns] for turns in (here, there)]
+    mirrored = [_MIRROR[side] for side in sides[0]] == sides[1] and not _DIRECTION.search(question.text)
+    if here and len(here) == len(there) and sides[0] != sides[1] and not mirrored:
+        place = next(i for i, (one, other) in enumerate(zip(*sides, strict=True)) if one != other)
+        yield _turned(question, paraphrase, (here[place].span(1),), (there[place].span(1),), sure=True)
+
+
+def _paired(mine: list[Mention], theirs: list[Mention]) -> list[tuple[Mention, Mention]]:
+    """Return the mentions that go with the same number; the only one on either side goes with the only other."""
+    found = []
+    for one in mine:
+        same = [other for other in theirs if other.number == one.number is not None]
+        if len(same) == 1 and sum(each.number == one.number for each in mine) == 1:
+            found.append((one, same[0]))
+    used, taken = ([id(pair[side]) for pair in found] for side in (0, 1))
+    left = [one for one in mine if id(one) not in used]
+    right = [other for other in theirs if id(other) not in taken]
+    if len(left) == len(right) == 1 and (left[0].left or left[0].right):
+        found.append((left[0], right[0]))
+    return found
+
+
+def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Iterator[Finding]:
+    """Judge a relation and its counterpart by their words and by what stands on either side."""
+    there = (mine.left & theirs.right) - mine.right - theirs.left
+    back = (mine.right & theirs.left) - mine.left - theirs.right
+    stays = (mine.left & theirs.left) - mine.right - theirs.right
+    too = (mine.right & theirs.right) - mine.left - theirs.left
+    if mine.side == theirs.side:
+        if there and back:
+            yield _exchanged(question, paraphrase, mine, theirs)
+        return
+    if there and back:
+        return
+    # the one side may be left unsaid, but it may not be another
+    names = mine.names | theirs.names
+    apart = (
+        (mine.left and theirs.left and not stays)
+        or (mine.right and theirs.right and not too)
+        or _other_names(mine.left & names, theirs.left & names)
+        or _other_names(mine.right & names, theirs.right & names)
+    )
+    known = bool((stays | too) & names)
+    sure = (stays or too) and not there and not back and not apart and (known or not _unlike(mine, theirs))
+    yield _turned(question, paraphrase, (mine.span,), (theirs.span,), sure=bool(sure))
+
+
+def _other_names(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Tell whether both sides name somebody, and not the same."""
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
+
+
+def _opposites(
+    question: Problem, paraphrase: Problem, mine: list[Mention], theirs: list[Mention], *, sure: bool
+) -> Iterator[Finding]:
+    """Find a word of a relation whose opposite stands in the paraphrase in its stead."""
+    for side in (0, 1):
+        gone = tuple(mention.span for mention in mine if mention.side == side)
+        come = tuple(mention.span for mention in theirs if mention.side != side)
+        kept = sum(mention.side == side for mention in theirs)
+        before = sum(mention.side != side for mention in mine)
+        if len(gone) > kept and len(come) > before:
+            yield _turned(question, paraphrase, gone, come, sure=sure)
+
+
+def _turned(
+    question: Problem, paraphrase: Problem, gone: tuple[Span, ...], come: tuple[Span, ...], *, sure: bool
+) -> Finding:
+    gone = tuple(_with_at(question.text, span) for span in gone)
+    come = tuple(_with_at(paraphrase.text, span) for span in come)
+    word, other = question.text[slice(*gone[0])], paraphrase.text[slice(*come[0])]
+    message = f"“{word}” became “{other}”: the relation is turned round."
+    feature = "relation_opposed" if sure else "relation_turned"
+    return Finding(feature, EvidenceKind.RELATION_CHANGED, gone, come, message)
+
+
+def _with_at(text: str, span: Span) -> Span:
+    """Let the *at* of *at most* belong to it."""
+    start = span[0] - 3
+    return (start, span[1]) if start >= 0 and text[start : span[0]].lower() == "at " else span
+
+
+def _exchanged(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Finding:
+    word = question.text[slice(*mine.span)]
+    message = f"The two that “{word}” relates changed places: it is said of the other one now."
+    spans = ((mine.span,), (theirs.span,))
+    return Finding("things_exchanged", EvidenceKind.ENTITY_CHANGED, *spans, message)
+
+
+class _Told(NamedTuple):
+    """The words of a text in small letters, where they stand, the names among them, and the places of each relation."""
+
+    low: list[str]
+    begins: list[int]
+    stops: list[int]
+    names: frozenset[str]
+    places: dict[int, list[int]]
+
+
+@computed_once
+def _told(problem: Problem) -> _Told:
+    """Lay a text out for reading its relations."""
+    words = list(_WORD.finditer(problem.text))
+    written = [match[0] for match in words]
+    low = [_LOW[word] for word in written]
+    places: dict[int, list[int]] = {}
+    if _SIDE.keys().isdisjoint(low):
+        return _Told(low, [], [], frozenset(), places)
+    begins, stops = [match.start() for match in words], [match.end() for match in words]
+    for start in problem.sentence_starts:
+        opening = bisect_left(begins, start)
+        if begins[opening : opening + 1] == [start] and len(written[opening]) == 1:
+            low[opening] = written[opening].lower()  # there it is an article after all
+    names = frozenset([stem(word) for word, as_written in zip(low, written, strict=True) if as_written[0].isupper()])
+    for quantity in problem.quantities:  # a unit relates nothing
+        inside = slice(bisect_left(begins, quantity.start), bisect_right(stops, quantity.end))
+        low[inside] = [word if word in _SIDE or word in _JOINTS else "" for word in low[inside]]
+    for place, word in enumerate(low):
+        if word in _SIDE:
+            places.setdefault(_SIDE[word][0], []).append(place)
+    return _Told(low, begins, stops, names, places)
+
+
+def _mentions(problem: Problem, told: _Told, family: int) -> list[Mention]:
+    """Return the mentions of a relation."""
+    low, names = told.low, told.names
+    quantities = [quantity.end for quantity in problem.quantities]
+    found = []
+    for place in told.places[family]:
+        word, start = low[place], told.begins[place]
+        related = word in _COMPARED or word in _GIVING
+        if word in _GIVING and not _PASSIVE.isdisjoint(low[max(0, place - 2) : place + 4]):
+            related = False
+        left = _near(low, place, -1) | _between(low, place) if related else frozenset()
+        right = _near(low, place, 1) if related else frozenset()
+        if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can change places here
+            left, right = left & names, right & names
+        if word == "buys" and _paid(problem, quantities, start):
+            continue  # every $5 buys three
+        number = _number(problem, quantities, start) if word in _COMPARED else None
+        somebody = not _SOMEBODY.isdisjoint(_sentence_near(low, place))
+        # how long will it be before they meet: after what time do they
+        vague = (word in _COMPASS and low[place + 1 : place + 2] == ["of"]) or low[max(0, place - 2) : place] in _UNTIL
+        span = (start, told.stops[place])
+        found.append(Mention(_SIDE[word][1], span, left, right, number, names, somebody, vague))
+    return found
+
+
+def _paid(problem: Problem, ends: Sequence[int], start: int) -> bool:
+    """Tell whether an amount of money stands right before a place."""
+    before = bisect_right(ends, start) - 1
+    return (
+        before >= 0 and problem.quantities[before].kind is Kind.MONEY and not problem.text[ends[before] : start].strip()
+    )
+
+
+def _sentence_near(low: list[str], place: int) -> list[str]:
+    """Return the words beside a word that stand in its sentence."""
+    before, after = low[max(0, place - _REACH) : place], low[place + 1 : place + 1 + _REACH]
+    first = max((i + 1 for i, word in enumerate(before) if word in _ENDS), default=0)
+    last = next((i for i, word in enumerate(after) if word in _ENDS), len(after))
+    return before[first:] + after[:last]
+
+
+def _low(word: str) -> str:
+    """Return a word in small letters; a letter that is a name (rope A) so that it is not taken for an article."""
+    if len(word) == 1 and word.isupper() and word != "I":
+        return f"{word}#"
+    return word.lower().replace("’", "'").removesuffix("'s")
+
+
+_LOW = WordCache(_low)
+
+
+def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
+    """Return the quantity right before a word, with at most two words between: 5 cm taller, 9 red pens fewer."""
+    before = bisect_right(ends, start) - 1
+    if before < 0 or len(_WORD.findall(problem.text, ends[before], start)) > _APART:
+        return None
+    return signature(problem.quantities[before])
+
+
+def _between(low: list[str], place: int) -> frozenset[str]:
+    """Return what is compared where it stands behind the word: more *boys* than girls."""
+    found: list[str] = []
+    joints = 1
+    for word in low[place + 1 : place + 1 + _REACH] if low[place] not in _AT_ONCE else ():
+        if word == "as" and low[place] in _MULTIPLES and joints:
+            joints -= 1  # times *as* many boys as girls
+            continue
+        if word in _STOPS or word in {"than", "as"}:
+            return frozenset(found)
+        if word and word not in _NOBODY and word not in _SIDE and word not in _MEASURED and not word.isdecimal():
+            found.append(stem(word))
+    return frozenset()
+
+
+def _near(low: list[str], place: int, step: int) -> frozenset[str]:
+    """Return the content words on one side, up to the end of the clause; behind a comparison those behind *than*."""
+    found: list[str] = []
+    joints = 0 if step < 0 or low[place] in _AT_ONCE else 1
+    if step > 0 and low[place] in _MULTIPLES:
+        joints = 2 if "as" in low[place + 1 : place + 3] else 0  # twice as old *as Ann*, twice *her age*
+    at = place + step
+    while 0 <= at < len(low) and len(found) < _REACH:
+        word = low[at]
+        if word == "," and step < 0 and not found:
+            at += step  # the bucket, which is heavier
+            continue
+        if word in _STOPS:
+            break
+        if word in _JOINTS and step > 0:
+            joints -= 1
+        elif joints <= 0 and word and not word.isdecimal() and word not in _NOBODY and word not in _SIDE:
+            found.append(stem(word))
+        at += step
+    return frozenset(found)
+
+
+_STOPS = frozenset(".?!;,")
+_ENDS = frozenset(".?!;")
+_SOMEBODY = frozenset("he she him her his hers they them their theirs i me my mine".split())
+_UNTIL = (["it", "be"], ["is", "it"])
+_COMPASS = frozenset({"north", "south", "east", "west"})
+_NOBODY = STOP_WORDS | {"one", "ones"}  # one is 4 more than the other: which one does not matter

@@ -1,0 +1,153 @@
+"""What belongs to a number: the words around it, and numbers or things that changed places."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from paraqd.reading import Kind, Problem
+from paraqd.reading.types import computed_once
+from paraqd.reading.units import dimension
+from paraqd.scoring.evidence.content_words import content_stems, content_words, stem
+from paraqd.scoring.evidence.matching import Item, Matching
+
+_BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # say nothing of what stands beside them
+_POINTING = frozenset({"former", "latter", "respectively"})
+_RATIO = frozenset({"ratio", "proportion"})
+# from the other side it is the opposite word: it says nothing of whose a number is
+_COMPARING = frozenset(
+    stem(word)
+    for word in "more fewer less older younger taller longer shorter heavier lighter greater larger bigger higher "
+    "smaller lower faster slower earlier later cheaper ahead behind times twice half double".split()
+)
+_WINDOW = 4
+_WEIGHTS_BEHIND = tuple(1.0 / (1 + distance) for distance in range(_WINDOW))
+_WEIGHTS_BEFORE = tuple(0.7 / (1 + distance) for distance in range(_WINDOW))
+_BEHIND = 30  # signs
+_LEAST_CROSSED = 0.8
+_MOST_COMPARED = 60  # every one is compared with every other
+_CUTS = frozenset(", ; . ? ! : and or but while whereas to from than if when".split())
+
+
+def likeness(a: Mapping[str, float], b: Mapping[str, float]) -> float:
+    """Say how alike the words around two quantities are, from 0 to 1."""
+    shared = sum(min(weight, b[stem]) for stem, weight in a.items() if stem in b)
+    return shared / (min(sum(a.values()), sum(b.values())) or 1.0)
+
+
+def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
+    """Return, for each quantity, the content words that belong to it, the nearer the heavier.
+
+    What stands between two quantities belongs to the first up to a comma, an *and* or the like, to the second from
+    there on.
+    """
+    stems, starts, cuts = _laid_out(problem)
+    found = []
+    for number, item in enumerate(items):
+        before = items[number - 1].end if number else 0
+        after = items[number + 1].start if number + 1 < len(items) else len(problem.text)
+        behind, ahead = bisect_left(cuts, item.end), bisect_left(cuts, before)
+        stop = cuts[behind] if behind < len(cuts) and cuts[behind] < after else after
+        start = before if number == 0 else item.start
+        if ahead < len(cuts) and cuts[ahead] < item.start:
+            start = cuts[ahead]
+        first, here, last = bisect_left(starts, start), bisect_left(starts, item.start), bisect_left(starts, stop)
+        mine: dict[str, float] = {}
+        for side, weights in (
+            (stems[here : min(last, here + _WINDOW)], _WEIGHTS_BEHIND),
+            (stems[max(first, here - _WINDOW) : here][::-1], _WEIGHTS_BEFORE),
+        ):
+            for word, weight in zip(side, weights, strict=False):
+                if weight > mine.get(word, 0.0):
+                    mine[word] = weight
+        found.append(mine)
+    return found
+
+
+@computed_once
+def _laid_out(problem: Problem) -> tuple[list[str], list[int], list[int]]:
+    """Return the words that may belong to a quantity, where each begins, and where what belongs to one is cut."""
+    stems, starts = content_stems(problem)
+    cuts = [start for word, start in zip(problem.stream.low, problem.stream.start, strict=True) if word in _CUTS]
+    if not _COMPARING.isdisjoint(stems):
+        starts = [start for word, start in zip(stems, starts, strict=True) if word not in _COMPARING]
+        stems = [word for word in stems if word not in _COMPARING]
+    return stems, starts, cuts
+
+
+def sides_turned(question: Problem, a: Item, paraphrase: Problem, b: Item) -> bool:
+    """Tell whether what both sentences speak of stands in the other order in the second."""
+    here, there = _order(question, a), _order(paraphrase, b)
+    shared = [word for word in here if word in there]
+    turned = [there[x] > there[y] for x, y in combinations(shared, 2)]
+    return sum(turned) > len(turned) / 2
+
+
+def _order(problem: Problem, item: Item) -> dict[str, int]:
+    """Return the places of the names of a sentence; of all its words where it has fewer than two names."""
+    sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
+    first, last = (sentence.start, sentence.end) if sentence else (0, len(problem.text))
+    words = [word for word in content_words(problem) if first <= word.start < last]
+    named = [w for w in words if any(e.start <= w.start < e.end for e in problem.entities)]
+    found: dict[str, int] = {}
+    for word in named if len({w.stem for w in named}) > 1 else words:
+        if not item.start <= word.start < item.end and word.stem not in _RATIO:
+            found.setdefault(word.stem, word.start)
+    return found
+
+
+def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> list[tuple[float, Item, Item, Item, Item]]:
+    """Find pairs of numbers that changed places: what stands around each is what stood around the other.
+
+    Where a text points back to its things (*the former*, *respectively*) nothing is said: the words beside a number
+    are not those that it belongs to.
+
+    Returns (how sure, a, b, a's counterpart, b's counterpart), the surest first.
+    """
+    if len(matching.same) > _MOST_COMPARED:
+        return []
+    free = [(a, b) for a, b in matching.same if a.first.kind not in _BOUND and b.first.kind not in _BOUND]
+    candidates = [(*one, *other) for one, other in combinations(free, 2) if _comparable(one[0], other[0])]
+    if not candidates or not all(_POINTING.isdisjoint(problem.stream.words) for problem in (question, paraphrase)):
+        return []
+    here = contexts(question, sorted((a for a, _ in matching.same), key=_start))
+    there = contexts(paraphrase, sorted((b for _, b in matching.same), key=_start))
+    mine = dict(zip(sorted((a.start for a, _ in matching.same)), here, strict=True))
+    theirs = dict(zip(sorted((b.start for _, b in matching.same)), there, strict=True))
+    found = []
+    for a, a_there, b, b_there in candidates:
+        first, second, other, another = mine[a.start], mine[b.start], theirs[a_there.start], theirs[b_there.start]
+        if first.keys().isdisjoint(another) or second.keys().isdisjoint(other):
+            continue  # one of them is not even like the other's counterpart
+        # what both numbers have beside them tells nothing of either
+        told = (first.keys() & second.keys()) | (other.keys() & another.keys())
+        first, second, other, another = (
+            {stem: weight for stem, weight in words.items() if stem not in told}
+            for words in (first, second, other, another)
+        )
+        straight = likeness(first, other) + likeness(second, another)
+        crossed = (likeness(first, another), likeness(second, other))
+        sure = sum(crossed) - straight
+        if sure >= _LEAST_CROSSED and min(crossed) > 0:
+            pieces = ((question, a), (question, b), (paraphrase, a_there), (paraphrase, b_there))
+            if any(_compares(problem, item) for problem, item in pieces):
+                sure = min(sure, _LEAST_CROSSED)  # 3 more than Ann has: said of Ann it is 3 fewer
+            found.append((sure, a, b, a_there, b_there))
+    return sorted(found, key=lambda each: -each[0])
+
+
+def _comparable(a: Item, b: Item) -> bool:
+    """Tell whether two numbers measure the same and are not equal."""
+    return dimension(a.first.unit)[0] == dimension(b.first.unit)[0] and a.signed != b.signed
+
+
+def _compares(problem: Problem, item: Item) -> bool:
+    """Tell whether a number says by how much two things differ: 8 blocks higher, $1 more."""
+    behind = re.split(r"[.?!;]", problem.text[item.end : item.end + _BEHIND])[0]
+    return any(stem(word.lower()) in _COMPARING for word in re.findall(r"[^\W\d_]+", behind)[:3])
+
+
+def _start(item: Item) -> int:
+    return item.start

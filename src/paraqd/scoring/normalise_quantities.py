@@ -1,0 +1,224 @@
+"""The paraphrase with its quantities written as the question writes them: what is equal then looks equal.
+
+A learned model sees tokens, not values: to it *half an hour* and *30 minutes* differ more than 30 and 50 minutes do.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from paraqd.reading import Kind, Problem
+from paraqd.reading.types import computed_once
+from paraqd.reading.unit_mentions import find_unit_mentions
+from paraqd.scoring.evidence.equal_quantities import counted_end
+from paraqd.scoring.evidence.matching import Item, Matching
+from paraqd.scoring.verdict import Span
+
+Edit = tuple[int, int, str]
+# what is asked of a list right behind it, and what says that its order matters all the same
+_UNORDERED = re.compile(
+    r"\b(?:median|mean|average|mode|range|sum|product|lcm|hcf|gcd|common (?:multiple|factor|divisor)|"
+    r"deviation|variance)\s+of\s+(?:the\s+)?"
+    r"(?:(?:following|given|data|set|numbers|values|integers|list)\s*){0,3}[:{(\[]?\s*$",
+    re.I,
+)
+_ORDERED = re.compile(r"\b(?:respectively|order|terms?|sequence|series|progression|first|last)\b", re.I)
+_BEFORE = 60
+_LISTED = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+)", re.I)
+_LEAST_LISTED = 3
+_SINGLE = re.compile(r"\s+(?:single|individual|separate)\b", re.I)
+# buys 3, buys 3 more: who gets some has them beside what was there before
+_GETTING = {
+    form: verb
+    for verb, forms in {
+        "add": "add adds added adding",
+        "bake": "bake bakes baked baking",
+        "buy": "buy buys bought buying purchase purchases purchased purchasing",
+        "catch": "catch catches caught catching",
+        "collect": "collect collects collected collecting",
+        "find": "find finds found finding",
+        "get": "get gets got getting receive receives received receiving",
+        "pick": "pick picks picked picking",
+        "plant": "plant plants planted planting",
+        "win": "win wins won winning",
+    }.items()
+    for form in forms.split()
+}
+_BETWEEN = frozenset(("another", "only", "just", "exactly", "a", "up", "him", "her", "them", "me", "us"))
+_WORD = re.compile(r"\w+")
+_FURTHER = re.compile(r"\s+(?:extra|additional|further|other)\b", re.I)
+_MORE = re.compile(r"\s+more\b(?![^.?!;]*\b(?:than|as)\b)", re.I)
+_OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
+
+
+class Harmonised(NamedTuple):
+    """A rewritten text, and the way back to the text it was made from."""
+
+    text: str
+    starts: tuple[int, ...]  # where each piece begins, in the rewritten text
+    origins: tuple[Span, ...]  # what each piece was in the original
+    kept: tuple[bool, ...]  # whether it stands as it stood
+
+    def back(self, start: int, end: int) -> Span:
+        """Return the span of the original text that a span of this text stands for."""
+        first, last = (bisect_right(self.starts, place) - 1 for place in (start, max(start, end - 1)))
+        begin = self.origins[first][0] + (start - self.starts[first] if self.kept[first] else 0)
+        stop = self.origins[last][0] + end - self.starts[last] if self.kept[last] else self.origins[last][1]
+        return (begin, max(begin, stop))
+
+
+def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Harmonised:
+    """Rewrite the quantities and units of a paraphrase that equal one of the question's, and *3 more* that are got.
+
+    >>> from paraqd.reading import read
+    >>> from paraqd.scoring.evidence.quantities import match_quantities
+    >>> q, p = read("It takes 30 minutes."), read("Half an hour is what it takes.")
+    >>> made = harmonise(q, p, match_quantities(q, p))
+    >>> made.text, made.back(0, 2), made.back(11, 13)
+    ('30 minutes is what it takes.', (0, 12), (13, 15))
+    >>> q, p = read("Nine out of ten of us run. In how many km?"), read("90 % of us run. In how many kilometres?")
+    >>> harmonise(q, p, match_quantities(q, p)).text
+    'Nine out of ten of us run. In how many km?'
+    """
+    lists = [*_lists(question, paraphrase, matching)]
+    edits = lists + [
+        edit
+        for edit in _quantities(question, paraphrase, matching)
+        if not any(start <= edit[0] < end for start, end, _ in lists)
+    ]
+    edits += _units(question, paraphrase, edits)
+    edits += _more(question, paraphrase, matching)
+    pieces: list[tuple[str, Span, bool]] = []
+    done = 0
+    for start, end, wanted in sorted(edits):
+        if start < done or wanted == paraphrase.text[start:end]:
+            continue
+        pieces.append((paraphrase.text[done:start], (done, start), True))
+        pieces.append((wanted, (start, end), False))
+        done = end
+    pieces.append((paraphrase.text[done:], (done, len(paraphrase.text)), True))
+    pieces = [piece for piece in pieces if piece[0]] or [("", (0, 0), True)]
+    starts, place = [], 0
+    for text, _, _ in pieces:
+        starts.append(place)
+        place += len(text)
+    return Harmonised(
+        "".join(text for text, _, _ in pieces),
+        tuple(starts),
+        tuple(origin for _, origin, _ in pieces),
+        tuple(kept for _, _, kept in pieces),
+    )
+
+
+def _more(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
+    """Yield where *more* goes or comes behind what somebody gets, in the question's way."""
+    for a, b in matching.same:
+        here, there = _MORE.match(question.text, a.end), _MORE.match(paraphrase.text, b.end)
+        if (here is None) == (there is None):
+            continue
+        verb = _got(question.text, a.start)
+        if not verb or verb != _got(paraphrase.text, b.start) or _FURTHER.match(paraphrase.text, b.end):
+            continue
+        words = _WORD.findall((question if here else paraphrase).text.lower())
+        if sum(_GETTING.get(word) == verb for word in words) == 1:  # he buys 5 and she buys 3 more: than he?
+            yield b.end, there.end() if there else b.end, here[0] if here else ""
+
+
+def _got(text: str, end: int) -> str:
+    """Return the verb by which a number that stands there is got; nothing where it is not."""
+    words = _WORD.findall(text[max(0, end - _BEFORE) : end].lower())
+    while words and words[-1] in _BETWEEN:
+        words.pop()
+    return _GETTING.get(words[-1], "") if words else ""
+
+
+def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
+    """Yield a list of numbers in the question's order where the order does not matter: the median of 7, 3 and 5."""
+    if len(matching.same) < _LEAST_LISTED:
+        return
+    here = _runs(question.text, [a for a, _ in matching.same])
+    there = _runs(paraphrase.text, [b for _, b in matching.same]) if here else []
+    if not there or any(_ORDERED.search(problem.text) for problem in (question, paraphrase)):
+        return
+    partner = {b.start: a.start for a, b in matching.same}
+    for run in there:
+        mine = {partner[item.start] for item in run}
+        same = next((other for other in here if {item.start for item in other} == mine), None)
+        if same is not None:
+            yield run[0].start, run[-1].end, question.text[same[0].start : same[-1].end]
+
+
+def _runs(text: str, items: Sequence[Item]) -> list[list[Item]]:
+    """Return the lists of plain numbers, three at least, that a sum, a median or the like is asked of."""
+    runs: list[list[Item]] = [[]]
+    for item in sorted(items, key=lambda item: item.start):
+        plain = item.first.unit is None and len(item.parts) == 1
+        if not plain or (runs[-1] and not _LISTED.fullmatch(text[runs[-1][-1].end : item.start])):
+            runs.append([])
+        if plain:
+            runs[-1].append(item)
+    return [run for run in runs if len(run) >= _LEAST_LISTED and _UNORDERED.search(text[: run[0].start][-_BEFORE:])]
+
+
+def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
+    """Yield how the question writes the quantities of the paraphrase."""
+    mine: dict[int, list[Item]] = {}
+    theirs: dict[int, list[Item]] = {}
+    for a, b in matching.same:
+        mine.setdefault(b.start, []).append(a)
+        theirs.setdefault(a.start, []).append(b)
+    for a, b in matching.same:
+        members, others = mine[b.start], theirs[a.start]
+        if len(members) > 1 or len(others) > 1:  # a ratio, and its members written apart
+            mine_at, theirs_at = _expression(question.text, members), _expression(paraphrase.text, others)
+            if a is members[0] and b is others[0] and mine_at is not None and theirs_at is not None:
+                yield (*theirs_at, question.text[slice(*mine_at)])
+        elif a.first.kind is Kind.EXPONENT or b.first.kind is Kind.EXPONENT:
+            continue  # ^2 and ² stand with what they raise
+        elif a.signed == b.signed:
+            yield b.start, b.end, a.surface(question.text)
+        elif len(a.parts) == len(b.parts) == 1 and a.first.value == b.first.value and not a.first.terms:
+            yield (*b.first.number_span, question.text[slice(*a.first.number_span)])
+        elif (here := counted_end(question.text, a)) > a.end or counted_end(paraphrase.text, b) > b.end:
+            end = counted_end(paraphrase.text, b)  # 8 pairs of shoes, 16 single shoes
+            single = _SINGLE.match(paraphrase.text, end) if here > a.end else None
+            yield b.start, single.end() if single else end, question.text[a.start : here]
+
+
+def _expression(text: str, items: Sequence[Item]) -> Span | None:
+    """Return where one number stands, or two that are one expression, the smaller first: nine out of every ten."""
+    if len(items) == 1:
+        return items[0].start, items[0].end
+    first, last = min(items, key=lambda item: item.start), max(items, key=lambda item: item.start)
+    if len(items) > 2 or first.first.value > last.first.value:
+        return None
+    return (first.start, last.end) if _OUT_OF.fullmatch(text[first.end : last.start]) else None
+
+
+def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Iterator[Edit]:
+    """Yield how the question writes the units that the paraphrase writes otherwise, beside no quantity of its own."""
+    written = _written_units(question)
+    mentions = [mention for mention in find_unit_mentions(paraphrase) if mention.unit in written]
+    if not mentions:
+        return
+    edited = sorted((start, end) for start, end, _ in edits)
+    for mention in mentions:
+        wanted = written[mention.unit]
+        before = bisect_right(edited, (mention.end - 1, sys.maxsize)) - 1
+        if before >= 0 and edited[before][1] > mention.start:
+            continue
+        if wanted.isalpha() or mention.quantity is None:  # a sign stands before its number
+            yield mention.start, mention.end, wanted
+
+
+@computed_once
+def _written_units(problem: Problem) -> dict[str, str]:
+    """Return how a text writes its units, those that stand beside no quantity first."""
+    written: dict[str, str] = {}
+    for mention in sorted(find_unit_mentions(problem), key=lambda each: each.quantity is not None):
+        written.setdefault(mention.unit, problem.text[mention.start : mention.end])
+    return written

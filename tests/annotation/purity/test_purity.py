@@ -1,0 +1,439 @@
+"""The purity check: what it lets pass, what it does not, and that it shares nothing with the operators."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paraqd.annotation.purity import check_file, check_pair
+from paraqd.annotation.purity.amounts import count
+from paraqd.annotation.purity.check import VALID
+from paraqd.annotation.purity.invalid import CHECKS
+from paraqd.cli.main import run
+
+Q = "Tom drove 100 km at 20 kmph. Then Tom's friend paid $5 for 3 pens. How many hours did Tom drive?"
+
+KEPT = [  # (operator, question, paraphrase): nothing to find
+    ("SameSentence", Q, Q),
+    ("NumToWords", "It is 5 km. He paid $2.50.", "It is five km. He paid two dollars and fifty cents."),
+    (
+        "NumToWords",
+        "How many integers lie between 100 and 200?",
+        "How many integers lie between one hundred and two hundred?",
+    ),
+    (
+        "NumToWords",
+        "Add 2 1/2 and 3/4 of 1,20,000.",
+        "Add two and a half and three quarters of one hundred and twenty thousand.",
+    ),
+    ("NumToWords", "the ratio is 3: 5. what is x?", "the ratio is three to five. what is x?"),
+    ("NumToWords", "He ate 1/3rd of it on the 2nd day.", "He ate one third of it on the second day."),
+    ("WordsToNumbers", "A third pipe is twice as fast.", "A 3rd pipe is 2 times as fast."),
+    ("WordsToNumbers", "Half an hour later, a dozen left.", "1/2 hour later, 12 left."),
+    (
+        "UnitExpansion",
+        "The field is 20 m * 30 m. It costs Rs. 5 per sq. m.",
+        "The field is 20 metres * 30 metres. It costs 5 rupees per square metre.",
+    ),
+    ("UnitExpansion", "It runs 10 hrs. per day at 5 km/h.", "It runs 10 hours per day at 5 kilometres per hour."),
+    ("UnitContraction", "A box is 25 inches by 6 inches. How big is it?", "A box is 25 in. by 6 in. How big is it?"),
+    ("EqualQuantity", "It took half an hour and 2 kg.", "It took 30 minutes and 2000 grams."),
+    ("EqualQuantity", "He got 25% of 2 hours 30 minutes.", "He got a quarter of 150 minutes."),
+    ("ConsistentRenaming", "Tom met Ann. Tom's dog ran 5 km.", "Max met Sue. Max's dog ran 5 km."),
+    (
+        "Rewrite",
+        "If a pen costs $2, how many pens cost $10?",
+        "Find the number of pens that cost $10, given that a pen costs $2.",
+    ),
+    (
+        "ConsistentRenaming+EqualQuantity",
+        "Tom slept for 1 hour. When did Tom wake?",
+        "Max slept for 60 minutes. When did Max wake?",
+    ),
+    ("NumberDeletion", "There are 7 boys and 9 girls.", "There are some boys and 9 girls."),
+    ("NumberDeletion", "He ran 3 m 20 cm and 5 m.", "He ran a few m 20 cm and 5 m."),
+    ("NumberChange", "There are 7 boys and 9 girls.", "There are 8 boys and 9 girls."),
+    ("NumberSwap", "There are 7 boys and 9 girls.", "There are 9 boys and 7 girls."),
+    ("NumberSwap", "It ran 4 miles and 975 yards.", "It ran 975 miles and 4 yards."),
+    ("UnitReplacement", "It is 5 km.", "It is 5 miles."),
+    ("UnitReplacement", "It costs $5.", "It costs €5."),
+    ("UnitReplacement", "He walked 5 miles. How many hours?", "He walked 5 miles. How many minutes?"),
+    ("LastSentenceDeletion", "He has 5 pens. How many more?", "He has 5 pens."),
+    ("LastSentenceDeletion", "How many pens has he now?", "How many pens has"),
+    ("QuestionTruncation", "He has 5 pens. How many pens does he need?", "He has 5 pens. How many"),
+    ("QuestionReplacement", "It goes 5 km. What is its speed?", "It goes 5 km. What is its weight?"),
+    ("ConditionDeletion", "He has 5 pens. He lost 2 pens. How many are left?", "He has 5 pens. How many are left?"),
+    ("RelationFlip", "He has 5 more pens than Ann.", "He has 5 fewer pens than Ann."),
+    ("InconsistentRenaming", "Tom ran. Then Tom slept.", "Tom ran. Then Max slept."),
+    ("ImportantPhraseDeletion", "The red car goes 5 km.", "The goes 5 km."),
+    ("RandomDeletion", "The car's top-speed is 2/5 of it.", "The car's topspeed is of it."),
+    ("TfidfReplacement", "The car goes 5 km.", "The zebra goes 5 km."),
+    ("LossyParaphrase", "The car goes 5 km.", "The car goes."),
+    (
+        "Rewrite+NumberChange",
+        "If a pen costs $2, how many pens cost $10?",
+        "Find the number of pens that cost $12 if a pen costs $2.",
+    ),
+]
+
+BROKEN = [  # (operator, question, paraphrase, reason)
+    ("SameSentence", "It is 5 km.", "It is 5  km.", "not the same text"),
+    ("NumToWords", "It is 5 km.", "It is 5 km. ", "unchanged"),
+    ("NumToWords", "It is 900 m.", "It is 9zerozero m.", "glued together"),
+    ("NumToWords", "It is 1 km.", "It is onekm.", "glued together"),
+    ("NumToWords", "It is 750 m.", "It is seven hundred and fiftym.", "glued together"),
+    ("NumToWords", "It costs $5,000.", "It costs $five,zero.", "glued together"),
+    ("NumToWords", "He ran 5 km. What now?", "He ran five km.What now?", "glued together"),
+    ("NumToWords", "It has 10,576 pages.", "It has ten, five hundred and seventy-six pages.", "quantities differ"),
+    (
+        "NumToWords",
+        "He left in 1995. She stayed.",
+        "He left in one thousand nine hundred and ninety-five She stayed.",
+        "sentence end lost or added",
+    ),
+    ("NumToWords", "He has 5 pens.", "He has five books.", "other words changed"),
+    ("NumToWords", "He pays 20%.", "He pays twenty.", "quantities differ"),
+    ("WordsToNumbers", "He took the other one.", "He took the other 1.", "quantities differ by the reader"),
+    ("UnitExpansion", "If 2m + 3 = 7, find m.", "If 2 metres + 3 = 7, find m.", "quantities differ"),
+    (
+        "UnitExpansion",
+        "He drove at 15mph. what is it?",
+        "He drove at 15 miles per hour what is it?",
+        "sentence end lost or added",
+    ),
+    (
+        "UnitExpansion",
+        "There are 10 boys in Ms. Smith's class.",
+        "There are 10 boys in milliseconds. Smith's class.",
+        "units differ",
+    ),
+    (
+        "Rewrite",
+        "Tom has 5 more pens than Ann. How many pens has Tom if Ann has 3?",
+        "Tom has 5 fewer pens than Ann. How many pens has Tom if Ann has 3?",
+        "a relation turned round",
+    ),
+    ("EqualQuantity", "It took half an hour.", "It took 20 minutes.", "quantities differ"),
+    ("ConsistentRenaming", "Tom met Ann. Tom ran.", "Max met Ann. Tom ran.", "no consistent renaming"),
+    ("ConsistentRenaming", "Tom met Ann.", "Max met Max.", "no consistent renaming"),
+    ("Rewrite", "Tom has 5 pens. How many has Ann?", "Tom has 5 pens. How many has Sue?", "names differ"),
+    ("Rewrite", "Tom has 5 pens. How many are left?", "Tom has 6 pens. How many are left?", "quantities differ"),
+    ("Rewrite", "Tom has 5 red pens. Find the average weight of pens.", "Tom has 5 red ones.", "question lost"),
+    (
+        "Rewrite",
+        "He ran 5 km. How many hours did it take?",
+        "He ran 5 km. How many minutes did it take?",
+        "units differ",
+    ),
+    ("Backtranslation", "It is 0.6 km.", "It is 0,6 km.", "quantities differ"),
+    ("NumberDeletion", "It has 15 pages.", "It has 1some pages.", "a quantity changed into another"),
+    ("NumberDeletion", "It has 15 pages.", "It has 15 old pages.", "no quantity lost"),
+    (
+        "NumberDeletion",
+        "He has 2 cats, 3 dogs and 4 cows.",
+        "He has some cats, some dogs and some cows.",
+        "more than two quantities lost",
+    ),
+    ("NumberChange", "It is 60 minutes long.", "It is 1 hour long.", "no quantity changed"),
+    ("NumberChange", "He has 2 cats and 3 dogs.", "He has 5 cats and 6 dogs.", "more than one quantity changed"),
+    (
+        "NumberSwap",
+        "He ran 5 km and 7 km.",
+        "He ran 7 km and 5 km.",
+        "every number stands with the same thing as before",
+    ),
+    ("UnitReplacement", "It is 5 meters.", "It is 5 metres!", "no other unit"),
+    (
+        "UnitReplacement",
+        "What part of a litre are 90 ml?",
+        "What part of a litre are 90 cu. cm?",
+        "every quantity is equal to what it was",
+    ),
+    ("UnitReplacement", "It is 5 km.", "It is 5 KM", "equal to the question"),
+    (
+        "LastSentenceDeletion",
+        "He has 5 pens. She has 3. How many more?",
+        "He has 5 pens.",
+        "not exactly the last sentence is gone",
+    ),
+    ("LastSentenceDeletion", "How many pens has he now?", "How many", "not three tokens fewer"),
+    ("LastSentenceDeletion", "He has 5. How many?", "She has 5.", "no beginning of the question"),
+    ("QuestionTruncation", "He has 5 pens. How many are left?", "He has 5 pens. How many are", "the question is whole"),
+    (
+        "QuestionReplacement",
+        "It goes 5 km. What is its mean speed?",
+        "It goes 5 km. What is its average speed?",
+        "asks the same in other words",
+    ),
+    (
+        "QuestionReplacement",
+        "It goes 5 km. What is its speed?",
+        "It flies 5 km. What is its weight?",
+        "changed outside the question",
+    ),
+    (
+        "ConditionDeletion",
+        "If it prints 8,000 papers, how long does it take?",
+        "000 papers, how long does it take?",
+        "a quantity changed into another",
+    ),
+    ("RelationFlip", "Each box has 5 pens.", "For every two of this box has 5 pens.", "quantities differ"),
+    (
+        "RelationFlip",
+        "It is said that Ann has more than Tom has.",
+        "It is said that Sue has more than Tom has.",
+        "a name changed",
+    ),
+    ("EntityReplacement", "Tom has 5 pens.", "Tom has 5 books.", "no name changed"),
+    ("EntityReplacement", "Tom has 5 pens.", "Max has 5 pens.", "a consistent renaming, not noted"),
+    ("InconsistentRenaming", "Tom ran. Then Tom slept.", "Max ran. Then Max slept.", "a consistent renaming"),
+    ("ImportantPhraseDeletion", "The red car goes 5 km.", "The old goes 5 km.", "words added"),
+    ("RandomDeletion", "The car is on the hill.", "Car is on hill.", "only function words lost"),
+    ("LossyParaphrase", "The car goes 5 km.", "the car goes 5 km", "equal to the question"),
+]
+
+ODD = [  # (operator, question, paraphrase, a part of the reason): marked, whichever way the reader reads it
+    ("NumToWords", "She teaches 20 third-graders.", "She teaches twenty third-graders.", "quantities differ"),
+    (
+        "NumToWords",
+        "The area is 1200 m 2 in all.",
+        "The area is one thousand two hundred m two in all.",
+        "quantities differ",
+    ),
+    ("RelationFlip", "He came in the afternoon.", "He came in the beforenoon.", "a strange word"),
+    ("T5Paraphrase", "The car goes 5 km.", "5 km the car goes.", "looks valid"),
+]
+
+
+@pytest.mark.parametrize(("operator", "question", "paraphrase"), KEPT)
+def test_a_kept_promise_passes(operator, question, paraphrase):
+    label = int(operator.split("+")[-1] not in CHECKS)
+    finding = check_pair(question, paraphrase, operator, label)
+    assert (finding.ok, finding.suspicious) == (True, False), finding.reason
+
+
+@pytest.mark.parametrize(("operator", "question", "paraphrase", "reason"), BROKEN)
+def test_a_broken_promise_is_found(operator, question, paraphrase, reason):
+    finding = check_pair(question, paraphrase, operator, int(operator not in CHECKS))
+    assert not finding.ok
+    assert finding.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(("operator", "question", "paraphrase", "reason"), ODD)
+def test_where_the_opinions_differ_a_pair_is_suspicious(operator, question, paraphrase, reason):
+    finding = check_pair(question, paraphrase, operator, int(operator not in CHECKS))
+    assert reason in finding.reason
+    assert finding.suspicious or not finding.ok
+
+
+def test_a_wrong_label_is_impure_whatever_the_text():
+    assert check_pair("It is 5 km.", "It is five km.", "NumToWords", 0).reason == "wrong label"
+    assert check_pair("It is 5 km.", "It is 6 km.", "NumberChange", 1).reason == "wrong label"
+
+
+def test_a_further_draw_promises_what_the_first_does():
+    assert check_pair("It is 5 km.", "It is 5 kilometres.", "UnitReplacement#2", 0).reason == "no other unit"
+    assert check_pair("It is 5 km.", "It is five km.", "NumToWords#3", 0).reason == "wrong label"
+
+
+def test_consistent_renamings_of_f7_count_apart():
+    finding = check_pair("Tom ran. Tom won.", "Max ran. Max won.", "EntityReplacement", 0, "consistent_renaming")
+    assert finding.ok and finding.consistent_renaming
+    mixed = check_pair("Tom ran. Tom won.", "Max ran. Tom won.", "EntityReplacement", 0)
+    assert mixed.ok and not mixed.consistent_renaming
+    claimed = check_pair("Tom ran. Tom won.", "Max ran. Tom won.", "EntityReplacement", 0, "consistent_renaming")
+    assert claimed.suspicious and not claimed.consistent_renaming
+
+
+def test_an_operator_of_another_package_is_judged_by_its_label():
+    assert check_pair("Tom has 5 pens.", "5 pens are Tom's.", "TheirOwn", 1).ok
+    assert check_pair("Tom has 5 pens.", "Tom has 6 pens.", "TheirOwn", 1).reason == "quantities differ"
+    assert check_pair("Tom has 5 pens.", "Tom has 6 pens.", "TheirOwn", 0).ok
+    assert check_pair("Tom has 5 pens.", "tom has 5 pens", "TheirOwn", 0).reason == "equal to the question"
+
+
+def test_nothing_of_the_operators_is_imported():
+    code = "import sys, paraqd.annotation.purity; print([m for m in sys.modules if m.startswith('paraqd.operators')])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("text", "amounts"),
+    [
+        ("1,200 and 1,20,000", [(1200, ""), (120000, "")]),
+        ("3,4,5", [(3, ""), (4, ""), (5, "")]),
+        ("seven hundred and fifty-two thousand three hundred", [(752300, "")]),
+        ("one hundred and two hundred", [(100, ""), (200, "")]),
+        ("zero point zero six percent", [(Fraction(6, 10000), "")]),
+        ("½ and 5 ⅓ and 2-1/2", [(Fraction(1, 2), ""), (Fraction(16, 3), ""), (Fraction(5, 2), "")]),
+        ("the twenty-first, a third of it, a third pipe", [(21, ""), (Fraction(1, 3), ""), (3, "")]),
+        ("half a dozen, a couple, thrice, twofold", [(6, ""), (2, ""), (3, ""), (2, "")]),
+        ("2 hours 30 minutes", [(7200, "time"), (1800, "time")]),
+        ("Rs.25 and 5 dollars", [(25, "rupee"), (5, "dollar")]),
+        ("3/4 of an hour, per second", [(2700, "time")]),
+        ("$3 million, $10k", [(3000000, "dollar"), (10000, "dollar")]),
+    ],
+)
+def test_the_second_opinion_reads(text, amounts):
+    assert [(a.value, a.dimension) for a in count(text).amounts] == amounts
+
+
+texts = st.text(alphabet=st.sampled_from(list("aMs.,?! \n'-/:%$€²½0123٣x")) | st.characters(), max_size=60)
+words = st.lists(
+    st.sampled_from(
+        "Tom's one million and a half of 3 km per hour 2/3rd $5 rs. how many ? . -5 twenty third 1,2,3".split()
+    ),
+    max_size=25,
+).map(" ".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from([*VALID, *CHECKS, "SameSentence", "Rewrite+NumberChange", "Theirs"]), texts | words, texts | words
+)
+def test_any_text_can_be_checked(operator, question, paraphrase):
+    for label in (0, 1):
+        finding = check_pair(question, paraphrase, operator, label)
+        assert finding == check_pair(question, paraphrase, operator, label)
+        assert finding.ok or finding.reason
+
+
+def test_long_texts_take_no_long_time():
+    text = "million " * 2_000 + "9" * 5000 + " 5 km/h" * 5000
+    assert check_pair(text, "x" + text, "Rewrite", 1).reason
+
+
+# --- files --------------------------------------------------------------------------------------
+
+ROWS = [
+    {
+        "id": "a",
+        "question": "It is 5 km.",
+        "paraphrase": "It is five km.",
+        "label": 1,
+        "operator": "NumToWords",
+        "note": "",
+    },
+    {
+        "id": "b",
+        "question": "It is 5 km.",
+        "paraphrase": "It is fivekm.",
+        "label": 1,
+        "operator": "NumToWords",
+        "note": "",
+    },
+    {
+        "id": "a",
+        "question": "It is 5 km.",
+        "paraphrase": "It is 6 km.",
+        "label": 0,
+        "operator": "NumberChange",
+        "note": "",
+    },
+    {
+        "id": "c",
+        "question": "Tom ran 5 km.",
+        "paraphrase": "Max ran 5 km.",
+        "label": 0,
+        "operator": "EntityReplacement",
+        "note": "consistent_renaming",
+    },
+]
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+def test_a_file_is_added_up_by_operator(pairs):
+    report = check_file(pairs)
+    words, change, names = report.operators
+    assert (words.name, words.n, words.pure, words.impure, words.purity) == ("NumToWords", 2, 1, 1, 0.5)
+    assert words.reasons == {"glued together": 1}
+    assert words.examples[0].item.id == "b"
+    assert (change.purity, names.n, names.consistent_renamings, names.pure, names.purity) == (1.0, 1, 1, 0, 1.0)
+    assert (report.n, report.lowest) == (4, 0.5)
+
+
+def test_the_number_of_workers_changes_nothing(tmp_path):
+    path = tmp_path / "pairs.parquet"
+    pq.write_table(pa.Table.from_pylist(ROWS * 400), path)
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    assert check_file(path, offenders=one).to_dict() == check_file(path, offenders=two, workers=2).to_dict()
+    assert one.read_bytes() == two.read_bytes()
+    assert one.read_text(encoding="utf-8").count("fivekm") == 400
+
+
+def test_progress_is_told(pairs):
+    told = []
+    check_file(pairs, progress=lambda *state: told.append(state))
+    assert told == [("checking", 4, None)]
+
+
+def test_rows_without_a_pair_are_named(tmp_path, capsys):
+    path = tmp_path / "pairs.csv"
+    path.write_text("question,paraphrase,label\nIt is 5 km.,It is five km.,1\n,x,1\nIt is 5 km.,It is 6 km.,maybe\n")
+    report = check_file(path)
+    assert report.skipped_rows == ((2, "no question"), (3, "no label 1 or 0"))
+    assert report.operators[0].name == "(no operator)"
+    assert run(["purity", str(path), "--quiet"]) == 1
+    assert "could not check 2 rows" in capsys.readouterr().err
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+def test_the_command_shows_a_table_and_examples(pairs, capsys):
+    assert run(["purity", str(pairs)]) == 0
+    shown = capsys.readouterr().out
+    assert "NumToWords" in shown and "50.00%" in shown and "glued together" in shown
+
+
+def test_the_command_writes_json(pairs, capsys):
+    assert run(["purity", str(pairs), "--json"]) == 0
+    operators = json.loads(capsys.readouterr().out)["operators"]
+    expected = {"n": 2, "pure": 1, "impure": 1, "purity": 0.5, "consistent_renamings": 0}
+    assert expected.items() <= operators["NumToWords"].items()
+    assert operators["NumToWords"]["reasons"] == {"glued together": 1}
+
+
+def test_the_command_writes_the_offenders(pairs, tmp_path):
+    out = tmp_path / "offenders.jsonl"
+    assert run(["purity", str(pairs), "--offenders", str(out), "--quiet"]) == 0
+    (row,) = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert (row["id"], row["operator"], row["reason"]) == ("b", "NumToWords", "glued together")
+    assert (row["question"], row["paraphrase"]) == ("It is 5 km.", "It is fivekm.")
+
+
+def test_the_command_fails_under_a_bound(pairs, capsys):
+    assert run(["purity", str(pairs), "--quiet", "--fail-under", "0.4"]) == 0
+    assert run(["purity", str(pairs), "--quiet", "--fail-under", "0.999"]) == 1
+    assert "NumToWords" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "line"),
+    [
+        (None, [], "there is no file"),
+        ("question\nIt is 5 km.\n", [], "no column 'paraphrase'"),
+        ("question,paraphrase,label\na,b,1\n", ["--offenders", "nowhere/out.csv"], "no folder"),
+        ("question,paraphrase,label\na,b,1\n", ["--workers", "0"], "--workers"),
+    ],
+)
+def test_what_cannot_be_checked_is_said_in_one_line(tmp_path, monkeypatch, capsys, content, arguments, line):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        (tmp_path / "pairs.csv").write_text(content, encoding="utf-8")
+    assert run(["purity", "pairs.csv", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert line in error and error.count("\n") == 1

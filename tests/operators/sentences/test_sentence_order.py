@@ -1,0 +1,158 @@
+"""The same told in another order, and its malicious twin that exchanges two numbers on the way."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from paraqd.operators.base import Resources
+from paraqd.operators.numbers.ordered_numbers import OrderedNumbers
+from paraqd.operators.sentences.sentence_order import SentenceOrder
+from paraqd.reading import read, same_quantities
+
+LAKE = "Mirela rows 18 km in 3 hours. What is the speed of Mirela's boat?"
+TILES = "If a tile covers 4 square feet, how many tiles cover 60 square feet?"
+
+
+def outputs(operator, text, times=60):
+    made = {operator().apply(read(text), random.Random(n), Resources()) for n in range(times)}
+    return made - {None}
+
+
+def test_the_question_comes_first_and_every_sentence_stays():
+    found = outputs(SentenceOrder, LAKE)
+    assert "What is the speed of Mirela's boat? Mirela rows 18 km in 3 hours." in found
+    assert len(found) > 10  # one of many leads between them
+    for made in found:
+        assert made.startswith("What is the speed of Mirela's boat? ")
+        assert made.endswith(" Mirela rows 18 km in 3 hours.")
+
+
+def test_a_lower_case_text_gets_a_lower_case_lead():
+    assert all(made == made.lower() for made in outputs(SentenceOrder, LAKE.lower()))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["How much does she pay?", "How many are left?", "What is the price of the other one?", "What is it if 3 are red?"],
+)
+def test_a_question_that_leans_on_the_statements_stays_behind_them(asked):
+    told = "Petra carries a crate with 12 lamps up the stairs because the lift that serves the tower broke."
+    assert not outputs(SentenceOrder, f"{told} {asked}")
+
+
+def test_a_condition_moves_behind_its_question_or_into_a_sentence():
+    found = outputs(SentenceOrder, TILES)
+    assert "How many tiles cover 60 square feet if a tile covers 4 square feet?" in found
+    assert any(
+        re.fullmatch(r".+ a tile covers 4 square feet\. How many tiles cover 60 square feet\?", m) for m in found
+    )
+    assert len(found) > 12
+
+
+def test_a_condition_that_brings_in_the_thing_asked_about_stays_before_the_question():
+    text = "If a barge loads 40 crates in 5 hours, what is the load of the barge in 8 hours?"
+    found = outputs(SentenceOrder, text)
+    assert found
+    for made in found:
+        assert made.index("a barge") < made.index("the barge")
+
+
+def test_a_question_that_breaks_off_is_asked_in_full():
+    found = outputs(SentenceOrder, "a rope 90 m long is cut into 6 parts. the length of one part is:")
+    assert not any("is:" in made for made in found)
+    found = outputs(SentenceOrder, "a tram covers 9 km in 20 min. the speed of the tram is:")
+    assert "find the speed of the tram. a tram covers 9 km in 20 min." in found
+
+
+def test_statements_that_stand_for_themselves_are_exchanged():
+    text = "Olga has 6 more stamps than Pavel. Pavel has 9 stamps. How many do they have together?"
+    assert "Pavel has 9 stamps. Olga has 6 more stamps than Pavel. How many do they have together?" in outputs(
+        SentenceOrder, text
+    )
+
+
+@pytest.mark.parametrize(
+    "second",
+    ["He has 9 stamps.", "Pavel has 9 more stamps.", "Pavel then has 9 stamps.", "Pavel has half of the stamps."],
+)
+def test_statements_that_lean_on_each_other_keep_their_order(second):
+    for made in outputs(SentenceOrder, f"Olga has 6 stamps. {second} How many stamps does Olga have?"):
+        assert made.index("6 stamps") < made.lower().index(second.lower().rstrip("."))
+
+
+def test_short_statements_are_joined_and_a_long_one_is_cut():
+    joined = outputs(SentenceOrder, "Olga picked 6 pears. She sold 2 of them. How many does she still have?")
+    assert "Olga picked 6 pears, and she sold 2 of them. How many does she still have?" in joined
+    cut = outputs(SentenceOrder, "Olga owns 6 looms and she sells 2 of them. How many does she still have?")
+    assert cut == {"Olga owns 6 looms. She sells 2 of them. How many does she still have?"}
+
+
+def test_names_side_by_side_are_not_cut_apart():
+    text = "The combined age of Olga and Pavel is 35. How old are they?"
+    assert not any("Olga. Pavel" in made for made in outputs(SentenceOrder, text))
+
+
+@pytest.mark.parametrize("text", ["", "No question here.", "What is 3 + 4?", "Find x. Find y."])
+@pytest.mark.parametrize("operator", [SentenceOrder, OrderedNumbers])
+def test_none_where_nothing_can_be_ordered(operator, text):
+    assert not outputs(operator, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (LAKE, "rows 3 km in 18 hours"),
+        ("A tram 40 m long runs at 72 kmph. What is the time to pass a post?", "72 m long runs at 40 kmph"),
+        ("The ratio of goats to sheep is 3:8. If the farm has 24 sheep, how many goats live on it?", "is 8:3"),
+        ("Olga had 50 beads. Olga lost 12 beads. How many beads remain?", "Olga had 12 beads. Olga lost 50 beads"),
+        (
+            "A number divided by 9 leaves the remainder 4. What is the least number?",
+            "divided by 4 leaves the remainder 9",
+        ),
+        (
+            "A lamp costs $7 and a rug costs $20. If Olga buys 5 lamps and 2 rugs, what is the bill?",
+            "buys 2 lamps and 5 rugs",
+        ),
+        ("Olga has 9 coins. Pavel has 14 coins. How many coins must Olga find to have 30?", "Olga has 14 coins"),
+    ],
+)
+def test_two_numbers_in_unlike_roles_are_exchanged(text, expected):
+    found = outputs(OrderedNumbers, text)
+    assert found
+    for made in found:
+        assert expected in made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Olga has 9 coins. Pavel has 14 coins. How many coins do Olga and Pavel have together?",  # a sum
+        "Each of 6 boxes holds 20 pens. What is the number of pens?",  # a product
+        "A club has 6 teams. If each team has 4 boats, and each boat has 8 seats, how many seats are there?",  # a chain
+        "A hen lays 7 eggs a week. What is the number of eggs in 5 weeks?",
+        "A tram 40 m long runs at 40 kmph. What is the time to pass a post?",  # equal numbers
+        "Olga weighs 4 pounds more than Pavel. Pavel weighs 7 pounds more than Rita. How much does Olga weigh if Rita "
+        "weighs 90 pounds?",  # 4 + 7
+        "Olga has 1 coin. Pavel has 14 coins. What is the wealth of Pavel?",
+    ],
+)
+def test_none_where_an_exchange_might_change_nothing(text):
+    assert not outputs(OrderedNumbers, text)
+
+
+def test_a_length_is_not_exchanged_with_a_time_that_multiplies_it():
+    text = "If 20 men build a wall 66 m long in 15 days, what length is built by 86 men in 8 days?"
+    found = outputs(OrderedNumbers, text)
+    assert found
+    for made in found:
+        assert "15 m long in 66 days" in made
+        assert "86 men in 8 days" in made
+
+
+@pytest.mark.parametrize("text", [LAKE, TILES])
+def test_the_quantities_stay_in_the_valid_one(text):
+    for made in outputs(SentenceOrder, text):
+        assert same_quantities(read(text).quantities, read(made).quantities)

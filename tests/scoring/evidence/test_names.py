@@ -1,0 +1,55 @@
+"""Names that come new, and pronouns that do not go with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraqd.reading import read
+from paraqd.scoring.evidence.names import name_findings, pronoun_findings
+
+QUESTION = "Alex drove 90 km in 2 hours. How fast did he drive?"
+
+
+def test_a_pronoun_that_does_not_go_with_the_new_name():
+    text = "Sarah drove 90 km in 2 hours. How fast did he drive?"
+    (found,) = pronoun_findings(read(QUESTION), read(text))
+    assert [text[a:b] for a, b in found.paraphrase_spans] == ["he"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sarah drove 90 km in 2 hours. How fast did she drive?",
+        "Alex drove 90 km in two hours. How fast did he drive?",
+        "Sarah asks her son: I drove 90 km in 2 hours, how fast did he think I was?",
+        "Sarah and Tom drove 90 km in 2 hours. How fast did he drive?",
+    ],
+)
+def test_where_the_pronoun_may_mean_somebody(text):
+    assert not list(pronoun_findings(read(QUESTION), read(text)))
+
+
+def test_a_name_for_which_none_made_way():
+    found = list(name_findings(read("Alex has 5 pens. How many has Alex?"), read("Alex has 5 pens. How many has Bob?")))
+    assert [finding.message for finding in found] == [
+        "The name Bob is new, and no name of the question made way for it."
+    ]
+
+
+def test_the_question_may_speak_of_another_without_a_name():
+    question, text = "Tina paid the plumber $50 for his work.", "Sarah paid the plumber $50 for his work."
+    assert not list(pronoun_findings(read(question), read(text)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "feature"),
+    [
+        ("How long does it take to reach Jaipur?", "asked_other"),
+        ("How long does Dr Kowalski sit in it?", "asked_other"),
+        ("Help Maria find how long it takes to reach Agra.", "name_mixed"),
+    ],
+)
+def test_a_name_that_nobody_introduced_is_asked_about(asked, feature):
+    question = read("A train leaves Delhi for Agra, 210 km away, at 70 km/h. How long does it take to reach Agra?")
+    paraphrase = read(f"A train leaves Delhi for Agra, 210 km away, at 70 km/h. {asked}")
+    assert [found.feature for found in name_findings(question, paraphrase)] == [feature]

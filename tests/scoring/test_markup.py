@@ -1,0 +1,93 @@
+"""Texts out of web pages are judged as a reader sees them, and evidence is placed in the texts as they came."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraqd import Scorer
+from paraqd.scoring.markup import plain
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("Tom & Ann walk 5 km.", "Tom and Ann walk 5 km."),
+        ("KLMN", "KLMN"),
+        ("It costs Rs. 1, 50,000, or 2, 30,500 now.", "It costs Rs. 1,50,000, or 2, 30,500 now."),
+        ("Rows 1, 45, 90.", "Rows 1, 45, 90."),
+        ("no references & none; R&D", "no references and none; R&D"),
+        ("a &lt; b", "a < b"),
+        ("3 < 5 and 7 > 2", "3 < 5 and 7 > 2"),
+        ("x<sup>2</sup> = 9", "x² = 9"),
+        ("It&#39;s 5&nbsp;kg", "It's 5\u00a0kg"),
+        ("AT&T; sells", "AT&T; sells"),
+        ("x <b + 3 and y> 2", "x <b + 3 and y> 2"),
+        (r"5\text{ cm} and \frac{\sqrt{2}}{2}", "5 cm and (√2)/2"),
+        ("<p class='x'>Tom</p>", " Tom "),
+    ],
+)
+def test_what_a_reader_sees(text, seen):
+    assert plain(text).text == seen
+
+
+def test_references_do_not_change_the_verdict():
+    scorer = Scorer.load()
+    question = "A rug's area is 48 m² and its length is 8 m. Find its width."
+    written = "A rug&#39;s area is 48&nbsp;m&sup2; and its length is 8&nbsp;m. Find its width."
+    assert scorer.score(question, written).score == 1
+
+
+def test_evidence_is_placed_in_the_text_as_it_came():
+    scorer = Scorer.load()
+    question = "Ann&#39;s rope is 48&nbsp;m long. How long are 3 ropes?"
+    paraphrase = "<b>Ann&#39;s</b> rope is 52&nbsp;m long. How long are 3 ropes?"
+    verdict = scorer.score(question, paraphrase)
+    piece = next(each for each in verdict.evidence if each.kind == "number_changed")
+    assert [question[a:b] for a, b in piece.question_spans] == ["48&nbsp;m"]
+    assert [paraphrase[a:b] for a, b in piece.paraphrase_spans] == ["52&nbsp;m"]
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase"),
+    [
+        ('"I have 3 times as many," said Moana.', "“I have 3 times as many,” said Moana."),
+        ("Work out 2/5 of 150 plus 10% of 90.", "Work out 40% of 150 plus 1/10 of 90."),
+        (
+            "It boils 1 litre in 3 minutes. How many minutes for 5 litres?",
+            "It boils 1 liter in 3 min. How many min for 5 l?",
+        ),
+        (r"Simplify $\sqrt{50} + 3$.", "Simplify √50 + 3."),
+    ],
+)
+def test_the_same_but_for_the_way_it_is_written(question, paraphrase):
+    verdict = Scorer.load().score(question, paraphrase)
+    assert verdict.score == 1
+    assert not verdict.evidence
+
+
+def test_another_number_is_not_the_same():
+    verdict = Scorer.load().score("Work out 2/5 of 150 plus 10% of 90.", "Work out 40% of 150 plus 1/10 of 80.")
+    assert not verdict.valid
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase"),
+    [
+        ("20% of the 50 pupils are ill. How many?", "5 teachers and 1 of the 50 pupils are ill. How many?"),
+        ("90% of us run. How many of 50?", "Ten out of nine of us run. How many of 50?"),
+        ("Find the value of X if X = 2x and x = 4.", "Find the value of x if x = 2X and X = 4."),
+        ("Given that x <b + 3 and y> 2, find x + y.", "Given that x <b + 30 and y> 2, find x + y."),
+    ],
+)
+def test_what_differs_is_not_held_for_the_same(question, paraphrase):
+    assert Scorer.load().score(question, paraphrase).score < 1
+
+
+def test_marks_that_look_like_a_formula_take_no_time():
+    assert plain("It costs $" + r"\n" * 60 + " in all").text
+
+
+def test_a_formula_at_fault_has_a_span():
+    question = r"Solve $\frac{x+13}{4} = 9$ for x."
+    verdict = Scorer.load().score(question, "Solve (x+15)/4 = 9 for x.")
+    assert all(a < b for piece in verdict.evidence for a, b in (*piece.question_spans, *piece.paraphrase_spans))

@@ -1,0 +1,146 @@
+"""The corpus of the learned judge, from a small data folder of its own."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from paraqd.data.datasets import DatasetError, written_split
+from paraqd.data.faulty_pairs import (
+    FaultyPair,
+    changed_spans,
+    found_again,
+    operator_faults,
+    read_faults,
+    written_faults,
+)
+from paraqd.training.composed_pairs import extended_corpus
+
+OPERATORS = ("NumToWords", "NumberChange", "LastSentenceDeletion", "ClumsyGrammar")
+TWIN = next(number for number in range(40) if written_split(f"mathqa-{number:05d}") == "train")
+
+
+def written(number, things=None):
+    name = f"mathqa-{number:05d}"
+    thing = things or ("marbles" if written_split(name) == "train" else "pens")
+    return {
+        "id": name,
+        "question": f"Tom has {number + 4} red {thing} and 3 blue {thing}. How many {thing} does he have?",
+        "heavy_valid": f"How many {thing} are Tom's if {number + 4} of them are red and 3 are blue?",
+        "moderate_valid": f"Tom owns {number + 4} red {thing} and 3 blue {thing}. How many {thing} does he own?",
+        "heavy_invalid": f"How many {thing} are Tom's if {number + 5} of them are red and 3 are blue?",
+        "heavy_fault": "number_changed",
+        "moderate_invalid": f"Tom owns {number + 4} red {thing}. How many {thing} does he own?",
+        "moderate_fault": "condition_lost",
+    }
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    rows = [written(number) for number in range(40)]
+    rows[TWIN] = written(TWIN, "pens")  # but for its numbers a question that is kept back
+    with gzip.open(folder / "written_pairs.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    others = [
+        {
+            "id": f"gsm8k-{n}",
+            "question": f"Ann buys {n + 2} pears for $3 each. How much does she pay?",
+            "split": "train",
+            "skeleton": f"pears {n}",
+            "source": "gsm8k",
+        }
+        for n in range(6)
+    ]
+    kept = next(row for row in rows if written_split(row["id"]) == "benchmark")
+    known = [
+        {
+            "id": row["id"],
+            "question": row["question"],
+            "split": "train",
+            "skeleton": f"pens {row['id']}",
+            "source": "mathqa",
+        }
+        for row in rows
+    ]
+    twin = {
+        "id": "gsm8k-99",
+        "question": "Tom has 99 red pens. How many?",
+        "split": "train",
+        "skeleton": f"pens {kept['id']}",
+        "source": "gsm8k",
+    }
+    with gzip.open(folder / "questions.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in [*others, *known, twin])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def corpus(data, tmp_path_factory):
+    return extended_corpus(tmp_path_factory.mktemp("corpus"), data_dir=data, operators=OPERATORS)
+
+
+def test_no_question_is_trained_on_that_is_kept_back(corpus):
+    for part, files in (("train", corpus.train), ("validation", corpus.validation)):
+        for name in ("written", "composed"):
+            found = {written_split(pair.id.partition("|")[0]) for pair in read_faults(files[name])}
+            assert found == {part}
+    assert {pair.id for pair in read_faults(corpus.train["rules"])} == {f"gsm8k-{n}" for n in range(6)}
+
+
+def test_a_near_twin_of_a_question_kept_back_is_not_trained_on(corpus):
+    for name in ("written", "composed"):
+        assert not any(pair.id.startswith(f"mathqa-{TWIN:05d}") for pair in read_faults(corpus.train[name]))
+
+
+def test_a_folder_made_with_other_settings_is_refused(corpus, data):
+    with pytest.raises(DatasetError, match="other operators and seed"):
+        extended_corpus(corpus.folder, data_dir=data, operators=OPERATORS[:2], seed=8)
+
+
+def test_operators_are_composed_on_rewrites_and_stand_beside_the_question(corpus):
+    pairs = list(read_faults(corpus.train["composed"]))
+    assert {pair.label for pair in pairs} == {0, 1}
+    for pair in pairs:
+        assert pair.question.startswith("Tom has")
+        assert pair.source.startswith("composed-")
+    changed = next(pair for pair in pairs if pair.source == "composed-NumberChange")
+    assert changed.kind == "number_changed"
+    (span,) = changed.paraphrase_spans
+    assert changed.paraphrase[slice(*span)].strip("0123456789") == ""
+
+
+def test_a_second_call_makes_nothing_again(corpus, data):
+    before = {path: path.stat().st_mtime_ns for path in corpus.folder.glob("*.gz")}
+    extended_corpus(corpus.folder, data_dir=data, operators=OPERATORS)
+    assert before == {path: path.stat().st_mtime_ns for path in corpus.folder.glob("*.gz")}
+
+
+def test_written_pairs_know_where_their_fault_is():
+    pairs = list(written_faults([written(1)]))
+    assert sum(pair.label for pair in pairs) == 4
+    heavy = next(pair for pair in pairs if pair.kind == "number_changed" and pair.source == "written-heavy")
+    assert [heavy.paraphrase[slice(*span)] for span in heavy.paraphrase_spans] == ["6"]
+    assert [heavy.question[slice(*span)] for span in heavy.question_spans] == ["5"]
+    lost = next(pair for pair in pairs if pair.kind == "content_lost" and pair.source == "written-moderate")
+    assert [lost.question[slice(*span)] for span in lost.question_spans] == ["3", "blue"]
+
+
+def test_words_that_stand_twice_are_not_placed():
+    gone, come = changed_spans("Tom has 5 red and 5 blue pens.", "Tom has 5 red pens.")
+    assert not come
+    assert found_again("Tom has 5 red and 5 blue pens.", gone, "5 red, 5 blue pens") == ((9, 13),)
+
+
+def test_articles_that_are_gone_leave_a_pair_valid():
+    row = {
+        "id": "a",
+        "question": "The boy is in the house.",
+        "paraphrase": "Boy in house.",
+        "label": 0,
+        "operator": "RandomDeletion",
+    }
+    (pair,) = operator_faults([row], {})
+    assert pair == FaultyPair("a", row["question"], row["paraphrase"], 1, source="rules-RandomDeletion")

@@ -1,0 +1,225 @@
+"""The fused scorer trained from files of pairs, whole: judge, fusion, folder, export; and taken up after a stop."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("sentence_transformers")
+pytest.importorskip("onnx")
+
+import numpy as np
+from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+from paraqd import Scorer
+from paraqd.data.faulty_pairs import FaultyPair, write_faults
+from paraqd.data.synthetic import Block
+from paraqd.training import judge_corpus, teachers
+from paraqd.training.export import export_model
+from paraqd.training.fused_scorer import train_extended, train_on_sets
+from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
+from paraqd.training.judge_corpus import JudgeSets, draw, fluent_faults
+from paraqd.training.judge_data import join_data, read_data, tokenize_pairs, write_data
+from paraqd.training.judge_model import make_judge
+from paraqd.training.settings import EncoderTrainingError
+
+SETTINGS = JudgeSettings(epochs=8, learning_rate=2e-3, batch_tokens=512)
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory, word_tokenizer, judge_words):
+    """An untrained encoder of a few words."""
+    import torch
+
+    torch.manual_seed(3)
+    folder = tmp_path_factory.mktemp("start")
+    tokenizer = word_tokenizer(judge_words)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    config = BertConfig(vocab_size=len(tokenizer), num_labels=1, initializer_range=0.15, **sizes)
+    BertForSequenceClassification(config).save_pretrained(str(folder))
+    tokenizer.save_pretrained(str(folder))
+    return folder
+
+
+def sets(folder, pairs):
+    folder.mkdir(exist_ok=True)
+    for name, seed in (("hand_train", 0), ("written_validation", 1), ("hand_validation", 2)):
+        write_faults(pairs(120, seed=seed), folder / f"{name}.jsonl.gz")
+    files = {name: folder / f"{name}.jsonl.gz" for name in ("hand_train", "written_validation", "hand_validation")}
+    return JudgeSets(
+        {"hand": files["hand_train"]}, {"written": files["written_validation"], "hand": files["hand_validation"]}
+    )
+
+
+def test_from_pairs_to_a_scorer(start, pairs, tmp_path):
+    done = train_on_sets(
+        sets(tmp_path / "p", pairs),
+        tmp_path / "m",
+        work=tmp_path / "w",
+        settings=SETTINGS,
+        encoder=str(start),
+        device="cpu",
+    )
+    assert done.facts["data"]["hand"]["pairs"] == 120
+    assert done.facts["validation"]["written"]["macro_f1"] > 0.85
+    assert done.facts["fusion"]["model_weight"] > 0
+    assert "macro F1" in (tmp_path / "m" / "README.md").read_text("utf-8")
+    shown = [(pair.question, pair.paraphrase) for pair in pairs(20, seed=3)]
+    assert export_model(tmp_path / "m", tmp_path / "s", pairs=shown).most < 0.02
+    scorer = Scorer.load(tmp_path / "s")
+    found = [verdict.valid for verdict in scorer.score_pairs(shown)]
+    assert np.mean([valid == bool(pair.label) for valid, pair in zip(found, pairs(20, seed=3), strict=True)]) > 0.85
+
+
+def test_another_training_is_not_taken_up_unasked(start, pairs, tmp_path):
+    place = {"work": tmp_path / "w", "encoder": str(start), "device": "cpu"}
+    checkpoints = tmp_path / "w" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    (checkpoints / "judge.pt").write_bytes(b"another training's")
+    with pytest.raises(EncoderTrainingError, match="--restart"):
+        train_on_sets(sets(tmp_path / "p", pairs), tmp_path / "m", settings=SETTINGS, **place)
+    quick = JudgeSettings(epochs=1, learning_rate=2e-3, batch_tokens=512)
+    train_on_sets(sets(tmp_path / "p", pairs), tmp_path / "m", settings=quick, restart=True, **place)
+    assert json.loads((tmp_path / "m" / "paraqd.json").read_text("utf-8"))["settings"]["epochs"] == 1
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.parametrize("stop", [6, 14])  # before and after the weights are rounded
+def test_a_broken_training_goes_on_to_the_same_weights(start, pairs, tmp_path, word_tokenizer, judge_words, stop):
+    data = tokenize_pairs(pairs(60), word_tokenizer(judge_words))
+    settings = JudgeSettings(epochs=3, learning_rate=2e-3, batch_tokens=320)
+
+    def fresh():
+        import torch
+
+        torch.manual_seed(5)
+        return make_judge(start)
+
+    def broken_off(done, steps, loss):
+        assert steps > 14
+        if done >= stop:
+            raise Stopped
+
+    whole = judge_scores(train_judge(fresh(), data, settings=settings), data)
+    kept = {"checkpoints": tmp_path / "c", "checkpoint_seconds": 0.0}
+    monotonic = iter(range(10**6))  # every step is told of, and kept
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paraqd.training.judge.time.monotonic", lambda: float(next(monotonic)))
+        with pytest.raises(Stopped):
+            train_judge(fresh(), data, settings=settings, progress=broken_off, **kept)
+    assert (tmp_path / "c" / "judge.pt").is_file()
+    again = judge_scores(train_judge(fresh(), data, settings=settings, **kept), data)
+    assert again == pytest.approx(whole, abs=1e-5)
+
+
+def test_tokens_are_kept_and_joined(tmp_path, pairs, word_tokenizer, judge_words):
+    one, other = (tokenize_pairs(pairs(5, seed=seed), word_tokenizer(judge_words)) for seed in (0, 1))
+    write_data(one, tmp_path / "one.npz")
+    joined = join_data([read_data(tmp_path / "one.npz"), other])
+    assert len(joined) == 10
+    assert joined.lengths.tolist() == [*one.lengths, *other.lengths]
+    assert joined.ids.tolist() == [*one.ids, *other.ids]
+
+
+def test_of_each_operator_so_many_are_drawn():
+    rows = [FaultyPair(str(n), "q", "p", n % 2, source="rules-A" if n < 30 else "rules-B") for n in range(40)]
+    drawn = list(draw(rows, most=8, seed=1))
+    assert [sum(p.source == s for p in drawn) for s in ("rules-A", "rules-B")] == [16, 10]
+    assert drawn == list(draw(rows, most=8, seed=1))
+
+
+def test_of_a_generators_rewrites_those_with_a_lost_number_are_faulty():
+    rows = [
+        {"id": "x", "question": "Ann has 15 pens and 12 cups.", "paraphrase": "Ann has pens and 12 cups."},
+        {"id": "x", "question": "Ann has 15 pens and 12 cups.", "paraphrase": "Ann owns 12 cups and 15 pens."},
+    ]
+    found = list(fluent_faults(rows))
+    assert [pair.kind for pair in found] == ["number_lost"]
+
+
+@pytest.fixture(scope="module")
+def language_model(tmp_path_factory, word_tokenizer, judge_words):
+    """A language model of a few words, and its tokenizer, in place of the packaged one."""
+    import torch
+    from tokenizers.processors import TemplateProcessing
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(5)
+    tokenizer = word_tokenizer(judge_words)
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="$A", pair="$A:0 [SEP]:0 $B:1 [SEP]:1", special_tokens=[("[SEP]", tokenizer.sep_token_id)]
+    )
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    model = LlamaForCausalLM(LlamaConfig(vocab_size=len(tokenizer), initializer_range=0.15, **sizes))
+    return model, tokenizer
+
+
+def test_a_language_model_that_reads_the_question_twice_can_be_taught(language_model, pairs):
+    model, tokenizer = language_model
+    data = teachers._again(tokenize_pairs(pairs(120, seed=0), tokenizer))
+    plain = tokenize_pairs(pairs(120, seed=0), tokenizer)
+    first = slice(plain.offsets[0], plain.offsets[1])
+    asked = int((plain.types[first] == 0).sum())
+    assert data.lengths[0] == plain.lengths[0] + asked
+    assert data.ids[plain.lengths[0] : data.lengths[0]].tolist() == plain.ids[:asked].tolist()
+    assert set(data.faults[:asked].tolist()) == {-1}
+    judge = teachers.causal_judge(model.model)
+    settings = JudgeSettings(epochs=12, learning_rate=3e-3, batch_tokens=512, rounded_share=0.0)
+    train_judge(judge, data, settings=settings)
+    odds = judge_scores(judge, data)
+    assert odds[data.labels == 1].mean() > odds[data.labels == 0].mean() + 1
+
+
+def test_teachers_are_trained_first_and_taken_up(start, pairs, tmp_path):
+    options = {"work": tmp_path / "w", "encoder": str(start), "device": "cpu", "settings": SETTINGS}
+    held = sets(tmp_path / "p", pairs)
+    done = train_on_sets(held, tmp_path / "m", teachers=[str(start), str(start)], **options)
+    assert done.facts["teachers"] == [start.name, start.name]
+    assert "what teachers say" in (tmp_path / "m" / "README.md").read_text("utf-8")
+    files = sorted((tmp_path / "w" / "teachers").rglob("odds-*.npy"))
+    odds = [np.load(path) for path in files]
+    assert len(odds) == 2
+    assert not np.array_equal(*odds)  # each has a seed of its own
+    before = [path.stat().st_mtime_ns for path in files]
+    again = train_on_sets(held, tmp_path / "m2", teachers=[str(start), str(start)], **options)
+    assert [path.stat().st_mtime_ns for path in files] == before
+    alone = train_on_sets(held, tmp_path / "m3", **options | {"work": tmp_path / "w3"})
+    assert again.facts["fusion"] == done.facts["fusion"] != alone.facts["fusion"]
+
+
+def test_near_twins_of_hand_written_validation_questions_are_not_trained_on(monkeypatch, tmp_path):
+    blocks = [
+        Block(f"b-{n}", f"Mia has {n} green pears and eats two of them. How many are left?", (), ()) for n in range(60)
+    ]
+    other = next(
+        block
+        for n in range(60)
+        if judge_corpus.hand_part(block := Block(f"o-{n}", f"A bus carries {n} people to the lake.", (), ())) == "train"
+    )
+    monkeypatch.setattr(judge_corpus, "hand_blocks", lambda: [*blocks, other])
+    assert {judge_corpus.hand_part(block) for block in blocks} == {"train", "validation"}
+    assert judge_corpus._free_blocks(tmp_path) == [other]
+
+
+def test_a_teacher_of_other_labels_is_another(start, pairs, tmp_path):
+    calls = []
+    for turned in (False, True):
+        data = tokenize_pairs(pairs(40, seed=0), PreTrainedTokenizerFast.from_pretrained(str(start)))
+        data = replace(data, labels=1 - data.labels) if turned else data
+        made = teachers.teacher_odds(
+            str(start), ["hand"], lambda *_, data=data: data, work=tmp_path, settings=replace(SETTINGS, epochs=1)
+        )
+        calls.append(made)
+    assert not np.array_equal(*calls)
+    assert len(list(tmp_path.rglob("odds-*.npy"))) == 2
+
+
+def test_a_teacher_that_is_not_there_is_refused_first(tmp_path):
+    with pytest.raises(EncoderTrainingError, match="--teacher nobody"):
+        train_extended(tmp_path / "m", teachers=["nobody"])
+    assert not (tmp_path / "m.work").exists()
