@@ -1,7 +1,8 @@
-"""What tests of several rooms share."""
+"""Share fixtures between the tests of several rooms."""
 
 from __future__ import annotations
 
+import signal
 from types import SimpleNamespace
 
 import pytest
@@ -10,9 +11,18 @@ from paraqd.cli.main import run
 from paraqd.operators import apply, registry
 
 
+def pytest_configure() -> None:
+    """Listen to Ctrl-C again if the tests were started where it is ignored, as with ``nohup make test &``.
+
+    Programs that a test starts inherit an ignored signal, and would then never end when the test interrupts them.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture
 def fails(capsys):
-    """Run a command that must fail, and return its one line."""
+    """Run a command that must fail, and return the one line it writes."""
 
     def failing(*arguments):
         code = run([str(argument) for argument in arguments])
@@ -28,7 +38,7 @@ def fails(capsys):
 
 @pytest.fixture
 def plug(monkeypatch):
-    """Give operators of the test's own, as another package's entry points would."""
+    """Register operators for one test, as the entry points of another package would."""
 
     def install(*operators):
         points = {op.name: SimpleNamespace(value="test", load=lambda op=op: op) for op in operators}
