@@ -1,4 +1,4 @@
-"""The base class of every exception that paraqd raises on purpose."""
+"""Define the base class of every exception that paraqd raises on purpose."""
 
 from __future__ import annotations
 
@@ -10,3 +10,7 @@ class ParaqdError(Exception):
     >>> issubclass(TableError, ParaqdError)
     True
     """
+
+
+class ModelError(ParaqdError):
+    """A model folder is unusable; the message gives the reason and the remedy."""

@@ -43,7 +43,11 @@ def test_rounding_cannot_leave_the_range():
 
 @pytest.mark.parametrize(
     ("pair", "message"),
-    [(("", "a"), "pair 2: the question is blank"), ((5, "a"), "not text but int"), (("a", None), "not text but None")],
+    [
+        (("", "a"), "pair 2: blank question"),
+        ((5, "a"), "question is not text"),
+        (("a", None), "paraphrase is not text"),
+    ],
 )
 def test_what_cannot_be_scored(pair, message):
     with pytest.raises(ValueError, match=message):

@@ -10,8 +10,8 @@ import pytest
 
 import paraqd
 from paraqd import EvidenceKind, Scorer
+from paraqd.errors import ModelError
 from paraqd.evaluation.checklist import load_cases
-from paraqd.scoring.errors import ModelError
 from paraqd.scoring.markup import plain
 
 FOLDER = Path(paraqd.__file__).parent / "models" / "default"
@@ -156,7 +156,7 @@ def test_work_begun_is_the_work_done_at_once(scorer, pairs):
     other = scorer.score_pairs(pairs[30:60])  # meanwhile
     assert wait() == scorer.score_pairs(some)
     assert other == scorer.score_pairs(pairs[30:60])
-    with pytest.raises(ValueError, match="pair 2: the question is blank"):
+    with pytest.raises(ValueError, match="pair 2: blank question"):
         scorer.begin([some[0], (" ", "Five?")])
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from paraqd import EvidenceKind, Scorer
-from paraqd.scoring.errors import ModelError
+from paraqd.errors import ModelError
 from paraqd.scoring.fusion import Fusion
 
 BAG = "A bag of cat food weighs 7 pounds and 4 ounces. How much does the bag weigh in ounces?"

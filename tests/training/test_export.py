@@ -17,9 +17,9 @@ from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from paraqd import Scorer
 from paraqd.cli.main import run
+from paraqd.errors import ModelError
 from paraqd.generators.encoder import load_encoder
 from paraqd.scoring.cosine import cosine_scores
-from paraqd.scoring.errors import ModelError
 from paraqd.scoring.judge import session as onnx_session
 from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossModel
@@ -140,7 +140,7 @@ def test_the_command_writes_a_folder_that_score_loads(bi_encoder, tmp_path, bits
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("paraqd.json", None, "no model folder"),
+        ("paraqd.json", None, "not a model folder"),
         ("config.json", None, "no weights"),
         ("config.json", '{"model_type": "t5"}', "only bert"),
         ("model.safetensors", None, "no weights"),

@@ -143,10 +143,10 @@ def make_scores(
 
 
 def _load(name_or_folder: str, option: str, device: str | None, threshold: float) -> Model:
+    from paraqd.errors import ModelError
     from paraqd.evaluation.errors import EvaluationError
     from paraqd.generators.encoder import EncoderError, encoder_folder, load_encoder
     from paraqd.scoring.cosine import cosine_scores
-    from paraqd.scoring.errors import ModelError
     from paraqd.scoring.scorer import Scorer, holds_scorer
     from paraqd.scoring.signature import folder_hash, signature
 

@@ -39,9 +39,9 @@ def explain(
     from rich.text import Text
 
     from paraqd.cli.options import load_scorer
-    from paraqd.runs.score_rows import flaw
+    from paraqd.text_check import pair_problem
 
-    if why := flaw("question", question) or flaw("paraphrase", paraphrase):
+    if why := pair_problem(question, paraphrase):
         raise typer.BadParameter(why)
     scorer = load_scorer(model, mode, threshold)
     try:

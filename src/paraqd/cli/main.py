@@ -118,8 +118,8 @@ def _usage(error: Any) -> int:
 
 def _explained(error: Exception) -> str:
     """Return the line for the person: what is wrong with the input as it is, a flaw of ours as such."""
-    from paraqd.cli.errors import missing_extra
     from paraqd.errors import ParaqdError
+    from paraqd.extras import missing_extra
 
     if isinstance(error, (ParaqdError, FileExistsError)):
         return str(error)

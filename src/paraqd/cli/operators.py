@@ -30,7 +30,7 @@ def operators(
 
 
 def _row(name: str, recipes: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    from paraqd.cli.errors import missing_extra
+    from paraqd.extras import missing_extra
     from paraqd.operators import get
 
     members = [title for title, operators in recipes.items() if name in operators]

@@ -41,15 +41,15 @@ def score_folders(
     from paraqd.cli.options import load_scorer
     from paraqd.cli.progress import Bar, Lines
     from paraqd.cli.score import show_counts
+    from paraqd.model_folder import find_model_folder
     from paraqd.runs.folder_run import RunInterrupted
     from paraqd.runs.score_folder import Model, score_folder
-    from paraqd.scoring.scorer import model_folder
 
     scorer = load_scorer(*model, skip=skip)
     engine = folders.made_engine()
     name, mode, threshold = model
     # a name means the model that is installed on each machine, a folder the same folder
-    place = name if name is None or not Path(name).expanduser().exists() else str(model_folder(name).absolute())
+    place = name if name is None or not Path(name).expanduser().exists() else str(find_model_folder(name).absolute())
     out = folders.out.given
     try:
         with Bar(shown=not quiet, period=PERIOD) if quiet or stderr().is_terminal else Lines() as bar:

@@ -3,13 +3,13 @@
 Importing this package loads no model library; using it needs the extra: ``pip install 'paraqd[generate]'``.
 """
 
+from paraqd.extras import MissingExtraError
 from paraqd.generators.base import (
     GREEDY,
     PLAIN,
     Decoding,
     Generator,
     GeneratorUnavailableError,
-    MissingExtraError,
     Prompt,
 )
 from paraqd.generators.causal import CausalGenerator

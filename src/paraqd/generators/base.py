@@ -13,10 +13,6 @@ class GeneratorUnavailableError(ParaqdError, RuntimeError):
     """A model cannot be had; the message is one line that names it and says what to do."""
 
 
-class MissingExtraError(ParaqdError, ImportError):
-    """A package of the extra ``generate`` is not installed; the message is one line that names the extra."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
     """How candidates are decoded: greedily unless said otherwise.

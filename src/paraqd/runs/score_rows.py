@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from paraqd.data.rows import LostRow
+from paraqd.text_check import pair_problem
 
 if TYPE_CHECKING:
     from paraqd.data.tables import Columns, Row
@@ -20,7 +21,6 @@ WHY = "why"
 ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, WHY: str, **ADDED}
 CHUNK = 256  # rows scored and kept at a time
 CHUNK_CHARACTERS = 1 << 20  # fewer where they are large
-LONGEST = 100_000  # characters of a text that is scored: there is no such word problem, and it would take minutes
 NAMED_ROWS = 1000  # rows that could not be scored and are named one by one
 _DECIMALS = 6
 
@@ -58,29 +58,6 @@ class Judged(NamedTuple):
         why = self.error or " ".join(str(piece["message"]) for piece in self.evidence)
         found = {**self._asdict(), "signature": signature, WHY: why}
         return {name: found[name] for name in added}
-
-
-def flaw(role: str, text: object) -> str:
-    """Say why a text cannot be scored; a paraphrase may be blank, for then it has lost everything.
-
-    >>> flaw("question", "  "), flaw("paraphrase", ""), flaw("paraphrase", 5)
-    ('blank question', '', 'paraphrase is not text')
-    >>> flaw("paraphrase", "How many? " * 20_000)
-    'paraphrase is longer than 100,000 characters'
-    """
-    if text is None:
-        text = ""
-    if not isinstance(text, str):
-        return f"{role} is not text"
-    if role == "question" and not text.replace("\0", " ").strip():  # a file that was never written to its end is zeros
-        return "blank question"
-    if len(text) > LONGEST:
-        return f"{role} is longer than {LONGEST:,} characters"
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return f"{role} is not valid Unicode"
-    return ""
 
 
 def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -122,10 +99,11 @@ def begin(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> Callable
     pairs: list[tuple[str, str]] = []
     for row in rows:
         question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
-        why = row.why if isinstance(row, LostRow) else flaw("question", question) or flaw("paraphrase", paraphrase)
+        paraphrase = "" if paraphrase is None else paraphrase  # a blank one has lost everything
+        why = row.why if isinstance(row, LostRow) else pair_problem(question, paraphrase)
         found.append(_unscored(why) if why else None)
         if not why:
-            pairs.append((str(question), paraphrase or ""))
+            pairs.append((str(question), paraphrase))
     wait: Callable[[], list[Verdict]] | None
     try:
         wait = scorer.begin(pairs) if pairs else list

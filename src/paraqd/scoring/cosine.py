@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from paraqd.text_check import is_blank, pair_problem
+
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
 Begin = Callable[[Sequence[str]], Callable[[], NDArray[np.floating]]]
 OnProgress = Callable[[int, int], None]
@@ -55,7 +57,7 @@ def begin_cosines(begin: Begin, pairs: Sequence[tuple[str, str]]) -> Callable[[]
     waiting: list[int] = []
     for i, (question, paraphrase) in enumerate(pairs):
         _check(i, question, paraphrase)
-        if not paraphrase.strip():
+        if is_blank(paraphrase):
             scores[i] = -1.0
         elif question == paraphrase:
             scores[i] = 1.0
@@ -76,11 +78,8 @@ def begin_cosines(begin: Begin, pairs: Sequence[tuple[str, str]]) -> Callable[[]
 
 
 def _check(number: int, question: object, paraphrase: object) -> None:
-    for name, text in (("question", question), ("paraphrase", paraphrase)):
-        if not isinstance(text, str):
-            raise ValueError(f"pair {number + 1}: the {name} is not text but {type(text).__name__}")
-    if not str(question).strip():
-        raise ValueError(f"pair {number + 1}: the question is blank")
+    if problem := pair_problem(question, paraphrase, longest=None, unicode=False):
+        raise ValueError(f"pair {number + 1}: {problem}")
 
 
 def _embedded(embed: Embed, texts: Sequence[str], on_progress: OnProgress | None) -> NDArray[np.floating]:

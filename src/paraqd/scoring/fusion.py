@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from paraqd.scoring.errors import ModelError
+from paraqd.errors import ModelError
 from paraqd.scoring.evidence.finding import Finding
 from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from paraqd.errors import ModelError
+from paraqd.model_folder import ModelFolder, read_model_folder
 from paraqd.scoring.cosine import begin_cosines
-from paraqd.scoring.errors import ModelError
 from paraqd.scoring.fused import FusedJudge, Told
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.judge.bi_encoder import BiEncoder
@@ -17,6 +17,7 @@ from paraqd.scoring.judge.cross_encoder import CrossModel
 from paraqd.scoring.markup import plain
 from paraqd.scoring.signature import signature
 from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict
+from paraqd.text_check import is_blank, pair_problem
 
 
 class Judge(Protocol):
@@ -29,8 +30,6 @@ class Judge(Protocol):
 
 MODES = ("fused", "encoder")
 OnProgress = Callable[[int, int], None]
-FORMAT = 1
-_DEFAULT = Path(__file__).parents[1] / "models" / "default"
 _MOSTLY, _HARDLY, _FEW_LETTERS = 0.8, 0.2, 8
 _FIRST, _CHUNK = 16, 256  # pairs that are read while those before them are judged: few at first, then more
 
@@ -112,15 +111,14 @@ class Scorer:
         """
         if mode not in MODES:
             raise ModelError(f"mode {mode!r} is not known: choose {' or '.join(MODES)}")
-        folder = _DEFAULT if model is None else model_folder(model)
-        facts, digest = _facts(folder)
-        chosen = float(facts.get("threshold", THRESHOLD)) if threshold is None else threshold
-        name = str(facts.get("name", folder.name))
+        folder = read_model_folder("default" if model is None else model)
         if threads is not None and threads < 1:
             raise ModelError(f"{threads} threads cannot work: give 1 or more")
-        judge = _encoder(folder, facts, threads) if mode == "encoder" else _fused(folder, facts, threads, skip=skip)
-        asked = skip or mode == "encoder" or facts.get("kind") == "reading"  # there is nothing to skip
-        return cls(name=name, digest=digest, judge=judge, mode=mode, threshold=chosen, skip=asked)
+        judge = _encoder(folder, threads) if mode == "encoder" else _fused(folder, threads, skip=skip)
+        digest = folder.verified_hash8(files=()) if folder.kind == "reading" else folder.verified_hash8()
+        chosen = float(folder.facts.get("threshold", THRESHOLD)) if threshold is None else threshold
+        asked = skip or mode == "encoder" or folder.kind == "reading"  # there is nothing to skip
+        return cls(name=folder.name, digest=digest, judge=judge, mode=mode, threshold=chosen, skip=asked)
 
     def score(self, question: str, paraphrase: str) -> Verdict:
         """Score one pair.
@@ -169,7 +167,7 @@ class Scorer:
     def _begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
         found: dict[int, Verdict] = {}
         for number, (question, paraphrase) in enumerate(pairs):
-            if not paraphrase.strip():
+            if is_blank(paraphrase):
                 found[number] = self._made(-1.0, (_blank(question),))
             elif question.split() == paraphrase.split():
                 found[number] = self._made(1.0, ())
@@ -208,22 +206,14 @@ def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, st
         start, size = start + taken, min(2 * size, _CHUNK)
 
 
-def model_folder(name_or_folder: str | Path) -> Path:
-    """Return the folder of a model: ``default`` and ``reading`` come with the package."""
-    given = Path(name_or_folder).expanduser()
-    packaged = _DEFAULT.parent / given
-    named = given.name == str(name_or_folder) and (packaged / "paraqd.json").is_file()
-    return packaged if named and not given.exists() else given
-
-
 def holds_scorer(name_or_folder: str | Path) -> bool:
-    """Tell whether a name or folder holds a fused scorer.
+    """Return True if a name or folder holds a fused scorer.
 
     >>> holds_scorer("default"), holds_scorer("all-MiniLM-L6-v2")
     (True, False)
     """
     try:
-        return "fusion" in _facts(model_folder(name_or_folder))[0]
+        return "fusion" in read_model_folder(name_or_folder).facts
     except ModelError:
         return False
 
@@ -241,19 +231,19 @@ class EncoderJudge:
         return lambda: [(float(score), ()) for score in wait()]
 
 
-def _fused(folder: Path, facts: dict[str, Any], threads: int | None, *, skip: bool) -> FusedJudge:
-    if "fusion" not in facts:
-        hint = " (for its cosine choose the mode encoder)" if facts.get("kind") == "bi-encoder" else ""
-        raise ModelError(f"{folder} holds no fused scorer: its paraqd.json has no weights for the evidence{hint}")
-    fusion = Fusion.from_dict(facts["fusion"])
-    model = None if facts.get("kind") == "reading" else CrossModel(folder, threads=threads)
+def _fused(folder: ModelFolder, threads: int | None, *, skip: bool) -> FusedJudge:
+    if "fusion" not in folder.facts:
+        hint = " (for its cosine choose the mode encoder)" if folder.kind == "bi-encoder" else ""
+        raise ModelError(f"{folder.path} holds no fused scorer: its paraqd.json has no weights for the evidence{hint}")
+    fusion = Fusion.from_dict(folder.facts["fusion"])
+    model = None if folder.kind == "reading" else CrossModel(folder.path, threads=threads, kinds=folder.evidence_kinds)
     return FusedJudge(fusion, model, skip=skip)
 
 
-def _encoder(folder: Path, facts: dict[str, Any], threads: int | None) -> EncoderJudge:
-    if facts.get("kind") != "bi-encoder":
-        raise ModelError(f"{folder} holds no bi-encoder: the mode encoder wants the folder of one")
-    return EncoderJudge(BiEncoder(folder, threads=threads))
+def _encoder(folder: ModelFolder, threads: int | None) -> EncoderJudge:
+    if folder.kind != "bi-encoder":
+        raise ModelError(f"{folder.path} holds no bi-encoder: the mode encoder needs the folder of one")
+    return EncoderJudge(BiEncoder(folder.path, threads=threads))
 
 
 def _check(pairs: Sequence[tuple[object, object]]) -> None:
@@ -261,11 +251,8 @@ def _check(pairs: Sequence[tuple[object, object]]) -> None:
         if isinstance(pair, str) or len(pair) != 2:
             raise ValueError(f"pair {number} is no pair: (question, paraphrase) is wanted")
         question, paraphrase = pair
-        for name, text in (("question", question), ("paraphrase", paraphrase)):
-            if not isinstance(text, str):
-                raise ValueError(f"pair {number}: the {name} is not text but {type(text).__name__}")
-        if not str(question).strip():
-            raise ValueError(f"pair {number}: the question is blank")
+        if problem := pair_problem(question, paraphrase, longest=None, unicode=False):
+            raise ValueError(f"pair {number}: {problem}")
 
 
 def _blank(question: str) -> Evidence:
@@ -295,26 +282,3 @@ def _unreadable(question: str, paraphrase: str) -> Evidence:
     spans = [((len(text) - len(text.lstrip()), len(text.rstrip())),) for text in (question, paraphrase)]
     message = "The two texts are written in different scripts: what they say cannot be compared."
     return Evidence(EvidenceKind.INCOHERENT, spans[0], spans[1], message, -2.0)
-
-
-def _facts(folder: Path) -> tuple[dict[str, Any], str]:
-    """Return what a model folder says of itself, and eight digits that stand for it."""
-    import hashlib
-
-    path = folder / "paraqd.json"
-    if not path.is_file():
-        what = "is no model folder: it has no paraqd.json" if folder.is_dir() else "is not here"
-        raise ModelError(f"{folder} {what}; give default or a folder that paraqd train or paraqd export made")
-    try:
-        raw = path.read_bytes()
-        facts = json.loads(raw)
-    except (OSError, ValueError):
-        facts = None
-    if not isinstance(facts, dict):
-        raise ModelError(f"{path} cannot be read: train or install the model again")
-    if facts.get("format") != FORMAT:
-        raise ModelError(
-            f"{folder} is of format {facts.get('format')}, and this version of paraqd reads format {FORMAT}: install "
-            "the version it was made with, or train it again"
-        )
-    return facts, hashlib.sha256(raw).hexdigest()[:8]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import tempfile
@@ -14,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.errors import ModelError
+from paraqd.errors import ModelError
+from paraqd.model_folder import FACTS_FILE, ONNX_FILE, TOKENIZER_FILE, read_model_folder, write_facts
 from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossModel
-from paraqd.scoring.judge.session import MODEL, TOKENIZER
 from paraqd.scoring.scorer import Scorer
 from paraqd.training.judge_model import HEADS_FILE
 from paraqd.training.onnx_graph import Rounding, Weights, encoder_graph, judge_graph, write_graph
@@ -25,7 +24,7 @@ from paraqd.training.quantisation import trained_roundings, watched_roundings
 
 MOST_MOVED, TRAINED_MOVED = 0.02, 0.05
 _NEARLY_ALL = 0.99
-_COPIED = ("paraqd.json", TOKENIZER, "config.json", "README.md", "LICENSE")
+_COPIED = (FACTS_FILE, TOKENIZER_FILE, "config.json", "README.md", "LICENSE")
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def export_model(
     if bits not in (8, 16, 32):
         raise ModelError(f"weights in {bits} bits cannot be written: choose 8, 16 or 32")
     source, target = Path(folder), Path(out)
-    facts = _facts(source)
+    facts = dict(read_model_folder(source).facts)
     kind = str(facts.get("kind", "bi-encoder"))
     config, weights = _config(source), _weights(source)
     build = encoder_graph if kind == "bi-encoder" else judge_graph
@@ -116,7 +115,8 @@ def export_model(
             )
         target.mkdir(parents=True, exist_ok=True)
         shutil.copytree(made[bits], target, dirs_exist_ok=True)
-    size = sum(path.stat().st_size for path in ((target / MODEL), (target / TOKENIZER))) / 1e6
+        write_facts(target, facts)  # once more: the folder may also hold the weights in full
+    size = sum(path.stat().st_size for path in ((target / ONNX_FILE), (target / TOKENIZER_FILE))) / 1e6
     return Exported(target, kind, size, len(pairs), float(moved.max()), nearly_all, float(moved.mean()))
 
 
@@ -125,8 +125,8 @@ def _write(source: Path, place: Path, facts: dict[str, Any], graph: Any) -> None
     for name in _COPIED:
         if (source / name).is_file():
             shutil.copyfile(source / name, place / name)
-    write_graph(graph, place / MODEL)
-    _sign(place, facts)
+    write_graph(graph, place / ONNX_FILE)
+    write_facts(place, facts)
 
 
 def _watched(
@@ -139,22 +139,6 @@ def _watched(
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         return watched_roundings(weights, encoder_graph, config, BiEncoder(exact).feeds(texts))
     return watched_roundings(weights, judge_graph, config, CrossModel(exact).feeds(pairs))
-
-
-def _sign(folder: Path, facts: dict[str, Any]) -> None:
-    """Write what the weights are into ``paraqd.json``, so that other weights are another signature."""
-    with open(folder / MODEL, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    text = json.dumps({**facts, "onnx_sha256": digest}, indent=2)
-    (folder / "paraqd.json").write_text(text + "\n", encoding="utf-8")
-
-
-def _facts(folder: Path) -> dict[str, Any]:
-    path = folder / "paraqd.json"
-    if not path.is_file():
-        raise ModelError(f"{folder} is no model folder: it has no paraqd.json (paraqd train makes one)")
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found
 
 
 def _config(folder: Path) -> dict[str, Any]:

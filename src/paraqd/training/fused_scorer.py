@@ -24,18 +24,18 @@ from paraqd.evaluation.calibration import calibrate
 from paraqd.evaluation.intervals import bootstrap
 from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.generators.runtime import quiet
+from paraqd.model_folder import FACTS_FILE, write_facts
 from paraqd.reading import read
 from paraqd.scoring.evidence.rules import READER
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.markup import plain
-from paraqd.scoring.scorer import FORMAT
 from paraqd.scoring.verdict import THRESHOLD, probability_of
 from paraqd.training.fusion_weights import fit_fusion
 from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
 from paraqd.training.judge_card import INTERVALS, judge_card
 from paraqd.training.judge_corpus import WEIGHTS, JudgeSets, judge_sets, pair_weights
 from paraqd.training.judge_data import SHOWN, JudgeData, join_data, read_data, tokenize_pairs, write_data
-from paraqd.training.judge_model import make_judge, save_judge
+from paraqd.training.judge_model import KINDS, make_judge, save_judge
 from paraqd.training.model_folder import check_out
 from paraqd.training.processes import refuse_several
 from paraqd.training.settings import EncoderTrainingError, require_training
@@ -98,7 +98,7 @@ def train_extended(
     settings = settings or JudgeSettings()
     tell: Progress = progress or (lambda stage, done, total, remark: None)
     folder = Path(out)
-    if (folder / "paraqd.json").is_file() and not overwrite:
+    if (folder / FACTS_FILE).is_file() and not overwrite:
         raise EncoderTrainingError(f"{folder} holds a model already: choose another --out, or --overwrite")
     check_out(folder, overwrite=True)
     if not (encoder_folder(encoder) / "config.json").is_file():
@@ -199,7 +199,7 @@ def train_on_sets(
             for name, path in sets.validation.items()
         }
         tell("weighing the evidence", 0, None, "")
-        facts = {"format": FORMAT, "name": folder.name, "kind": "fused", "threshold": THRESHOLD, **asked}
+        facts = {"name": folder.name, "kind": "fused", "threshold": THRESHOLD, "kinds": list(KINDS), **asked}
         facts |= weigh({n: (p, judge_scores(judge, d, device=device)) for n, (p, d) in checked.items()})
         facts["versions"] = {"torch": torch.__version__.partition("+")[0]}
         _save(judge.cpu(), tokenizer, folder, facts)
@@ -328,7 +328,7 @@ def _save(judge: Any, tokenizer: Any, folder: Path, facts: Mapping[str, Any]) ->
     shutil.rmtree(temporary, ignore_errors=True)
     try:
         save_judge(judge, tokenizer, temporary)
-        (temporary / "paraqd.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        write_facts(temporary, facts)
         (temporary / "README.md").write_text(judge_card(facts), encoding="utf-8")
         if folder.exists():
             shutil.rmtree(folder)

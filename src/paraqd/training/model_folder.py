@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from paraqd.generators.encoder import MODEL_FORMAT
+from paraqd.errors import ModelError
 from paraqd.generators.runtime import quiet
+from paraqd.model_folder import FACTS_FILE, read_model_folder, write_facts
 from paraqd.training.settings import EncoderTrainingError
 
 _NEEDED = ("modules.json", "config.json", "model.safetensors")
@@ -23,9 +23,7 @@ def save_model(model: Any, out: Path, facts: Mapping[str, Any]) -> None:
     try:
         with quiet():
             model.save_pretrained(str(temporary), create_model_card=False, safe_serialization=True)
-        (temporary / "paraqd.json").write_text(
-            json.dumps({"format": MODEL_FORMAT, **facts}, indent=2) + "\n", encoding="utf-8"
-        )
+        write_facts(temporary, facts)
         (temporary / "README.md").write_text(model_card(facts), encoding="utf-8")
         if out.exists():
             shutil.rmtree(out)
@@ -37,7 +35,7 @@ def save_model(model: Any, out: Path, facts: Mapping[str, Any]) -> None:
 def check_out(folder: Path, *, overwrite: bool) -> None:
     """Refuse, before any work is done, a place where no model may be written."""
     if folder.is_dir():
-        if any(folder.iterdir()) and not (folder / "paraqd.json").is_file():
+        if any(folder.iterdir()) and not (folder / FACTS_FILE).is_file():
             raise EncoderTrainingError(f"{folder} is a folder with other things in it: choose another --out")
     elif folder.exists():
         raise EncoderTrainingError(f"{folder} is a file: choose another --out")
@@ -58,18 +56,9 @@ def read_facts(folder: Path) -> dict[str, Any]:
                 f"{folder} is not a whole model folder: it holds no {name}; train or copy it again"
             )
     try:
-        facts = json.loads((folder / "paraqd.json").read_text(encoding="utf-8"))
-        version = facts["format"]
-    except FileNotFoundError:
-        raise EncoderTrainingError(f"{folder} was not made by paraqd: it holds no paraqd.json") from None
-    except (ValueError, KeyError, TypeError):
-        raise EncoderTrainingError(f"{folder}: paraqd.json cannot be read; train or copy the model again") from None
-    if version != MODEL_FORMAT:
-        raise EncoderTrainingError(
-            f"{folder} is of format {version}, and this version of paraqd reads format {MODEL_FORMAT}: "
-            "install the version it was made with, or train it again"
-        )
-    return dict(facts)
+        return dict(read_model_folder(folder).facts)
+    except ModelError as error:
+        raise EncoderTrainingError(str(error)) from None
 
 
 def model_card(facts: Mapping[str, Any]) -> str:

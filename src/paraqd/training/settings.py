@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 from paraqd.errors import ParaqdError
+from paraqd.extras import require_extra
 
 Loss = Literal["triplet", "mnrl"]
 Distance = Literal["cosine", "euclidean"]
@@ -98,7 +98,5 @@ class TrainSettings:
 
 
 def require_training() -> None:
-    """Raise one line that names the extra where something for training is not installed."""
-    missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
-    if missing:
-        raise EncoderTrainingError(f"training needs {', '.join(missing)}: pip install 'paraqd[train]'")
+    """Raise `MissingExtraError` if a package that training needs is not installed."""
+    require_extra("train", "training", *_PACKAGES)

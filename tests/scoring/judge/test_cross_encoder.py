@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from paraqd import Scorer
+from paraqd.errors import ModelError
 from paraqd.reading import read
-from paraqd.scoring.errors import ModelError
 from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.scoring.judge.cross_encoder import CrossModel
 from paraqd.scoring.normalise_quantities import harmonise
@@ -86,7 +86,7 @@ def test_a_folder_that_is_not_whole_is_one_line(judge_folder, tmp_path, gone):
     folder = tmp_path / "judge"
     shutil.copytree(judge_folder, folder)
     (folder / gone).unlink()
-    with pytest.raises(ModelError, match="is not whole"):
+    with pytest.raises(ModelError, match=f"has no {gone}"):
         Scorer.load(folder)
     (folder / gone).write_text("broken")
     with pytest.raises(ModelError, match="cannot be loaded"):

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paraqd.errors import ModelError
 from paraqd.scoring.judge.session import Feed, OnnxFolder, Row, feed
 from paraqd.scoring.verdict import EvidenceKind, Span
 
-KINDS = tuple(EvidenceKind)
 LONGEST = 320  # tokens of both texts: so many it is trained on
 _SPECIAL = 3  # [CLS] question [SEP] paraphrase [SEP]
 _OVERLAP = 24
@@ -44,6 +45,7 @@ class Judgement:
 
     parts: tuple[_Part, ...]
     encodings: tuple[Any, Any]  # of both texts, as the tokenizer gives them
+    kind_names: tuple[EvidenceKind, ...]  # in the order of the model's outputs
 
     @cached_property
     def offsets(self) -> tuple[list[Span], list[Span]]:
@@ -62,6 +64,11 @@ class Judgement:
         logits = np.mean([part.kinds for part in self.parts], axis=0)
         shares = np.exp(logits - logits.max())
         return tuple((shares / shares.sum()).tolist())
+
+    @property
+    def kind(self) -> EvidenceKind:
+        """The likeliest kind of fault."""
+        return self.kind_names[max(range(len(self.kind_names)), key=self.kinds.__getitem__)]
 
     @property
     def question(self) -> tuple[Mark, ...]:
@@ -94,7 +101,23 @@ class _Encoded(NamedTuple):
 
 
 class CrossModel(OnnxFolder):
-    """A judge in a folder."""
+    """A judge in a folder.
+
+    Parameters
+    ----------
+    kinds : sequence of str
+        The kinds of evidence in the order of the model's outputs.
+
+    """
+
+    def __init__(
+        self, folder: str | Path, *, threads: int | None = None, kinds: Sequence[str] = tuple(EvidenceKind)
+    ) -> None:
+        super().__init__(folder, threads=threads)
+        unknown = [kind for kind in kinds if kind not in set(EvidenceKind)]
+        if unknown:
+            raise ModelError(f"{folder} names the kind of evidence {unknown[0]!r}, which this version does not know")
+        self.kinds = tuple(map(EvidenceKind, kinds))
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Judgement]:
         """Judge pairs; what is said of one does not depend on the others."""
@@ -119,7 +142,7 @@ class CrossModel(OnnxFolder):
             for (number, first, second), (valid, kinds, places) in zip(windows, wait(), strict=True):
                 parts[number].append(_Part(float(valid), kinds, places, first, second))
             return [
-                Judgement(tuple(mine), (encoded[q].encoding, encoded[p].encoding))
+                Judgement(tuple(mine), (encoded[q].encoding, encoded[p].encoding), self.kinds)
                 for mine, (q, p) in zip(parts, pairs, strict=True)
             ]
 

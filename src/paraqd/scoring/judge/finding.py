@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from paraqd.reading import Problem
 from paraqd.scoring.evidence.finding import Finding
-from paraqd.scoring.judge.cross_encoder import KINDS, Judgement, Mark
+from paraqd.scoring.judge.cross_encoder import Judgement, Mark
 from paraqd.scoring.normalise_quantities import Harmonised
 from paraqd.scoring.verdict import EvidenceKind, Span
 
@@ -35,7 +35,7 @@ def learned_finding(question: Problem, paraphrase: Problem, judgement: Judgement
 
     It was shown the paraphrase as ``made``; places are those in the paraphrase as it was given.
     """
-    kind = KINDS[max(range(len(KINDS)), key=judgement.kinds.__getitem__)]
+    kind = judgement.kind
     here, there = judgement.question, judgement.paraphrase
     sure = tuple(Mark(*made.back(mark.start, mark.end), mark.fault) for mark in there if mark.fault > 0)
     spans = (_spans(question.text, here), _spans(paraphrase.text, sure))

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.errors import ModelError
+from paraqd.errors import ModelError
+from paraqd.model_folder import ONNX_FILE, TOKENIZER_FILE
 
-MODEL, TOKENIZER = "onnx/model.onnx", "tokenizer.json"
 # optimizers of the runtime that are left out: as one operator a sum and the norm behind it take 3.4 times as long on
 # two threads, 7.5 on one
 NOT_FUSED = ["SkipLayerNormFusion"]
@@ -52,12 +52,6 @@ class OnnxFolder:
         self.threads = threads or usable_cores()
         self._made: dict[tuple[str, int], Any] = {}
         self._lock = RLock()
-        for name in (MODEL, TOKENIZER):
-            if not (self.folder / name).is_file():
-                raise ModelError(
-                    f"{self.folder} is not whole: it has no {name}; a folder that was trained here becomes whole with "
-                    "paraqd export, another must be installed again"
-                )
 
     @property
     def session(self) -> Any:
@@ -111,7 +105,7 @@ class OnnxFolder:
         options.add_session_config_entry("session.force_spinning_stop", "1")  # its threads hinder those of others
         try:
             return onnxruntime.InferenceSession(
-                str(self.folder / MODEL),
+                str(self.folder / ONNX_FILE),
                 options,
                 providers=["CPUExecutionProvider"],
                 disabled_optimizers=NOT_FUSED,
@@ -123,7 +117,7 @@ class OnnxFolder:
         from tokenizers import Tokenizer
 
         try:
-            tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
+            tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER_FILE))
         except Exception as error:
             raise ModelError(f"the tokenizer in {self.folder} cannot be loaded: {error}") from None
         tokenizer.no_truncation()

@@ -1,0 +1,97 @@
+"""Turn a missing optional dependency into one clear line that names the extra to install."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from paraqd.errors import ParaqdError
+
+# the modules that each extra installs
+EXTRAS = {
+    "parquet": ("pyarrow",),
+    "excel": ("openpyxl",),
+    "augment": ("spacy", "lemminflect"),
+    "generate": ("torch", "transformers", "sentencepiece", "sacremoses", "gguf", "safetensors"),
+    "ray": ("ray",),
+    "train": ("sentence_transformers", "accelerate", "datasets", "matplotlib", "sklearn", "onnx"),
+}
+
+
+class MissingExtraError(ParaqdError, ImportError):
+    """An optional dependency is not installed; the message names the extra."""
+
+
+def extra_of(module: str) -> str | None:
+    """Return the extra that installs a module, or None if no extra does.
+
+    >>> extra_of("torch.nn"), extra_of("json")
+    ('generate', None)
+    """
+    package = module.partition(".")[0]
+    return next((extra for extra, modules in EXTRAS.items() if package in modules), None)
+
+
+def require_extra(extra: str, purpose: str, *modules: str) -> None:
+    """Raise `MissingExtraError` if a module of an extra is not installed.
+
+    Parameters
+    ----------
+    extra : str
+        A name from `EXTRAS`.
+    purpose : str
+        A noun for the message, such as ``training``.
+    modules : str
+        The modules to look for; all modules of the extra unless given.
+
+    Examples
+    --------
+    >>> require_extra("train", "training", "no_such_package")
+    Traceback (most recent call last):
+    ...
+    paraqd.extras.MissingExtraError: no_such_package is not installed (needed for training): pip install 'paraqd[train]'
+
+    """
+    missing = [name for name in modules or EXTRAS[extra] if importlib.util.find_spec(name) is None]
+    if missing:
+        raise MissingExtraError(_message(missing, extra, purpose))
+
+
+@contextmanager
+def optional_imports(purpose: str) -> Iterator[None]:
+    """Turn a failed import of an optional dependency inside the block into a `MissingExtraError`.
+
+    >>> with optional_imports("Parquet files"):
+    ...     raise ModuleNotFoundError(name="pyarrow")
+    Traceback (most recent call last):
+    ...
+    paraqd.extras.MissingExtraError: pyarrow is not installed (needed for Parquet files): pip install 'paraqd[parquet]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        extra = extra_of(package)
+        if extra is None:
+            raise
+        raise MissingExtraError(_message([package], extra, purpose), name=error.name) from None
+
+
+def missing_extra(error: BaseException) -> str | None:
+    """Return the remedy in one line if an error is the failed import of an optional dependency, else None.
+
+    >>> missing_extra(ModuleNotFoundError(name="spacy"))
+    "spacy is not installed: pip install 'paraqd[augment]'"
+    """
+    if isinstance(error, MissingExtraError):
+        return str(error)
+    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    extra = extra_of(package)
+    return None if extra is None else _message([package], extra, "")
+
+
+def _message(modules: Sequence[str], extra: str, purpose: str) -> str:
+    verb = "is" if len(modules) == 1 else "are"
+    needed = f" (needed for {purpose})" if purpose else ""
+    return f"{', '.join(modules)} {verb} not installed{needed}: pip install 'paraqd[{extra}]'"

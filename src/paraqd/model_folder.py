@@ -1,0 +1,166 @@
+"""Read and write ``paraqd.json``, the file that describes the model in a folder.
+
+It holds the facts about a model: its name and kind, the threshold, the fusion's weights, how it was trained. Two of
+them are added by `write_facts` and checked when a model is loaded: ``kinds``, the kinds of evidence in the order of
+the model's outputs, and ``sha256``, the hashes of the files with weights and of the tokenizer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraqd.errors import ModelError
+
+FORMAT = 1
+FACTS_FILE, ONNX_FILE, TOKENIZER_FILE = "paraqd.json", "onnx/model.onnx", "tokenizer.json"
+# version 0.1.0 did not store the kinds; this is the order in which its models give them
+_KINDS_OF_0_1_0 = (
+    "number_lost",
+    "number_added",
+    "number_changed",
+    "unit_changed",
+    "entity_changed",
+    "question_lost",
+    "question_changed",
+    "relation_changed",
+    "content_lost",
+    "content_added",
+    "incoherent",
+)
+_HASHED = ("*.safetensors", "[0-9]*_*/*.safetensors", ONNX_FILE, TOKENIZER_FILE)
+_SHIPPED = Path(__file__).parent / "models"
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A folder with a model and the facts about it; `read_model_folder` makes one."""
+
+    path: Path
+    facts: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return str(self.facts.get("name", self.path.name))
+
+    @property
+    def kind(self) -> str:
+        """The kind of model: ``fused``, ``reading`` or ``bi-encoder``."""
+        return str(self.facts.get("kind", ""))
+
+    @property
+    def evidence_kinds(self) -> tuple[str, ...]:
+        """The kinds of evidence in the order of the model's outputs."""
+        kinds = self.facts.get("kinds", _KINDS_OF_0_1_0)
+        if not isinstance(kinds, (list, tuple)) or not kinds or not all(isinstance(kind, str) for kind in kinds):
+            raise ModelError(f"{self.path / FACTS_FILE}: 'kinds' is not a list of names; install or train it again")
+        return tuple(kinds)
+
+    @property
+    def recorded_hashes(self) -> dict[str, str]:
+        """The sha256 of each file, as recorded when the model was written."""
+        recorded = self.facts.get("sha256", {})
+        if not isinstance(recorded, Mapping):
+            raise ModelError(f"{self.path / FACTS_FILE}: 'sha256' is not an object; install or train the model again")
+        found = {str(name): str(digest) for name, digest in recorded.items()}
+        if "onnx_sha256" in self.facts:  # as version 0.1.0 wrote it
+            found.setdefault(ONNX_FILE, str(self.facts["onnx_sha256"]))
+        return found
+
+    def verified_hash8(self, files: Iterable[str] = (ONNX_FILE, TOKENIZER_FILE)) -> str:
+        """Check files against their recorded hashes, and return 8 hex digits that identify facts and files.
+
+        Raises
+        ------
+        ModelError
+            If a file is missing or is not the one that was recorded.
+
+        """
+        recorded = self.recorded_hashes
+        whole = hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode())
+        for name in files:
+            path = self.path / name
+            if not path.is_file():
+                raise ModelError(
+                    f"{self.path} has no {name}: run paraqd export on a folder that you trained, or install the model "
+                    "again"
+                )
+            digest = sha256_of(path)
+            if recorded.get(name, digest) != digest:
+                raise ModelError(
+                    f"{path} is not the file that the model was written with (its sha256 differs from {FACTS_FILE}): "
+                    "install the model again, or run paraqd export"
+                )
+            whole.update(f"{name} {digest}\n".encode())
+        return whole.hexdigest()[:8]
+
+
+def find_model_folder(name_or_folder: str | Path) -> Path:
+    """Return the folder of a model: ``default`` and ``reading`` come with the package.
+
+    >>> find_model_folder("default").name, find_model_folder("my/model").as_posix()
+    ('default', 'my/model')
+    """
+    given = Path(name_or_folder).expanduser()
+    shipped = _SHIPPED / given
+    is_name = given.name == str(name_or_folder) and (shipped / FACTS_FILE).is_file()
+    return shipped if is_name and not given.exists() else given
+
+
+def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
+    """Read the facts about the model in a folder.
+
+    Raises
+    ------
+    ModelError
+        If the folder has no model that this version can read.
+
+    """
+    folder = find_model_folder(name_or_folder)
+    path = folder / FACTS_FILE
+    if not path.is_file():
+        problem = f"is not a model folder: it has no {FACTS_FILE}" if folder.is_dir() else "does not exist"
+        raise ModelError(f"{folder} {problem}; give default or a folder that paraqd train or paraqd export made")
+    try:
+        facts = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ModelError(f"{path} cannot be read (nested too deeply): install or train the model again") from None
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} cannot be read ({error}): install or train the model again") from None
+    if not isinstance(facts, dict):
+        raise ModelError(f"{path} cannot be read (it is not a JSON object): install or train the model again")
+    if facts.get("format") != FORMAT:
+        raise ModelError(
+            f"{folder} is of format {facts.get('format')}, and this version of paraqd reads format {FORMAT}: install "
+            "the version that wrote it, or train the model again"
+        )
+    return ModelFolder(folder, facts)
+
+
+def write_facts(folder: str | Path, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Write ``paraqd.json`` beside the weights and the tokenizer, whose hashes it records; return all facts.
+
+    Write the other files first. Hashes of an earlier version of the folder are replaced.
+    """
+    folder = Path(folder)
+    paths = sorted({path for pattern in _HASHED for path in folder.glob(pattern) if path.is_file()})
+    kept = {key: value for key, value in facts.items() if key not in ("format", "sha256", "onnx_sha256")}
+    hashes = {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
+    whole = {"format": FORMAT, **kept, **({"sha256": hashes} if hashes else {})}
+    (folder / FACTS_FILE).write_text(json.dumps(whole, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    return whole
+
+
+def sha256_of(path: Path) -> str:
+    """Return the sha256 of a file as 64 hex digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number that a model can use")

@@ -1,0 +1,78 @@
+"""Check that a value is a usable text."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 100_000  # characters; no word problem is longer, and scoring one would take minutes
+SPREADSHEET_ERRORS = frozenset(
+    ("#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!", "#SPILL!", "#CALC!")
+)
+# signs that take no room; a file that was not written to its end is filled with NUL
+_INVISIBLE = re.compile("[\\s\0\u200b\u200c\u200d\u2060\ufeff]*")
+
+
+def is_blank(text: str) -> bool:
+    r"""Return True if a text shows nothing: only spaces, zero-width signs and NUL characters.
+
+    >>> is_blank(" \n\u200b\0"), is_blank("0")
+    (True, False)
+    """
+    return _INVISIBLE.fullmatch(text) is not None
+
+
+def text_problem(
+    value: object, role: str = "text", *, allow_blank: bool = False, longest: int | None = None, unicode: bool = False
+) -> str:
+    r"""Return the reason why a value is not a usable text, or an empty string if it is one.
+
+    Parameters
+    ----------
+    value : object
+        Anything; None counts as blank.
+    role : str
+        A name for the text in the message, such as ``question``.
+    allow_blank : bool
+        Accept a text that shows nothing, but not None: a blank paraphrase has lost everything, but it can be scored.
+    longest : int, optional
+        Reject a text with more characters.
+    unicode : bool
+        Reject half of a surrogate pair, which no file in UTF-8 can hold.
+
+    Examples
+    --------
+    >>> text_problem("How many?"), text_problem("  ", "question"), text_problem(5, "paraphrase")
+    ('', 'blank question', 'paraphrase is not text')
+    >>> text_problem(" #NAME? ", "question")
+    'question is a spreadsheet error (#NAME?), not text'
+    >>> text_problem("How many? " * 20_000, "paraphrase", longest=LONGEST)
+    'paraphrase is longer than 100,000 characters'
+    >>> text_problem("\ud83d", unicode=True)
+    'text is not valid Unicode'
+
+    """
+    if not allow_blank and (value is None or (isinstance(value, str) and is_blank(value))):
+        return f"blank {role}"
+    if not isinstance(value, str):
+        return f"{role} is not text"
+    if "#" in value and value.strip().upper() in SPREADSHEET_ERRORS:
+        return f"{role} is a spreadsheet error ({value.strip()}), not text"
+    if longest is not None and len(value) > longest:
+        return f"{role} is longer than {longest:,} characters"
+    if unicode:
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return f"{role} is not valid Unicode"
+    return ""
+
+
+def pair_problem(question: object, paraphrase: object, *, longest: int | None = LONGEST, unicode: bool = True) -> str:
+    """Return the reason why a pair of texts cannot be scored, or an empty string; the paraphrase may be blank.
+
+    >>> pair_problem("How many?", ""), pair_problem("", "How many?")
+    ('', 'blank question')
+    """
+    return text_problem(question, "question", longest=longest, unicode=unicode) or text_problem(
+        paraphrase, "paraphrase", allow_blank=True, longest=longest, unicode=unicode
+    )

@@ -1,0 +1,136 @@
+"""The facts of a model folder are read and written in one place, and its files are the ones that were recorded."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from paraqd import Scorer
+from paraqd.errors import ModelError
+from paraqd.model_folder import find_model_folder, read_model_folder, write_facts
+from paraqd.scoring.verdict import EvidenceKind
+
+DEFAULT = find_model_folder("default")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a copy of the shipped model."""
+    return shutil.copytree(DEFAULT, tmp_path / "model")
+
+
+def change_facts(folder, **changes):
+    facts = json.loads((folder / "paraqd.json").read_text("utf-8")) | changes
+    facts = {key: value for key, value in facts.items() if value is not None}
+    (folder / "paraqd.json").write_text(json.dumps(facts), "utf-8")
+
+
+def as_of_0_1_0(folder):
+    facts = read_model_folder(folder).facts
+    change_facts(folder, kinds=None, sha256=None, onnx_sha256=facts["sha256"]["onnx/model.onnx"])
+
+
+def test_the_shipped_models_record_their_kinds_and_files():
+    facts = read_model_folder("default").facts
+    assert facts["kinds"] == [kind.value for kind in EvidenceKind]
+    assert set(facts["sha256"]) == {"onnx/model.onnx", "tokenizer.json"}
+
+
+def test_a_folder_of_0_1_0_loads_and_scores_the_same(folder):
+    as_of_0_1_0(folder)
+    pair = ("Tom has 5 red and 3 blue pens. How many in all?", "Tom had 5 red pens and 3 blue ones. How many in all?")
+    assert Scorer.load(folder).score(*pair).score == Scorer.load().score(*pair).score
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_other_weights_are_refused(folder, old):
+    if old:
+        as_of_0_1_0(folder)
+    with open(folder / "onnx" / "model.onnx", "ab") as file:
+        file.write(b"\0")
+    with pytest.raises(ModelError, match=r"model\.onnx is not the file that the model was written with") as caught:
+        Scorer.load(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_another_tokenizer_is_refused(folder):
+    text = (folder / "tokenizer.json").read_text("utf-8")
+    (folder / "tokenizer.json").write_text(text.replace('"lowercase": true', '"lowercase": false') + " ", "utf-8")
+    with pytest.raises(ModelError, match=r"tokenizer\.json is not the file"):
+        Scorer.load(folder)
+
+
+@pytest.mark.parametrize("gone", ["onnx/model.onnx", "tokenizer.json"])
+def test_a_missing_file_is_one_line(folder, gone):
+    (folder / gone).unlink()
+    with pytest.raises(ModelError, match=f"has no {gone}"):
+        Scorer.load(folder)
+
+
+def test_the_signature_covers_facts_weights_and_tokenizer(folder):
+    as_of_0_1_0(folder)
+    change_facts(folder, onnx_sha256=None)  # nothing is recorded: nothing can be refused
+    signatures = {Scorer.load(folder).signature}
+    change_facts(folder, note="other facts")
+    signatures.add(Scorer.load(folder).signature)
+    for name in ("onnx/model.onnx", "tokenizer.json"):
+        with open(folder / name, "ab") as file:
+            file.write(b"\n")
+        signatures.add(Scorer.load(folder).signature)
+    assert len(signatures) == 4
+
+
+def test_kinds_are_matched_by_name(folder):
+    kinds = read_model_folder(folder).facts["kinds"]
+    change_facts(folder, kinds=kinds[::-1])
+    names = Scorer.load(folder)._judge._model.kinds
+    assert names == tuple(EvidenceKind(kind) for kind in kinds[::-1])
+    change_facts(folder, kinds=[*kinds[:-1], "colour_changed"])
+    with pytest.raises(ModelError, match="'colour_changed', which this version does not know"):
+        Scorer.load(folder)
+    change_facts(folder, kinds=5)
+    with pytest.raises(ModelError, match="'kinds' is not a list of names"):
+        Scorer.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('{"format": 1, "fusion": {"bias": NaN}}', "NaN is not a number"),
+        ('{"format": 1, "fusion": {"bias": -Infinity}}', "-Infinity is not a number"),
+        ("5", "not a JSON object"),
+        ('{"format": 2}', "is of format 2, and this version of paraqd reads format 1"),
+        ("\xff", "cannot be read"),
+    ],
+)
+def test_facts_that_cannot_be_read_are_one_line(tmp_path, content, message):
+    (tmp_path / "paraqd.json").write_bytes(content.encode("latin-1"))
+    with pytest.raises(ModelError, match=message) as caught:
+        read_model_folder(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_does_not_exist(tmp_path):
+    with pytest.raises(ModelError, match="nowhere does not exist"):
+        read_model_folder(tmp_path / "nowhere")
+
+
+def test_writing_records_what_is_there_and_replaces_old_hashes(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "tokenizer.json").write_text("{}")
+    written = write_facts(tmp_path, {"name": "m", "onnx_sha256": "old", "sha256": {"gone.bin": "old"}})
+    assert set(written["sha256"]) == {"model.safetensors", "tokenizer.json"}
+    assert "onnx_sha256" not in written
+    assert dict(read_model_folder(tmp_path).facts) == written
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_facts(tmp_path, {"bias": float("nan")})
+
+
+def test_nothing_heavy_is_imported():
+    code = "import sys, paraqd.model_folder, paraqd.text_check, paraqd.extras; print('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
