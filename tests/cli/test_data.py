@@ -168,7 +168,7 @@ def test_some_fetched_and_some_not_is_code_1(here, served, capsys):
 def test_get_of_what_cannot_be_fetched(here, fails):
     line = fails("data", "get", "em_math", "--data-dir", "data")
     assert "put it at data/em_math_test.csv" in line and "--paraphrase-column" in line
-    assert "no address is known" in fails("data", "get", "aquarat_train_operators").lower()
+    assert "its address is not known" in fails("data", "get", "aquarat_train_operators").lower()
     assert "did you mean sawp?" in fails("data", "get", "swap")
     assert "there is no folder nowhere" in fails("data", "get", "sawp", "--data-dir", "nowhere")
 

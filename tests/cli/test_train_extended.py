@@ -16,7 +16,16 @@ from paraqd import Scorer
 from paraqd.cli.main import run
 from paraqd.data.datasets import written_split
 
-QUICK = ("--questions", "4", "--without", "hand,hand_composed,strangers", "--epochs", "1", "--batch-tokens", "2048")
+QUICK = (
+    "--questions",
+    "4",
+    "--without",
+    "synthetic,synthetic_composed,strangers",
+    "--epochs",
+    "1",
+    "--batch-tokens",
+    "2048",
+)
 
 
 def written(number):

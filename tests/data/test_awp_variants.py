@@ -156,7 +156,7 @@ def test_an_installation_without_it_says_what_to_do(tmp_path, monkeypatch):
     with pytest.raises(DatasetError, match="install paraqd again"):
         get("awp-variants")
     (tmp_path / "awp_variants.jsonl.gz").write_bytes(b"another")
-    with pytest.raises(DatasetError, match=r"is not the file that came with paraqd; install paraqd again"):
+    with pytest.raises(DatasetError, match=r"has changed since paraqd was installed; install paraqd again"):
         get("awp-variants")
 
 

@@ -11,7 +11,7 @@ from paraqd.data.datasets import DatasetError, written_split
 from paraqd.data.faulty_pairs import (
     FaultyPair,
     changed_spans,
-    found_again,
+    find_words_again,
     operator_faults,
     read_faults,
     written_faults,
@@ -131,7 +131,7 @@ def test_written_pairs_know_where_their_fault_is():
 def test_words_that_stand_twice_are_not_placed():
     gone, come = changed_spans("Tom has 5 red and 5 blue pens.", "Tom has 5 red pens.")
     assert not come
-    assert found_again("Tom has 5 red and 5 blue pens.", gone, "5 red, 5 blue pens") == ((9, 13),)
+    assert find_words_again("Tom has 5 red and 5 blue pens.", gone, "5 red, 5 blue pens") == ((9, 13),)
 
 
 def test_articles_that_are_gone_leave_a_pair_valid():

@@ -15,7 +15,7 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 
 from paraqd import Scorer
 from paraqd.data.faulty_pairs import FaultyPair, write_faults
-from paraqd.data.synthetic import Block
+from paraqd.data.synthetic import SyntheticProblem
 from paraqd.training import judge_corpus, teachers
 from paraqd.training.export import export_model
 from paraqd.training.fused_scorer import train_extended, train_on_sets
@@ -45,11 +45,14 @@ def start(tmp_path_factory, word_tokenizer, judge_words):
 
 def sets(folder, pairs):
     folder.mkdir(exist_ok=True)
-    for name, seed in (("hand_train", 0), ("written_validation", 1), ("hand_validation", 2)):
+    for name, seed in (("synthetic_train", 0), ("written_validation", 1), ("synthetic_validation", 2)):
         write_faults(pairs(120, seed=seed), folder / f"{name}.jsonl.gz")
-    files = {name: folder / f"{name}.jsonl.gz" for name in ("hand_train", "written_validation", "hand_validation")}
+    files = {
+        name: folder / f"{name}.jsonl.gz" for name in ("synthetic_train", "written_validation", "synthetic_validation")
+    }
     return JudgeSets(
-        {"hand": files["hand_train"]}, {"written": files["written_validation"], "hand": files["hand_validation"]}
+        {"synthetic": files["synthetic_train"]},
+        {"written": files["written_validation"], "synthetic": files["synthetic_validation"]},
     )
 
 
@@ -62,7 +65,7 @@ def test_from_pairs_to_a_scorer(start, pairs, tmp_path):
         encoder=str(start),
         device="cpu",
     )
-    assert done.facts["data"]["hand"]["pairs"] == 120
+    assert done.facts["data"]["synthetic"]["pairs"] == 120
     assert done.facts["validation"]["written"]["macro_f1"] > 0.85
     assert done.facts["fusion"]["model_weight"] > 0
     assert "macro F1" in (tmp_path / "m" / "README.md").read_text("utf-8")
@@ -192,18 +195,22 @@ def test_teachers_are_trained_first_and_taken_up(start, pairs, tmp_path):
     assert again.facts["fusion"] == done.facts["fusion"] != alone.facts["fusion"]
 
 
-def test_near_twins_of_hand_written_validation_questions_are_not_trained_on(monkeypatch, tmp_path):
+def test_near_twins_of_synthetic_validation_questions_are_not_trained_on(monkeypatch, tmp_path):
     blocks = [
-        Block(f"b-{n}", f"Mia has {n} green pears and eats two of them. How many are left?", (), ()) for n in range(60)
+        SyntheticProblem(f"b-{n}", f"Mia has {n} green pears and eats two of them. How many are left?", (), ())
+        for n in range(60)
     ]
     other = next(
         block
         for n in range(60)
-        if judge_corpus.hand_part(block := Block(f"o-{n}", f"A bus carries {n} people to the lake.", (), ())) == "train"
+        if judge_corpus.synthetic_part(
+            block := SyntheticProblem(f"o-{n}", f"A bus carries {n} people to the lake.", (), ())
+        )
+        == "train"
     )
-    monkeypatch.setattr(judge_corpus, "hand_blocks", lambda: [*blocks, other])
-    assert {judge_corpus.hand_part(block) for block in blocks} == {"train", "validation"}
-    assert judge_corpus._free_blocks(tmp_path) == [other]
+    monkeypatch.setattr(judge_corpus, "synthetic_problems", lambda _: [*blocks, other])
+    assert {judge_corpus.synthetic_part(block) for block in blocks} == {"train", "validation"}
+    assert judge_corpus._free_problems(tmp_path) == [other]
 
 
 def test_a_teacher_of_other_labels_is_another(start, pairs, tmp_path):
@@ -212,7 +219,7 @@ def test_a_teacher_of_other_labels_is_another(start, pairs, tmp_path):
         data = tokenize_pairs(pairs(40, seed=0), PreTrainedTokenizerFast.from_pretrained(str(start)))
         data = replace(data, labels=1 - data.labels) if turned else data
         made = teachers.teacher_odds(
-            str(start), ["hand"], lambda *_, data=data: data, work=tmp_path, settings=replace(SETTINGS, epochs=1)
+            str(start), ["synthetic"], lambda *_, data=data: data, work=tmp_path, settings=replace(SETTINGS, epochs=1)
         )
         calls.append(made)
     assert not np.array_equal(*calls)

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Dialect, Row, default_id, open_table
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Dialect, Row, open_table, row_id
 from paraqd.errors import ParaqdError
 
 
@@ -62,8 +62,7 @@ def read_items(source: str | Path, *, columns: Columns = DEFAULT_COLUMNS, encodi
         key = pair_key(question, paraphrase)
         if key in pairs:
             raise AnnotationError(f"{table.name}: rows {pairs[key].number} and {number} are the same pair; remove one")
-        given = row.get(columns.id)
-        name = default_id(question) if given is None or not str(given).strip() else str(given).strip()
+        name = row_id(row, columns, question)
         pairs[key] = Item(key=key, number=number, id=name, question=question, paraphrase=paraphrase, row=row)
         first = questions.setdefault(name, pairs[key])
         if first.question != question:

@@ -24,7 +24,7 @@ _BUILD_EXAMPLE = "Example: paraqd data build questions -o questions.jsonl.gz --c
 _TEST_SETS = ("aquarat", "sawp", "pawp")
 _WIDE = 110  # columns of a terminal in which the licences have room; elsewhere --json has them
 _OWN = "em_math"  # what names of sets that are a user's own begin with
-_PLACES = {"bundled": "bundled", "local": "local", "cache": "cache", "missing": "not here"}
+_PLACES = {"bundled": "bundled", "clone": "clone", "local": "local", "cache": "cache", "missing": "not here"}
 
 app = typer.Typer(help="List, fetch, find and build data sets.", no_args_is_help=True)
 

@@ -1,21 +1,23 @@
-"""Data sets by name: where they lie, how they are fetched, and their rows; a file may stand in place of a name."""
+"""Find data sets by name, download them, and read their rows. A file can be given instead of a name."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from paraqd.data.download import DatasetError, Progress, download, expected_sha256, sha256_of
+from platformdirs import user_cache_path
+
+from paraqd.data.download import DatasetError, download, expected_sha256, sha256_of
 from paraqd.data.formats import STANDARD_INPUT, TableError
 from paraqd.data.pairs import Pair, read_pairs
 from paraqd.data.public_corpora import READERS, CorpusQuestion
 from paraqd.data.registry import DATASETS, DataFile, Dataset
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, default_id, open_table, suggest
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, open_table, row_id, suggest
+from paraqd.progress import Progress, silent
 
 __all__ = [
     "DATASETS",
@@ -27,6 +29,7 @@ __all__ = [
     "dataset",
     "dataset_names",
     "find",
+    "find_files",
     "get",
     "load_pairs",
     "load_questions",
@@ -34,11 +37,12 @@ __all__ = [
     "written_split",
 ]
 
-Where = Literal["bundled", "local", "cache", "missing"]
+Where = Literal["bundled", "local", "clone", "cache", "missing"]
 
-_BUNDLED = Path(__file__).parent / "files"  # of the sets that come with the package
+_BUNDLED = Path(__file__).parent / "files"
+_CLONE = Path(__file__).parents[3] / "datasets"  # exists only if paraqd runs from a clone of its repository
 
-# a written rewrite, and the column that names its fault
+# the columns of a rewrite and of its fault in a file of written pairs
 _WRITTEN = (
     ("heavy_valid", None),
     ("moderate_valid", None),
@@ -49,12 +53,22 @@ _WRITTEN = (
 
 @dataclass(frozen=True)
 class State:
-    """Where a data set lies; ``sound`` is False where its bytes are not the known ones, None where none are known."""
+    """The place of a data set, and the result of the check of its bytes.
+
+    ``sound`` is False if a file differs from the known one, and None if no hash is known or nothing was checked.
+    """
 
     dataset: Dataset
     where: Where
-    path: Path | None = None
+    files: tuple[Path, ...] = ()
     sound: bool | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the set, or the folder of its files if there are several; None if the set is missing."""
+        if not self.files:
+            return None
+        return self.files[0] if len(self.files) == 1 else self.files[0].parent
 
 
 def dataset_names() -> list[str]:
@@ -67,77 +81,91 @@ def dataset_names() -> list[str]:
 
 
 def dataset(name: str) -> Dataset:
-    """Return the record of a data set; DatasetError with the nearest name where there is none."""
+    """Return the record of a data set; raise a DatasetError that suggests the nearest name if there is none."""
     if name in DATASETS:
         return DATASETS[name]
     nearest = suggest(name, dataset_names())
-    remedy = f"did you mean {nearest}?" if nearest else f"known are {', '.join(DATASETS)}"
+    remedy = f"did you mean {nearest}?" if nearest else f"known names: {', '.join(DATASETS)}"
     raise DatasetError(f"there is no data set {name!r}; {remedy} (paraqd data list shows them)")
 
 
 def cache_dir() -> Path:
-    """Return the folder of downloads: ``PARAQD_CACHE_DIR``, else ``paraqd`` in the user's cache folder."""
+    """Return the folder for downloads: ``PARAQD_CACHE_DIR``, or ``paraqd`` in the user's cache folder."""
     given = os.environ.get("PARAQD_CACHE_DIR")
-    if given:
-        return Path(given)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-        return (Path(base) if base else Path.home() / "AppData" / "Local") / "paraqd" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "paraqd"
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "paraqd"
+    return Path(given) if given else user_cache_path("paraqd", appauthor=False)
 
 
 def find(name: str, data_dir: str | Path | None = None) -> Path:
-    """Return where a data set lies: in ``data_dir``, else in ``PARAQD_DATA_DIR``, else in the cache.
+    """Return the path of a data set: its file, or the folder of its files if it is loaded from several.
 
-    A bundled set lies in the package. For a set of several files it is the first. DatasetError where it is not there:
-    one line that says what to fetch and where to put it.
+    The places are ``data_dir`` or else ``PARAQD_DATA_DIR``, then a clone of the repository, then the cache. A set that
+    is installed with the package is always taken from there.
+
+    Raises
+    ------
+    DatasetError
+        If the set is not in any of these places; the message says what to fetch and where to put it.
+
     """
-    found = state(name, data_dir, check=False)
-    if found.path is None:
-        raise DatasetError(_absent(found.dataset, _data_dir(data_dir)))
-    return found.path
+    path = state(name, data_dir, check=False).path
+    if path is None:
+        raise DatasetError(_absent(dataset(name), _data_dir(data_dir)))
+    return path
+
+
+def find_files(name: str, data_dir: str | Path | None = None) -> tuple[Path, ...]:
+    """Return the paths of all files that a data set is loaded from; see `find`."""
+    find(name, data_dir)
+    return state(name, data_dir, check=False).files
 
 
 def state(name: str, data_dir: str | Path | None = None, *, check: bool = True) -> State:
-    """Say where a data set lies and, with ``check``, whether its bytes are the known ones."""
+    """Say where a data set is and, with ``check``, whether its bytes are the known ones."""
     record = dataset(name)
-    for where, place in _places(record, data_dir):
-        for path in _candidates(record.files[0], place):
-            if path.is_file():
-                return State(record, where, path, _sound(record.files[0], path) if check else None)
+    wanted = record.files if record.whole else record.files[:1]
+    for where, folder in _places(record, data_dir):
+        found = [path for file in wanted if (path := _file_in(folder, file)) is not None]
+        if len(found) == len(wanted):
+            sound = [_sound(file, path) for file, path in zip(wanted, found, strict=True)] if check else [None]
+            return State(record, where, tuple(found), False if False in sound else None if None in sound else True)
     return State(record, "missing")
 
 
-def get(name: str, data_dir: str | Path | None = None, *, progress: Progress | None = None) -> Path:
-    """Return where a data set lies, after downloading it into the cache if need be.
+def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = silent) -> Path:
+    """Return the path of a data set; download it into the cache if it is not there yet.
 
-    A file of a known sha256 (or one recorded at its first download) is checked: one that differs is an error.
+    A file with a known sha256, or with one recorded at its first download, is checked. A DatasetError is raised if it
+    differs.
     """
     record = dataset(name)
     found = state(name, data_dir)
-    if found.sound is False and record.bundled:
-        raise DatasetError(f"{found.path} is not the file that came with paraqd; install paraqd again")
+    if found.sound is False and record.kept_in == "package":
+        raise DatasetError(f"{found.path} has changed since paraqd was installed; install paraqd again")
     if found.sound is False:
         raise DatasetError(
-            f"{found.path} is not the known file of {name} (its sha256 differs); remove it and fetch it again, or "
-            "give it by its path to use it as it is"
+            f"{found.path} is not the known file of {name} (its sha256 differs); remove it and download it again, or "
+            "give its path instead of the name to use it as it is"
         )
-    if found.where in ("bundled", "local") and found.path is not None:
+    if found.path is not None and (found.where != "cache" or not record.public):
         return found.path
-    if not record.public:
-        if found.path is not None:
-            return found.path
+    files = _addressed(record)
+    if any(file.url is None for file in files):
         raise DatasetError(_absent(record, _data_dir(data_dir)))
-    for file in record.files:
+    for file in files:
         path = _downloads() / file.name
         if not path.is_file():
             download(file, path, progress=progress)
         elif _sound(file, path) is False:
             raise DatasetError(f"{path} has changed since it was downloaded; remove it and run this again")
-    return _downloads() / record.files[0].name
+    return find(name, data_dir)
+
+
+def _addressed(record: Dataset) -> tuple[DataFile, ...]:
+    """Return the files of a set with their addresses; those in the repository are below ``PARAQD_DATASETS_URL``."""
+    base = os.environ.get("PARAQD_DATASETS_URL", "").rstrip("/")
+    if record.kept_in != "repository" or not base:
+        return record.files
+    return tuple(replace(file, url=f"{base}/{file.name}") for file in record.files)
 
 
 def load_pairs(
@@ -152,9 +180,9 @@ def load_pairs(
 ) -> list[Pair]:
     """Read the pairs of a data set by its name, or of any file.
 
-    ``columns`` is what the columns are called; those of the data set unless given. ``written_pairs`` gives four
-    pairs for each question, whose ``operator`` reads ``heavy_valid`` or ``heavy_number_changed``. With ``scored`` the
-    column of scores must be there.
+    ``columns`` names the columns; by default those of the data set. ``written_pairs`` yields four pairs per question,
+    with an ``operator`` such as ``heavy_valid`` or ``heavy_number_changed``. With ``scored``, the column of scores is
+    required.
     """
     record = _named(name_or_file, "pairs")
     if record is None:
@@ -166,22 +194,26 @@ def load_pairs(
             score_column=score_column,
             scored=scored,
         )
-    path = find(record.name, data_dir)
+    paths = find_files(record.name, data_dir)
     if record.reader == "written_pairs":
         if scored:
             raise TableError(f"{record.name} has no scores, so no column {score_column!r}")
-        return list(_written(path))
-    return read_pairs(
-        path,
-        columns=columns or record.columns,
-        encoding=encoding,
-        labelled=labelled,
-        score_column=score_column,
-        scored=scored,
-        contradictions=record.contradictions,
-        operator_column=record.operator_column,
-        group_column=record.group_column,
-    )
+        return list(_written(paths[0]))
+    return [
+        pair
+        for path in paths
+        for pair in read_pairs(
+            path,
+            columns=columns or record.columns,
+            encoding=encoding,
+            labelled=labelled,
+            score_column=score_column,
+            scored=scored,
+            contradictions=record.contradictions,
+            operator_column=record.operator_column,
+            group_column=record.group_column,
+        )
+    ]
 
 
 def load_questions(
@@ -193,8 +225,8 @@ def load_questions(
 ) -> list[Row]:
     """Read the questions of a data set by its name, or of any file.
 
-    Every row has ``id`` and ``question``, and whatever else its file has. A row without a question is an error, and so
-    is an id that stands for two questions.
+    Every row has ``id`` and ``question``, and all other columns of its file. A row without a question is an error, and
+    so is an id that belongs to two different questions.
     """
     record = _named(name_or_file, "questions")
     path = None if record is None else find(record.name, data_dir)
@@ -209,11 +241,12 @@ def load_questions(
         text = row.get(columns.question)
         if not isinstance(text, str) or not text.strip():
             raise TableError(f"{table.name}, row {number}: the question is blank or not text ({columns.question!r})")
-        given = row.get(columns.id)
-        key = default_id(text) if given is None or not str(given).strip() else str(given).strip()
+        key = row_id(row, columns, text)
         before = first.setdefault(key, number)
         if rows and before < number and rows[before - 1]["question"] != text:
-            raise TableError(f"{table.name}: the id {key!r} stands for two questions, in rows {before} and {number}")
+            raise TableError(
+                f"{table.name}: the id {key!r} belongs to two different questions, in rows {before} and {number}"
+            )
         rows.append({**row, "id": key, "question": text})
     if not rows:
         raise TableError(f"{table.name} has no rows")
@@ -221,7 +254,7 @@ def load_questions(
 
 
 def written_split(question_id: str) -> Literal["benchmark", "validation", "train"]:
-    """Say to which part of ``written_pairs`` a question belongs: a tenth each is benchmark and validation.
+    """Return the part of ``written_pairs`` that a question belongs to: a tenth is benchmark, a tenth validation.
 
     >>> written_split("aqua-00000")
     'train'
@@ -231,7 +264,7 @@ def written_split(question_id: str) -> Literal["benchmark", "validation", "train
 
 
 def _named(name_or_file: str | Path, kind: str) -> Dataset | None:
-    """Return the data set of that name, or None where it is a file."""
+    """Return the data set with that name, or None if the text names a file."""
     text = str(name_or_file)
     is_name = isinstance(name_or_file, str) and text in DATASETS
     if not is_name and (text == STANDARD_INPUT or Path(text).suffix or Path(text).exists() or "/" in text):
@@ -247,51 +280,53 @@ def _data_dir(given: str | Path | None) -> Path | None:
     if not folder:
         return None
     if not Path(folder).is_dir():
-        whence = "the data folder" if given else "PARAQD_DATA_DIR"
-        raise DatasetError(f"there is no folder {folder} ({whence})")
+        origin = "the data folder" if given else "PARAQD_DATA_DIR"
+        raise DatasetError(f"there is no folder {folder} ({origin})")
     return Path(folder)
 
 
 def _places(record: Dataset, data_dir: str | Path | None) -> list[tuple[Where, Path]]:
-    """Return the folders that a data set may lie in, the first that counts first."""
-    if record.bundled:
+    """Return the folders that may contain a data set, in the order in which they are searched."""
+    if record.kept_in == "package":
         return [("bundled", _BUNDLED)]
     folder = _data_dir(data_dir)
-    local: list[tuple[Where, Path]] = [] if folder is None else [("local", folder)]
-    return [*local, ("cache", _downloads())]
+    places: list[tuple[Where, Path]] = [] if folder is None else [("local", folder)]
+    if record.kept_in == "repository":
+        places.append(("clone", _CLONE))
+    return [*places, ("cache", _downloads())]
 
 
 def _downloads() -> Path:
     return cache_dir() / "data"
 
 
-def _candidates(file: DataFile, folder: Path) -> Iterator[Path]:
-    yield folder / file.name
-    if file.name.endswith(".zip"):  # the archive as its owner unpacks it
-        yield folder / Path(file.name).parent / "train.json"
+def _file_in(folder: Path, file: DataFile) -> Path | None:
+    """Return the path of a file in a folder, or None; an archive may have been unpacked by hand."""
+    paths = [folder / file.name]
+    if file.name.endswith(".zip"):
+        paths.append(folder / Path(file.name).parent / "train.json")
+    return next((path for path in paths if path.is_file()), None)
 
 
 def _sound(file: DataFile, path: Path) -> bool | None:
-    if path.name != Path(file.name).name:  # unpacked by hand: no hash of it is known
+    if path.name != Path(file.name).name:  # unpacked by hand: its hash is not known
         return None
     expected = expected_sha256(file, path)
     return None if expected is None else sha256_of(path) == expected
 
 
 def _absent(record: Dataset, folder: Path | None) -> str:
-    if record.bundled:
+    """Return the message for a data set that is missing."""
+    if record.kept_in != "elsewhere":
         return f"{record.name} is not here: {record.obtain}"
     file = record.files[0]
-    place = f"{folder / file.name}" if folder is not None else f"{file.name} in a folder that PARAQD_DATA_DIR names"
+    place = f"{folder / file.name}" if folder is not None else f"{file.name} in the folder that PARAQD_DATA_DIR names"
     if record.public:
         return (
-            f"{record.name} is not here: run paraqd data get {record.name}, or fetch {file.url} and put it at {place}"
+            f"{record.name} is not here: run paraqd data get {record.name}, or download {file.url} and put it at "
+            f"{place}"
         )
-    return f"{record.name} is not here; put it at {place}. {_sentence(record.obtain)}"
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return f"{record.name} is not here; put it at {place}. {record.obtain[:1].upper()}{record.obtain[1:]}"
 
 
 def _corpus_row(number: int, question: CorpusQuestion) -> Row:
@@ -307,7 +342,7 @@ def _written(path: Path) -> Iterator[Pair]:
     table = open_table(path)
     missing = [name for name, _ in _WRITTEN if name not in table.columns]
     if missing:
-        raise TableError(f"{table.name} has no column {missing[0]!r}: it is not a file of written pairs")
+        raise TableError(f"{table.name} has no column {missing[0]!r}: this is not a file of written pairs")
     for number, row in enumerate(table.rows(), start=1):
         question = str(row.get("question") or "")
         if not question.strip():
@@ -315,7 +350,7 @@ def _written(path: Path) -> Iterator[Pair]:
         for name, fault in _WRITTEN:
             size = name.partition("_")[0]
             yield Pair(
-                id=str(row.get("id") or default_id(question)),
+                id=row_id(row, DEFAULT_COLUMNS, question),
                 question=question,
                 paraphrase=str(row.get(name) or ""),
                 label=int(fault is None),

@@ -1,4 +1,4 @@
-"""One file downloaded: complete and of the right hash, or not there at all."""
+"""Download one file: either it arrives complete with the right hash, or nothing is left behind."""
 
 from __future__ import annotations
 
@@ -9,26 +9,22 @@ import os
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from paraqd.data.formats import reason
 from paraqd.data.registry import DataFile
-from paraqd.data.writers import sync_folder
+from paraqd.data.writers import replace_json, sync_folder
 from paraqd.errors import ParaqdError
+from paraqd.progress import Progress, silent
 from paraqd.version import __version__
 
 TIMEOUT = 30.0  # seconds without a byte
-LIMIT = 1 << 30  # bytes of one file; the largest known has about 70 MB
-_PIECE = 1 << 16
-
-# called with (stage, bytes done, bytes in all or None)
-Progress = Callable[[str, int, int | None], None]
+LIMIT = 1 << 30  # bytes of one file; the largest known file has about 70 MB
+_CHUNK = 1 << 16
 
 
 class DatasetError(ParaqdError, ValueError):
-    """A data set that cannot be had; the message is one line that says what to fetch and where to put it."""
+    """A data set that is not available; the message says what to fetch and where to put it."""
 
 
 def sha256_of(path: Path) -> str:
@@ -41,12 +37,12 @@ def sha256_of(path: Path) -> str:
 
 
 def record_of(path: Path) -> Path:
-    """Return where the hash of a downloaded file is recorded: beside it."""
+    """Return the path of the record of a download, which is beside the file."""
     return path.with_name(f"{path.name}.download.json")
 
 
 def expected_sha256(file: DataFile, path: Path) -> str | None:
-    """Return the hash a file must have: the known one, else the one recorded at its first download, else None."""
+    """Return the hash that a file must have: the known one, or the one recorded at its first download, or None."""
     if file.sha256 is not None:
         return file.sha256
     try:
@@ -56,7 +52,7 @@ def expected_sha256(file: DataFile, path: Path) -> str | None:
     except (OSError, ValueError, AttributeError):
         found = None
     if not isinstance(found, str):
-        raise DatasetError(f"{record_of(path)} is damaged; remove it and {path.name}, and download it again")
+        raise DatasetError(f"{record_of(path)} is damaged; remove it and {path.name}, and download the file again")
     return found
 
 
@@ -64,26 +60,26 @@ def download(
     file: DataFile,
     path: Path,
     *,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     timeout: float = TIMEOUT,
     limit: int = LIMIT,
 ) -> str:
     """Download a file to ``path`` and return its sha256.
 
-    It is written under a temporary name beside ``path``, which it takes only when it is complete and its hash is
-    right. Whatever goes wrong before, Ctrl-C included, leaves nothing behind.
+    The file is written under a temporary name in the same folder. It is renamed only when it is complete and its hash
+    is right. If anything goes wrong before that, Ctrl-C included, the temporary file is removed.
     """
     if file.url is None:
-        raise DatasetError(f"no address is known for {file.name}")
+        raise DatasetError(f"the address of {file.name} is not known")
     expected = expected_sha256(file, path)
     temporary = _temporary(path)
     try:
         found, size = _fetch(file, file.url, temporary, path, progress=progress, timeout=timeout, limit=limit)
         if expected is not None and found != expected:
-            raise DatasetError(_other_file(file, path, found, expected))
+            raise DatasetError(_unexpected(file, path, found, expected))
+        if file.sha256 is None:  # the record comes first: a file without it would never be checked
+            replace_json(record_of(path), {"url": file.url, "sha256": found, "bytes": size})
         try:
-            if file.sha256 is None:
-                _record(path, {"url": file.url, "sha256": found, "bytes": size})
             os.replace(temporary, path)
             sync_folder(path.parent)
         except OSError as error:
@@ -104,17 +100,10 @@ def _temporary(path: Path) -> Path:
 
 
 def _fetch(
-    file: DataFile,
-    url: str,
-    temporary: Path,
-    path: Path,
-    *,
-    progress: Progress | None,
-    timeout: float,
-    limit: int,
+    file: DataFile, url: str, temporary: Path, path: Path, *, progress: Progress, timeout: float, limit: int
 ) -> tuple[str, int]:
-    """Write what stands at the address to ``temporary``; return its hash and size."""
-    by_hand = f"; or fetch it by hand and put it at {path}"
+    """Write the answer of the server to ``temporary``; return its hash and size."""
+    by_hand = f"; or download it in a browser and put it at {path}"
     request = urllib.request.Request(url, headers={"User-Agent": f"paraqd/{__version__}"})
     digest, done = hashlib.sha256(), 0
     stage = f"downloading {file.name}"
@@ -122,24 +111,22 @@ def _fetch(
         with urllib.request.urlopen(request, timeout=timeout) as answer, open(temporary, "wb") as out:
             total = _length(answer.headers.get("Content-Length"))
             if (total or 0) > limit:
-                raise DatasetError(f"{url} has {total:,} bytes, more than the {limit:,} that are allowed{by_hand}")
-            if progress is not None:
-                progress(stage, 0, total)
-            while piece := answer.read(_PIECE):
-                done += len(piece)
+                raise DatasetError(f"{url} has {total:,} bytes, more than the limit of {limit:,}{by_hand}")
+            progress(stage, 0, total)
+            while chunk := answer.read(_CHUNK):
+                done += len(chunk)
                 if done > limit:
-                    raise DatasetError(f"{url} has more than the {limit:,} bytes that are allowed{by_hand}")
-                digest.update(piece)
-                out.write(piece)
-                if progress is not None:
-                    progress(stage, done, total)
+                    raise DatasetError(f"{url} has more bytes than the limit of {limit:,}{by_hand}")
+                digest.update(chunk)
+                out.write(chunk)
+                progress(stage, done, total)
             out.flush()
             os.fsync(out.fileno())
     except urllib.error.HTTPError as error:
         raise DatasetError(f"cannot download {url}: the server says {error.code} {error.reason}{by_hand}") from None
     except urllib.error.URLError as error:
         why = reason(error.reason) if isinstance(error.reason, BaseException) else str(error.reason)
-        raise DatasetError(f"cannot reach {url} ({why}): is there a network? Try again{by_hand}") from None
+        raise DatasetError(f"cannot reach {url} ({why}): check the network and try again{by_hand}") from None
     except (OSError, http.client.HTTPException) as error:
         raise DatasetError(f"the download of {url} broke off ({reason(error)}); try again{by_hand}") from None
     if total is not None and done != total:
@@ -151,21 +138,10 @@ def _length(header: str | None) -> int | None:
     return int(header) if header is not None and header.isdecimal() else None
 
 
-def _other_file(file: DataFile, path: Path, found: str, expected: str) -> str:
+def _unexpected(file: DataFile, path: Path, found: str, expected: str) -> str:
     if file.sha256 is not None:
-        return f"what {file.url} gives is not the known file (sha256 {found}, not {expected}); it was removed"
+        return f"{file.url} is not the known file (sha256 {found}, not {expected}); the download was removed"
     return (
-        f"what {file.url} gives is another file than at the first download (sha256 {found}, not {expected}); it was "
-        f"removed. To accept the new one, remove {record_of(path)}"
+        f"{file.url} is not the file of the first download (sha256 {found}, not {expected}); the new download was "
+        f"removed. To accept the new file, remove {record_of(path)}"
     )
-
-
-def _record(path: Path, facts: dict[str, Any]) -> None:
-    """Note the hash before the file takes its place: a file without its record would never be checked."""
-    record = record_of(path)
-    temporary = record.with_name(f".{record.name}.writing")
-    try:
-        temporary.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
-        os.replace(temporary, record)
-    finally:
-        temporary.unlink(missing_ok=True)

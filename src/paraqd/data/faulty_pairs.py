@@ -83,7 +83,7 @@ def changed_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span
     return tuple(gone), tuple(come)
 
 
-def found_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span, ...]:
+def find_words_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span, ...]:
     """Return where the words of some spans of a text stand in another text; those that stand there once."""
     words = {m.group().lower() for start, end in spans for m in _TOKEN.finditer(text, start, end)}
     places: dict[str, list[Span]] = {}
@@ -102,10 +102,10 @@ def written_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
             yield FaultyPair(name, question, text, 1, source=f"written-{form}")
             faulty, kind = str(row[f"{form}_invalid"]), EVIDENCE_KINDS[str(row[f"{form}_fault"])]
             gone, come = changed_spans(text, faulty)
-            lost = found_again(text, gone, question)
+            lost = find_words_again(text, gone, question)
             yield FaultyPair(name, question, faulty, 0, kind, f"written-{form}", lost, come, bool(lost or come))
             for other_form, other in valid.items():
-                spans = gone if other_form == form else found_again(text, gone, other)
+                spans = gone if other_form == form else find_words_again(text, gone, other)
                 if other != faulty:
                     yield FaultyPair(name, other, faulty, 0, kind, f"across-{form}", spans, come, bool(spans or come))
         yield FaultyPair(name, valid["heavy"], valid["moderate"], 1, source="across")
@@ -130,7 +130,7 @@ def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, s
         if last == "RandomDeletion" and _harmless(start, gone) and not come:
             yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")  # clumsy, and all there
             continue
-        lost = gone if question == start else found_again(start, gone, question)
+        lost = gone if question == start else find_words_again(start, gone, question)
         simple = "+" not in str(row["operator"])  # of a composition the diff holds the rewording, too
         yield FaultyPair(
             name,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.labels import ALSO_READ, binary_label
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, TableError, default_id, open_table
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, TableError, open_table, row_id
 
 OPERATOR_COLUMN = "operator"
 
@@ -137,9 +137,7 @@ def _texts(row: Row, columns: Columns, where: str) -> dict[str, str]:
             text.encode("utf-8")
         except UnicodeEncodeError:
             raise TableError(f"{where}: {name!r} is not valid Unicode") from None
-    given = row.get(columns.id)
-    key = default_id(question) if given is None or not str(given).strip() else str(given).strip()
-    return {"id": key, "question": question, "paraphrase": paraphrase}
+    return {"id": row_id(row, columns, question), "question": question, "paraphrase": paraphrase}
 
 
 def _label(value: Any, column: str, where: str, *, needed: bool) -> int | None:

@@ -1,18 +1,20 @@
-"""The data sets that have a name: what each is, where it comes from, and what its files are called.
+"""Describe the data sets that have a name: what each one is, where it comes from, and the names of its files.
 
-A URL with ``tried=False`` was written down from the project's documentation and has not been tried by a download. A
-known sha256 makes up for it: another file under the same address is refused. Where none is known, the first download
+A URL with ``tried=False`` comes from the project's documentation; nobody has tried it with a download. A known sha256
+makes up for that, because another file at the same address is refused. If no sha256 is known, the first download
 records it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import resources
 from typing import Literal
 
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns
 
 Kind = Literal["pairs", "questions"]
+Home = Literal["package", "repository", "elsewhere"]
 
 _PARAQD = "https://github.com/ADS-AI/ParaQD"
 _PARAQD_FILES = "https://raw.githubusercontent.com/ADS-AI/ParaQD/HEAD/data"
@@ -25,7 +27,7 @@ _GSM8K_FILES = "https://raw.githubusercontent.com/openai/grade-school-math/HEAD/
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a data set: its name in a data folder (with ``/`` for a folder), its address and its hash."""
+    """One file of a data set: its name in a data folder (with ``/`` for a subfolder), its address and its hash."""
 
     name: str
     url: str | None = None
@@ -35,13 +37,26 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set that commands know by name; ``files[0]`` is the one that is loaded.
+    """A data set that commands know by name.
 
-    ``reader`` names the shape of the file where it is not a table of rows (see `datasets_corpora` and
-    `written_pairs`). ``contradictions`` says that the published file holds pairs twice with different labels and is
-    read all the same. ``obtain`` says how to come by a set that cannot be downloaded. A ``bundled`` set comes with the
-    package. ``operator_column`` is what its pairs are told apart by in a breakdown, ``group_column`` what those have in
-    common that are not independent.
+    Attributes
+    ----------
+    files : tuple of DataFile
+        The first one is loaded; all of them if ``whole`` is set.
+    reader : str
+        The shape of the file if it is not a table of rows: a corpus of `public_corpora`, or ``written_pairs``.
+    contradictions : bool
+        True if the published file has some pairs twice with different labels. It is read as it is.
+    obtain : str
+        How to get a set that has no address to download it from.
+    home : str
+        Its web page, or an empty string.
+    kept_in : str
+        ``package`` if the set is installed with paraqd, ``repository`` if it is in the folder ``datasets`` of paraqd's
+        repository.
+    operator_column, group_column : str
+        The column that a breakdown of the pairs uses, and the column that marks pairs that are not independent.
+
     """
 
     name: str
@@ -53,24 +68,32 @@ class Dataset:
     files: tuple[DataFile, ...]
     columns: Columns = DEFAULT_COLUMNS
     reader: str = "table"
+    whole: bool = False
     contradictions: bool = False
     obtain: str = ""
-    bundled: bool = False
+    kept_in: Home = "elsewhere"
     operator_column: str = "operator"
     group_column: str | None = None
 
     @property
     def public(self) -> bool:
-        """Whether it can be downloaded."""
+        """True if the set can be downloaded."""
         return all(file.url is not None for file in self.files)
+
+
+def _synthetic_files() -> tuple[DataFile, ...]:
+    """Return the files of the synthetic text, whose hashes are in a list as ``sha256sum`` writes it."""
+    listed = (resources.files("paraqd.data") / "files" / "synthetic.sha256").read_text("utf-8")
+    lines = [line.split() for line in listed.splitlines()]
+    return tuple(DataFile(f"synthetic/{name}", sha256=sha256) for sha256, name in lines)
 
 
 _REPORTING = "reporting only: no choice is made on its labels"
 _TRAINING = "training, validation"
 _FINAL = Columns(paraphrase="augmented", label="final_label")
 _OWN_FILE = (
-    "with columns question, paraphrase and label (1 valid, 0 invalid), or give any file to a command in place of the "
-    "name and say what its columns are called: --question-column, --paraphrase-column, --label-column"
+    "with the columns question, paraphrase and label (1 valid, 0 invalid). Or give a command any file instead of the "
+    "name, with --question-column, --paraphrase-column and --label-column"
 )
 
 _ALL = (
@@ -104,8 +127,8 @@ _ALL = (
             ),
         ),
         columns=Columns(paraphrase="augmented"),
-        contradictions=True,  # four pairs: outputs that equal the question, labelled by the operator that made them
-        obtain="no address is known for it; ask the paper's authors",
+        contradictions=True,  # four outputs equal the question and have the label of the operator that made them
+        obtain="its address is not known; ask the paper's authors",
     ),
     Dataset(
         name="sawp",
@@ -146,7 +169,7 @@ _ALL = (
         home="",
         use=_REPORTING,
         files=(DataFile("em_math_test.csv"),),
-        obtain=f"it is not public: bring a test set of your own {_OWN_FILE}",
+        obtain=f"it is not public: use a test set of your own {_OWN_FILE}",
     ),
     Dataset(
         name="em_math_train",
@@ -157,8 +180,8 @@ _ALL = (
         use=_TRAINING,
         files=(DataFile("em_math_train.csv"),),
         obtain=(
-            "it is not public: bring questions of your own with a column question, or give any file to a command in "
-            "place of the name and say what its column is called: --question-column"
+            "it is not public: use questions of your own with the column question. Or give a command any file instead "
+            "of the name, with --question-column"
         ),
     ),
     Dataset(
@@ -198,7 +221,7 @@ _ALL = (
     Dataset(
         name="questions",
         kind="questions",
-        description="The training mixture of the three corpora, test questions removed",
+        description="The training mixture of the three corpora, without test questions",
         licence="Apache-2.0, MIT",
         home="",
         use=_TRAINING,
@@ -208,18 +231,34 @@ _ALL = (
     Dataset(
         name="written_pairs",
         kind="pairs",
-        description="Training questions (as their corpora) with written rewrites, valid and faulty",
+        description="Training questions with rewrites by a language model, valid and invalid",
         licence="the project's",
         home="",
         use="training, validation and open benchmark of the extended recipe",
         files=(DataFile("written_pairs.jsonl.gz"),),
         reader="written_pairs",
-        obtain="it has no public home yet",
+        obtain="it is not published yet",
+    ),
+    Dataset(
+        name="synthetic",
+        kind="pairs",
+        description="Problems with valid and invalid paraphrases, written by language models",
+        licence="Apache-2.0",
+        home="",
+        use="training and validation of the default scorer",
+        files=_synthetic_files(),
+        whole=True,
+        obtain=(
+            "it is in the folder datasets of paraqd's repository: work in a clone, or set PARAQD_DATASETS_URL to the "
+            "address of that folder and run paraqd data get synthetic"
+        ),
+        kept_in="repository",
+        operator_column="kind",
     ),
     Dataset(
         name="awp-variants",
         kind="pairs",
-        description="Open benchmark: written rewrites of a tenth of written_pairs, with faults",
+        description="Open benchmark: rewrites from a tenth of written_pairs, with faults",
         licence="Apache-2.0",
         home="",
         use=_REPORTING,
@@ -229,7 +268,7 @@ _ALL = (
             ),
         ),
         obtain="it comes with paraqd: install paraqd again",
-        bundled=True,
+        kept_in="package",
         operator_column="fault",
         group_column="problem",
     ),
@@ -239,10 +278,10 @@ _ALL = (
         description="General English pairs of PAWS, QQP, MRPC and ParaNMT",
         licence="as their sources",
         home="",
-        use="making generators, regularising",
+        use="training generators, regularisation",
         files=(DataFile("general_paraphrases.jsonl.gz"),),
         columns=Columns(question="a", paraphrase="b"),
-        obtain="it has no public home yet",
+        obtain="it is not published yet",
     ),
 )
 

@@ -1,36 +1,29 @@
-"""Pairs written one by one for this project: a problem, valid paraphrases, and invalid ones with one fault each.
+"""Read the synthetic training text: problems with valid paraphrases, and with invalid ones that have one fault each.
 
-They were written by language models to a brief that names the fault and its innocent twin, not made from templates; a
-second reader went through 3,000 lines and found 4 wrong labels.
-
-A block of a file reads::
-
-    Q: Priya has 12 more stickers than Tom. Together they have 48. How many has Tom?
-    V: Tom has 12 fewer stickers than Priya, and 48 is what the two have together. How many are Tom's?
-    X number_changed: Tom has 12 fewer stickers than Priya; together they have 84. How many has Tom? | 48 | 84
-
-After the bars of an invalid one stand the words at fault in the problem and in the paraphrase, several joined by
-`` ; ``.
+Language models wrote the text for this project. It is in ``datasets/synthetic`` of the repository, not in the package;
+its ``README.md`` describes the fields and how the labels were checked. Each row of a file is one paraphrase.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from itertools import permutations
+from pathlib import Path
+from typing import Any
 
 from paraqd.data.awp_variants import EVIDENCE_KINDS
-from paraqd.data.faulty_pairs import FaultyPair, Span, found_again
+from paraqd.data.datasets import find_files
+from paraqd.data.faulty_pairs import FaultyPair, Span, find_words_again
+from paraqd.data.tables import Row, TableError, open_table
 
-_KINDS = frozenset(EVIDENCE_KINDS.values()) | {"number_added"}
-_INVALID = re.compile(r"X (?P<kind>\w+): (?P<text>.+)")
+KINDS = frozenset(EVIDENCE_KINDS.values()) | {"number_added"}
+SOURCE, ACROSS = "synthetic", "synthetic-across"  # a pair with the problem itself, and one with another paraphrase
 
 
 @dataclass(frozen=True)
-class Faulty:
-    """An invalid paraphrase: its text, the kind of fault, and where it shows in both texts."""
+class InvalidParaphrase:
+    """An invalid paraphrase: its text, the kind of its fault, and the words at fault in both texts."""
 
     text: str
     kind: str
@@ -39,86 +32,107 @@ class Faulty:
 
 
 @dataclass(frozen=True)
-class Block:
+class SyntheticProblem:
     """A problem and its paraphrases."""
 
     id: str
     question: str
     valid: tuple[str, ...]
-    invalid: tuple[Faulty, ...]
+    invalid: tuple[InvalidParaphrase, ...]
 
 
-def read_blocks(text: str, name: str) -> Iterator[Block]:
-    r"""Read the blocks of a file; a line that cannot be read is a ValueError that names it.
+def synthetic_problems(data_dir: str | Path | None = None) -> list[SyntheticProblem]:
+    """Return all synthetic problems, in the order of their ids.
 
-    >>> text = "Q: Ann has 5 pens.\nV: Ann owns five pens.\nX number_changed: Ann owns 6 pens. | 5 | 6"
-    >>> block = next(read_blocks(text, "some"))
-    >>> block.valid, block.invalid[0].spans
-    (('Ann owns five pens.',), ((9, 10),))
+    The order does not depend on the names of the files: training must see the same problems in the same order.
     """
-    for place, piece in enumerate(re.split(r"\n\s*\n", text.strip())):
-        lines = [line.strip() for line in piece.splitlines() if line.strip() and not line.startswith("#")]
-        if not lines:
-            continue
-        question = lines[0].removeprefix("Q: ")
-        if question == lines[0]:
-            raise ValueError(f"{name}, block {place + 1}: begins with {lines[0][:40]!r}, not with Q:")
-        valid, invalid = [], []
-        for line in lines[1:]:
-            match = _INVALID.fullmatch(line)
-            if line.startswith("V: "):
-                valid.append(line.removeprefix("V: "))
-            elif match is not None and match["kind"] in _KINDS:
-                invalid.append(_faulty(question, match["kind"], match["text"]))
+    return read_problems(find_files("synthetic", data_dir))
+
+
+def read_problems(paths: Iterable[str | Path]) -> list[SyntheticProblem]:
+    """Read the problems of some files, in the order of their ids (``pronouns-2`` before ``pronouns-10``).
+
+    Raises
+    ------
+    TableError
+        If a row is not a labelled paraphrase; the message names the file and the row.
+
+    """
+    questions: dict[str, str] = {}
+    valid: dict[str, list[str]] = {}
+    invalid: dict[str, list[InvalidParaphrase]] = {}
+    for path in paths:
+        table = open_table(path)
+        for number, row in enumerate(table.rows(), start=1):
+            where = f"{table.name}, row {number}"
+            name, question = _text(row, "id", where), _text(row, "question", where)
+            if questions.setdefault(name, question) != question:
+                raise TableError(f"{where}: the id {name!r} already belongs to another question")
+            paraphrase = _text(row, "paraphrase", where)
+            if row.get("label") == 1:
+                valid.setdefault(name, []).append(paraphrase)
+            elif row.get("label") == 0 and row.get("kind") in KINDS:
+                spans = (
+                    _spans(row, "question_spans", question, where),
+                    _spans(row, "paraphrase_spans", paraphrase, where),
+                )
+                invalid.setdefault(name, []).append(InvalidParaphrase(paraphrase, str(row["kind"]), *spans))
             else:
-                raise ValueError(f"{name}, block {place + 1}: cannot read {line[:60]!r}")
-        yield Block(f"{name}-{place + 1}", question, tuple(valid), tuple(invalid))
+                raise TableError(
+                    f"{where}: the label must be 1, or 0 with a kind of fault ({', '.join(sorted(KINDS))})"
+                )
+    return [
+        SyntheticProblem(name, questions[name], tuple(valid.get(name, ())), tuple(invalid.get(name, ())))
+        for name in sorted(questions, key=_order)
+    ]
 
 
-def _faulty(question: str, kind: str, line: str) -> Faulty:
-    text, mine, theirs = ([part.strip() for part in line.split("|")] + ["", ""])[:3]
-    return Faulty(text, kind, _places(question, mine), _places(text, theirs))
-
-
-def _places(text: str, words: str) -> tuple[Span, ...]:
-    """Return where words stand that are quoted from a text, each at a place of its own; what does not is left out."""
-    found: list[Span] = []
-    for part in words.split(" ; "):
-        part = part.strip()
-        if not part:
-            continue
-        pattern = rf"(?<!\w){re.escape(part)}(?!\w)" if part[0].isalnum() and part[-1].isalnum() else re.escape(part)
-        match = next(
-            (m for m in re.finditer(pattern, text) if not any(a < m.end() and m.start() < b for a, b in found)), None
-        )
-        if match is not None:
-            found.append(match.span())
-    return tuple(sorted(found))
-
-
-def block_pairs(blocks: Iterable[Block]) -> Iterator[FaultyPair]:
-    """Yield the pairs of blocks: paraphrases beside their problem, and beside each other."""
-    for block in blocks:
-        for text in block.valid:
-            if text != block.question:
-                yield FaultyPair(block.id, block.question, text, 1, source="hand")
-        for one, other in permutations(block.valid, 2):
+def problem_pairs(problems: Iterable[SyntheticProblem]) -> Iterator[FaultyPair]:
+    """Yield the pairs of problems: each paraphrase with its problem, and with the valid paraphrases of the problem."""
+    for problem in problems:
+        for text in problem.valid:
+            if text != problem.question:
+                yield FaultyPair(problem.id, problem.question, text, 1, source=SOURCE)
+        for one, other in permutations(problem.valid, 2):
             if one != other:
-                yield FaultyPair(block.id, one, other, 1, source="hand-across")
-        for faulty in block.invalid:
-            yield _pair(block, block.question, faulty, faulty.question_spans, "hand")
-            for text in block.valid:
-                spans = found_again(block.question, faulty.question_spans, text)
-                yield _pair(block, text, faulty, spans, "hand-across")
+                yield FaultyPair(problem.id, one, other, 1, source=ACROSS)
+        for faulty in problem.invalid:
+            yield _pair(problem, problem.question, faulty, faulty.question_spans, SOURCE)
+            for text in problem.valid:
+                spans = find_words_again(problem.question, faulty.question_spans, text)
+                yield _pair(problem, text, faulty, spans, ACROSS)
 
 
-def _pair(block: Block, question: str, faulty: Faulty, spans: tuple[Span, ...], source: str) -> FaultyPair:
+def _pair(
+    problem: SyntheticProblem, question: str, faulty: InvalidParaphrase, spans: tuple[Span, ...], source: str
+) -> FaultyPair:
     placed = bool(spans or faulty.spans)
-    return FaultyPair(block.id, question, faulty.text, 0, faulty.kind, source, spans, faulty.spans, placed)
+    return FaultyPair(problem.id, question, faulty.text, 0, faulty.kind, source, spans, faulty.spans, placed)
 
 
-def hand_blocks() -> list[Block]:
-    """Return all blocks that come with the package."""
-    folder = resources.files("paraqd.data") / "files" / "synthetic"
-    files = sorted((path for path in folder.iterdir() if path.name.endswith(".txt")), key=lambda path: path.name)
-    return [block for path in files for block in read_blocks(path.read_text("utf-8"), path.name.removesuffix(".txt"))]
+def _order(name: str) -> tuple[str, int, str]:
+    prefix, _, number = name.rpartition("-")
+    return (prefix, int(number), "") if number.isdecimal() else (name, 0, name)
+
+
+def _text(row: Row, name: str, where: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise TableError(f"{where}: {name!r} is blank or not text")
+    return value
+
+
+def _spans(row: Row, name: str, text: str, where: str) -> tuple[Span, ...]:
+    value: Any = row.get(name)
+    if not isinstance(value, list) or not all(_is_span(span, len(text)) for span in value):
+        raise TableError(f"{where}: {name!r} must be a list of [start, end] inside the text")
+    return tuple((start, end) for start, end in value)
+
+
+def _is_span(value: Sequence[object], length: int) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(type(place) is int for place in value)
+        and 0 <= value[0] < value[1] <= length
+    )

@@ -56,6 +56,7 @@ __all__ = [
     "open_table",
     "open_writer",
     "replacing",
+    "row_id",
 ]
 
 # characters in a line, and in one CSV field; a stray quotation mark must not swallow a whole corpus, nor a file without
@@ -153,6 +154,16 @@ def default_id(question: str) -> str:
     '38d46ad3618826cf'
     """
     return hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def row_id(row: Row, columns: Columns, question: str) -> str:
+    """Return the id of a row without spaces around it, or the `default_id` of its question if it has none.
+
+    >>> row_id({"id": " 7 "}, DEFAULT_COLUMNS, "What is 2 + 2?"), row_id({}, DEFAULT_COLUMNS, "What is 2 + 2?")
+    ('7', '38d46ad3618826cf')
+    """
+    given = row.get(columns.id)
+    return ("" if given is None else str(given).strip()) or default_id(question)
 
 
 def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool = False) -> Table:

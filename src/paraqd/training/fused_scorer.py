@@ -85,7 +85,7 @@ def train_extended(
     generators : mapping, optional
         A model for ``f9`` adds its fluent but wrong rewrites.
     without : sequence of str
-        Sets of pairs to leave out: written, composed, hand, rules, natural, fluent.
+        Sets of pairs to leave out: written, composed, synthetic, rules, natural, fluent.
     teachers : sequence of str
         Judges that are trained first; ``teacher_share`` of what the judge is trained towards is then what they say
         together.
@@ -107,8 +107,8 @@ def train_extended(
         )
     for teacher in teachers:
         check_teacher(teacher)
-    if {"written", "composed"} <= set(without) and "hand" in without:
-        raise EncoderTrainingError("--without written,composed,hand leaves nothing to weigh the evidence by")
+    if {"written", "composed"} <= set(without) and "synthetic" in without:
+        raise EncoderTrainingError("--without written,composed,synthetic leaves nothing to weigh the evidence by")
     unknown = sorted(set(without) - set(WEIGHTS))
     if unknown:
         raise EncoderTrainingError(f"--without {unknown[0]}: the sets are {', '.join(WEIGHTS)}")

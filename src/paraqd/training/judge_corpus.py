@@ -17,7 +17,7 @@ from paraqd.data.datasets import DatasetError, find, load_questions, written_spl
 from paraqd.data.faulty_pairs import FaultyPair, operator_faults, read_faults, write_faults
 from paraqd.data.natural_pairs import natural_pairs
 from paraqd.data.near_twins import likeness, near_twins
-from paraqd.data.synthetic import Block, block_pairs, hand_blocks
+from paraqd.data.synthetic import SyntheticProblem, problem_pairs, synthetic_problems
 from paraqd.data.tables import open_table
 from paraqd.reading import read
 from paraqd.runs.augment import augment
@@ -31,15 +31,15 @@ Progress = Callable[[str, int, int | None], None]
 # what a pair of each set counts; chosen on the validation parts
 WEIGHTS: Mapping[str, float] = {
     "written": 1.0,
-    "hand": 1.5,
+    "synthetic": 1.5,
     "composed": 0.7,
-    "hand_composed": 0.7,
+    "synthetic_composed": 0.7,
     "rules": 0.5,
     "natural": 1.0,
     "fluent": 0.5,
     "strangers": 0.5,
 }
-_MOST_COMPOSED, _MOST_RULES, _MOST_HAND = 3000, 2000, 1200  # of an operator: more of one sort teaches nothing new
+_MOST_COMPOSED, _MOST_RULES, _MOST_SYNTHETIC = 3000, 2000, 1200  # of an operator: more of one sort teaches nothing new
 _MOST_FLUENT = 8000
 _MOST_VALIDATED = 40
 _STRANGERS = 6000
@@ -81,16 +81,23 @@ def judge_sets(
     made = extended_corpus(place, data_dir=data_dir, questions=questions, seed=seed, workers=workers, progress=progress)
     check_settings(
         place / "sets",
-        {"hand": hand_digest(), "generators": dict(generators or {}), "questions": questions, "seed": seed},
+        {
+            "synthetic": synthetic_digest(data_dir),
+            "generators": dict(generators or {}),
+            "questions": questions,
+            "seed": seed,
+        },
     )
     options: dict[str, Any] = {"seed": seed, "workers": workers, "progress": progress}
-    blocks = cache(lambda: _free_blocks(data_dir))
+    problems = cache(lambda: _free_problems(data_dir))
     train: dict[str, Callable[[], Iterable[FaultyPair]]] = {
         "written": lambda: read_faults(made.train["written"]),
         "composed": lambda: draw(read_faults(made.train["composed"]), most=_MOST_COMPOSED, seed=seed),
         "rules": lambda: draw(read_faults(made.train["rules"]), most=_MOST_RULES, seed=seed),
-        "hand": lambda: block_pairs(blocks()),
-        "hand_composed": lambda: draw(_on_hand_pairs(place, blocks(), **options), most=_MOST_HAND, seed=seed),
+        "synthetic": lambda: problem_pairs(problems()),
+        "synthetic_composed": lambda: draw(
+            _on_synthetic_pairs(place, problems(), **options), most=_MOST_SYNTHETIC, seed=seed
+        ),
         "strangers": lambda: strangers(_texts(place / "questions.jsonl"), count=_STRANGERS, seed=seed),
         "natural": lambda: _natural(data_dir, seed),
     }
@@ -100,7 +107,7 @@ def judge_sets(
         "written": lambda: read_faults(made.validation["written"]),
         # a few of each operator are enough to weigh the evidence by
         "composed": lambda: draw(read_faults(made.validation["composed"]), most=_MOST_VALIDATED, seed=seed),
-        "hand": lambda: block_pairs(hand_blocks_of("validation")),
+        "synthetic": lambda: problem_pairs(synthetic_problems_of("validation", data_dir)),
     }
     return JudgeSets(
         _made(place / "sets", "train", {name: make for name, make in train.items() if name not in without}),
@@ -117,25 +124,27 @@ def _made(place: Path, part: str, sets: Mapping[str, Callable[[], Iterable[Fault
     return {name: path for name, path in found.items() if gzip.open(path).read(1)}
 
 
-def hand_blocks_of(part: str) -> list[Block]:
-    """Return the blocks written for the project that belong to a part."""
-    return [block for block in hand_blocks() if hand_part(block) == part]
+def synthetic_problems_of(part: str, data_dir: str | Path | None = None) -> list[SyntheticProblem]:
+    """Return the synthetic problems of one part, train or validation."""
+    return [problem for problem in synthetic_problems(data_dir) if synthetic_part(problem) == part]
 
 
-def _free_blocks(data_dir: str | Path | None) -> list[Block]:
-    """Return the blocks to train on, without near twins of what anything is measured on."""
-    blocks = hand_blocks_of("train")
-    back = [block.question for block in hand_blocks_of("validation")]
-    with contextlib.suppress(DatasetError):  # nothing is kept back of what is not there
+def _free_problems(data_dir: str | Path | None) -> list[SyntheticProblem]:
+    """Return the problems to train on, without near twins of anything that is used to measure."""
+    problems = synthetic_problems_of("train", data_dir)
+    back = [problem.question for problem in synthetic_problems_of("validation", data_dir)]
+    with contextlib.suppress(DatasetError):  # nothing is held out of a data set that is not there
         back += kept_back(open_table(find("written_pairs", data_dir)).rows(), data_dir)
-    twins = near_twins([block.question for block in blocks], back)
-    return [block for block, twin in zip(blocks, twins, strict=True) if not twin]
+    twins = near_twins([problem.question for problem in problems], back)
+    return [problem for problem, twin in zip(problems, twins, strict=True) if not twin]
 
 
-def _on_hand_pairs(place: Path, blocks: Sequence[Block], *, seed: int, **options: Any) -> Iterator[FaultyPair]:
-    """Apply the operators to the valid paraphrases of the blocks."""
-    source, out = place / "hand.jsonl", place / "hand_augmented.jsonl.gz"
-    texts = {f"{b.id}|{n}": (b.question, text) for b in blocks for n, text in enumerate(b.valid)}
+def _on_synthetic_pairs(
+    place: Path, problems: Sequence[SyntheticProblem], *, seed: int, **options: Any
+) -> Iterator[FaultyPair]:
+    """Apply the operators to the valid paraphrases of the problems."""
+    source, out = place / "synthetic.jsonl", place / "synthetic_augmented.jsonl.gz"
+    texts = {f"{p.id}|{n}": (p.question, text) for p in problems for n, text in enumerate(p.valid)}
     write_questions([{"id": key, "question": text} for key, (_, text) in texts.items()], source)
     augment(source, out, operators=OPERATORS, seed=seed, overwrite=True, **options)
     return operator_faults(open_table(out).rows(), {key: question for key, (question, _) in texts.items()})
@@ -164,21 +173,21 @@ def _natural(data_dir: str | Path | None, seed: int) -> list[FaultyPair]:
     return [pair for pair, *told in zip(pairs, *twins, strict=True) if not any(told)]
 
 
-def hand_digest() -> str:
-    """Return what tells these hand-written blocks from those of another version."""
+def synthetic_digest(data_dir: str | Path | None = None) -> str:
+    """Return a hash of the synthetic problems, which differs for other versions of the text."""
     digest = hashlib.sha256()
-    for block in hand_blocks():
-        digest.update(repr(block).encode())
+    for problem in synthetic_problems(data_dir):
+        digest.update(repr(problem).encode())
     return digest.hexdigest()[:16]
 
 
-def hand_part(block: Block) -> str:
-    """Return which part a block belongs to: by its question, a tenth is kept for validation.
+def synthetic_part(problem: SyntheticProblem) -> str:
+    """Return the part that a problem belongs to: a tenth, chosen by a hash of the question, is for validation.
 
-    >>> sorted({hand_part(Block("order-1", f"Has Ann {n} pens?", (), ())) for n in range(40)})
+    >>> sorted({synthetic_part(SyntheticProblem("order-1", f"Has Ann {n} pens?", (), ())) for n in range(40)})
     ['train', 'validation']
     """
-    return "validation" if hashlib.sha256(block.question.encode()).digest()[0] % 10 == 1 else "train"
+    return "validation" if hashlib.sha256(problem.question.encode()).digest()[0] % 10 == 1 else "train"
 
 
 def draw(pairs: Iterable[FaultyPair], *, most: int, seed: int) -> Iterator[FaultyPair]:
