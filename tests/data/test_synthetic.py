@@ -105,7 +105,8 @@ def test_the_package_lists_the_files_of_the_repository_with_their_hashes():
     listed = {Path(file.name).name: file.sha256 for file in DATASETS["synthetic"].files}
     found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FOLDER.glob("*.jsonl")}
     assert listed == found, "run: (cd datasets/synthetic && sha256sum *.jsonl) > src/paraqd/data/files/synthetic.sha256"
-    assert all(json.loads(line)["theme"] == path.stem for path in FOLDER.glob("*.jsonl") for line in open(path))
+    for path in FOLDER.glob("*.jsonl"):
+        assert {json.loads(line)["theme"] for line in path.read_text("utf-8").splitlines()} == {path.stem}
 
 
 def test_a_clone_has_the_text(monkeypatch):
@@ -122,7 +123,7 @@ def test_without_a_clone_the_text_is_downloaded(monkeypatch, tmp_path):
     monkeypatch.delenv("PARAQD_DATASETS_URL", raising=False)
     monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(datasets, "_CLONE", tmp_path / "none")
-    with pytest.raises(DatasetError, match="in the folder datasets of paraqd's repository.*PARAQD_DATASETS_URL"):
+    with pytest.raises(DatasetError, match=r"in the folder datasets of paraqd's repository.*PARAQD_DATASETS_URL"):
         get("synthetic")
     monkeypatch.setenv("PARAQD_DATASETS_URL", FOLDER.parent.as_uri())
     assert get("synthetic") == tmp_path / "data" / "synthetic"

@@ -9,8 +9,8 @@ _SETS = {
     "written": "rewrites of 4,200 questions by a language model, heavy and moderate, valid and with one fault (the "
     "part for training; validation and benchmark are kept out, with their twins)",
     "composed": "rule operators applied on top of those valid rewrites",
-    "synthetic": "problems with valid and invalid paraphrases, written for this project by language models; other readers "
-    "checked 4,100 of the paraphrases, and 6 of them had a wrong label (`datasets/synthetic`)",
+    "synthetic": "problems with valid and invalid paraphrases, written for this project by language models; other "
+    "readers checked 4,100 of the paraphrases, and 6 of them had a wrong label (`datasets/synthetic`)",
     "synthetic_composed": "rule operators applied on top of their valid paraphrases",
     "rules": "rule operators applied to other questions of the corpus",
     "natural": "questions of the corpus with the same numbers and the same computed answer",
