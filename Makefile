@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup demo test lint format bench bench-env bench-operators clean
+.PHONY: help setup demo demo-augment test lint format bench bench-env bench-operators clean
 
 # options of make bench, such as BENCH="--growth full --million" or BENCH=--quick
 BENCH ?=
@@ -32,6 +32,9 @@ setup: $(VENV)/.all
 
 demo: $(VENV)/.core
 	@$(BIN)/python -m paraqd.cli.demo
+
+demo-augment: $(VENV)/.core
+	@$(BIN)/python -m paraqd.cli.demo augment
 
 test: setup
 	$(BIN)/python -m pytest -n auto --dist loadgroup

@@ -6,9 +6,14 @@ import signal
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from paraqd.cli.main import run
 from paraqd.operators import apply, registry
+
+# A test does not fail because the machine is busy.
+settings.register_profile("paraqd", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("paraqd")
 
 
 def pytest_configure() -> None:

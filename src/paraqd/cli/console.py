@@ -1,4 +1,4 @@
-"""How commands speak: results on standard output, all else on standard error, one line for an error."""
+"""Write to the terminal: results to standard output, all other messages to standard error."""
 
 from __future__ import annotations
 
@@ -8,55 +8,82 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
+from paraqd.cli.marking import visible
+
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 
 def stdout() -> Console:
-    """Return the console for results; a character that its encoding does not know is shown as a question mark."""
-    from rich.console import Console
-
+    """Return the console for results. It shows characters that its encoding lacks as question marks."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    return Console(highlight=False)
+    return _console()
 
 
 def stderr() -> Console:
     """Return the console for progress and messages."""
-    from rich.console import Console
+    return _console(stderr=True)
 
-    return Console(stderr=True, highlight=False)
+
+def _console(**options: Any) -> Console:
+    """Return a console that shows text as it is: no markup, no emoji codes, no raw terminal escapes."""
+    from rich.console import Console, RenderHook
+
+    class ShowEscapes(RenderHook):
+        def process_renderables(self, renderables: list[Any]) -> list[Any]:
+            return [_Visible(renderable) for renderable in renderables]
+
+    console = Console(highlight=False, markup=False, emoji=False, **options)
+    console.push_render_hook(ShowEscapes())
+    return console
+
+
+class _Visible:
+    """Anything that rich can show, with control characters of its texts replaced."""
+
+    def __init__(self, renderable: RenderableType) -> None:
+        self._renderable = renderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.segment import Segment
+
+        for segment in console.render(self._renderable, options):
+            if segment.control:  # written by rich itself, to move the cursor
+                yield segment
+            else:
+                yield Segment(visible(segment.text), segment.style)
 
 
 def say(message: str) -> None:
-    """Write one line to standard error, never wrapped."""
-    stderr().print(_one_line(message), markup=False, soft_wrap=True)
+    """Write one line to standard error and do not wrap it."""
+    stderr().print(_one_line(message), soft_wrap=True)
 
 
 def note(message: str) -> None:
-    """Write a line above the progress bar, which takes the place of sys.stderr while it is shown."""
-    sys.stderr.write(f"{message}\n")
+    """Write a line above the progress bar, which replaces sys.stderr while it is shown."""
+    sys.stderr.write(f"{visible(message)}\n")
 
 
 def fail(message: str) -> None:
-    """Write the one line that says why nothing was done."""
-    sys.stderr.write(f"error: {_one_line(message)}\n")
+    """Write the one line that explains why nothing was done."""
+    sys.stderr.write(f"error: {visible(_one_line(message))}\n")
 
 
 def write_json(data: Any) -> None:
-    """Write data for another program to standard output."""
+    """Write data as JSON to standard output, for another program."""
     from paraqd.data.writers import json_text
 
     sys.stdout.write(json_text(data, encoding=sys.stdout.encoding or "utf-8", indent=2) + "\n")
 
 
 def is_debugging() -> bool:
-    """Whether unexpected errors are to be shown whole."""
+    """Return True if unexpected errors should show a traceback."""
     return os.environ.get("PARAQD_DEBUG", "") not in ("", "0")
 
 
 def row_ranges(rows: Iterable[int]) -> str:
-    """Name rows briefly.
+    """Write row numbers as ranges.
 
     >>> row_ranges([4, 5, 6, 9])
     '4–6, 9'
@@ -71,7 +98,7 @@ def row_ranges(rows: Iterable[int]) -> str:
 
 
 def rows_by_reason(skipped: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
-    """Gather the rows that were skipped for the same reason.
+    """Group skipped rows by the reason.
 
     >>> rows_by_reason([(4, "blank"), (5, "not text"), (9, "blank")])
     {'blank': [4, 9], 'not text': [5]}
@@ -83,7 +110,7 @@ def rows_by_reason(skipped: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 
 
 def named_rows(skipped: Iterable[tuple[int, str]]) -> str:
-    """Name the rows that were skipped, with why.
+    """List skipped rows and the reason for each.
 
     >>> named_rows([(4, "blank"), (5, "blank"), (9, "not text")])
     'blank: row 4–5; not text: row 9'

@@ -1,27 +1,38 @@
-"""What ``make demo`` shows: verdicts on the sample pairs, then one question under every rule operator."""
+"""Show what paraqd does: ``make demo`` runs ``verdicts``, ``make demo-augment`` runs ``augmentation``."""
 
 from __future__ import annotations
 
+import csv
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from paraqd import Scorer, Verdict, read
+from paraqd.cli.console import fail, stdout
 from paraqd.cli.main import run
 from paraqd.operators import Resources, derive_rng, get
-from paraqd.reading import read
 from paraqd.reading.word_difference import differences
 
 QUESTION = (
+    "Meera bought 2.5 kg of rice at Rs. 60 per kg, and Arjun paid Rs. 25 more than Meera. How much did Arjun pay?"
+)
+PARAPHRASES = (
+    "Rice costs Rs. 60 a kilogram. Meera took 2500 g, and Arjun spent Rs. 25 more than she did. What did Arjun pay?",
+    "Arjun paid Rs. 25 more than Meera, who bought two and a half kg of rice at Rs. 60 per kg. What did he pay?",
+    "Meera bought some rice at Rs. 60 per kg. Arjun paid Rs. 25 more than she did. How much did Arjun pay?",
+    "Meera bought 2.5 kg of rice at $60 per kg. Arjun paid Rs. 25 more than she did. How much did Arjun pay?",
+    "Meera paid Rs. 60 per kg for 2.5 kg of rice. Arjun paid Rs. 25 less than she did. How much did Arjun pay?",
+    "Meera paid Rs. 60 per kg for 2.5 kg of rice. Arjun paid Rs. 25 more than she did. How much did Meera pay?",
+)
+PAIRS, QUESTIONS = Path("samples") / "pairs.csv", Path("samples") / "questions.csv"
+
+LONG_QUESTION = (
     "Meera bought 2.5 kg of rice at Rs. 60 per kg and a dozen eggs. Meera's brother Arjun walked 3 km in half an hour "
     "to the same shop and paid Rs. 25 more than Meera. How much did Arjun pay in total?"
-)
-# a fluent paraphrase that is another problem
-CHANGED = (
-    "Meera paid Rs. 60 per kg for 2.5 kg of rice, and bought twelve eggs. Her brother Arjun walked 3 km to the shop in "
-    "30 minutes and paid Rs. 25 less than she did. How much did he pay in all?"
 )
 VALID = ("NumToWords", "WordsToNumbers", "UnitExpansion", "EqualQuantity", "ConsistentRenaming")
 INVALID = (
@@ -37,89 +48,103 @@ INVALID = (
     "QuestionTruncation",
     "LastSentenceDeletion",
 )
-_MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}  # where colours do not show
+_MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}  # for terminals without colours
 _STYLES = {"=": "", "-": "red strike", "+": "bold green"}
 
 
-def show_operators(console: Console) -> None:
-    """Print one question and what each operator makes of it."""
-    problem = read(QUESTION)
-    console.print(Text("A question, as paraqd reads it", style="bold"))
-    console.print(QUESTION)
-    quantities = ", ".join(f"{q.surface} = {q.value} {q.unit or ''}".rstrip() for q in problem.quantities)
-    console.print(f"[dim]quantities:[/] {quantities}")
-    console.print(f"[dim]names:[/] {', '.join(dict.fromkeys(e.text for e in problem.entities))}")
-    console.print(f"[dim]asks:[/] {problem.question.text if problem.question else '–'}\n")
-    table = Table(title="What the operators make of it", show_lines=True)
+def verdicts(console: Console, samples: Path = PAIRS) -> int:
+    """Judge six paraphrases and the sample pairs; return the exit code."""
+    scorer = Scorer.load()
+    console.print(Text("paraqd: is this paraphrase still the same math word problem?", "bold"))
+    console.print(Text("\nQuestion: ", "bold") + Text(QUESTION) + Text("\n"))
+    console.print(_verdict_table(scorer.score_pairs([(QUESTION, paraphrase) for paraphrase in PARAPHRASES])))
+    right, total = _right(scorer, samples)
+    console.print(f"\n{samples} has {total} labelled pairs. paraqd judges {right} of them correctly.")
+    console.print("The README gives its accuracy on three public test sets, and its limits.\n")
+    console.print(Text("What to do next", "bold") + Text(" (after: source .venv/bin/activate)"))
+    for command, purpose in (
+        (f"paraqd score {samples} -o scored.csv", "score a file of pairs"),
+        ("paraqd explain QUESTION PARAPHRASE", "mark the faults of one pair"),
+        ("make demo-augment", "make labelled training pairs"),
+    ):
+        console.print(f"  {command:<48}{purpose}", soft_wrap=True)
+    return 0
+
+
+def augmentation(console: Console, questions: Path = QUESTIONS) -> int:
+    """Apply each rule operator to one question, then augment the sample questions and check the labels."""
+    _show_operators(console)
+    pairs, report = Path("out") / "demo.csv", Path("out") / "demo.html"
+    pairs.parent.mkdir(exist_ok=True)
+    operators = ",".join(("SameSentence", *VALID, *INVALID))
+    commands = (
+        ["augment", str(questions), "-o", str(pairs), "--operators", operators, "--overwrite", "--report", str(report)],
+        ["purity", str(pairs)],
+    )
+    for title, command in zip(("Augment every sample question", "Check the labels"), commands, strict=True):
+        shown = " ".join(command).replace(operators, "…")
+        console.print(Text(f"\n{title}: ", "bold") + Text(f"paraqd {shown}"))
+        if code := run(command):
+            return code
+    console.print(f"\nThe pairs are in {pairs}, the report with examples is in {report}.")
+    return 0
+
+
+def _verdict_table(verdicts: Sequence[Verdict]) -> Table:
+    """Return a table of the paraphrases, each with its verdict, its score and every reason in full."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+    for paraphrase, verdict in zip(PARAPHRASES, verdicts, strict=True):
+        label, colour = ("valid", "bold green") if verdict.valid else ("INVALID", "bold red")
+        text = Text(paraphrase)
+        for evidence in verdict.evidence:
+            text.append(f"\n→ {evidence.message}", "red")
+        table.add_row(Text(label, colour), f"{verdict.score:.2f}", text)
+    return table
+
+
+def _right(scorer: Scorer, samples: Path) -> tuple[int, int]:
+    """Return how many of the labelled pairs are judged correctly, and how many there are."""
+    with samples.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = scorer.score_pairs([(row["question"], row["paraphrase"]) for row in rows])
+    right = [verdict.valid == (row["label"] == "1") for verdict, row in zip(found, rows, strict=True)]
+    return sum(right), len(right)
+
+
+def _show_operators(console: Console) -> None:
+    console.print(Text("A question", "bold"))
+    console.print(LONG_QUESTION)
+    table = Table(title="What each operator turns it into", show_lines=True)
     table.add_column("operator", no_wrap=True)
     table.add_column("label", no_wrap=True)
-    table.add_column("paraphrase, with what was lost and what is new")
-    resources = Resources()
+    table.add_column("output, with deleted and inserted words")
+    problem, resources = read(LONG_QUESTION), Resources()
     for name in (*VALID, *INVALID):
         operator = get(name)
         output = operator.apply(problem, derive_rng(3407, "demo", name), resources)
         if output is None:
             continue
         text = Text()
-        for segment in differences(QUESTION, output):
+        for segment in differences(LONG_QUESTION, output):
             before, after = ("", "") if console.color_system else _MARKS[segment.sign]
             text.append(before + segment.text + after, style=_STYLES[segment.sign])
-        label = Text(operator.polarity, style="green" if operator.polarity == "valid" else "red")
+        label = Text(operator.polarity, "green" if operator.polarity == "valid" else "red")
         paper = f" ({operator.paper_id})" if operator.paper_id else ""
         table.add_row(name + paper, label, text)
     console.print(table)
 
 
-def show_verdicts(console: Console, samples: Path) -> int:
-    """Explain one verdict, then score the sample pairs; return the exit code."""
-    console.print("[bold]Is it still the same problem?[/] paraqd explain QUESTION PARAPHRASE\n")
-    code = run(["explain", QUESTION, CHANGED])
-    if code == 0:
-        console.print(f"\n[bold]The same for a file of pairs:[/] paraqd score {samples}\n")
-        code = run(["score", str(samples)])
-    return code
-
-
-def main() -> None:
-    """Show verdicts on the sample pairs, then what the operators make of questions."""
-    console = Console(highlight=False)
-    questions, pairs = Path("samples") / "questions.csv", Path("samples") / "pairs.csv"
-    if not questions.is_file() or not pairs.is_file():
-        console.print(f"{questions} and {pairs} are not here: run this from the project's folder")
-        sys.exit(2)
-    code = show_verdicts(console, pairs)
-    if code == 0:
-        console.print()
-        show_operators(console)
-        code = show_augmenting(console, questions)
-    sys.exit(code)
-
-
-def show_augmenting(console: Console, questions: Path) -> int:
-    """Augment the sample questions and check the labels; return the exit code."""
-    out = Path("out") / "demo.parquet"
-    out.parent.mkdir(exist_ok=True)
-    operators = ",".join(("SameSentence", *VALID, *INVALID))
-    console.print(f"\n[bold]The same for every sample:[/] paraqd augment {questions} -o {out} --operators …")
-    code = run(
-        [
-            "augment",
-            str(questions),
-            "-o",
-            str(out),
-            "--operators",
-            operators,
-            "--overwrite",
-            "--report",
-            "out/demo.html",
-        ]
-    )
-    if code == 0:
-        console.print(f"\n[bold]Are the labels right?[/] paraqd purity {out}")
-        code = run(["purity", str(out)])
-    console.print("\nThe pairs are in out/demo.parquet, the report with examples in out/demo.html.")
-    return code
+def main() -> int:
+    """Run the demo that the first argument names, or ``verdicts``; return the exit code."""
+    missing = [str(path) for path in (PAIRS, QUESTIONS) if not path.is_file()]
+    if missing:
+        fail(f"{' and '.join(missing)} not found: run this from the root of the repository")
+        return 2
+    return augmentation(stdout()) if sys.argv[1:] == ["augment"] else verdicts(stdout())
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

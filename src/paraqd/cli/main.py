@@ -1,4 +1,4 @@
-"""The program ``paraqd``: its commands, and how errors become one line and an exit code."""
+"""Run the program ``paraqd``: find the command, and turn every error into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ import typer
 
 from paraqd.cli.console import fail, is_debugging
 
-# a new command is one file and one line here
-_COMMANDS = (
-    "augment",
-    "checklist",
-    "evaluate",
-    "experiment",
-    "explain",
-    "export",
-    "operators",
-    "pseudo-label",
-    "purity",
-    "read",
-    "score",
-    "testset",
-    "train",
-)
-_GROUPS = ("annotate", "data", "generator")  # of several commands each
+# A new command is one file and one line here. Panels group the commands in the help.
+_CHECK, _DATA, _LABEL, _TRAIN = "Check paraphrases", "Make training data", "Label by hand", "Train and reproduce"
+_COMMANDS = {
+    "score": _CHECK,
+    "explain": _CHECK,
+    "evaluate": _CHECK,
+    "checklist": _CHECK,
+    "read": _CHECK,
+    "augment": _DATA,
+    "operators": _DATA,
+    "purity": _DATA,
+    "pseudo-label": _DATA,
+    "data": _DATA,
+    "testset": _LABEL,
+    "annotate": _LABEL,
+    "train": _TRAIN,
+    "export": _TRAIN,
+    "generator": _TRAIN,
+    "experiment": _TRAIN,
+}
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DONE, _NOTHING_DONE, _INTERRUPTED = 0, 2, 130
-# typer carries its own copy of click in some versions: the class is found by what typer exports
+# Some versions of typer carry their own copy of click, so the class is looked up through a class that typer exports.
 _UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 
@@ -55,48 +58,49 @@ def _main(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
     debug: bool = typer.Option(
-        False, "--debug", callback=_debug, help="Show unexpected errors whole (also PARAQD_DEBUG=1)."
+        False, "--debug", callback=_debug, help="Show a traceback for unexpected errors (also PARAQD_DEBUG=1)."
     ),
 ) -> None:
-    """Say whether a paraphrase is still the same word problem, and make data to learn it from."""
+    """Check whether a paraphrase of a math word problem is still the same problem."""
 
 
 def program(only: str | None = None) -> typer.Typer:
-    """Make the program; with one command alone where only that is wanted, as loading all of them takes its time."""
+    """Return the program with all its commands, or with ``only`` one, because importing all of them takes time."""
     app = typer.Typer(
         name="paraqd",
-        help="Is this paraphrase still the same word problem?",
-        epilog="Example: paraqd augment questions.csv -o pairs.parquet --recipe paper --stand-ins",
+        epilog="Example: paraqd score pairs.csv -o scored.csv",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_main)
-    for name in _COMMANDS:
+    for name, panel in _COMMANDS.items():
         if only in (None, name):
-            file = name.replace("-", "_")
-            module = import_module(f"paraqd.cli.{file}")
-            app.command(name, epilog=module.EXAMPLE)(getattr(module, file))
-    for name in _GROUPS:
-        if only in (None, name):
-            module = import_module(f"paraqd.cli.{name}")
-            app.add_typer(module.app, name=name, epilog=module.EXAMPLE)
+            module = import_module(f"paraqd.cli.{name.replace('-', '_')}")
+            if hasattr(module, "app"):  # a group of several commands
+                app.add_typer(module.app, name=name, epilog=module.EXAMPLE, rich_help_panel=panel)
+            else:
+                command = getattr(module, name.replace("-", "_"))
+                app.command(name, epilog=module.EXAMPLE, rich_help_panel=panel)(command)
     return app
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code: 0 done, 1 done but for some rows, 2 nothing done."""
+    """Run the program and return its exit code.
+
+    0: done. 1: done, except for some rows or files, which are named. 2: not done; one line says why.
+    """
     given = sys.argv[1:] if arguments is None else list(arguments)
-    known = given and given[0] in (*_COMMANDS, *_GROUPS)
+    only = given[0] if given and given[0] in _COMMANDS else None
     try:
-        code = program(given[0] if known else None)(args=given, prog_name="paraqd", standalone_mode=False)
+        code = program(only)(args=given, prog_name="paraqd", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else _DONE
     except (typer.Abort, KeyboardInterrupt):
         fail("interrupted")
         return _INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone, as with | head
+    except BrokenPipeError:  # the program that reads our output has ended, as with | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _DONE
     except _UsageError as error:
@@ -109,22 +113,34 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _usage(error: Any) -> int:
-    if type(error).__name__ == "NoArgsIsHelpError":  # no arguments at all: the help has been shown
+    if type(error).__name__ == "NoArgsIsHelpError":  # called without arguments: the help has been shown
         return _NOTHING_DONE
     command = error.ctx.command_path if getattr(error, "ctx", None) else "paraqd"
-    fail(f"{error.format_message().rstrip('.')} (see {command} --help)")
+    fail(f"{_with_value(error).rstrip('.')} (see {command} --help)")
     return _NOTHING_DONE
 
 
+def _with_value(error: Any) -> str:
+    """Return the message of a usage error, naming the value that was given."""
+    message: str = error.format_message()
+    details = getattr(error.__cause__ or error.__context__, "errors", None)  # typer validates with pydantic
+    if callable(details) and (found := details()):
+        message = message.replace("Input should be", f"{found[0].get('input')!r} should be")
+    return message.replace("Value error, ", "").partition(", unable to parse")[0]
+
+
 def _explained(error: Exception) -> str:
-    """Return the line for the person: what is wrong with the input as it is, a flaw of ours as such."""
+    """Return one line for the user: the message of an expected error, or the name of an unexpected one."""
     from paraqd.errors import ParaqdError
     from paraqd.extras import missing_extra
 
     if isinstance(error, (ParaqdError, FileExistsError)):
         return str(error)
-    if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        return f"cannot write {error.filename or 'the output'}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        verb = "cannot write" if error.errno in _DISK_FULL else "cannot use"
+        return f"{verb} {error.filename or 'the output'}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return "out of memory: give fewer rows at a time or use a machine with more memory"
     return missing_extra(error) or f"unexpected {type(error).__name__}: {error} (set PARAQD_DEBUG=1 to see where)"
 
 

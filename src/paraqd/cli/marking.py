@@ -1,4 +1,4 @@
-"""Texts with spans marked, so that they read right with colours and without."""
+"""Mark spans of a text so that they can be read with and without colours."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from rich.text import Text
 
-# one for each piece of evidence, in turn
+# one colour per piece of evidence, then from the start again
 COLOURS = ("red", "yellow", "magenta", "cyan", "green", "blue")
-# signs that turn the direction of all that follows them on the line, brackets and numbers of ours included
-_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# characters that change the writing direction of the rest of the line, our own brackets and numbers included
+_DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class Piece(NamedTuple):
-    """A stretch of a text, and the numbers of the spans that cover it."""
+    """A part of a text, and the numbers of the spans that cover it."""
 
     text: str
     numbers: tuple[int, ...]
 
 
 def pieces(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> list[Piece]:
-    """Cut a text where spans begin and end; ``spans`` holds those of number 1, then those of number 2, and so on.
+    """Split a text where spans start and end.
 
-    Spans may overlap, touch, or reach beyond the text.
+    ``spans[0]`` holds the spans with number 1, ``spans[1]`` those with number 2, and so on. Spans may overlap, touch,
+    or extend beyond the text.
 
     >>> pieces("7 red pens", [[(0, 5)], [(2, 10)]])
     [Piece(text='7 ', numbers=(1,)), Piece(text='red', numbers=(1, 2)), Piece(text=' pens', numbers=(2,))]
@@ -41,7 +42,7 @@ def pieces(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> list[Piece]
     made: list[Piece] = []
     for start, end in pairwise(cuts):
         numbers = tuple(sorted({number for first, last, number in covering if first <= start and end <= last}))
-        if made and made[-1].numbers == numbers:  # spans of one number that touch are one
+        if made and made[-1].numbers == numbers:  # adjacent spans with the same number become one
             made[-1] = Piece(made[-1].text + text[start:end], numbers)
         else:
             made.append(Piece(text[start:end], numbers))
@@ -49,7 +50,7 @@ def pieces(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> list[Piece]
 
 
 def marked(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> Text:
-    """Return a text with its spans in colour and in brackets that name their numbers: ``[1: 4 pounds]``."""
+    """Return a text whose spans are coloured and put in numbered brackets: ``[1: 4 pounds]``."""
     from rich.text import Text
 
     shown = Text()
@@ -65,12 +66,12 @@ def marked(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> Text:
 
 
 def style(number: int) -> str:
-    """Return the colour of a piece of evidence."""
+    """Return the colour for a piece of evidence."""
     return COLOURS[(number - 1) % len(COLOURS)]
 
 
 def visible(text: str) -> str:
-    r"""Replace what would command the terminal: control characters, half characters, changes of direction.
+    r"""Replace characters that would control the terminal: escapes, lone surrogates, changes of direction.
 
     >>> visible("5 km\x1b[31m\r\nin all\u202e")
     '5 km�[31m\nin all�'
@@ -79,10 +80,10 @@ def visible(text: str) -> str:
     return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
 
 
-def _shown(sign: str) -> str:
-    if sign in "\n\t":
-        return sign
-    return "\ufffd" if sign in _TURNING or unicodedata.category(sign) in ("Cc", "Cs") else sign
+def _shown(character: str) -> str:
+    if character in "\n\t":
+        return character
+    return "\ufffd" if character in _DIRECTION or unicodedata.category(character) in ("Cc", "Cs") else character
 
 
 def _listed(numbers: Iterable[int]) -> str:

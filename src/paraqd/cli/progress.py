@@ -67,12 +67,12 @@ class Bar:
     def __init__(self, *, shown: bool, period: float = 30.0) -> None:
         """Make a bar; its rate is that of the last ``period`` seconds."""
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
             _Rate(),
             _Left(),
-            TextColumn("{task.fields[remark]}", style="cyan"),
+            TextColumn("{task.fields[remark]}", style="cyan", markup=False),
             console=stderr(),
             transient=True,
             speed_estimate_period=period,

@@ -1,0 +1,117 @@
+"""Every expected error ends as one clear line and exit code 2, and no message controls the terminal."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from paraqd.cli.main import run
+
+ESCAPE = "\x1b[31m\x1b]0;title\x07"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.csv").write_text("question,paraphrase\nTom has 5 pens. How many?,Tom has 6 pens. How many?\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("score pairs.csv --threshold abc", ["--threshold", "'abc'", "number", "(see paraqd score --help)"]),
+        ("score pairs.csv --threshold 5", ["--threshold", "5", "less than or equal to 1"]),
+        ("score pairs.csv --only good", ["--only", "'good'", "'valid', 'invalid'"]),
+        ("score pairs.csv --threads none", ["--threads", "'none'", "integer"]),
+        ("checklist --at-least 2", ["--at-least", "less than or equal to 1"]),
+        ("score missing.csv", ["missing.csv"]),
+        ("score pairs.csv --model missing", ["missing"]),
+        ("explain Question", ["Missing argument", "(see paraqd explain --help)"]),
+        ("nonsense", ["No such command 'nonsense'", "(see paraqd --help)"]),
+        ("score --nonsense", ["No such option: --nonsense", "(see paraqd score --help)"]),
+        ("evaluate missing", ["missing", "paraqd data list"]),
+        ("operators --recipe missing", ["missing", "paper"]),
+        ("augment pairs.csv -o out.csv --operators missing", ["missing"]),
+        ("data path missing", ["missing", "paraqd data list"]),
+        ("export missing -o out", ["missing"]),
+        ("experiment missing --out out", ["missing", "train-operators"]),
+        ("purity missing.csv", ["missing.csv"]),
+        ("pseudo-label missing.csv -o out.csv", ["missing.csv"]),
+        ("testset missing.csv -o out.csv", ["missing.csv"]),
+        ("annotate merge pairs.csv missing.jsonl -o out.csv", ["missing.jsonl"]),
+    ],
+)
+def test_bad_input_gives_one_line(here, fails, command, expected):
+    line = fails(*command.split())
+    assert [part for part in expected if part not in line] == [], line
+    assert "unexpected" not in line
+    assert "Input should" not in line and "Value error" not in line
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_a_folder_that_may_not_be_written(here, fails):
+    Path("locked").mkdir(mode=0o500)
+    assert "locked" in fails("score", "pairs.csv", "-o", "locked/out.csv")
+
+
+def test_an_error_of_the_operating_system_is_expected(here, fails, monkeypatch):
+    def refuse(name):
+        raise PermissionError(13, "Permission denied", "/some/file")
+
+    monkeypatch.setattr("paraqd.operators.get", refuse)
+    assert fails("operators") == "error: cannot use /some/file: Permission denied"
+
+
+def test_an_unexpected_error_is_named_and_can_be_shown_whole(here, fails, monkeypatch):
+    def break_down(name):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("paraqd.operators.get", break_down)
+    assert (
+        fails("operators") == "error: unexpected ZeroDivisionError: division by zero (set PARAQD_DEBUG=1 to see where)"
+    )
+    monkeypatch.setenv("PARAQD_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        run(["operators"])
+
+
+def outputs(capsys, *command):
+    run([str(argument) for argument in command])
+    captured = capsys.readouterr()
+    return captured.out + captured.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["read", f"Tom has 5 km{ESCAPE} of rope. How many?"],
+        ["read", f"{ESCAPE}Is it {ESCAPE}Rekha who paid $5?"],
+        ["explain", f"Tom has 5 pens{ESCAPE}. How many?", f"Tom has 6 pens{ESCAPE}. How many?"],
+        ["score", f"{ESCAPE}.csv"],
+        ["score", "pairs.csv", "--model", ESCAPE],
+        ["augment", "escapes.jsonl", "-o", "out.csv", "--operators", "f3,f8"],
+        ["augment", "pairs.csv", "-o", "out.csv", "--operators", ESCAPE],
+        ["score", "escapes.jsonl"],
+        ["score", "pairs.csv", "--question-column", ESCAPE],
+        ["purity", "labelled.jsonl"],
+        [ESCAPE],
+        ["score", f"--{ESCAPE}"],
+    ],
+)
+def test_raw_escapes_never_reach_the_terminal(here, capsys, command):
+    row = {"question": f"Tom has 5 pens{ESCAPE}. How many?", "paraphrase": f"Tom has 6 pens{ESCAPE}. How many?"}
+    Path("escapes.jsonl").write_text(json.dumps(row) + "\n")
+    labelled = {**row, "id": ESCAPE, "label": 1, "operator": "NumToWords"}
+    Path("labelled.jsonl").write_text(json.dumps(labelled) + "\n")
+    shown = outputs(capsys, *command)
+    assert shown
+    assert "\x1b" not in shown and "\x07" not in shown
+
+
+@pytest.mark.parametrize("name", [":x:.csv", "[bold].csv", "[b].csv"])
+def test_file_names_are_shown_as_they_are(here, capsys, name):
+    Path("pairs.csv").rename(name)
+    assert name in outputs(capsys, "score", name, "-o", f"out{name}")
+    assert name in outputs(capsys, "score", f"missing{name}")
