@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paraqd.generators import Decoding, TrainingDataError, TrainingError, load_generator, train_generator
+from paraqd.generators import Decoding, GeneratorTrainingError, TrainingDataError, load_generator, train_generator
 from paraqd.generators.training_data import detokenized, read_paraphrases, read_questions
 
 QUESTION = "A shop sells {n} pens for ${m} each day. How much money does the shop get in {k} days?"
@@ -144,7 +144,7 @@ def test_a_loss_that_is_not_a_number_stops_the_training(data_dir, tmp_path, llam
     torch.nn.init.constant_(model.model.norm.weight, float("nan"))
     model.save_pretrained(tmp_path / "broken")
     AutoTokenizer.from_pretrained(llama).save_pretrained(tmp_path / "broken")
-    with pytest.raises(TrainingError, match="the loss at step 1 is nan"):
+    with pytest.raises(GeneratorTrainingError, match="the loss at step 1 is nan"):
         train_generator(
             "f9", data_dir, tmp_path / "f9", scale="smoke", device="cpu", base_model=str(tmp_path / "broken")
         )

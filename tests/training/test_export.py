@@ -25,7 +25,7 @@ from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossModel
 from paraqd.training.export import _config, _weights, export_model
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
-from paraqd.training.onnx_graph import OPSET, Rounding, _Graph, judge_graph
+from paraqd.training.onnx_graph import OPSET, InputRange, _Graph, judge_graph
 
 WORDS = "tom ann has 5 7 9 pens boys how many much and the a of is ? . , more half hour 30 minutes it takes".split()
 PAIRS = [
@@ -212,24 +212,23 @@ def test_after_an_error_the_same_texts_can_be_had(bi_encoder, tmp_path, monkeypa
     assert kept.value.args == ("no more",)  # and its traceback with all that was under way
 
 
-@pytest.mark.parametrize("spread", [None, 1.5])
-def test_attention_in_one_step_is_that_in_several(judge, spread):
+@pytest.mark.parametrize("divisors", [None, 1.5])
+def test_attention_in_one_step_is_that_in_several(judge, divisors):
     weights, config = _weights(judge), _config(judge)
     names = [name.removesuffix(".weight") for name in weights if ".layer." in name and name.endswith("dense.weight")]
     names += [
         name.removesuffix(".weight") for name in weights if ".attention.self." in name and name.endswith("weight")
     ]
-    wide = np.full(32, spread, dtype=np.float32) if spread else None
-    roundings = {
-        name: Rounding(-4.0, 4.0, wide if "intermediate.dense" in name or ".self." in name else None) for name in names
+    wide = np.full(32, divisors, dtype=np.float32) if divisors else None
+    ranges = {
+        name: InputRange(-4.0, 4.0, wide if "intermediate.dense" in name or ".self." in name else None)
+        for name in names
     }
-    unlike = {
-        name: replace(held, high=4.0 + 1e-6) if name.endswith(".key") else held for name, held in roundings.items()
-    }
+    unlike = {name: replace(held, high=4.0 + 1e-6) if name.endswith(".key") else held for name, held in ranges.items()}
     fed = {"input_ids": np.arange(24).reshape(2, 12) % 20 + 4, "token_type_ids": np.zeros((2, 12), dtype=np.int64)}
     made = []
-    for held, operator in ((roundings, "QAttention"), (unlike, "MultiHeadAttention")):
-        graph = judge_graph(weights, config, roundings=held)
+    for held, operator in ((ranges, "QAttention"), (unlike, "MultiHeadAttention")):
+        graph = judge_graph(weights, config, ranges=held)
         assert [node.op_type for node in graph.graph.node].count(operator) == 2
         session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
         made.append(session.run(["places"], fed)[0])
@@ -248,7 +247,7 @@ def test_the_norm_is_that_of_64_bits():
     made = graph.norm("x", weights, "n", 1e-12)
     given, told = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 384]) for name in ("x", made))
     model = helper.make_model(
-        helper.make_graph(graph.nodes, "norm", [given], [told], graph.held),
+        helper.make_graph(graph.nodes, "norm", [given], [told], graph.initializers),
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=10,
     )
@@ -269,9 +268,9 @@ def test_a_small_map_has_the_values_of_its_eight_bits():
     weight[:, 2] = 0
     graph = _Graph(bits=8)
     graph.matrix(weight, "large")
-    integers, scale, _ = (numpy_helper.to_array(each) for each in graph.held)
+    integers, scale, _ = (numpy_helper.to_array(each) for each in graph.initializers)
     graph.small(weight, "small")
-    held = numpy_helper.to_array(graph.held[-1])
+    held = numpy_helper.to_array(graph.initializers[-1])
     assert held.dtype == np.float32
     assert np.array_equal(held, integers.astype(np.float32) * scale)
     assert 0 < np.abs(held - weight).max() < 0.05

@@ -16,14 +16,15 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 from paraqd import Scorer
 from paraqd.data.faulty_pairs import FaultyPair, write_faults
 from paraqd.data.synthetic import SyntheticProblem
-from paraqd.training import judge_corpus, teachers
+from paraqd.training import judge_corpus
 from paraqd.training.export import export_model
 from paraqd.training.fused_scorer import train_extended, train_on_sets
-from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
 from paraqd.training.judge_corpus import JudgeSets, draw, fluent_faults
-from paraqd.training.judge_data import join_data, read_data, tokenize_pairs, write_data
-from paraqd.training.judge_model import make_judge
-from paraqd.training.settings import EncoderTrainingError
+from paraqd.training.judge_model import make_causal_judge, make_judge
+from paraqd.training.judge_tokens import join_tokens, read_tokens, repeat_questions, tokenize_pairs, write_tokens
+from paraqd.training.judge_training import judge_scores, train_judge
+from paraqd.training.settings import JudgeSettings, TrainingError
+from paraqd.training.teachers import Teacher, teacher_odds
 
 SETTINGS = JudgeSettings(epochs=8, learning_rate=2e-3, batch_tokens=512)
 
@@ -81,7 +82,7 @@ def test_another_training_is_not_taken_up_unasked(start, pairs, tmp_path):
     checkpoints = tmp_path / "w" / "checkpoints"
     checkpoints.mkdir(parents=True)
     (checkpoints / "judge.pt").write_bytes(b"another training's")
-    with pytest.raises(EncoderTrainingError, match="--restart"):
+    with pytest.raises(TrainingError, match="--restart"):
         train_on_sets(sets(tmp_path / "p", pairs), tmp_path / "m", settings=SETTINGS, **place)
     quick = JudgeSettings(epochs=1, learning_rate=2e-3, batch_tokens=512)
     train_on_sets(sets(tmp_path / "p", pairs), tmp_path / "m", settings=quick, restart=True, **place)
@@ -103,7 +104,7 @@ def test_a_broken_training_goes_on_to_the_same_weights(start, pairs, tmp_path, w
         torch.manual_seed(5)
         return make_judge(start)
 
-    def broken_off(done, steps, loss):
+    def broken_off(stage, done, steps, note):
         assert steps > 14
         if done >= stop:
             raise Stopped
@@ -112,7 +113,7 @@ def test_a_broken_training_goes_on_to_the_same_weights(start, pairs, tmp_path, w
     kept = {"checkpoints": tmp_path / "c", "checkpoint_seconds": 0.0}
     monotonic = iter(range(10**6))  # every step is told of, and kept
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paraqd.training.judge.time.monotonic", lambda: float(next(monotonic)))
+        patch.setattr("paraqd.training.judge_training.time.monotonic", lambda: float(next(monotonic)))
         with pytest.raises(Stopped):
             train_judge(fresh(), data, settings=settings, progress=broken_off, **kept)
     assert (tmp_path / "c" / "judge.pt").is_file()
@@ -122,8 +123,8 @@ def test_a_broken_training_goes_on_to_the_same_weights(start, pairs, tmp_path, w
 
 def test_tokens_are_kept_and_joined(tmp_path, pairs, word_tokenizer, judge_words):
     one, other = (tokenize_pairs(pairs(5, seed=seed), word_tokenizer(judge_words)) for seed in (0, 1))
-    write_data(one, tmp_path / "one.npz")
-    joined = join_data([read_data(tmp_path / "one.npz"), other])
+    write_tokens(one, tmp_path / "one.npz")
+    joined = join_tokens([read_tokens(tmp_path / "one.npz"), other])
     assert len(joined) == 10
     assert joined.lengths.tolist() == [*one.lengths, *other.lengths]
     assert joined.ids.tolist() == [*one.ids, *other.ids]
@@ -164,14 +165,14 @@ def language_model(tmp_path_factory, word_tokenizer, judge_words):
 
 def test_a_language_model_that_reads_the_question_twice_can_be_taught(language_model, pairs):
     model, tokenizer = language_model
-    data = teachers._again(tokenize_pairs(pairs(120, seed=0), tokenizer))
+    data = repeat_questions(tokenize_pairs(pairs(120, seed=0), tokenizer))
     plain = tokenize_pairs(pairs(120, seed=0), tokenizer)
     first = slice(plain.offsets[0], plain.offsets[1])
     asked = int((plain.types[first] == 0).sum())
     assert data.lengths[0] == plain.lengths[0] + asked
     assert data.ids[plain.lengths[0] : data.lengths[0]].tolist() == plain.ids[:asked].tolist()
     assert set(data.faults[:asked].tolist()) == {-1}
-    judge = teachers.causal_judge(model.model)
+    judge = make_causal_judge(model.model)
     settings = JudgeSettings(epochs=12, learning_rate=3e-3, batch_tokens=512, rounded_share=0.0)
     train_judge(judge, data, settings=settings)
     odds = judge_scores(judge, data)
@@ -218,8 +219,12 @@ def test_a_teacher_of_other_labels_is_another(start, pairs, tmp_path):
     for turned in (False, True):
         data = tokenize_pairs(pairs(40, seed=0), PreTrainedTokenizerFast.from_pretrained(str(start)))
         data = replace(data, labels=1 - data.labels) if turned else data
-        made = teachers.teacher_odds(
-            str(start), ["synthetic"], lambda *_, data=data: data, work=tmp_path, settings=replace(SETTINGS, epochs=1)
+        made = teacher_odds(
+            Teacher(model=str(start), settings={}),
+            ["synthetic"],
+            lambda *_, data=data: data,
+            work=tmp_path,
+            settings=replace(SETTINGS, epochs=1),
         )
         calls.append(made)
     assert not np.array_equal(*calls)
@@ -227,6 +232,6 @@ def test_a_teacher_of_other_labels_is_another(start, pairs, tmp_path):
 
 
 def test_a_teacher_that_is_not_there_is_refused_first(tmp_path):
-    with pytest.raises(EncoderTrainingError, match="--teacher nobody"):
+    with pytest.raises(TrainingError, match="teacher nobody"):
         train_extended(tmp_path / "m", teachers=["nobody"])
     assert not (tmp_path / "m.work").exists()

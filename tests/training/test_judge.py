@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
+import signal
 
 import pytest
 
@@ -15,10 +18,12 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from paraqd.data.faulty_pairs import FaultyPair
 from paraqd.training.export import export_model
-from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
-from paraqd.training.judge_data import collate, epoch_batches, tokenize_pairs
+from paraqd.training.judge_batches import NO_ROW, DeviceRows, plan_epoch
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
-from paraqd.training.rounding import round_rows
+from paraqd.training.judge_tokens import tokenize_pairs
+from paraqd.training.judge_training import judge_scores, train_judge
+from paraqd.training.quantisation_aware import round_rows
+from paraqd.training.settings import JudgeSettings, TrainingError, TrainingStopped
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +51,7 @@ def judge(tmp_path, tokenizer):
 
 def test_tokens_know_whether_they_are_at_fault(tokenizer, pairs):
     data = tokenize_pairs(pairs(4), tokenizer)
-    batch = collate(data, np.array([0, 1]))
+    batch = DeviceRows(data, None, "cpu").gather_closely(np.array([0, 1, NO_ROW]))
     words = tokenizer.convert_ids_to_tokens(batch["input_ids"][0][batch["faults"][0] == 1])
     assert words == ["minutes"]
     assert not (batch["faults"][1] == 1).any()
@@ -62,9 +67,11 @@ def test_equal_quantities_look_equal_to_the_judge(tokenizer):
 
 def test_every_pair_is_in_one_batch_of_an_epoch():
     lengths = np.array([5, 40, 7, 90, 12, 33, 8, 8])
-    batches = list(epoch_batches(lengths, tokens=100, rng=np.random.default_rng(0)))
-    assert sorted(np.concatenate(batches).tolist()) == list(range(8))
-    assert all(lengths[batch].max() * len(batch) <= 100 or len(batch) == 1 for batch in batches)
+    batches = plan_epoch(lengths, tokens=100, rng=np.random.default_rng(0))
+    rows = np.concatenate([rows for _, rows in batches])
+    assert sorted(rows[rows != NO_ROW].tolist()) == list(range(8))
+    assert all(len(rows) == max(1, 100 // length) for length, rows in batches)
+    assert all(lengths[rows[rows != NO_ROW]].max() <= length for length, rows in batches)
 
 
 def test_a_judge_learns_is_kept_and_loses_nothing_in_eight_bits(judge, tokenizer, pairs, tmp_path):
@@ -81,6 +88,58 @@ def test_a_judge_learns_is_kept_and_loses_nothing_in_eight_bits(judge, tokenizer
     (tmp_path / "kept" / "paraqd.json").write_text(json.dumps({"format": 1, "kind": "fused", "fusion": fusion}))
     shown = [(pair.question, pair.paraphrase) for pair in pairs(40, seed=2)]
     assert export_model(tmp_path / "kept", tmp_path / "small", pairs=shown).most < 2e-3
+
+
+def test_ctrl_c_leaves_a_checkpoint_from_which_the_training_continues(judge, tokenizer, pairs, tmp_path):
+    data = tokenize_pairs(pairs(60), tokenizer)
+    settings = JudgeSettings(epochs=3, learning_rate=2e-3, batch_tokens=320)
+    # copies alone are compared: the memory of loaded weights is aligned in another way, which changes the last digits
+    first, second, third = (copy.deepcopy(judge) for _ in range(3))
+    whole = judge_scores(train_judge(first, data, settings=settings), data)
+    stages = []
+
+    def interrupt_once(stage, done, total, note):
+        stages.append(stage)
+        if done == 7:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paraqd.training.judge_training._REPORT_SECONDS", -1.0)
+        with pytest.raises(TrainingStopped):
+            train_judge(second, data, settings=settings, checkpoints=tmp_path, stage="a judge", progress=interrupt_once)
+    assert set(stages) == {"a judge"} and len(stages) == 7
+    assert judge_scores(train_judge(third, data, settings=settings, checkpoints=tmp_path), data) == pytest.approx(
+        whole, abs=1e-6
+    )
+
+
+def test_a_training_that_diverges_says_so(judge, tokenizer, pairs):
+    data = tokenize_pairs(pairs(20), tokenizer)
+    with pytest.raises(TrainingError, match="diverged"):
+        train_judge(judge, data, teacher=np.full(20, np.nan, dtype=np.float32))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("rounded_share", [0.0, 0.5])
+def test_captured_steps_train_as_single_ones_do_and_can_be_resumed(judge, tokenizer, pairs, tmp_path, rounded_share):
+    data = tokenize_pairs(pairs(240), tokenizer)
+    settings = JudgeSettings(epochs=4, learning_rate=1e-3, batch_tokens=512, rounded_share=rounded_share)
+    single, resumed = copy.deepcopy(judge), copy.deepcopy(judge)
+    single.captures_well = False
+    found = [
+        judge_scores(train_judge(each, data, settings=settings, device="cuda"), data, device="cuda")
+        for each in (judge, single)
+    ]
+    assert np.corrcoef(*found)[0, 1] > 0.99
+
+    def interrupt_once(stage, done, total, note):
+        if done >= 11:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(TrainingStopped):
+        train_judge(resumed, data, settings=settings, device="cuda", checkpoints=tmp_path, progress=interrupt_once)
+    train_judge(resumed, data, settings=settings, device="cuda", checkpoints=tmp_path)
+    assert judge_scores(resumed, data, device="cuda") == pytest.approx(found[0], abs=0.05)
 
 
 def test_rounding_twice_is_rounding_once():

@@ -18,7 +18,7 @@ pytest.importorskip("sentence_transformers")
 from paraqd.cli.main import run as program
 from paraqd.training.model_folder import read_facts
 from paraqd.training.processes import check_shares, own_device
-from paraqd.training.settings import EncoderTrainingError, TrainSettings
+from paraqd.training.settings import TrainingError, TrainSettings
 from paraqd.training.train import train
 
 # two processes cannot be launched by several tests at once without waiting long for each other
@@ -45,7 +45,7 @@ from paraqd.training.batches import collate, tokenize
 from paraqd.training.encoders import load_trainable
 from paraqd.training.losses import make_loss
 from paraqd.training.processes import ALONE, join, leave
-from paraqd.training.settings import EncoderTrainingError
+from paraqd.training.settings import TrainingError
 from paraqd.training.train import TrainingStopped, _check_same, train
 
 folder, calm, lively = sys.argv[1:]
@@ -84,7 +84,7 @@ for name in ("cut", "left"):
 go("cut", MANY, encoder=lively)
 try:
     go("odd", {{"batch_size": 7}})
-except EncoderTrainingError as error:
+except TrainingError as error:
     seen["odd"] = str(error)
 model = load_trainable(calm, device="cpu")
 
@@ -106,7 +106,7 @@ if rank:
     next(model.parameters()).data[0, 0] += 1e-6
 try:
     _check_same(model, join("cpu"))
-except EncoderTrainingError as error:
+except TrainingError as error:
     seen["different"] = str(error)
 seen["touched"] = touched[:]
 Path(folder, f"seen-{{rank}}.json").write_text(json.dumps(seen))
@@ -261,7 +261,7 @@ def test_an_interrupt_of_one_stops_both_and_they_go_on_to_the_same_weights(two):
 
 def test_one_process_does_not_go_on_where_two_began(two, tiny_encoder, triplets):
     options = {"settings": settings(**MANY), "encoder": str(tiny_encoder), "device": "cpu"}
-    with pytest.raises(EncoderTrainingError, match=r"begun in 2 processes: go on in as many, or give --restart"):
+    with pytest.raises(TrainingError, match=r"begun in 2 processes: go on in as many, or give --restart"):
         train(triplets, two[0] / "left", **options)
     assert list((two[0] / "left.checkpoints").glob("checkpoint-*"))
 
@@ -325,7 +325,7 @@ def test_no_thread_of_the_network_outlives_the_program(case, code, calm_encoder,
 
 def test_a_batch_smaller_than_the_processes_is_named():
     check_shares(8, 4)
-    with pytest.raises(EncoderTrainingError, match="by 8 processes: give --batch-size 8"):
+    with pytest.raises(TrainingError, match="by 8 processes: give --batch-size 8"):
         check_shares(3, 8)
 
 

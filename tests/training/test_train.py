@@ -18,7 +18,7 @@ from sentence_transformers import SentenceTransformer
 
 from paraqd.training.encoders import embedder, load_trainable
 from paraqd.training.seed_search import search_seed
-from paraqd.training.settings import EncoderTrainingError, TrainSettings
+from paraqd.training.settings import TrainingError, TrainSettings
 from paraqd.training.train import train
 from paraqd.training.trainer import last_checkpoint
 from paraqd.training.validation import validate
@@ -88,7 +88,7 @@ def test_a_finished_folder_is_not_trained_again_and_another_is_not_replaced(trai
     )
     assert kept.reused
     assert (trained.folder / "model.safetensors").stat().st_mtime_ns == before
-    with pytest.raises(EncoderTrainingError, match=r"holds a model of another training.*--overwrite"):
+    with pytest.raises(TrainingError, match=r"holds a model of another training.*--overwrite"):
         train(triplets, trained.folder, settings=settings(epochs=1), **QUICK)
 
 
@@ -128,7 +128,7 @@ def test_an_unfinished_training_with_other_settings_is_not_thrown_away_unasked(t
     (left / "trainer_state.json").write_text('{"global_step": 5}')
     (tmp_path / "m.checkpoints" / "training.json").write_text("{}")
     options = {"settings": settings(epochs=1), "encoder": str(tiny_encoder), "device": "cpu"}
-    with pytest.raises(EncoderTrainingError, match=r"unfinished training with other settings: .* --restart"):
+    with pytest.raises(TrainingError, match=r"unfinished training with other settings: .* --restart"):
         train(triplets, tmp_path / "m", **options)
     assert left.is_dir()
     assert train(triplets, tmp_path / "m", restart=True, **options).facts["loss"] > 0
@@ -236,7 +236,7 @@ def test_the_seed_search_takes_the_best_by_validation_and_does_not_repeat_itself
     ],
 )
 def test_settings_that_cannot_be_are_named(given, message):
-    with pytest.raises(EncoderTrainingError, match=message):
+    with pytest.raises(TrainingError, match=message):
         TrainSettings(**given)
 
 
@@ -263,5 +263,5 @@ def test_a_broken_folder_is_named(name, content, message, trained, triplets, tmp
     folder = tmp_path / "broken"
     shutil.copytree(trained.folder, folder)
     broken(folder, name, content)
-    with pytest.raises(EncoderTrainingError, match=message):
+    with pytest.raises(TrainingError, match=message):
         train(triplets, folder, settings=settings(), **QUICK)

@@ -272,7 +272,7 @@ def _extended(out: Path, settings: dict[str, Any], options: dict[str, Any], *, a
     """Train the fused scorer."""
     from paraqd.cli.progress import Bar
     from paraqd.training.fused_scorer import train_extended
-    from paraqd.training.judge import JudgeSettings
+    from paraqd.training.settings import JudgeSettings
 
     try:
         with Bar(shown=not quiet and stderr().is_terminal) as bar:
@@ -297,12 +297,12 @@ def _refuse(ctx: typer.Context, names: Sequence[str], what: str) -> None:
 
 
 def _seeds(text: str | None) -> list[int]:
-    from paraqd.training.settings import EncoderTrainingError
+    from paraqd.training.settings import TrainingError
 
     try:
         return [int(part) for part in (text or "").split(",") if part.strip()]
     except ValueError:
-        raise EncoderTrainingError(f"--search-seeds {text}: write numbers with commas, such as 0,1,2,3,4") from None
+        raise TrainingError(f"--search-seeds {text}: write numbers with commas, such as 0,1,2,3,4") from None
 
 
 def _train(
@@ -317,12 +317,12 @@ def _train(
     from dataclasses import replace
 
     from paraqd.training.seed_search import search_seed
-    from paraqd.training.settings import EncoderTrainingError
+    from paraqd.training.settings import TrainingError
     from paraqd.training.train import train as run
 
     if seeds:
         if corpus.validation is None:
-            raise EncoderTrainingError("--search-seeds chooses by validation: give --validation FILE")
+            raise TrainingError("--search-seeds chooses by validation: give --validation FILE")
         place = out.with_name(f"{out.name}.seeds")
         models = {key: value for key, value in options.items() if key not in ("overwrite", "restart")}
         found = search_seed(

@@ -19,7 +19,7 @@ from paraqd.generators.runtime import require_extra
 from paraqd.generators.seq2seq import Seq2SeqGenerator
 from paraqd.generators.train import train_generator
 from paraqd.generators.training_data import TrainingDataError, read_paraphrases, read_questions
-from paraqd.generators.training_loop import TrainingError
+from paraqd.generators.training_loop import GeneratorTrainingError
 
 __all__ = [
     "GREEDY",
@@ -27,13 +27,13 @@ __all__ = [
     "CausalGenerator",
     "Decoding",
     "Generator",
+    "GeneratorTrainingError",
     "GeneratorUnavailableError",
     "MaskedGenerator",
     "MissingExtraError",
     "Prompt",
     "Seq2SeqGenerator",
     "TrainingDataError",
-    "TrainingError",
     "load_generator",
     "read_card",
     "read_paraphrases",

@@ -21,7 +21,7 @@ from paraqd.generators.training_data import Example, collate
 Progress = Callable[[int, int, float], None]
 
 
-class TrainingError(ParaqdError, RuntimeError):
+class GeneratorTrainingError(ParaqdError, RuntimeError):
     """Training cannot go on; the message is one line that says why."""
 
 
@@ -100,7 +100,7 @@ def fit(
                 loss = model(**batch).loss
             loss_value = float(loss.detach())
             if not math.isfinite(loss_value):
-                raise TrainingError(f"training broke down: the loss at step {step + 1} is {loss_value}")
+                raise GeneratorTrainingError(f"training broke down: the loss at step {step + 1} is {loss_value}")
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
             optimizer.step()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder, fetch_encoder
 from paraqd.scoring.signature import folder_hash
-from paraqd.training.settings import EncoderTrainingError, require_training
+from paraqd.training.settings import TrainingError, require_training
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,9 +50,9 @@ def cut(model: Any, layers: int) -> None:
     backbone = model[0].model if hasattr(model[0], "model") else model[0].auto_model
     stack = getattr(getattr(backbone, "encoder", None), "layer", None)
     if stack is None:
-        raise EncoderTrainingError(f"layers can be cut from BERT's kind only, not from {type(backbone).__name__}")
+        raise TrainingError(f"layers can be cut from BERT's kind only, not from {type(backbone).__name__}")
     if not 1 <= layers <= len(stack):
-        raise EncoderTrainingError(f"the encoder has {len(stack)} layers: {layers} cannot be kept")
+        raise TrainingError(f"the encoder has {len(stack)} layers: {layers} cannot be kept")
     backbone.encoder.layer = stack[:layers]
     backbone.config.num_hidden_layers = layers
 

@@ -18,9 +18,9 @@ from paraqd.model_folder import FACTS_FILE, ONNX_FILE, TOKENIZER_FILE, read_mode
 from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossModel
 from paraqd.scoring.scorer import Scorer
+from paraqd.training.input_ranges import observed_ranges, trained_ranges
 from paraqd.training.judge_model import HEADS_FILE
-from paraqd.training.onnx_graph import Rounding, Weights, encoder_graph, judge_graph, write_graph
-from paraqd.training.quantisation import trained_roundings, watched_roundings
+from paraqd.training.onnx_graph import InputRange, Weights, encoder_graph, judge_graph, write_graph
 
 MOST_MOVED, TRAINED_MOVED = 0.02, 0.05
 _NEARLY_ALL = 0.99
@@ -97,17 +97,17 @@ def export_model(
     with tempfile.TemporaryDirectory() as work:
         made = {precision: Path(work) / str(precision) for precision in (32, bits)}
         scored = {}
-        roundings = trained_roundings(weights)  # a model that was trained with them has them in any precision
+        ranges = trained_ranges(weights)  # a model that was trained with them has them in any precision
         for precision, place in made.items():
-            if precision == 8 and not roundings:
-                roundings = _watched(kind, weights, config, made[32], pairs[::2])
-            _write(source, place, facts, build(weights, config, bits=precision, roundings=roundings))
+            if precision == 8 and not ranges:
+                ranges = _observed(kind, weights, config, made[32], pairs[::2])
+            _write(source, place, facts, build(weights, config, bits=precision, ranges=ranges))
             mode = "encoder" if kind == "bi-encoder" else "fused"
             verdicts = Scorer.load(place, mode=mode, skip=False).score_pairs(list(pairs))
             scored[precision] = np.array([verdict.score for verdict in verdicts])
         moved = np.abs(scored[bits] - scored[32]) if len(pairs) else np.zeros(1)
         nearly_all = float(np.quantile(moved, _NEARLY_ALL))
-        most_moved = most_moved or (TRAINED_MOVED if trained_roundings(weights) else MOST_MOVED)
+        most_moved = most_moved or (TRAINED_MOVED if trained_ranges(weights) else MOST_MOVED)
         if nearly_all > most_moved:
             raise ModelError(
                 f"not exported: in {bits} bits one score in a hundred moves by {nearly_all:.3f} or further, more than "
@@ -129,16 +129,16 @@ def _write(source: Path, place: Path, facts: dict[str, Any], graph: Any) -> None
     write_facts(place, facts)
 
 
-def _watched(
+def _observed(
     kind: str, weights: Weights, config: dict[str, Any], exact: Path, pairs: Sequence[tuple[str, str]]
-) -> dict[str, Rounding]:
+) -> dict[str, InputRange]:
     """Watch a model on some pairs; without any its inputs are not rounded."""
     if not pairs:
         return {}
     if kind == "bi-encoder":
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        return watched_roundings(weights, encoder_graph, config, BiEncoder(exact).feeds(texts))
-    return watched_roundings(weights, judge_graph, config, CrossModel(exact).feeds(pairs))
+        return observed_ranges(weights, encoder_graph, config, BiEncoder(exact).feeds(texts))
+    return observed_ranges(weights, judge_graph, config, CrossModel(exact).feeds(pairs))
 
 
 def _config(folder: Path) -> dict[str, Any]:
@@ -162,8 +162,8 @@ def _weights(folder: Path) -> dict[str, NDArray[np.float32]]:
     path = folder / "model.safetensors"
     if not path.is_file():
         raise ModelError(f"{folder} holds no weights to export: it has no model.safetensors")
-    held = {name: array for name, array in load_file(str(path)).items() if array.dtype.kind == "f"}
+    found = {name: array for name, array in load_file(str(path)).items() if array.dtype.kind == "f"}
     if (folder / HEADS_FILE).is_file():
-        held = {f"classifier.{name}": array for name, array in held.items()}
-        held |= load_file(str(folder / HEADS_FILE))
-    return {name: array.astype(np.float32) for name, array in held.items()}
+        found = {f"classifier.{name}": array for name, array in found.items()}
+        found |= load_file(str(folder / HEADS_FILE))
+    return {name: array.astype(np.float32) for name, array in found.items()}

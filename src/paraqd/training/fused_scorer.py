@@ -10,7 +10,7 @@ import json
 import math
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,25 +25,31 @@ from paraqd.evaluation.intervals import bootstrap
 from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.generators.runtime import quiet
 from paraqd.model_folder import FACTS_FILE, write_facts
+from paraqd.progress import Progress, silent
 from paraqd.reading import read
 from paraqd.scoring.evidence.rules import READER
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.markup import plain
 from paraqd.scoring.verdict import THRESHOLD, probability_of
 from paraqd.training.fusion_weights import fit_fusion
-from paraqd.training.judge import JudgeSettings, judge_scores, train_judge
 from paraqd.training.judge_card import INTERVALS, judge_card
 from paraqd.training.judge_corpus import WEIGHTS, JudgeSets, judge_sets, pair_weights
-from paraqd.training.judge_data import SHOWN, JudgeData, join_data, read_data, tokenize_pairs, write_data
 from paraqd.training.judge_model import KINDS, make_judge, save_judge
+from paraqd.training.judge_tokens import (
+    PREPARATION,
+    JudgeTokens,
+    join_tokens,
+    read_tokens,
+    tokenize_pairs,
+    write_tokens,
+)
+from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.model_folder import check_out
 from paraqd.training.processes import refuse_several
-from paraqd.training.settings import EncoderTrainingError, require_training
-from paraqd.training.teachers import check_teacher, mean_odds, teacher_odds
-from paraqd.training.train import reproducible
+from paraqd.training.settings import JudgeSettings, TrainingError, require_training
+from paraqd.training.teachers import Teacher, mean_odds, teacher_odds
+from paraqd.training.torch_state import reproducible
 
-# called with (stage, done, total or None, what else there is to say)
-Progress = Callable[[str, int, int | None, str], None]
 _FOLDS = 5
 _TEACHER_EPOCHS = 5
 _RECIPE = "extended"
@@ -72,7 +78,7 @@ def train_extended(
     workers: int = 1,
     overwrite: bool = False,
     restart: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> TrainedJudge:
     """Train the judge of the extended recipe and write its model folder.
 
@@ -96,22 +102,21 @@ def train_extended(
     require_training()
     refuse_several("the training of the judge")
     settings = settings or JudgeSettings()
-    tell: Progress = progress or (lambda stage, done, total, remark: None)
     folder = Path(out)
     if (folder / FACTS_FILE).is_file() and not overwrite:
-        raise EncoderTrainingError(f"{folder} holds a model already: choose another --out, or --overwrite")
+        raise TrainingError(f"{folder} holds a model already: choose another --out, or --overwrite")
     check_out(folder, overwrite=True)
     if not (encoder_folder(encoder) / "config.json").is_file():
-        raise EncoderTrainingError(
+        raise TrainingError(
             f"--encoder {encoder}: there is no model of that name here; give {DEFAULT_ENCODER} or a model folder"
         )
-    for teacher in teachers:
-        check_teacher(teacher)
+    for name in teachers:
+        _teacher(name, settings).check()
     if {"written", "composed"} <= set(without) and "synthetic" in without:
-        raise EncoderTrainingError("--without written,composed,synthetic leaves nothing to weigh the evidence by")
+        raise TrainingError("--without written,composed,synthetic leaves nothing to weigh the evidence by")
     unknown = sorted(set(without) - set(WEIGHTS))
     if unknown:
-        raise EncoderTrainingError(f"--without {unknown[0]}: the sets are {', '.join(WEIGHTS)}")
+        raise TrainingError(f"--without {unknown[0]}: the sets are {', '.join(WEIGHTS)}")
     work = folder.with_name(f"{folder.name}.work")
     sets = judge_sets(
         work / "pairs",
@@ -122,7 +127,7 @@ def train_extended(
         generators=generators,
         without=without,
         device=device,
-        progress=lambda stage, done, total: tell(stage, done, total, ""),
+        progress=progress,
     )
     return train_on_sets(
         sets,
@@ -133,7 +138,7 @@ def train_extended(
         teachers=teachers,
         device=device,
         restart=restart,
-        progress=tell,
+        progress=progress,
     )
 
 
@@ -147,58 +152,59 @@ def train_on_sets(
     teachers: Sequence[str] = (),
     device: str | None = None,
     restart: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> TrainedJudge:
     """Train on files of pairs that are there, fit the fusion, and write the model folder."""
     import torch
     from transformers import AutoTokenizer
 
-    tell: Progress = progress or (lambda stage, done, total, remark: None)
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     source = encoder_folder(encoder)
     with quiet():
         tokenizer = AutoTokenizer.from_pretrained(str(source))
         data = {
-            name: tokenized(path, tokenizer, work / "tokens", WEIGHTS[name], progress=tell)
+            name: tokenized(path, tokenizer, work / "tokens", WEIGHTS[name], progress=progress)
             for name, path in sets.train.items()
         }
         asked = {
             "recipe": _RECIPE,
             "encoder": encoder,
-            "teachers": [Path(name).name if Path(name).exists() else name for name in teachers],
+            "teachers": [_teacher(name, settings).name for name in teachers],
             "settings": asdict(settings),
             "data": {name: {"pairs": len(found), "sha256": _digest(found)} for name, found in data.items()},
         }
         _begin(work, asked, restart=restart)
         odds = [
             teacher_odds(
-                name,
+                _teacher(name, settings),
                 list(sets.train),
-                lambda which, tokens, place: tokenized(sets.train[which], tokens, place, WEIGHTS[which], progress=tell),
+                lambda which, tokens, place: tokenized(
+                    sets.train[which], tokens, place, WEIGHTS[which], progress=progress
+                ),
                 work=work,
-                settings=replace(settings, epochs=min(settings.epochs, _TEACHER_EPOCHS)),
+                settings=settings,
                 number=number,
                 device=device,
-                progress=tell,
+                progress=progress,
             )
-            for number, name in enumerate(teachers)
+            for number, name in enumerate(teachers, start=1)
         ]
         with reproducible(settings.seed):
             judge = make_judge(source, inner=settings.inner)
             train_judge(
                 judge,
-                join_data(list(data.values())),
+                join_tokens(list(data.values())),
                 settings=settings,
                 device=device,
                 teacher=mean_odds(odds) if odds else None,
                 checkpoints=work / "checkpoints",
-                progress=lambda done, steps, loss: tell("training", done, steps, f"loss {loss:.3f}"),
+                progress=progress,
             )
         checked = {
-            name: (list(read_faults(path)), tokenized(path, tokenizer, work / "tokens", 1.0, progress=tell))
+            name: (list(read_faults(path)), tokenized(path, tokenizer, work / "tokens", 1.0, progress=progress))
             for name, path in sets.validation.items()
         }
-        tell("weighing the evidence", 0, None, "")
+        progress("weighing the evidence", 0, None, "")
         facts = {"name": folder.name, "kind": "fused", "threshold": THRESHOLD, "kinds": list(KINDS), **asked}
         facts |= weigh({n: (p, judge_scores(judge, d, device=device)) for n, (p, d) in checked.items()})
         facts["versions"] = {"torch": torch.__version__.partition("+")[0]}
@@ -207,18 +213,27 @@ def train_on_sets(
     return TrainedJudge(folder, facts)
 
 
-def tokenized(path: Path, tokenizer: Any, folder: Path, weight: float, *, progress: Progress) -> JudgeData:
+def _teacher(name: str, settings: JudgeSettings) -> Teacher:
+    teacher = Teacher(model=name, settings={"epochs": min(settings.epochs, _TEACHER_EPOCHS)})
+    if not teacher.causal:
+        return teacher
+    # one look at each pair: its log-odds of them are then almost those of new pairs
+    tokens = 2 * settings.batch_tokens
+    return replace(teacher, settings={"epochs": 1, "learning_rate": 1e-4, "batch_tokens": tokens, "rounded_share": 0.0})
+
+
+def tokenized(path: Path, tokenizer: Any, folder: Path, weight: float, *, progress: Progress) -> JudgeTokens:
     """Return a set as tokens, which are kept for the next time."""
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
-    rules = hashlib.sha256(f"{SHOWN}|{tokenizer.backend_tokenizer.to_str()}".encode()).hexdigest()[:8]
+    rules = hashlib.sha256(f"{PREPARATION}|{tokenizer.backend_tokenizer.to_str()}".encode()).hexdigest()[:8]
     kept = folder / f"{path.name.partition('.')[0]}-{digest}-{rules}-{weight:g}.npz"
     if not kept.is_file():
         pairs = list(read_faults(path))
         progress(f"tokenising {path.name}", 0, len(pairs), "")
         kept.parent.mkdir(parents=True, exist_ok=True)
-        write_data(tokenize_pairs(pairs, tokenizer, weights=pair_weights(pairs, weight)), kept)
-    return read_data(kept)
+        write_tokens(tokenize_pairs(pairs, tokenizer, weights=pair_weights(pairs, weight)), kept)
+    return read_tokens(kept)
 
 
 def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]]) -> dict[str, Any]:
@@ -302,7 +317,7 @@ def _ceiling(fusion: Fusion, features: Sequence[Sequence[str]], odds: Sequence[f
     return min(max(odds), max(lost) + 1e-3) if lost else max(odds)
 
 
-def _digest(data: JudgeData) -> str:
+def _digest(data: JudgeTokens) -> str:
     digest = hashlib.sha256(data.ids.tobytes())
     digest.update(data.labels.tobytes())
     return digest.hexdigest()
@@ -315,7 +330,7 @@ def _begin(work: Path, asked: Mapping[str, Any], *, restart: bool) -> None:
     if manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted:
         return
     if checkpoints.is_dir() and any(checkpoints.iterdir()) and not restart:
-        raise EncoderTrainingError(
+        raise TrainingError(
             f"{work} holds an unfinished training with other settings: finish it with those, or give --restart"
         )
     shutil.rmtree(checkpoints, ignore_errors=True)

@@ -1,25 +1,46 @@
-"""The learned judge: a cross-encoder with three heads: valid or not, the kind of fault, and where it shows.
+"""Define the judges that can be trained: models that say if a pair is valid, which kind of fault it has, and where.
 
-The encoder and the first head are a stock sequence classifier, which sentence-transformers' ``CrossEncoder`` loads as
-it is; the other two heads lie beside it.
+The training loop needs nothing but the `Judge` interface. `CrossEncoderJudge` is the shipped one: a stock sequence
+classifier, which sentence-transformers' ``CrossEncoder`` loads as it is, with two more heads beside it. `CausalJudge`
+puts the same three heads on a causal language model.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from paraqd.scoring.verdict import EvidenceKind
 from paraqd.training.onnx_graph import RANGE
-from paraqd.training.rounding import round_inputs
+from paraqd.training.quantisation_aware import round_inputs
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 KINDS = tuple(kind.value for kind in EvidenceKind)
 HEADS_FILE = "heads.safetensors"
 WEIGHTS_FILE = "model.safetensors"
 
 
+class Judge(Protocol):
+    """A torch module that the training loop can train.
+
+    ``captures_well`` is True if the model is so small that starting its kernels takes longer than running them: its
+    steps are then captured as CUDA graphs on a GPU.
+    """
+
+    captures_well: bool
+
+    def __call__(self, *, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Any, Any, Any]:
+        """Return log-odds that a pair is valid (batch), of kinds (batch, kinds) and of faults (batch, tokens).
+
+        ``attention_mask`` is boolean, and rows are padded on the right.
+        """
+        ...
+
+
 def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
-    """Return an untrained judge on top of an encoder's weights; its layers are narrowed where ``inner`` is given."""
+    """Return an untrained judge on top of an encoder's weights, its layers narrowed to ``inner`` units if given."""
     import torch
     from transformers import AutoModelForSequenceClassification
 
@@ -29,8 +50,10 @@ def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
         narrow(classifier, inner)
     width = int(classifier.config.hidden_size)
 
-    class Judge(torch.nn.Module):  # type: ignore[misc]  # torch is not looked into
-        """Valid, kind and place from one pass."""
+    class CrossEncoderJudge(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
+        """An encoder that reads both texts together."""
+
+        captures_well = True
 
         def __init__(self) -> None:
             super().__init__()
@@ -38,18 +61,55 @@ def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
             self.kinds = torch.nn.Linear(width, len(KINDS))
             self.places = torch.nn.Linear(width, 1)
 
-        def forward(self, **inputs: Any) -> tuple[Any, Any, Any]:
-            """Return the logits of all three heads."""
-            states = self.classifier.base_model(**inputs)
+        def forward(self, *, input_ids: Any, token_type_ids: Any, attention_mask: Any) -> tuple[Any, Any, Any]:
+            """Return the log-odds of the three heads."""
+            # the model takes a four-dimensional mask as it is; from a flat one it would make its own, and wait for the
+            # GPU to see if anything is masked
+            length = attention_mask.shape[1]
+            mask = attention_mask.bool()[:, None, None, :].expand(-1, 1, length, -1)
+            states = self.classifier.base_model(input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=mask)
             pooled = self.classifier.dropout(states.pooler_output)
             valid = self.classifier.classifier(pooled)[:, 0]
             return valid, self.kinds(pooled), self.places(states.last_hidden_state)[:, :, 0]
 
-    return Judge()
+    return CrossEncoderJudge()
+
+
+def make_causal_judge(body: Any) -> Any:
+    """Return an untrained judge on top of a causal language model without its head.
+
+    It reads rows of `judge_tokens.repeat_questions`. Two heads read the state of the last token, and the third reads
+    the state of every token.
+    """
+    import torch
+
+    width = int(body.config.hidden_size)
+
+    class CausalJudge(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
+        """A language model that reads the question, the paraphrase and the question again."""
+
+        captures_well = False
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = body
+            self.valid = torch.nn.Linear(width, 1)
+            self.kinds = torch.nn.Linear(width, len(KINDS))
+            self.places = torch.nn.Linear(width, 1)
+
+        def forward(self, *, input_ids: Any, token_type_ids: Any, attention_mask: Any) -> tuple[Any, Any, Any]:
+            """Return the log-odds of the three heads."""
+            del token_type_ids
+            # no mask is needed: padding is on the right, and no token sees a later one
+            states = self.body(input_ids=input_ids, use_cache=False).last_hidden_state
+            ends = states[torch.arange(len(states), device=states.device), attention_mask.sum(1) - 1]
+            return self.valid(ends)[:, 0], self.kinds(ends), self.places(states)[..., 0]
+
+    return CausalJudge()
 
 
 def narrow(classifier: Any, inner: int) -> None:
-    """Keep of each layer's inner units those with the largest weights; no fewer are all."""
+    """Keep the ``inner`` units with the largest weights inside each layer, or all if there are no more than that."""
     import torch
 
     if inner >= int(classifier.config.intermediate_size):
@@ -66,7 +126,7 @@ def narrow(classifier: Any, inner: int) -> None:
 
 
 def save_judge(judge: Any, tokenizer: Any, folder: str | Path) -> None:
-    """Write a judge as a model folder: a stock classifier, and the other heads beside it."""
+    """Write a cross-encoder judge as a stock classifier folder, with the other two heads in a file of their own."""
     from safetensors.torch import save_file
 
     judge.classifier.save_pretrained(str(folder))
@@ -79,15 +139,17 @@ def save_judge(judge: Any, tokenizer: Any, folder: str | Path) -> None:
     save_file(heads, str(Path(folder) / HEADS_FILE))
 
 
-def load_judge(folder: str | Path) -> Any:
-    """Load a judge that `save_judge` wrote."""
+def load_judge(folder: str | Path, *, inner: int | None = None, exact: bool = False) -> Any:
+    """Load a judge that `save_judge` wrote.
+
+    With ``exact``, a judge that was trained with rounded inputs reads them unrounded: a start for more training.
+    """
     from safetensors.torch import load_file
 
-    judge = make_judge(folder)
-    ranges = {
-        name: value for name, value in load_file(str(Path(folder) / WEIGHTS_FILE)).items() if name.endswith(RANGE)
-    }
-    if ranges:  # it was trained with its inputs rounded, and works with them rounded
+    judge = make_judge(folder, inner=inner)
+    weights = load_file(str(Path(folder) / WEIGHTS_FILE))
+    ranges = {name: value for name, value in weights.items() if name.endswith(RANGE)}
+    if ranges and not exact:
         round_inputs(judge)
         judge.classifier.load_state_dict(ranges, strict=False)
     heads = load_file(str(Path(folder) / HEADS_FILE))

@@ -1,11 +1,11 @@
-"""The losses, on embeddings: rows of a matrix, one for each distinct text of a batch."""
+"""Define the losses: of triplets of embeddings for bi-encoders, of valid, kind and place for judges."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from paraqd.training.processes import ALONE, Crew
-from paraqd.training.settings import Distance, TrainSettings
+from paraqd.training.settings import Distance, JudgeSettings, TrainSettings
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def triplet_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, distance: Distance, margin: float) -> Tensor:
     """Return the mean of max(0, margin + dist(anchor, valid) - dist(anchor, invalid)).
 
-    The cosine distance is 1 - cosine; the Euclidean one is taken between the vectors as they are.
+    The cosine distance is 1 - cosine. The Euclidean distance is that of the vectors as they are.
 
     >>> import torch
     >>> a = torch.tensor([[1.0, 0.0]])
@@ -35,9 +35,9 @@ def triplet_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, distance: Di
 
 
 def mnrl_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, scale: float) -> Tensor:
-    """Return the multiple negatives ranking loss: each anchor must find its valid text among all others.
+    """Return the multiple negatives ranking loss: each anchor must pick its valid text out of all candidates.
 
-    The others are the valid texts of the other anchors and all invalid texts.
+    The candidates are the valid and the invalid texts of all anchors.
 
     >>> import torch
     >>> a, b = torch.eye(2)
@@ -55,9 +55,9 @@ def mnrl_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, scale: float) -
 
 
 def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
-    """Return the module that the trainer calls: it encodes a batch's distinct texts once, then takes the loss.
+    """Return the module that the trainer calls: it encodes the distinct texts of a batch once and returns the loss.
 
-    Of several processes each encodes its share, and takes the loss of the whole batch.
+    Each of several processes encodes its share and computes the loss of the whole batch.
     """
     import torch
     from torch import nn
@@ -87,7 +87,30 @@ def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
                 loss = triplet_loss(anchor, valid, invalid, distance=settings.distance, margin=settings.margin)
             self._sum = self._sum + loss.detach()
             self._batches += 1
-            # gradients of processes are averaged, and each has only the part of its own share: together they are whole
+            # processes average their gradients, and each has only the part of its share: the sum is the whole
             return loss * crew.size + (0.0 if len(labels) else 0.0 * vectors.sum())
 
     return BatchLoss()
+
+
+def judge_loss(outputs: tuple[Tensor, Tensor, Tensor], batch: dict[str, Any], settings: JudgeSettings) -> Tensor:
+    """Return the loss of a judge: valid or invalid, the kind of fault, and the tokens at fault.
+
+    Unknown kinds and places have no weight. No shape depends on the values, so that a GPU can capture the step.
+    """
+    import torch.nn.functional as F  # the customary name
+
+    valid, kinds, places = (output.float() for output in outputs)
+    target = batch["labels"] * (1 - 2 * settings.smoothing) + settings.smoothing
+    if batch["teacher"] is not None:
+        share = settings.teacher_share
+        target = (1 - share) * target + share * batch["teacher"].sigmoid()
+    each = F.binary_cross_entropy_with_logits(valid, target, reduction="none")
+    loss = (each * batch["weights"]).sum() / batch["weights"].sum().clamp(min=1e-6)
+    known = batch["kinds"] >= 0
+    each = F.cross_entropy(kinds, batch["kinds"].clamp(min=0), reduction="none") * known
+    loss = loss + settings.kind_share * each.sum() / known.sum().clamp(min=1)
+    placed, marks = batch["faults"] >= 0, batch["faults"].clamp(min=0).float()
+    each = F.binary_cross_entropy_with_logits(places, marks, reduction="none") * (1 + 4 * marks) * placed
+    total: Tensor = loss + settings.place_share * each.sum() / placed.sum().clamp(min=1)
+    return total

@@ -11,7 +11,7 @@ from typing import Any
 from paraqd.errors import ModelError
 from paraqd.generators.runtime import quiet
 from paraqd.model_folder import FACTS_FILE, read_model_folder, write_facts
-from paraqd.training.settings import EncoderTrainingError
+from paraqd.training.settings import TrainingError
 
 _NEEDED = ("modules.json", "config.json", "model.safetensors")
 
@@ -36,14 +36,14 @@ def check_out(folder: Path, *, overwrite: bool) -> None:
     """Refuse, before any work is done, a place where no model may be written."""
     if folder.is_dir():
         if any(folder.iterdir()) and not (folder / FACTS_FILE).is_file():
-            raise EncoderTrainingError(f"{folder} is a folder with other things in it: choose another --out")
+            raise TrainingError(f"{folder} is a folder with other things in it: choose another --out")
     elif folder.exists():
-        raise EncoderTrainingError(f"{folder} is a file: choose another --out")
+        raise TrainingError(f"{folder} is a file: choose another --out")
     elif not folder.name:
-        raise EncoderTrainingError(f"{folder} cannot be a model folder: give it a name")
+        raise TrainingError(f"{folder} cannot be a model folder: give it a name")
     above = next((parent for parent in folder.absolute().parents if parent.exists()), folder)
     if not above.is_dir() or not os.access(above, os.W_OK):
-        raise EncoderTrainingError(f"cannot write {folder}: {above} is not a folder that may be written to")
+        raise TrainingError(f"cannot write {folder}: {above} is not a folder that may be written to")
     if folder.is_dir() and any(folder.iterdir()) and not overwrite:
         read_facts(folder)  # a broken one is said to be so
 
@@ -52,13 +52,11 @@ def read_facts(folder: Path) -> dict[str, Any]:
     """Return what ``paraqd.json`` says; one line where the folder is broken or of another version."""
     for name in _NEEDED:
         if not (folder / name).is_file():
-            raise EncoderTrainingError(
-                f"{folder} is not a whole model folder: it holds no {name}; train or copy it again"
-            )
+            raise TrainingError(f"{folder} is not a whole model folder: it holds no {name}; train or copy it again")
     try:
         return dict(read_model_folder(folder).facts)
     except ModelError as error:
-        raise EncoderTrainingError(str(error)) from None
+        raise TrainingError(str(error)) from None
 
 
 def model_card(facts: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from paraqd.training.settings import EncoderTrainingError
+from paraqd.training.settings import TrainingError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -79,7 +79,7 @@ class Crew:
         if error is not None:
             raise error
         if said[1] is not None:
-            raise EncoderTrainingError(said[1])
+            raise TrainingError(said[1])
         done: T = said[0]
         return done
 
@@ -141,7 +141,7 @@ def _join(cpu: bool) -> Crew:
 
     for variable, name in _SHARDED.items():
         if os.environ.get(variable, "").lower() in ("1", "true"):
-            raise EncoderTrainingError(f"every process holds the whole model: launch without {name}")
+            raise TrainingError(f"every process holds the whole model: launch without {name}")
     # its functions take the first group there is for their own, and for good, unless they are made before it
     import torch.distributed.nn.functional
 
@@ -175,14 +175,14 @@ def own_device(device: str | None) -> str | None:
     import torch
 
     if device not in (None, "cuda"):
-        raise EncoderTrainingError(f"--device {device} does not go with {processes()} processes: give cuda or cpu")
+        raise TrainingError(f"--device {device} does not go with {processes()} processes: give cuda or cpu")
     if not torch.cuda.is_available():
         if device == "cuda":
-            raise EncoderTrainingError("--device cuda: there is no GPU here that torch can use")
+            raise TrainingError("--device cuda: there is no GPU here that torch can use")
         return "cpu"
     here, there = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), torch.cuda.device_count()
     if here > there:
-        raise EncoderTrainingError(f"{here} processes were started for {there} GPUs: start one for each")
+        raise TrainingError(f"{here} processes were started for {there} GPUs: start one for each")
     return f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
 
 
@@ -191,7 +191,7 @@ def check_shares(batch_size: int, size: int) -> None:
     if batch_size % size:
         fewer, more = batch_size // size * size, (batch_size // size + 1) * size
         good = f"{fewer} or {more}" if fewer else f"{more}"
-        raise EncoderTrainingError(
+        raise TrainingError(
             f"a batch of {batch_size} triplets cannot be shared alike by {size} processes: give --batch-size {good}"
         )
 
@@ -199,4 +199,4 @@ def check_shares(batch_size: int, size: int) -> None:
 def refuse_several(what: str) -> None:
     """Refuse what one process alone does."""
     if processes() > 1:
-        raise EncoderTrainingError(f"{what} runs in one process, and {processes()} were started: start it without them")
+        raise TrainingError(f"{what} runs in one process, and {processes()} were started: start it without them")

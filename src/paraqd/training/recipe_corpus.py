@@ -16,7 +16,7 @@ from paraqd.data.triplets import TripletSet, read_triplets
 from paraqd.operators.recipes import load_recipe
 from paraqd.scoring.signature import folder_hash
 from paraqd.training.prepare import PreparedPairs, describe_pairs, prepare_pairs, write_questions
-from paraqd.training.settings import EncoderTrainingError
+from paraqd.training.settings import TrainingError
 from paraqd.version import __version__
 
 # called with (stage, done, total or None, what else there is to say)
@@ -99,7 +99,7 @@ def recipe_corpus(
 ) -> tuple[PreparedPairs, PreparedPairs]:
     """Augment the training and the validation questions of the data folder, once for the same settings."""
     if questions < 1:
-        raise EncoderTrainingError(f"--questions {questions}: at least one is needed")
+        raise TrainingError(f"--questions {questions}: at least one is needed")
     source = find("questions", data_dir)
     with open(source, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

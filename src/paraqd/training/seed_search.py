@@ -14,7 +14,7 @@ from paraqd.data.writers import replace_json
 from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.training.encoders import encoder_hash
 from paraqd.training.processes import processes
-from paraqd.training.settings import EncoderTrainingError, TrainSettings
+from paraqd.training.settings import TrainingError, TrainSettings
 from paraqd.training.train import Progress, describe, train
 from paraqd.training.validation import Validation
 
@@ -55,9 +55,9 @@ def search_seed(
     are not run again; models are thrown away unless ``keep``. ``options`` go to `paraqd.training.train.train`.
     """
     if not len(validation.triplets):
-        raise EncoderTrainingError("the search for a seed needs validation triplets")
+        raise TrainingError("the search for a seed needs validation triplets")
     if processes() > 1:
-        raise EncoderTrainingError("search the seed in one process, then train with the best in several")
+        raise TrainingError("search the seed in one process, then train with the best in several")
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     part = subset(triplets, share, settings.seed)

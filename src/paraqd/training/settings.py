@@ -1,4 +1,4 @@
-"""How a bi-encoder is trained: the paper's settings unless others are given."""
+"""Define the settings of a training: `TrainSettings` for bi-encoders, `JudgeSettings` for judges."""
 
 from __future__ import annotations
 
@@ -7,39 +7,44 @@ from typing import Any, Literal, get_args
 
 from paraqd.errors import ParaqdError
 from paraqd.extras import require_extra
+from paraqd.scoring.judge.cross_encoder import LONGEST
 
 Loss = Literal["triplet", "mnrl"]
 Distance = Literal["cosine", "euclidean"]
 Precision = Literal["auto", "fp32", "bf16"]
 
-# The paper gives no margin. Cosine distances differ by at most 2: with this margin the loss falls until a valid
-# pair is at 1 and an invalid one at -1, which is where the published scores are.
+# The paper states no margin. Cosine distances differ by at most 2. With this margin the loss falls until valid pairs
+# score 1 and invalid pairs -1, as the published scores do.
 MARGINS: dict[Distance, float] = {"cosine": 2.0, "euclidean": 5.0}
 _PACKAGES = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
 
 
-class EncoderTrainingError(ParaqdError, ValueError):
-    """Training cannot be done as asked; the message is one line that says why and what to do."""
+class TrainingError(ParaqdError, ValueError):
+    """A training that cannot be run as requested; the message is one line with the reason and the remedy."""
+
+
+class TrainingStopped(KeyboardInterrupt):  # an interrupt, not an error
+    """A training that Ctrl-C stopped; its checkpoint holds all progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainSettings:
-    """How to train; the defaults are the paper's.
+    """The settings of a bi-encoder's training; the defaults are the paper's.
 
     Parameters
     ----------
     loss : {"triplet", "mnrl"}
         The triplet loss, or multiple negatives ranking loss.
     distance : {"cosine", "euclidean"}
-        Of the triplet loss. The paper writes the first; its public code uses the second.
+        The distance of the triplet loss. The paper states the first; its public code uses the second.
     margin : float, optional
-        Of the triplet loss: 2 for cosine distance and 5 for Euclidean unless given.
+        The margin of the triplet loss: by default 2 for the cosine distance and 5 for the Euclidean.
     batch_size : int
-        Triplets in a batch.
+        The number of triplets in a batch.
     scale : float
-        What cosines are multiplied with in MNRL.
+        The factor of the cosines in MNRL.
     max_length : int, optional
-        Tokens of a text that are read; the encoder's own limit unless given.
+        The number of tokens read of a text; by default the encoder's own limit.
 
     Examples
     --------
@@ -69,13 +74,12 @@ class TrainSettings:
         for name, options in (("loss", Loss), ("distance", Distance), ("precision", Precision)):
             if getattr(self, name) not in get_args(options):
                 known = ", ".join(get_args(options))
-                raise EncoderTrainingError(f"{name} {getattr(self, name)!r} is not known: use one of {known}")
-        for name in ("epochs", "batch_size"):
-            if getattr(self, name) < 1:
-                raise EncoderTrainingError(f"{name} must be at least 1, not {getattr(self, name)}")
+                raise TrainingError(f"{name} {getattr(self, name)!r} is not known: use one of {known}")
+        _check(self, *((name, getattr(self, name) >= 1, "at least 1") for name in ("epochs", "batch_size")))
         if self.loss == "mnrl" and self.batch_size < 2:
-            raise EncoderTrainingError("mnrl takes its negatives from the batch: batch_size must be at least 2")
-        for name, good, what in (
+            raise TrainingError("mnrl takes its negatives from the batch: batch_size must be at least 2")
+        _check(
+            self,
             ("learning_rate", 0 < self.learning_rate < 1, "between 0 and 1"),
             ("weight_decay", 0 <= self.weight_decay < 1, "from 0 to below 1"),
             ("warmup_share", 0 <= self.warmup_share < 1, "a share of the steps, from 0 to below 1"),
@@ -83,18 +87,74 @@ class TrainSettings:
             ("max_length", self.max_length is None or self.max_length >= 8, "at least 8 tokens"),
             ("margin", self.margin is None or 0 < self.margin < 1e6, "above 0"),
             ("scale", 0 < self.scale < 1e6, "above 0"),
-        ):
-            if not good:
-                raise EncoderTrainingError(f"{name} must be {what}, not {getattr(self, name)}")
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what decides the result, for a fingerprint and for the model card."""
+        """Return the settings that affect the result, for the fingerprint and the model card."""
         found = asdict(self)
         if self.loss == "mnrl":
             del found["distance"], found["margin"]
         else:
             del found["scale"]
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeSettings:
+    """The settings of a judge's training.
+
+    Parameters
+    ----------
+    batch_tokens : int
+        The number of tokens in a batch, padding included.
+    kind_share, place_share : float
+        The weights of the losses for the kind and the place of a fault, beside 1 for valid or invalid.
+    smoothing : float
+        The distance of the targets from 0 and 1.
+    teacher_share : float
+        The share of a target that comes from the teachers, if there are any; the rest is the label.
+    rounded_share : float
+        The share of the steps, at the end, that run with rounded weights and inputs.
+    inner : int, optional
+        The number of units inside each layer. The units of the encoder with the smallest weights are removed; by
+        default none are.
+
+    """
+
+    epochs: int = 5
+    learning_rate: float = 3e-4
+    weight_decay: float = 0.01
+    warmup_share: float = 0.06
+    batch_tokens: int = 16384
+    kind_share: float = 0.3
+    place_share: float = 1.0
+    smoothing: float = 0.02
+    teacher_share: float = 0.7
+    rounded_share: float = 0.35
+    inner: int | None = None
+    seed: int = 3407
+
+    def __post_init__(self) -> None:
+        _check(
+            self,
+            ("epochs", self.epochs >= 1, "at least 1"),
+            ("batch_tokens", self.batch_tokens >= LONGEST, f"at least {LONGEST}, the longest pair"),
+            ("learning_rate", 0 < self.learning_rate < 1, "between 0 and 1"),
+            ("weight_decay", 0 <= self.weight_decay < 1, "from 0 to below 1"),
+            ("smoothing", 0 <= self.smoothing < 0.5, "from 0 to below 0.5"),
+            ("teacher_share", 0 <= self.teacher_share <= 1, "a share, from 0 to 1"),
+            ("rounded_share", 0 <= self.rounded_share <= 1, "a share of the steps, from 0 to 1"),
+            ("inner", self.inner is None or self.inner >= 1, "at least 1"),
+            ("warmup_share", 0 <= self.warmup_share < 1, "a share of the steps, from 0 to below 1"),
+            ("seed", 0 <= self.seed < 2**32, "from 0 to below 2**32"),
+        )
+
+
+def _check(settings: Any, *conditions: tuple[str, bool, str]) -> None:
+    """Raise an error for the first condition (name, is it met, requirement) that is not met."""
+    for name, met, requirement in conditions:
+        if not met:
+            raise TrainingError(f"{name} must be {requirement}, not {getattr(settings, name)}")
 
 
 def require_training() -> None:

@@ -20,8 +20,9 @@ from paraqd.training.batches import plan_batches, tokenize
 from paraqd.training.encoders import embedder, encoder_hash, load_trainable
 from paraqd.training.model_folder import check_out, read_facts, save_model
 from paraqd.training.processes import Crew, check_shares, join, own_device
-from paraqd.training.settings import EncoderTrainingError, TrainSettings, require_training
-from paraqd.training.trainer import TrainingStopped, last_checkpoint, run_trainer
+from paraqd.training.settings import TrainingError, TrainingStopped, TrainSettings, require_training
+from paraqd.training.torch_state import reproducible
+from paraqd.training.trainer import last_checkpoint, run_trainer
 from paraqd.training.validation import Validation, validate
 
 if TYPE_CHECKING:
@@ -117,9 +118,7 @@ def train(
     device = own_device(device)
     tell: Progress = progress if progress and crew.is_main else (lambda stage, done, total, remark: None)
     if not len(triplets.triplets):
-        raise EncoderTrainingError(
-            "there are no triplets to train on: no question has both a valid and an invalid output"
-        )
+        raise TrainingError("there are no triplets to train on: no question has both a valid and an invalid output")
     folder = Path(out)
     crew.by_main(lambda: check_out(folder, overwrite=overwrite))
     facts = {
@@ -157,7 +156,7 @@ def train(
             apart=settings.loss == "mnrl" or bool((triplets.triplets[:, 2] < 0).any()),
         )
         if not len(plan):
-            raise EncoderTrainingError("there are too few questions for one batch")
+            raise TrainingError("there are too few questions for one batch")
         history = _History(work_dir / "history.json")
         history.load()
 
@@ -222,7 +221,7 @@ def _check_same(model: Any, crew: Crew) -> None:
     for name, value in model.state_dict().items():
         digest.update(name.encode() + value.detach().cpu().contiguous().view(-1).numpy().tobytes())
     if len(set(crew.everyone(digest.hexdigest()))) > 1:
-        raise EncoderTrainingError(
+        raise TrainingError(
             "the processes ended with different weights, which must not be: no model was written; "
             "look whether a GPU is faulty, or train in one process"
         )
@@ -241,7 +240,7 @@ def _held(work_dir: Path) -> Iterator[None]:
     path = work_dir.with_name(f".{work_dir.name}.lock")
     with open(path, "wb") as file:
         if not locked(file):
-            raise EncoderTrainingError(f"another process is training into {work_dir.stem} just now")
+            raise TrainingError(f"another process is training into {work_dir.stem} just now")
         try:
             yield
         finally:
@@ -266,13 +265,13 @@ def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[s
     there: dict[str, Any] = {}
     try:
         there = read_facts(folder)
-    except EncoderTrainingError:
+    except TrainingError:
         if not overwrite:
             raise
     if there and all(there.get(key) == json.loads(json.dumps(value)) for key, value in facts.items()):
         return there
     if not overwrite:
-        raise EncoderTrainingError(f"{folder} holds a model of another training: choose another --out, or --overwrite")
+        raise TrainingError(f"{folder} holds a model of another training: choose another --out, or --overwrite")
     return None
 
 
@@ -286,34 +285,15 @@ def _begin(work_dir: Path, facts: dict[str, Any], processes: int, *, restart: bo
     if last_checkpoint(work_dir) and not restart:
         begun = (there or {}).pop("processes", 1)
         if there == json.loads(json.dumps(facts)):
-            raise EncoderTrainingError(
+            raise TrainingError(
                 f"{work_dir} holds a training that was begun in {begun} {'process' if begun == 1 else 'processes'}: "
                 "go on in as many, or give --restart"
             )
-        raise EncoderTrainingError(
+        raise TrainingError(
             f"{work_dir} holds an unfinished training with other settings: finish it with those, or give --restart"
         )
     shutil.rmtree(work_dir, ignore_errors=True)
     replace_json(manifest, wanted)
-
-
-@contextmanager
-def reproducible(seed: int) -> Iterator[None]:
-    """Put the global generators, which the trainer seeds, back as they were."""
-    import random
-
-    import numpy as np
-    import torch
-
-    python, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
-    devices = list(range(torch.cuda.device_count()))
-    try:
-        with torch.random.fork_rng(devices=devices):
-            torch.manual_seed(seed)
-            yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(numpy_state)  # noqa: NPY002
 
 
 def _versions() -> dict[str, str]:

@@ -1,36 +1,31 @@
-"""sentence-transformers' trainer over planned batches: checkpoints and precision come with it."""
+"""Train a bi-encoder over planned batches with sentence-transformers' trainer."""
 
 from __future__ import annotations
 
 import json
 import math
 import shutil
-import signal
-import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paraqd.interrupts import Interrupt, deferred_interrupt
 from paraqd.training.batches import BatchPlan, TokenStore, collate
 from paraqd.training.losses import make_loss
 from paraqd.training.processes import ALONE, Crew
-from paraqd.training.settings import EncoderTrainingError, TrainSettings
+from paraqd.training.settings import TrainingError, TrainingStopped, TrainSettings
+from paraqd.training.torch_state import without_cudnn_attention
 
 if TYPE_CHECKING:
     from paraqd.data.triplets import TripletSet
 
-# called with (batches done, batches in all, mean loss since the last call)
+# called with (batches done, total number of batches, mean loss since the last call)
 StepProgress = Callable[[int, int, float], None]
 _CHECKPOINT_SECONDS = 60.0
 _SHOW_SECONDS = 0.5
-
-
-class TrainingStopped(KeyboardInterrupt):  # it is an interrupt, not an error
-    """The run was interrupted; what it has learned so far is in its checkpoint."""
 
 
 def run_trainer(
@@ -48,7 +43,7 @@ def run_trainer(
     on_step: StepProgress | None = None,
     on_epoch: Callable[[int], None] | None = None,
 ) -> None:
-    """Train the model in place over all planned batches, going on from the last checkpoint in ``work_dir``.
+    """Train the model in place over all planned batches, starting from the last checkpoint in ``work_dir``.
 
     The processes of a crew share every batch, and all end with the same weights.
     """
@@ -58,7 +53,7 @@ def run_trainer(
     from transformers import PrinterCallback
 
     class PlannedTrainer(SentenceTransformerTrainer):
-        """Takes its batches from the plan; one pass over it is the whole training."""
+        """A trainer that takes its batches from the plan; one pass over it is the whole training."""
 
         def get_train_dataloader(self) -> Any:
             loader = DataLoader(
@@ -69,21 +64,21 @@ def run_trainer(
                 pin_memory=self.args.dataloader_pin_memory,
                 persistent_workers=False,
             )
-            # not sharded here: every process sees every batch, and takes its share of it
+            # not sharded here: every process sees every batch and takes its share of it
             return prepare_data_loader(
                 loader, self.accelerator.device, num_processes=1, process_index=0, put_on_device=True
             )
 
         def _save_rng_state(self, output_dir: str) -> None:
-            """Wait for all: the file that says that a checkpoint is whole is written next."""
+            """Wait for all processes: the file that marks a checkpoint as complete is written next."""
             super()._save_rng_state(output_dir)
             crew.wait()
 
         def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
-            """Leave the model card to us: it is written once, at the end."""
+            """Write no card: ours is written once, at the end."""
 
         def preprocess_dataset(self, dataset: Any = None, dataset_name: str | None = None) -> Any:
-            """Take the triplets as they are: they are tokenised already."""
+            """Return the triplets unchanged: they are tokenised already."""
             return dataset
 
     arguments = SentenceTransformerTrainingArguments(
@@ -99,32 +94,33 @@ def run_trainer(
         bf16=_bf16(settings, device),
         use_cpu=device == "cpu",
         logging_strategy="no",
-        save_strategy="no",  # by time, below
+        save_strategy="no",  # saved by time, below
         save_total_limit=1,
         eval_strategy="no",
         report_to=[],
         disable_tqdm=True,
         dataloader_num_workers=workers,
-        dataloader_drop_last=crew.size > 1,  # of no effect on planned batches; said, so that nobody is advised to
+        dataloader_drop_last=crew.size > 1,  # no effect on planned batches; avoids a warning
         dataloader_pin_memory=_on_gpu(device),
         remove_unused_columns=False,
     )
-    arguments._n_gpu = min(arguments.n_gpu, 1)  # one process uses one GPU: a batch cannot be cut after it is laid out
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # one process uses one GPU: a collated batch cannot be split
     loss = make_loss(model, settings, crew)
     batch_of: Any = partial(collate, triplets=triplets, tokens=tokens, rank=crew.rank, size=crew.size)
-    watch = _make_watch(plan, loss, crew, checkpoint_seconds, on_step, on_epoch)
-    trainer = PlannedTrainer(
-        model=model,
-        args=arguments,
-        train_dataset=range(len(triplets.triplets)),
-        data_collator=batch_of,
-        loss=loss,
-        callbacks=[watch],
-    )
-    trainer.remove_callback(PrinterCallback)
     last = crew.by_main(lambda: last_checkpoint(work_dir))
-    with watch.listening(), _plain_attention(), warnings.catch_warnings():
+    # a launcher passes on one Ctrl-C more than once
+    with deferred_interrupt(patient=crew.size > 1) as interrupt, without_cudnn_attention(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*broadcast_buffers", category=FutureWarning)  # accelerate's own
+        watch = _make_watch(plan, loss, crew, interrupt, checkpoint_seconds, on_step, on_epoch)
+        trainer = PlannedTrainer(
+            model=model,
+            args=arguments,
+            train_dataset=range(len(triplets.triplets)),
+            data_collator=batch_of,
+            loss=loss,
+            callbacks=[watch],
+        )
+        trainer.remove_callback(PrinterCallback)
         trainer.train(resume_from_checkpoint=last)
     if watch.stopped:
         raise TrainingStopped
@@ -134,50 +130,35 @@ def _make_watch(
     plan: BatchPlan,
     loss: Any,
     crew: Crew,
+    interrupt: Interrupt,
     checkpoint_seconds: float,
     on_step: StepProgress | None,
     on_epoch: Callable[[int], None] | None,
 ) -> Any:
-    """Return the callback that reports progress, asks for checkpoints, and stops in good order on Ctrl-C."""
+    """Return the callback that reports progress, requests checkpoints, and stops after a checkpoint on Ctrl-C."""
     import torch
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):  # type: ignore[misc]
         def __init__(self) -> None:
-            self.stopped = self._asked = False  # agreed by all; asked for by a signal, at any time
+            self.stopped = False  # all processes agree on it
             self._saved = self._shown = time.monotonic()
 
-        @contextmanager
-        def listening(self) -> Iterator[None]:
-            if threading.current_thread() is not threading.main_thread():
-                yield
-                return
-            before = signal.signal(signal.SIGINT, self._interrupt)
-            try:
-                yield
-            finally:
-                signal.signal(signal.SIGINT, before)
-
-        def _interrupt(self, number: int, frame: Any) -> None:
-            if self._asked and crew.size == 1:  # the second time: at once; a launcher passes one on more than once
-                raise KeyboardInterrupt
-            self._asked = True
-
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if crew.rank:  # each has dropout of its own; a resumed run takes its state from the checkpoint after this
+            if crew.rank:  # each process has its own dropout; a resumed run loads the generator's state after this
                 torch.manual_seed(args.seed + (crew.rank << 32))
-            if on_step is not None:  # where a resumed run goes on
+            if on_step is not None:  # tells where a resumed run continues
                 on_step(state.global_step, state.max_steps, math.nan)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
             step, last, now = state.global_step, state.max_steps, time.monotonic()
             if on_epoch is not None and crew.is_main and step in plan.epoch_ends:
                 on_epoch(plan.epoch_ends.index(step) + 1)
-            # clocks differ: the main process's counts; an interrupt of any stops all
+            # clocks differ, so the main process's decides; Ctrl-C in any process stops all
             late, shown, self.stopped = crew.any(
                 crew.is_main and now - self._saved > checkpoint_seconds,
                 crew.is_main and now - self._shown > _SHOW_SECONDS,
-                self._asked,
+                interrupt.requested,
             )
             control.should_training_stop |= self.stopped
             control.should_save |= step < last and (self.stopped or late)
@@ -187,7 +168,7 @@ def _make_watch(
             return control
 
         def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            self._saved = time.monotonic()  # what a checkpoint took is not counted: it must not fill the time
+            self._saved = time.monotonic()  # the time that saving took does not count
 
     return Watch()
 
@@ -195,13 +176,13 @@ def _make_watch(
 def _show(loss: Any, step: int, steps: int, on_step: StepProgress | None) -> None:
     mean = loss.recent()
     if not math.isfinite(mean):
-        raise EncoderTrainingError(f"training broke down: the loss at step {step:,} is {mean}")
+        raise TrainingError(f"training diverged: the loss at step {step:,} is {mean}")
     if on_step is not None:
         on_step(step, steps, mean)
 
 
 def last_checkpoint(work_dir: Path) -> str | None:
-    """Return the newest whole checkpoint, and throw away those that a kill left half written."""
+    """Return the newest complete checkpoint, and delete incomplete ones that a kill left."""
     whole = []
     for folder in work_dir.glob("checkpoint-*"):
         try:  # the trainer writes its state last
@@ -223,20 +204,3 @@ def _bf16(settings: TrainSettings, device: str | None) -> bool:
     if settings.precision != "auto":
         return settings.precision == "bf16"
     return _on_gpu(device) and torch.cuda.is_bf16_supported()
-
-
-@contextmanager
-def _plain_attention() -> Iterator[None]:
-    """Do without cuDNN's attention: it is planned anew for every shape, and nearly every batch has its own.
-
-    Measured on an H200 with batches of 16 triplets: forward and backward took 147 ms on a shape seen for the first
-    time, 20 ms on one seen before; 964 batches took 35 s without it and were not through after 90 s with it.
-    """
-    import torch
-
-    before = torch.backends.cuda.cudnn_sdp_enabled()
-    torch.backends.cuda.enable_cudnn_sdp(False)
-    try:
-        yield
-    finally:
-        torch.backends.cuda.enable_cudnn_sdp(before)

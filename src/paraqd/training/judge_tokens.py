@@ -1,9 +1,9 @@
-"""Pairs for the learned judge as tokens: both texts in one sequence, which tokens are at fault, batches by length."""
+"""Turn pairs into the judge's training rows: both texts in one token sequence, with the tokens at fault marked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,23 +21,24 @@ from paraqd.training.judge_model import KINDS
 if TYPE_CHECKING:
     from paraqd.data.faulty_pairs import FaultyPair
 
-# raised when pairs are shown to the judge in another way: tokens that were kept are then made anew
-SHOWN = 2
+# raise this number when pairs are prepared in another way: stored tokens are then made again
+PREPARATION = 2
 MAX_LENGTH = LONGEST
 _UNKNOWN = -1
 _COLUMNS = ("ids", "types", "faults", "labels", "kinds", "weights")
+_AT_ONCE = 2048
 
 
 @dataclass(frozen=True)
-class JudgeData:
+class JudgeTokens:
     """Tokenised pairs, one row after another in flat arrays."""
 
     ids: NDArray[np.int32]
-    types: NDArray[np.int8]
-    faults: NDArray[np.int8]  # 1 at fault, 0 not, -1 not known
-    offsets: NDArray[np.int64]  # where each row begins; one more than there are rows
+    types: NDArray[np.int8]  # 0 question, 1 paraphrase
+    faults: NDArray[np.int8]  # 1 at fault, 0 not at fault, -1 unknown
+    offsets: NDArray[np.int64]  # start of each row, and the end of the last one
     labels: NDArray[np.float32]
-    kinds: NDArray[np.int64]  # -1 where it is not known or nothing is wrong
+    kinds: NDArray[np.int64]  # index into KINDS; -1 if the pair is valid or the kind is unknown
     weights: NDArray[np.float32]
 
     def __len__(self) -> int:
@@ -45,20 +46,20 @@ class JudgeData:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """How many tokens each row has."""
+        """The number of tokens of each row."""
         return np.diff(self.offsets)
 
 
 def tokenize_pairs(
     pairs: Sequence[FaultyPair], tokenizer: Any, *, harmony: bool = True, weights: Sequence[float] | None = None
-) -> JudgeData:
+) -> JudgeTokens:
     """Tokenise pairs; with ``harmony`` the paraphrase's quantities are written as the question writes them."""
     ids: list[int] = []
     types: list[int] = []
     faults: list[int] = []
     offsets = [0]
-    for start in range(0, len(pairs), 2048):
-        some = pairs[start : start + 2048]
+    for first_row in range(0, len(pairs), _AT_ONCE):
+        some = pairs[first_row : first_row + _AT_ONCE]
         shown = [_Shown.of(pair, harmony=harmony) for pair in some]
         encoded = tokenizer(
             [each.question.text for each in shown],
@@ -81,7 +82,7 @@ def tokenize_pairs(
                 faults.append(int(any(a < end and start < b for a, b in spans[part])))
             offsets.append(len(ids))
     kinds = [KINDS.index(pair.kind) if pair.kind else _UNKNOWN for pair in pairs]
-    return JudgeData(
+    return JudgeTokens(
         np.array(ids, dtype=np.int32),
         np.array(types, dtype=np.int8),
         np.array(faults, dtype=np.int8),
@@ -92,26 +93,47 @@ def tokenize_pairs(
     )
 
 
-def join_data(parts: Sequence[JudgeData]) -> JudgeData:
-    """Put sets one after the other."""
+def repeat_questions(tokens: JudgeTokens) -> JudgeTokens:
+    """Append each question once more after its paraphrase.
+
+    A causal language model sees only earlier tokens, so the first copy of the question cannot be compared with the
+    paraphrase. Faults of the question are marked in the second copy alone.
+    """
+    pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in ("ids", "types", "faults")}
+    offsets = [0]
+    for start, end in zip(tokens.offsets[:-1], tokens.offsets[1:], strict=True):
+        size = int((tokens.types[start:end] == 0).sum())
+        question = slice(start, start + size)
+        faults = tokens.faults[start:end].copy()
+        faults[:size] = _UNKNOWN
+        pieces["ids"] += [tokens.ids[start:end], tokens.ids[question]]
+        pieces["types"] += [tokens.types[start:end], tokens.types[question]]
+        pieces["faults"] += [faults, tokens.faults[question]]
+        offsets.append(offsets[-1] + int(end - start) + size)
+    columns = {name: np.concatenate(parts) for name, parts in pieces.items()}
+    return replace(tokens, offsets=np.array(offsets, dtype=np.int64), **columns)
+
+
+def join_tokens(parts: Sequence[JudgeTokens]) -> JudgeTokens:
+    """Put several sets one after the other."""
     offsets, base = [np.zeros(1, dtype=np.int64)], 0
     for part in parts:
         offsets.append(part.offsets[1:] + base)
         base += int(part.offsets[-1])
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
-    return JudgeData(offsets=np.concatenate(offsets), **columns)
+    return JudgeTokens(offsets=np.concatenate(offsets), **columns)
 
 
-def write_data(data: JudgeData, path: Path) -> None:
-    """Keep tokenised pairs in a file, whole or not at all."""
+def write_tokens(tokens: JudgeTokens, path: Path) -> None:
+    """Store tokenised pairs in a file, atomically."""
     with replacing(path) as temporary, open(temporary, "wb") as file:
-        np.savez_compressed(file, offsets=data.offsets, **{name: getattr(data, name) for name in _COLUMNS})
+        np.savez_compressed(file, offsets=tokens.offsets, **{name: getattr(tokens, name) for name in _COLUMNS})
 
 
-def read_data(path: Path) -> JudgeData:
-    """Read what `write_data` wrote."""
-    with np.load(path, allow_pickle=False) as held:
-        return JudgeData(offsets=held["offsets"], **{name: held[name] for name in _COLUMNS})
+def read_tokens(path: Path) -> JudgeTokens:
+    """Read a file that `write_tokens` wrote."""
+    with np.load(path, allow_pickle=False) as stored:
+        return JudgeTokens(offsets=stored["offsets"], **{name: stored[name] for name in _COLUMNS})
 
 
 @dataclass(frozen=True)
@@ -137,40 +159,3 @@ class _Shown:
         if self.harmonised is not None:
             start, end = self.harmonised.back(start, end)
         return self.paraphrase.back([(start, end)])[0]
-
-
-def epoch_batches(lengths: NDArray[np.int64], *, tokens: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """Yield batches of rows of like length, of so many tokens with padding, in random order."""
-    order = rng.permutation(len(lengths))
-    order = order[np.argsort(lengths[order] + rng.integers(0, 8, len(lengths)), kind="stable")]
-    batches = []
-    start = 0
-    while start < len(order):
-        end = start + 1
-        longest = lengths[order[start]]
-        while end < len(order) and max(longest, lengths[order[end]]) * (end + 1 - start) <= tokens:
-            longest = max(longest, lengths[order[end]])
-            end += 1
-        batches.append(order[start:end])
-        start = end
-    for place in rng.permutation(len(batches)):
-        yield batches[place]
-
-
-def collate(data: JudgeData, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """Pad the rows of a batch."""
-    longest = int(data.lengths[rows].max())
-    shape = (len(rows), longest)
-    batch = {
-        "input_ids": np.zeros(shape, np.int64),
-        "token_type_ids": np.zeros(shape, np.int64),
-        "attention_mask": np.zeros(shape, np.int64),
-        "faults": np.full(shape, _UNKNOWN, np.int64),
-    }
-    for place, row in enumerate(rows):
-        a, b = data.offsets[row], data.offsets[row + 1]
-        batch["input_ids"][place, : b - a] = data.ids[a:b]
-        batch["token_type_ids"][place, : b - a] = data.types[a:b]
-        batch["attention_mask"][place, : b - a] = 1
-        batch["faults"][place, : b - a] = data.faults[a:b]
-    return {**batch, "labels": data.labels[rows], "kinds": data.kinds[rows], "weights": data.weights[rows]}

@@ -1,8 +1,8 @@
-"""Training with the arithmetic that will be shipped, weights and inputs rounded in every pass: export loses nothing.
+"""Train with the arithmetic that will be shipped: weights and layer inputs rounded to integers in every pass.
 
-Rounding after training moves scores (by up to 0.28 on a judge that had not been trained for it); a model that has been
-trained on rounded weights and inputs is written down as it is. Weights have a scale for each row; inputs of a layer's
-linear maps have one range for all, which is watched during training and fixed at its end.
+Rounding after training moves scores, by up to 0.28 for a judge that was not trained for it. A model trained on rounded
+weights and inputs is exported as it is. Each row of a weight matrix has its own scale. The inputs of a layer's linear
+maps have one range, which follows the batches during training and stays fixed afterwards.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from typing import Any
 from paraqd.training.onnx_graph import LEVELS, RANGE, TABLE_LEVELS
 
 _TABLE = "word_embeddings"
-_WIDEN, _NARROW = 0.1, 0.01  # how fast a range follows a batch that reaches further, or less far
+_WIDEN, _NARROW = 0.1, 0.01  # speed at which a range follows a batch that reaches further, or less far
 
 
 def rounded_modules(model: Any) -> Iterator[tuple[Any, int]]:
-    """Yield the modules whose weights are held as integers, linear maps and the table of words, with the largest."""
+    """Yield each module whose weights are stored as integers, with the largest integer used for it.
+
+    These are the linear maps and the table of word embeddings.
+    """
     import torch
 
     for name, module in model.named_modules():
@@ -28,11 +31,11 @@ def rounded_modules(model: Any) -> Iterator[tuple[Any, int]]:
 
 
 def start_rounding(model: Any) -> None:
-    """Let every pass see rounded weights and inputs; gradients go to what is behind them."""
+    """Round weights and inputs in every pass from now on; gradients update the exact weights."""
     import torch
     from torch.nn.utils import parametrize
 
-    class Rounded(torch.nn.Module):  # type: ignore[misc]  # torch is not looked into
+    class Rounded(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
         """A matrix rounded to integers, with a scale for each row."""
 
         def __init__(self, levels: int) -> None:
@@ -40,7 +43,7 @@ def start_rounding(model: Any) -> None:
             self.levels = levels
 
         def forward(self, weight: Any) -> Any:
-            """Return the rounded weights, with the gradient of the others."""
+            """Return the rounded weights with the gradient of the exact ones."""
             return weight + (round_rows(weight, self.levels) - weight).detach()
 
     for module, levels in rounded_modules(model):
@@ -50,7 +53,7 @@ def start_rounding(model: Any) -> None:
 
 
 def round_inputs(model: Any) -> None:
-    """Let the linear maps of the layers see their inputs rounded, also when the model is used."""
+    """Round the inputs of the layers' linear maps, in training and in use."""
     import torch
 
     for name, module in model.named_modules():
@@ -60,7 +63,7 @@ def round_inputs(model: Any) -> None:
 
 
 def finish_rounding(model: Any) -> None:
-    """Keep the rounded weights as the weights; inputs go on being rounded."""
+    """Replace the exact weights by the rounded ones; inputs stay rounded."""
     from torch.nn.utils import parametrize
 
     for module, _ in rounded_modules(model):
@@ -77,17 +80,17 @@ def round_rows(weight: Any, levels: int = LEVELS) -> Any:
     return torch.clamp(torch.round(weight.detach() / scale), -levels, levels) * scale
 
 
-def rounded_input(given: Any, held: Any, *, follow: bool) -> Any:
-    """Return what goes into a linear map in eight bits, within the range held; this follows the batches in training."""
+def rounded_input(given: Any, limits: Any, *, follow: bool) -> Any:
+    """Round the inputs of a linear map to eight bits within ``limits``; with ``follow`` the limits adapt to them."""
     import torch
 
     values = given.detach().float()
     if follow:
         reach = torch.stack([values.amin().clamp(max=0), values.amax().clamp(min=0.01)])
-        wider = torch.stack([reach[0] < held[0], reach[1] > held[1]])
-        held.copy_(torch.where(held == 0, reach, held + (reach - held) * torch.where(wider, _WIDEN, _NARROW)))
-    scale = (held[1] - held[0]) / 255
-    zero = torch.round(-held[0] / scale)
+        wider = torch.stack([reach[0] < limits[0], reach[1] > limits[1]])
+        limits.copy_(torch.where(limits == 0, reach, limits + (reach - limits) * torch.where(wider, _WIDEN, _NARROW)))
+    scale = (limits[1] - limits[0]) / 255
+    zero = torch.round(-limits[0] / scale)
     rounded = (torch.clamp(torch.round(values / scale) + zero, 0, 255) - zero) * scale
     return given + (rounded.to(given.dtype) - given).detach()
 

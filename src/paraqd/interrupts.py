@@ -1,0 +1,45 @@
+"""Stop long work in good order on Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+
+@dataclass
+class Interrupt:
+    """A flag that Ctrl-C raises; the work looks at it between two steps."""
+
+    requested: bool = False
+
+
+@contextmanager
+def deferred_interrupt(*, patient: bool = False) -> Iterator[Interrupt]:
+    """Turn the first Ctrl-C into a flag, so that the work can save its state before it stops.
+
+    A second Ctrl-C raises KeyboardInterrupt at once unless ``patient``. Outside the main thread, where Python allows no
+    signal handler, the flag stays down.
+
+    >>> with deferred_interrupt() as interrupt:
+    ...     interrupt.requested
+    False
+    """
+    interrupt = Interrupt()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupt
+        return
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if interrupt.requested and not patient:
+            raise KeyboardInterrupt
+        interrupt.requested = True
+
+    before = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,87 @@
+"""Plan the judge's batches and gather their rows on the device that trains.
+
+Batches have one of a few fixed lengths, so that a GPU can replay one captured step for each length.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.training.judge_tokens import JudgeTokens
+
+LENGTHS = np.array([24, *range(32, 129, 8), 144, 160, 176, 192, 208, 232, 256, 288, 320, 384, 448, 512, 576, 640])
+NO_ROW = -1
+Batch = tuple[int, NDArray[np.int64]]  # a length in tokens and row numbers; NO_ROW fills up the last batch
+
+
+def plan_epoch(lengths: NDArray[np.int64], *, tokens: int, rng: np.random.Generator) -> list[Batch]:
+    """Return the batches of one epoch in random order; every row is in exactly one of them.
+
+    A batch of length L has ``tokens // L`` rows. Rows that do not fill a batch move on to the next longer one.
+
+    >>> batches = plan_epoch(np.array([20, 30, 30]), tokens=64, rng=np.random.default_rng(0))
+    >>> [(length, len(rows)) for length, rows in batches]
+    [(32, 2), (32, 2)]
+    >>> sorted(row for _, rows in batches for row in rows.tolist() if row != NO_ROW)
+    [0, 1, 2]
+    """
+    order = rng.permutation(len(lengths))
+    slot = np.searchsorted(LENGTHS, lengths[order])
+    longest = int(LENGTHS[slot.max(initial=0)])
+    left, batches = order[:0], []
+    for number, length in enumerate(LENGTHS.tolist()):
+        if length > longest:
+            break
+        rows, size = np.concatenate([left, order[slot == number]]), max(1, tokens // length)
+        full = len(rows) // size
+        batches += [(length, rows[i * size : (i + 1) * size]) for i in range(full)]
+        left = rows[full * size :]
+    if len(left):
+        batches.append((longest, np.concatenate([left, np.full(size - len(left), NO_ROW)])))
+    return [batches[i] for i in rng.permutation(len(batches))]
+
+
+class DeviceRows:
+    """Tokenised pairs on a device, padded and gathered there."""
+
+    def __init__(self, tokens: JudgeTokens, teacher: NDArray[np.float32] | None, device: str) -> None:
+        import torch
+
+        def put(array: Any, dtype: Any) -> Any:
+            return torch.from_numpy(np.ascontiguousarray(array)).to(device, dtype)
+
+        self.device = device
+        self._ids, self._types = put(tokens.ids, torch.int32), put(tokens.types, torch.int8)
+        self._faults, self._start = put(tokens.faults, torch.int8), put(tokens.offsets[:-1], torch.int64)
+        self._length, self._labels = put(tokens.lengths, torch.int64), put(tokens.labels, torch.float32)
+        self._kinds, self._weights = put(tokens.kinds, torch.int64), put(tokens.weights, torch.float32)
+        self._teacher = None if teacher is None else put(teacher, torch.float32)
+
+    def gather(self, rows: Any, length: int) -> dict[str, Any]:
+        """Return the rows of a batch padded to ``length``; `NO_ROW` has no weight in any loss."""
+        import torch
+
+        real, row = rows >= 0, rows.clamp(min=0)
+        place = torch.arange(length, device=rows.device)
+        mask = place[None] < self._length[row][:, None]
+        index = (self._start[row][:, None] + place).clamp(max=len(self._ids) - 1)
+        return {
+            "input_ids": torch.where(mask, self._ids[index].long(), 0),
+            "token_type_ids": torch.where(mask, self._types[index].long(), 0),
+            "attention_mask": mask,
+            "faults": torch.where(mask & real[:, None], self._faults[index].long(), -1),
+            "labels": self._labels[row],
+            "kinds": torch.where(real, self._kinds[row], -1),
+            "weights": torch.where(real, self._weights[row], 0.0),
+            "teacher": None if self._teacher is None else self._teacher[row],
+        }
+
+    def gather_closely(self, rows: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the real rows of a batch, padded to the longest of them only."""
+        import torch
+
+        real = torch.from_numpy(rows[rows != NO_ROW]).to(self.device)
+        return self.gather(real, int(self._length[real].max()))

@@ -1,0 +1,263 @@
+"""Train a judge: the one loop for every judge and every teacher, on a CPU or a GPU.
+
+On a GPU the passes run in bfloat16, and the steps of small models are captured as CUDA graphs, one for each batch
+length, and replayed. An interrupted training continues from its checkpoint to the same weights.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.data.writers import replacing
+from paraqd.interrupts import deferred_interrupt
+from paraqd.progress import Progress, silent
+from paraqd.training.judge_batches import Batch, DeviceRows, plan_epoch
+from paraqd.training.judge_tokens import JudgeTokens
+from paraqd.training.losses import judge_loss
+from paraqd.training.quantisation_aware import finish_rounding, start_rounding
+from paraqd.training.settings import JudgeSettings, TrainingError, TrainingStopped
+from paraqd.training.torch_state import without_cudnn_attention
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CHECKPOINT = "judge.pt"
+_REPORT_SECONDS = 0.5
+_CLIP = 1.0
+
+
+def train_judge(
+    judge: Any,
+    tokens: JudgeTokens,
+    *,
+    settings: JudgeSettings | None = None,
+    device: str = "cpu",
+    teacher: NDArray[np.float32] | None = None,
+    checkpoints: Path | None = None,
+    checkpoint_seconds: float = 60.0,
+    stage: str = "training",
+    progress: Progress = silent,
+) -> Any:
+    """Train a judge in place and return it.
+
+    Parameters
+    ----------
+    judge : Judge
+        The model (`judge_model.Judge`), with the weights to start from.
+    teacher : array, optional
+        The teachers' log-odds for each row; ``settings.teacher_share`` of the target comes from them.
+    checkpoints : Path, optional
+        A folder. Training continues from the checkpoint in it, and writes a new one every ``checkpoint_seconds`` and
+        on Ctrl-C.
+    stage : str
+        The name of this training in progress reports.
+
+    Raises
+    ------
+    TrainingStopped
+        After Ctrl-C, once the checkpoint is written.
+
+    """
+    import torch
+
+    settings = settings or JudgeSettings()
+    rng = np.random.default_rng(settings.seed)
+    plan: list[Batch] = []
+    for _ in range(settings.epochs):
+        plan += plan_epoch(tokens.lengths, tokens=settings.batch_tokens, rng=rng)
+    exact_steps = len(plan) - int(settings.rounded_share * len(plan))
+    torch.manual_seed(settings.seed)
+    judge.to(device).train()
+    step = _Step(judge, DeviceRows(tokens, teacher, device), settings)
+    start = step.resume(checkpoints, exact_steps)
+    total, counted = torch.zeros((), device=device), 0
+    reported = saved = time.monotonic()
+    with deferred_interrupt() as interrupt, without_cudnn_attention():
+        for done, (length, rows) in enumerate(plan[start:], start=start + 1):
+            if done == exact_steps + 1:
+                step.start_rounding()
+            total += step(length, rows, settings.learning_rate * _schedule(done - 1, len(plan), settings.warmup_share))
+            counted += 1
+            now = time.monotonic()
+            if now - reported > _REPORT_SECONDS or done == len(plan):
+                loss = float(total) / counted
+                if not math.isfinite(loss):
+                    raise TrainingError(f"training diverged: the loss at step {done:,} is {loss}")
+                total.zero_()
+                counted, reported = 0, now
+                progress(stage, done, len(plan), f"loss {loss:.3f}")
+            if checkpoints is not None and (interrupt.requested or now - saved > checkpoint_seconds):
+                step.save(checkpoints, done)
+                saved = time.monotonic()
+            if interrupt.requested:
+                raise TrainingStopped
+    finish_rounding(judge)
+    return judge.eval()
+
+
+def judge_scores(
+    judge: Any, tokens: JudgeTokens, *, device: str = "cpu", batch_tokens: int = 16384
+) -> NDArray[np.float32]:
+    """Return the log-odds that each row is valid."""
+    import torch
+
+    scores = np.zeros(len(tokens), dtype=np.float32)
+    rows = DeviceRows(tokens, None, device)
+    judge.to(device).eval()
+    with torch.inference_mode():
+        for _, batch in plan_epoch(tokens.lengths, tokens=batch_tokens, rng=np.random.default_rng(0)):
+            real = batch[batch >= 0]
+            scores[real] = _outputs(judge, rows.gather_closely(batch))[0].float().cpu().numpy()
+    return scores
+
+
+class _Step:
+    """One optimisation step; on a GPU captured once for each batch length, and replayed."""
+
+    def __init__(self, judge: Any, rows: DeviceRows, settings: JudgeSettings) -> None:
+        import torch
+
+        self.judge, self.rows, self.settings = judge, rows, settings
+        self.on_gpu = rows.device.startswith("cuda")
+        self.captures = self.on_gpu and judge.captures_well
+        self.captured: dict[int, tuple[Any, Tensor, Tensor]] = {}
+        self.memory: Any = None  # shared by the captured steps
+        self.rate = torch.tensor(0.0, device=rows.device)
+        matrices = [p for p in judge.parameters() if p.ndim > 1]
+        vectors = [p for p in judge.parameters() if p.ndim <= 1]
+        groups = [
+            {"params": matrices, "weight_decay": settings.weight_decay},
+            {"params": vectors, "weight_decay": 0.0},
+        ]
+        options = {"fused": True, "capturable": self.captures} if self.on_gpu else {}
+        self.optimizer = torch.optim.AdamW(groups, lr=self.rate, **options)
+
+    def __call__(self, length: int, rows: NDArray[np.int64], rate: float) -> Tensor:
+        """Update the weights with one batch and return its loss."""
+        import torch
+
+        self.rate.fill_(rate)
+        if not self.captures:
+            return self._update(self.rows.gather_closely(rows))
+        if length not in self.captured:
+            self.captured[length] = self._capture(length, len(rows))
+            self.rate.fill_(rate)
+        graph, inputs, loss = self.captured[length]
+        inputs.copy_(torch.from_numpy(rows).pin_memory(), non_blocking=True)
+        graph.replay()
+        return loss
+
+    def start_rounding(self) -> None:
+        """Round weights and inputs from now on."""
+        start_rounding(self.judge)
+        self.captured.clear()
+        self.memory = None  # a new graph must not be captured into the memory of deleted ones
+
+    def save(self, folder: Path, done: int) -> None:
+        """Write a checkpoint, atomically."""
+        import torch
+
+        folder.mkdir(parents=True, exist_ok=True)
+        state = {
+            "done": done,
+            "judge": self.judge.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "random": torch.get_rng_state(),
+            "random_cuda": torch.cuda.get_rng_state() if self.on_gpu else None,
+        }
+        with replacing(folder / CHECKPOINT) as temporary:
+            torch.save(state, temporary)
+
+    def resume(self, folder: Path | None, exact_steps: int) -> int:
+        """Load the checkpoint, if there is one, and return the number of steps that were done."""
+        import torch
+
+        if folder is None or not (folder / CHECKPOINT).is_file():
+            return 0
+        state = torch.load(folder / CHECKPOINT, weights_only=True, map_location="cpu")
+        if state["done"] > exact_steps:
+            start_rounding(self.judge)
+        self.judge.load_state_dict(state["judge"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate  # loading put a copy in its place
+        torch.set_rng_state(state["random"])
+        if state["random_cuda"] is not None:
+            torch.cuda.set_rng_state(state["random_cuda"])
+        return int(state["done"])
+
+    def _update(self, batch: dict[str, Any]) -> Tensor:
+        import torch
+
+        self.optimizer.zero_grad(set_to_none=True)
+        # a captured step must not keep casts of the weights from one replay to the next
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.on_gpu, cache_enabled=not self.captures):
+            outputs = _outputs(self.judge, batch)
+        loss = judge_loss(outputs, batch, self.settings)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.judge.parameters(), _CLIP)
+        self.optimizer.step()
+        detached: Tensor = loss.detach()
+        return detached
+
+    def _capture(self, length: int, size: int) -> tuple[Any, Tensor, Tensor]:
+        """Return a graph of one step, the row numbers that it reads and the loss that it writes."""
+        import torch
+
+        inputs = torch.zeros(size, dtype=torch.int64, device=self.rows.device)
+        with self._unchanged():
+            side = torch.cuda.Stream()
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                for _ in range(2):  # kernels are chosen and memory is set up in the first passes
+                    self._update(self.rows.gather(inputs, length))
+            torch.cuda.current_stream().wait_stream(side)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, pool=self.memory):
+                loss = self._update(self.rows.gather(inputs, length))
+            self.memory = self.memory or graph.pool()
+        return graph, inputs, loss
+
+    @contextlib.contextmanager
+    def _unchanged(self) -> Iterator[None]:
+        """Restore weights, ranges, the optimizer's state and the random generator afterwards, in place."""
+        import torch
+
+        def tensors() -> dict[str, Tensor]:
+            found = dict(self.judge.state_dict(keep_vars=True))
+            for number, (_, state) in enumerate(self.optimizer.state.items()):
+                found |= {f"optimizer {number} {name}": value for name, value in state.items()}
+            return found
+
+        before = {name: value.detach().clone() for name, value in tensors().items()}
+        random = torch.cuda.get_rng_state()
+        yield
+        with torch.no_grad():
+            for name, value in tensors().items():
+                if name in before:
+                    value.copy_(before[name])
+                else:  # state of the optimizer that the first step makes
+                    value.zero_()
+        torch.cuda.set_rng_state(random)
+
+
+def _outputs(judge: Any, batch: dict[str, Any]) -> Any:
+    return judge(**{name: batch[name] for name in ("input_ids", "token_type_ids", "attention_mask")})
+
+
+def _schedule(step: int, steps: int, warmup_share: float) -> float:
+    """Return the factor of the learning rate: up to 1 linearly, then down to 0 linearly.
+
+    >>> [_schedule(step, 10, 0.2) for step in (0, 1, 2, 6)]
+    [0.5, 1.0, 1.0, 0.5]
+    """
+    warmup = max(1, int(warmup_share * steps))
+    return min((step + 1) / warmup, max(0.0, (steps - step) / max(1, steps - warmup)))
