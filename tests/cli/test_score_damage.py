@@ -275,4 +275,4 @@ def test_a_gzip_file_with_a_wrong_checksum(here, fails):
     data[-6] ^= 0xFF
     Path("in.csv.gz").write_bytes(data)
     line = fails("score", "in.csv.gz", "-o", "out.csv")
-    assert "is not a sound gzip file (CRC check failed" in line and "to score the 50 rows before that" in line
+    assert "is not a valid gzip file (CRC check failed" in line and "to score the 50 rows before that" in line

@@ -140,7 +140,7 @@ def test_flaws(corpora, tmp_path):
     with pytest.raises(DatasetError, match="there is no corpus 'svamp'; known are aqua_rat, mathqa, gsm8k"):
         build_mixture({"svamp": corpora["gsm8k"]}, test_questions=[])
     (tmp_path / "other.json").write_text('{"Problem": "how many are there ?"}')
-    with pytest.raises(TableError, match="is it the right corpus"):
+    with pytest.raises(TableError, match="check that this is the right corpus"):
         build_mixture({"aqua_rat": tmp_path / "other.json"}, test_questions=[])
     with pytest.raises(TableError, match="cannot tell the format"):
         write_mixture(build_mixture(corpora, test_questions=[]), tmp_path / "q.txt")

@@ -79,7 +79,7 @@ def test_labels_as_programs_write_them(tmp_path, given, label):
 @pytest.mark.parametrize("given", [2, -1, "yes", "01", 0.5, "nan", [1]])
 def test_a_label_that_is_not_0_or_1(flaw, given):
     line = flaw(row(), row(label=given))
-    read = "a label is 1 (valid) or 0 (invalid); true, false, 1.0 and 0.0 are read too"
+    read = "a label is 1 (valid) or 0 (invalid); true, false, 1.0 and 0.0 also work"
     assert line == f"p.jsonl, row 2: 'label' is {given!r}; {read}"
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from paraqd.data import tables
 from paraqd.data.formats import Format, Kind, Packing, kind_of
 from paraqd.data.tables import Columns, Dialect, TableError, check_writable, default_id, open_table, open_writer
+from paraqd.extras import MissingExtraError
 
 SCHEMA = {"id": str, "question": str, "label": int, "stand_in": bool}
 ROWS = [
@@ -150,10 +151,10 @@ def test_a_missing_column_names_what_there_is_and_the_option(tmp_path):
 def test_a_folder_where_a_file_is_wanted(tmp_path):
     folder = tmp_path / "samples"
     folder.mkdir()
-    assert error_of(open_table, folder) == f"{folder} is a folder: give a file"
+    assert error_of(open_table, folder) == f"{folder} is a folder; give a file"
     for name in ("readme.txt", "pairs.csv", "questions.csv.gz"):
         (folder / name).write_text("")
-    assert error_of(open_table, folder) == f"{folder} is a folder: give a file, such as {folder / 'pairs.csv'}"
+    assert error_of(open_table, folder) == f"{folder} is a folder; give a file, such as {folder / 'pairs.csv'}"
 
 
 def test_not_utf8_names_line_and_byte(tmp_path):
@@ -204,10 +205,10 @@ def test_half_written_files(tmp_path):
     lines = b"".join(b'{"question": "How many are %d apples?"}\n' % i for i in range(5000))
     packed = gzip.compress(lines)
     assert "cut off" in read_error(tmp_path / "x.jsonl.gz", packed[: len(packed) // 2])
-    assert "not a sound gzip file" in read_error(tmp_path / "x.jsonl.gz", lines)
+    assert "not a valid gzip file" in read_error(tmp_path / "x.jsonl.gz", lines)
     packed = zstd(lines)
     assert "cut off: the zstd data" in read_error(tmp_path / "x.jsonl.zst", packed[: len(packed) // 2])
-    assert "not a sound zstd file" in read_error(tmp_path / "x.jsonl.zst", lines)
+    assert "not a valid zstd file" in read_error(tmp_path / "x.jsonl.zst", lines)
     assert "line 5000 is not valid JSON" in read_error(tmp_path / "x.jsonl", lines[:-9])
     assert "cut off" in read_error(tmp_path / "x.jsonl", lines[:-9])
     message = read_error(tmp_path / "x.csv", b'id,question\n1,"Tom has 5 apples and\n')
@@ -241,11 +242,11 @@ def test_empty_files(tmp_path, name):
 def test_files_that_are_something_else(tmp_path):
     assert "x.csv.gz" in read_error(tmp_path / "x.csv", gzip.compress(b"question\nx\n"))
     assert "x.csv.zst" in read_error(tmp_path / "x.csv", zstd(b"question\nx\n"))
-    assert "without .zst" in error_of(open_table, tmp_path / "x.parquet.zst")
+    assert "remove .zst from the name" in error_of(open_table, tmp_path / "x.parquet.zst")
     assert "a Parquet file, not CSV" in read_error(tmp_path / "x.csv", b"PAR1....")
     assert "spreadsheet" in read_error(tmp_path / "x.csv", b"PK\x03\x04....")
     assert "use CSV (UTF-8)" in error_of(open_table, tmp_path / "x.xlsx")
-    assert ".csv, .tsv, .jsonl and .parquet" in error_of(open_table, tmp_path / "x.txt")
+    assert ".csv, .tsv, .jsonl or .parquet" in error_of(open_table, tmp_path / "x.txt")
     assert "no ending" in error_of(open_table, tmp_path / "x")
     assert "without .gz" in error_of(open_table, tmp_path / "x.parquet.gz")
     assert "there is no file" in error_of(open_table, tmp_path / "none.csv")
@@ -255,7 +256,7 @@ def test_files_that_are_something_else(tmp_path):
     assert "not a JSON object" in read_error(tmp_path / "x.jsonl", b'"How many?"\n')
     assert "twice" in read_error(tmp_path / "x.csv", b"question,question\na,b\n")
     message = read_error(tmp_path / "x.csv", b"id,question\n1,Tom has 5, Ann has 6. How many?\n")
-    assert "line 2 has 3 fields where the header has 2" in message
+    assert "line 2 has 3 fields, but the header has 2" in message
 
 
 def test_unwritable_outputs_are_known_before_any_work(tmp_path):
@@ -312,3 +313,41 @@ def test_nothing_is_written_to_the_console(tmp_path, monkeypatch):
     with open_writer(tmp_path / "x.csv", SCHEMA) as writer:
         writer.write(ROWS)
     assert out.getvalue() == ""
+
+
+# --- hostile and unlucky files --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv"])
+def test_a_first_line_without_end_is_not_a_header(tmp_path, name):
+    message = read_error(tmp_path / name, b"question" * 20_000 + b"\nWhat?\n")
+    assert "is longer than 131,072 characters; it must be a header" in message and len(message) < 300
+
+
+def test_long_names_of_columns_are_cut_in_messages(tmp_path):
+    (tmp_path / "x.csv").write_text("n" * 100_000 + ",text\n1,What?\n")
+    table = open_table(tmp_path / "x.csv")
+    assert len(error_of(table.require, Columns())) < 300
+
+
+@pytest.mark.parametrize("depth", [900, 975, 985, 100_000])
+def test_deep_json_is_one_clear_line_or_is_written_back(tmp_path, depth):
+    (tmp_path / "x.jsonl").write_text('{"question": "How many?", "other": ' + "[" * depth + "]" * depth + "}\n")
+    try:
+        rows = list(open_table(tmp_path / "x.jsonl").rows())
+        with open_writer(tmp_path / "y.jsonl", {"question": str, "other": str}) as writer:
+            writer.write(rows)
+    except TableError as error:
+        assert "nested too deeply" in str(error)
+    else:
+        assert len((tmp_path / "y.jsonl").read_text()) > 2 * depth
+
+
+def test_files_that_need_pyarrow_say_so_if_it_is_not_installed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for name, what in (("x.parquet", "Parquet files"), ("x.csv.zst", ".zst files")):
+        (tmp_path / name).write_bytes(b"anything")
+        for action in (open_table, check_writable):
+            with pytest.raises(MissingExtraError) as error:
+                action(tmp_path / name)
+            assert str(error.value) == f"pyarrow is not installed (needed for {what}): pip install 'paraqd[parquet]'"

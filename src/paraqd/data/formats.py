@@ -1,4 +1,4 @@
-"""File formats by name, and files opened as bytes with one line of explanation where that fails."""
+"""Tell the format of a file by its name, and open files as bytes with clear errors."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from paraqd.errors import ParaqdError
+from paraqd.extras import require_extra
 
 STANDARD_INPUT = "-"
 
 
 class TableError(ParaqdError, ValueError):
-    """A file that cannot be read or written as asked; the message is one line that says what to do."""
+    """A file that cannot be read or written; the message is one line that says what to do."""
 
 
 class CannotWriteError(TableError):
-    """A file that cannot be written, or not to its end: the disk is full, say."""
+    """A file that cannot be written completely, for example because the disk is full."""
 
 
 class DamagedError(TableError):
-    """Damage somewhere inside a file: the rows before it are sound.
+    """Damage inside a file; the rows before it can be read.
 
-    Where those behind it can be read, too, ``row`` says in a few words what is wrong with the one that is lost.
+    If the rows after it can be read as well, ``row`` says in a few words what is wrong with the damaged row.
     """
 
     def __init__(self, message: str, *, row: str = "") -> None:
@@ -38,11 +39,11 @@ class DamagedError(TableError):
 
 
 class EmptyError(TableError):
-    """A file with nothing in it."""
+    """A file that is empty."""
 
 
 class Format(StrEnum):
-    """What a file holds, told by its name."""
+    """The format of a file, which its name ends with."""
 
     CSV = "csv"
     TSV = "tsv"
@@ -51,7 +52,7 @@ class Format(StrEnum):
 
 
 class Packing(StrEnum):
-    """How a file of text is compressed, told by its name, or by its first bytes where it has none."""
+    """The compression of a text file, which its name ends with."""
 
     NONE = ""
     GZIP = "gz"
@@ -60,7 +61,7 @@ class Packing(StrEnum):
 
 @dataclass(frozen=True)
 class Kind:
-    """A format and how the file is compressed."""
+    """A format and a compression."""
 
     format: Format
     packing: Packing = Packing.NONE
@@ -73,7 +74,7 @@ _ENDINGS = {
     ".ndjson": Format.JSONL,
     ".parquet": Format.PARQUET,
 }
-_KNOWN = "known are .csv, .tsv, .jsonl and .parquet, the first three also with .gz or .zst"
+_KNOWN = "use .csv, .tsv, .jsonl or .parquet; the first three can end in .gz or .zst"
 UTF8 = ("utf-8", "utf-8-sig")
 NOT_UTF8 = "not UTF-8"
 _HEAD = 4096
@@ -82,7 +83,7 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 
 
 def kind_of(path: str | Path) -> Kind:
-    """Tell the format by the file's name; ``-`` is JSONL.
+    """Return the kind of a file by its name; ``-`` is JSONL.
 
     >>> kind_of("questions.csv.gz")
     Kind(format=<Format.CSV: 'csv'>, packing=<Packing.GZIP: 'gz'>)
@@ -96,18 +97,26 @@ def kind_of(path: str | Path) -> Kind:
     if ending in _ENDINGS:
         kind = Kind(_ENDINGS[ending], packing)
         if kind.format is Format.PARQUET and packing:
-            raise TableError(f"{path}: Parquet is compressed inside already; name it .parquet without .{packing}")
+            raise TableError(f"{path}: Parquet files are already compressed; remove .{packing} from the name")
         return kind
     if ending in (".xlsx", ".xls", ".ods"):
         raise TableError(
-            f"{path} is a spreadsheet, neither read nor written here: use CSV (UTF-8), which Excel opens and saves"
+            f"{path} is a spreadsheet, which paraqd cannot read or write; use CSV (UTF-8), which Excel can open and save"
         )
     shown = ending or "no ending"
-    raise TableError(f"{path}: cannot tell the format by its name ({shown}); {_KNOWN}")
+    raise TableError(f"{path}: cannot tell the format from the name ({shown}); {_KNOWN}")
+
+
+def check_installed(kind: Kind) -> None:
+    """Raise a MissingExtraError if a file of this kind needs pyarrow and it is not installed."""
+    if kind.format is Format.PARQUET:
+        require_extra("parquet", "Parquet files")
+    elif kind.packing is Packing.ZSTD:
+        require_extra("parquet", ".zst files")
 
 
 def is_known(path: str | Path) -> bool:
-    """Whether the file's name says how it is read.
+    """Return True if the name of a file tells its format.
 
     >>> is_known("pairs.tsv.gz"), is_known("readme.txt")
     (True, False)
@@ -120,14 +129,14 @@ def is_known(path: str | Path) -> bool:
 
 
 def reason(error: BaseException) -> str:
-    """Say in a few words what went wrong, without the path that Python puts into the text."""
+    """Return the cause of an error in a few words, without the path that Python adds."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def check_names(columns: tuple[str, ...], name: str | Path) -> tuple[str, ...]:
-    """Return the columns of a file; a TableError where two have the same name."""
+    """Return the columns of a file; raise a TableError if two have the same name."""
     twice = sorted({column for column in columns if column and columns.count(column) > 1})
     if twice:
         raise TableError(f"{name} has the column {twice[0]!r} twice; rename one of them")
@@ -136,24 +145,24 @@ def check_names(columns: tuple[str, ...], name: str | Path) -> tuple[str, ...]:
 
 @contextmanager
 def explained(path: str | Path) -> Iterator[None]:
-    """Turn what can go wrong with the bytes of a file into a TableError of one line."""
+    """Turn errors while a file is read into a TableError of one line."""
     try:
         yield
     except FileNotFoundError:
         raise TableError(f"there is no file {path}") from None
     except IsADirectoryError:
-        raise TableError(f"{path} is a folder: give a file") from None
+        raise TableError(f"{path} is a folder; give a file") from None
     except EOFError:
-        raise DamagedError(f"{path} is cut off: the gzip data end too early; copy or make it again") from None
+        raise DamagedError(f"{path} is cut off: the gzip data ends too early; copy or create it again") from None
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise DamagedError(f"{path} is not a sound gzip file ({reason(error)})") from None
+        raise DamagedError(f"{path} is not a valid gzip file ({reason(error)})") from None
     except OSError as error:
         raise TableError(f"cannot read {path}: {reason(error)}") from None
 
 
 @contextmanager
 def open_bytes(path: Path, packing: Packing, name: str) -> Iterator[BinaryIO]:
-    """Open a file for reading as bytes, uncompressed; parts that were compressed one by one are read as one."""
+    """Open a file as uncompressed bytes; parts that were compressed one after another are read as one file."""
     with explained(name), open(path, "rb") as raw:
         if packing is Packing.GZIP:
             with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
@@ -166,7 +175,7 @@ def open_bytes(path: Path, packing: Packing, name: str) -> Iterator[BinaryIO]:
 
 
 class _ZstdReader(io.RawIOBase):
-    """What zstd compressed, as bytes; pyarrow, which is needed for Parquet anyway, can read it."""
+    """Uncompressed bytes of a zstd file, read with pyarrow, which Parquet files need as well."""
 
     def __init__(self, name: str, raw: BinaryIO) -> None:
         import pyarrow as pa
@@ -181,20 +190,19 @@ class _ZstdReader(io.RawIOBase):
         try:
             return int(self._stream.readinto(buffer))
         except OSError as error:
-            if error.errno is not None:  # the disk's fault, not the data's
+            if error.errno is not None:  # the disk failed; the data may be fine
                 raise
             if "runcated" in str(error):
-                problem = "is cut off: the zstd data end too early; copy or make it again"
+                problem = "is cut off: the zstd data ends too early; copy or create it again"
             else:
-                problem = f"is not a sound zstd file ({reason(error)})"
+                problem = f"is not a valid zstd file ({reason(error)})"
             raise DamagedError(f"{self._name} {problem}") from None
 
 
 def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> str:
-    """Return the encoding to read a text file with: the one given, else by its first bytes, else UTF-8.
+    """Return the encoding of a text file: the given one, or the one that its first bytes show, or UTF-8.
 
-    Files that are plainly something else (compressed, UTF-16 without a mark, empty) are refused here, where
-    the reason can still be named.
+    Raise a TableError that names the reason for files that are empty, compressed, or UTF-16 without a mark.
     """
     head = _head(path, kind.packing, name)
     if not head:
@@ -202,7 +210,7 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     if encoding is not None:
         try:
             found = codecs.lookup(encoding).name
-            "".encode(found)  # rot13 and base64 are codecs too, but not of text
+            "".encode(found)  # rot13 and base64 are codecs, but not text encodings
         except (LookupError, TypeError):
             raise TableError(f"unknown encoding {encoding!r}; try utf-8, cp1252, latin-1 or utf-16") from None
         if found not in UTF8:
@@ -213,19 +221,19 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     if packing := _packing_in(head):
         how = packing.name.lower()
         if kind.packing:
-            raise TableError(f"{name} is compressed twice; once is enough (now with {how} inside)")
-        raise TableError(f"{name} is compressed with {how}; name it {name}.{packing}")
+            raise TableError(f"{name} is compressed twice (with {how} inside); compress it once")
+        raise TableError(f"{name} is compressed with {how}; rename it to {name}.{packing}")
     if head.startswith((b"PAR1", b"PK\x03\x04")):
         what = "a Parquet file" if head.startswith(b"PAR1") else "a spreadsheet or a zip archive"
         raise TableError(f"{name} is {what}, not {kind.format.upper()}")
-    if b"\x00" * 4 in (head[0:8:2], head[1:8:2]):  # plain letters, two bytes each
+    if b"\x00" * 4 in (head[0:8:2], head[1:8:2]):  # ASCII letters of two bytes each
         guess = "utf-16-be" if head[0] == 0 else "utf-16-le"
         raise TableError(f"{name} is not UTF-8 (every second byte is zero); try --encoding {guess}")
     return "utf-8"
 
 
 def packing_of(path: Path) -> Packing:
-    """Tell by its first bytes how a file without a name of its own is compressed."""
+    """Return the compression of a file by its first bytes."""
     return _packing_in(_head(path, Packing.NONE, str(path)))
 
 
@@ -234,7 +242,7 @@ def _packing_in(head: bytes) -> Packing:
 
 
 def _head(path: Path, packing: Packing, name: str) -> bytes:
-    """Return the first bytes, also of a file that is damaged behind them."""
+    """Return the first bytes of a file, even if it is damaged after them."""
     head = b""
     try:
         with open_bytes(path, packing, name) as file:
@@ -247,7 +255,7 @@ def _head(path: Path, packing: Packing, name: str) -> bytes:
 
 
 def undecodable(path: Path, name: str, kind: Kind, encoding: str, why: str = "") -> TableError:
-    """Explain bytes that the encoding does not allow: for UTF-8 by line and byte, found by reading again."""
+    """Return the error for bytes that the encoding does not allow; for UTF-8 it names the line and the byte."""
     if encoding not in UTF8:
         return TableError(f"{name} cannot be read as {encoding} ({why}); give another --encoding")
     offset = 0

@@ -1,4 +1,4 @@
-"""Parquet read row group by row group, in pieces whose size does not depend on the file's."""
+"""Read Parquet files row group by row group, in batches whose size does not depend on the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BATCH_ROWS, _BATCH_BYTES = 1024, 1 << 24
 
 
 class Group(NamedTuple):
-    """A row group that has been looked through; ``problem`` says why it cannot be read."""
+    """A row group that has been checked; ``problem`` says why it cannot be read, or is empty."""
 
     first: int
     rows: int
@@ -31,7 +31,7 @@ def parquet_columns(path: Path) -> tuple[str, ...]:
 
 
 def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]) -> Iterator[Row]:
-    """Yield every row; ``lost`` are the row groups that cannot be read, of which each row is a `LostRow`."""
+    """Yield every row; each row of the row groups in ``lost`` is a `LostRow`."""
     with opened(path, path) as file:
         for group in range(file.num_row_groups):
             if group in lost:
@@ -43,7 +43,7 @@ def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]
 
 
 def parquet_groups(path: Path) -> Iterator[Group]:
-    """Read every row group once, without making rows of it, and say which are damaged."""
+    """Read every row group once, without converting it to rows, and say which ones are damaged."""
     first = 0
     with opened(path, path) as file:
         for group in range(file.num_row_groups):
@@ -53,23 +53,23 @@ def parquet_groups(path: Path) -> Iterator[Group]:
 
 
 def group_problem(file: Any, group: int) -> str:
-    """Read a row group, without making rows of it, and say why it cannot be; nothing where it is sound."""
+    """Read a row group, without converting it to rows; return why that fails, or an empty string."""
     import pyarrow as pa
 
     rows, found = file.metadata.row_group(group).num_rows, 0
     try:
         for batch in batches(file, group, None):
-            batch.validate(full=True)  # bytes that are no UTF-8, offsets that lead nowhere
+            batch.validate(full=True)  # finds bytes that are not UTF-8 and wrong offsets
             found += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, (MemoryError, NotImplementedError)) or getattr(error, "errno", None) is not None:
-            raise  # the machine's fault, not the data's
+            raise  # the machine failed; the data may be fine
         return brief(error)
-    return "" if found == rows else f"{found:,} of {rows:,} rows are there"
+    return "" if found == rows else f"it has {found:,} of {rows:,} rows"
 
 
 def batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:
-    """Yield some rows at a time: fewer where they are large, so that memory does not depend on that."""
+    """Yield the rows in batches; large rows come in smaller batches, so that memory stays bounded."""
     facts = file.metadata.row_group(group)
     each = max(1, facts.total_byte_size // max(1, facts.num_rows))
     size = max(1, min(_BATCH_ROWS, _BATCH_BYTES // each))
@@ -78,23 +78,23 @@ def batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:
 
 @contextmanager
 def opened(source: Any, name: str | Path) -> Iterator[Any]:
-    """Open a Parquet file by its path, or one that is open for reading; ``name`` is what messages call it."""
+    """Open a Parquet file by its path, or from an open file; ``name`` is used in messages."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with explained(name):
         try:
-            # a buffer size makes pyarrow read page by page: memory does not depend on the row groups' size
+            # with a buffer size pyarrow reads page by page, so that memory does not depend on the size of row groups
             with pq.ParquetFile(source, buffer_size=1 << 20, page_checksum_verification=True) as file:
                 yield file
         except (pa.ArrowMemoryError, pa.ArrowNotImplementedError) as error:
             raise TableError(f"cannot read {name}: {brief(error)}") from None
         except pa.ArrowException as error:
-            message = f"{name} is cut off or not a Parquet file ({brief(error)}); copy or make it again"
+            message = f"{name} is cut off or not a Parquet file ({brief(error)}); copy or create it again"
             raise TableError(message) from None
 
 
 def brief(error: Exception) -> str:
-    """Return the first sentence of what pyarrow says, which may quote bytes of the file."""
+    """Return the first sentence of a message of pyarrow without control characters, which may come from the file."""
     shown = "".join(sign if sign.isprintable() else " " for sign in reason(error).split(".")[0])
     return " ".join(shown.split())

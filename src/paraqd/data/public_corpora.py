@@ -1,4 +1,4 @@
-"""The public corpora in the shapes in which they are published: AQuA-RAT, MathQA and GSM8K."""
+"""Read the public corpora in their published formats: AQuA-RAT, MathQA and GSM8K."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Any
 from paraqd.data.formats import TableError, explained, reason
 from paraqd.generators.training_data import detokenized
 
+LIMIT = 1 << 26  # bytes of a JSON document, which is read as a whole; MathQA's train.json has about 30 MB
+_LINE_LIMIT = 1 << 24  # characters
 _MEMBER = "train.json"  # of MathQA's archive
 _FRACTION = re.compile(r"(?<=\d) / (?=\d)")
 _POSSESSIVE = re.compile(r"(?<=\w) ' (?=s\b)")
@@ -20,7 +22,7 @@ _POSSESSIVE = re.compile(r"(?<=\w) ' (?=s\b)")
 
 @dataclass(frozen=True)
 class CorpusQuestion:
-    """A question of a public corpus, white space tidied; ``formula`` is MathQA's annotation as it stands there."""
+    """A question of a public corpus with single spaces; ``formula`` is MathQA's annotation, unchanged."""
 
     source: str
     text: str
@@ -60,7 +62,7 @@ READERS: Mapping[str, Callable[[Path], Iterator[CorpusQuestion]]] = {
 
 
 def untokenized(text: str) -> str:
-    """Undo the spaces that MathQA puts between all tokens.
+    """Remove the spaces that MathQA puts between all tokens.
 
     >>> untokenized("tom ' s share is 3 / 4 of rs . 500 . what is 5 % of it ?")
     "tom's share is 3/4 of rs. 500. what is 5% of it?"
@@ -71,8 +73,8 @@ def untokenized(text: str) -> str:
 def _text(row: Any, field: str, where: str) -> str:
     text = row.get(field) if isinstance(row, dict) else None
     if not isinstance(text, str):
-        raise TableError(f"{where} has no text {field!r}: is it the right corpus?")
-    # half of a surrogate pair cannot be written as UTF-8
+        raise TableError(f"{where} has no text {field!r}; check that this is the right corpus")
+    # UTF-8 cannot encode half of a surrogate pair
     return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
 
 
@@ -80,33 +82,50 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     with explained(path), open(path, encoding="utf-8") as file:
         number = 0
         try:
-            for number, line in enumerate(file, start=1):
+            while line := file.readline(_LINE_LIMIT + 1):
+                number += 1
+                if len(line) > _LINE_LIMIT:
+                    raise TableError(f"{path}, line {number} is longer than {_LINE_LIMIT:,} characters")
                 if not line.isspace():
                     yield f"{path}, line {number}", json.loads(line)
-        except (ValueError, RecursionError) as error:  # bytes that are no UTF-8 are ValueErrors too
+        except (ValueError, RecursionError) as error:  # bytes that are not UTF-8 are ValueErrors, too
             if isinstance(error, TableError):
                 raise
-            raise TableError(f"{path} cannot be read at line {max(number, 1)}: {_what(error)}") from None
+            raise TableError(f"{path} cannot be read at line {max(number, 1)}: {_cause(error)}") from None
 
 
 def _document(path: Path) -> Any:
+    """Read a JSON document from a file, or from the archive that contains it."""
     with explained(path):
         try:
             if path.suffix.lower() == ".zip":
                 with zipfile.ZipFile(path) as archive:
                     members = [name for name in archive.namelist() if name.rpartition("/")[2] == _MEMBER]
                     if not members:
-                        raise TableError(f"{path} holds no {_MEMBER}")
-                    # the shortest path: an archive made on a Mac carries shadows in a folder of their own
-                    return json.loads(archive.read(min(members, key=len)))
-            return json.loads(path.read_bytes())
-        except zipfile.BadZipFile as error:
-            raise TableError(f"{path} is not a sound zip archive ({reason(error)}); download it again") from None
-        except (ValueError, RecursionError) as error:
+                        raise TableError(f"{path} contains no {_MEMBER}")
+                    # archives made on a Mac have copies in another folder: the shortest path is the right one
+                    with archive.open(min(members, key=len)) as file:
+                        return json.loads(_limited(file.read(LIMIT + 1), f"{_MEMBER} in {path}"))
+            with open(path, "rb") as file:
+                return json.loads(_limited(file.read(LIMIT + 1), str(path)))
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # an unknown compression, a password
+            if isinstance(error, RecursionError):
+                raise TableError(f"{path} is not JSON: {_cause(error)}") from None
+            raise TableError(f"{path} is not a valid zip archive ({reason(error)}); download it again") from None
+        except ValueError as error:
             if isinstance(error, TableError):
                 raise
-            raise TableError(f"{path} is not JSON: {_what(error)}") from None
+            raise TableError(f"{path} is not JSON: {_cause(error)}") from None
 
 
-def _what(error: Exception) -> str:
+def _limited(content: bytes, name: str) -> bytes:
+    """Return the content of a file; raise a TableError if it is too large, as in an archive made to fill the memory."""
+    if len(content) > LIMIT:
+        raise TableError(f"{name} has more than {LIMIT:,} bytes; check that this is the right corpus")
+    return content
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
     return error.msg if isinstance(error, json.JSONDecodeError) else reason(error)

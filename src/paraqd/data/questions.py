@@ -1,10 +1,10 @@
-"""Questions read from a file, in chunks of a fixed number of rows."""
+"""Read the questions of a file, in chunks of a fixed number of rows."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,16 +12,16 @@ from paraqd.data.formats import explained
 from paraqd.data.tables import Columns, Row, Table, TableError, default_id
 from paraqd.operators.apply import Chunk, Question
 from paraqd.operators.wording.vocabulary import Vocabulary
+from paraqd.progress import Progress as Progress
+from paraqd.progress import silent
+from paraqd.text_check import text_problem
 
-CHUNK = 256  # rows; the same whatever the number of workers, so that parts fit together
-
-# called with (stage, rows done, rows in all or None); stages are "reading", "augmenting" and "joining"
-Progress = Callable[[str, int, int | None], None]
+CHUNK = 256  # rows; it does not depend on the number of workers, so that parts fit together
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a first pass over the input tells."""
+    """The result of a first pass over the input."""
 
     rows: int
     sha256: str
@@ -29,13 +29,13 @@ class Survey:
 
 
 def read_chunks(table: Table, columns: Columns) -> Iterator[Chunk]:
-    """Cut the input into chunks of a fixed number of rows."""
+    """Yield the questions of a table in chunks of a fixed number of rows."""
     rows = enumerate(table.rows([columns.question, columns.id]), start=1)
     index = 0
-    while piece := list(islice(rows, CHUNK)):
+    while chunk := list(islice(rows, CHUNK)):
         questions: list[Question] = []
         skipped: list[tuple[int, str]] = []
-        for number, row in piece:
+        for number, row in chunk:
             found = question_of(row, columns)
             if isinstance(found, Question):
                 questions.append(found)
@@ -46,25 +46,20 @@ def read_chunks(table: Table, columns: Columns) -> Iterator[Chunk]:
 
 
 def question_of(row: Row, columns: Columns) -> Question | str:
-    """Return the row's question, or the reason why it has none."""
+    """Return the question of a row, or the reason why it has none."""
     text = row.get(columns.question)
-    if text is None:
-        return "blank question"
-    if not isinstance(text, str):
-        return "question is not text"
-    if not text.strip():
-        return "blank question"
-    given = row.get(columns.id)
-    name = default_id(text) if given is None or not str(given).strip() else str(given)
-    try:
-        (text + name).encode("utf-8")
-    except UnicodeEncodeError:
-        return "question is not valid Unicode"
-    return Question(id=name, text=text)
+    if problem := text_problem(text, "question", unicode=True):
+        return problem
+    given = row.get(columns.id)  # spaces around it are kept, because random draws depend on the id
+    name = default_id(str(text)) if given is None or not str(given).strip() else str(given)
+    return text_problem(name, "id", unicode=True) or Question(id=name, text=str(text))
 
 
-def look_through(table: Table, columns: Columns, *, words: bool, progress: Progress) -> Survey:
-    """Read the whole input once: flaws are found before any work is done, and the rows are counted."""
+def look_through(table: Table, columns: Columns, *, words: bool, progress: Progress = silent) -> Survey:
+    """Read the whole input once to count the rows and to find errors before the work starts.
+
+    With ``words``, also collect the vocabulary of the questions.
+    """
     rows = 0
 
     def texts() -> Iterator[str]:

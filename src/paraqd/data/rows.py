@@ -1,4 +1,4 @@
-"""What is read of a file, row by row."""
+"""Define a row of a file, and a row that could not be read."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ Row = dict[str, Any]
 
 
 class LostRow(Row):
-    """A row that is there and cannot be read: it holds nothing, and ``why`` says what is wrong with it.
+    """A row that could not be read: it is empty, and ``why`` says what is wrong with it.
 
-    ``reason`` is what a library said of it, in words that may be others tomorrow.
+    ``reason`` is the message of a library, which may change with its version.
 
     >>> row = LostRow("not valid JSON")
     >>> row.get("question"), row.why

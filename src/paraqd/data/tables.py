@@ -1,7 +1,6 @@
-"""Questions and pairs in files: CSV, TSV, JSONL and Parquet, read as a stream of rows.
+"""Read CSV, TSV, JSONL and Parquet files as a stream of rows.
 
-Nothing here holds a whole file in memory. What cannot be read raises `TableError`, whose message is one line
-for the person who gave the file.
+No file is held in memory as a whole. A file that cannot be read raises a `TableError` with a message of one line.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from paraqd.data.formats import (
     Format,
     Kind,
     TableError,
+    check_installed,
     check_names,
     is_known,
     kind_of,
@@ -59,12 +59,12 @@ __all__ = [
     "row_id",
 ]
 
-# characters in a line, and in one CSV field; a stray quotation mark must not swallow a whole corpus, nor a file without
-# line ends all memory
+# characters in a line and in a CSV field: neither a stray quotation mark nor a file without line ends may fill the memory
 _LIMIT = 1 << 26
+_HEADER_LIMIT = 1 << 17
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _SEPARATORS = (",", ";", "\t", "|")
-# what people call the column elsewhere; used only to suggest one, never taken by itself
+# other common names of a column; used only to suggest a column, never to choose one
 _ALIASES: Mapping[str, tuple[str, ...]] = {
     "question": (
         "question_text",
@@ -86,7 +86,7 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns are called in a file."""
+    """The names of the columns in a file."""
 
     question: str = "question"
     paraphrase: str = "paraphrase"
@@ -100,11 +100,21 @@ DEFAULT_COLUMNS = Columns()
 
 @dataclass(frozen=True)
 class Table:
-    """A file that has been looked at: its columns, and its rows as often as they are wanted.
+    """An open table: its columns, and its rows, which can be read several times.
 
-    ``name`` is what messages call it. ``dialect`` is how a CSV file separates its fields, so that what is
-    written can be opened by the same program. Of a damaged file ``lost`` names the row groups that cannot be read,
-    ``sound`` is the number of rows before the damage, and with ``lenient`` a line that cannot be read is a `LostRow`.
+    Attributes
+    ----------
+    name : str
+        The name of the file in messages.
+    dialect : Dialect
+        The separator of a CSV file; outputs use the same, so that the same program can open them.
+    lenient : bool
+        True if a line that cannot be read becomes a `LostRow`.
+    sound : int, optional
+        The number of rows to read; those after them are damaged.
+    lost : dict
+        The row groups of a Parquet file that cannot be read, with the reason.
+
     """
 
     name: str
@@ -118,22 +128,22 @@ class Table:
     lost: Mapping[int, str] = field(default_factory=dict)
 
     def require(self, columns: Columns, roles: Sequence[str] = ("question",)) -> None:
-        """Raise a TableError unless the columns for these roles are there."""
+        """Raise a TableError unless the columns for these roles exist."""
         for role in roles:
             self.need(role, getattr(columns, role))
 
     def need(self, role: str, name: str) -> None:
-        """Raise a TableError, which names the nearest column, unless the column for this role is there."""
+        """Raise a TableError that suggests the nearest column unless the column for this role exists."""
         if name not in self.columns:
             raise TableError(_missing(self, role, name))
 
     def written_as(self, name: str) -> str:
-        """Return the column that is meant: the name in another case where just one column has it so, else as it is."""
+        """Return the name of a column as the file writes it: case and spaces do not matter if one column matches."""
         alike = [column for column in self.columns if column.strip().casefold() == name.strip().casefold()]
         return alike[0] if name not in self.columns and len(alike) == 1 else name
 
     def rows(self, only: Sequence[str] | None = None) -> Iterator[Row]:
-        """Yield every row as a dictionary; ``only`` names the columns that are needed (for speed)."""
+        """Yield every row as a dictionary; ``only`` limits the columns, which saves time."""
         wanted = None if only is None else [name for name in only if name in self.columns]
         if self.kind.format is Format.PARQUET:
             return parquet_rows(self.path, wanted, self.lost)
@@ -167,10 +177,10 @@ def row_id(row: Row, columns: Columns, question: str) -> str:
 
 
 def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool = False) -> Table:
-    """Look at a file: its format by its name, its columns by its first row.
+    """Open a file: its name tells the format, and its first row the columns.
 
-    ``-`` is standard input as JSONL, compressed or not; it is copied to a temporary file, so that its rows can be had
-    again. With ``lenient`` a line that cannot be read is a `LostRow`, and does not hold up the others.
+    ``-`` is standard input as JSONL, compressed or not. It is copied to a temporary file, so that its rows can be read
+    several times. With ``lenient``, a line that cannot be read becomes a `LostRow`, and reading goes on.
     """
     if str(source) != STANDARD_INPUT and Path(source).is_dir():
         raise TableError(_folder(Path(source)))
@@ -178,8 +188,10 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     if str(source) == STANDARD_INPUT:
         path = _spooled()
         kind = replace(kind, packing=packing_of(path))
+        check_installed(kind)
         table = Table(name=_STANDARD_INPUT_NAME, path=path, kind=kind, lenient=lenient)
     else:
+        check_installed(kind)
         table = Table(name=str(source), path=Path(source), kind=kind, lenient=lenient)
     if kind.format is Format.PARQUET:
         return replace(table, columns=parquet_columns(table.path))
@@ -193,7 +205,7 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     if _broken(table, *columns):
         raise undecodable(table.path, table.name, table.kind, table.encoding)
     if columns[:1] and columns[0].startswith("{"):
-        raise TableError(f"{table.name} holds JSON lines, not {kind.format.upper()}: name it .jsonl")
+        raise TableError(f"{table.name} contains JSON lines, not {kind.format.upper()}; rename it to .jsonl")
     if not any(columns) and not any(field.strip() for _, record in _records(table) for field in record):
         raise EmptyError(f"{table.name} is empty")
     return replace(table, columns=check_names(columns, table.name))
@@ -206,16 +218,16 @@ def _filled(table: Table, first: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _folder(folder: Path) -> str:
-    """Say that a file is wanted, and name one of the folder's."""
+    """Return the message for a folder that was given instead of a file."""
     try:
         names = sorted(path.name for path in folder.iterdir() if path.is_file() and is_known(path))
     except OSError:
         names = []
-    return f"{folder} is a folder: give a file" + (f", such as {folder / names[0]}" if names else "")
+    return f"{folder} is a folder; give a file" + (f", such as {folder / names[0]}" if names else "")
 
 
 def _spooled() -> Path:
-    """Copy standard input to a temporary file that goes when the process does."""
+    """Copy standard input to a temporary file that is removed when the process ends."""
     try:
         with tempfile.NamedTemporaryFile(prefix="paraqd-", suffix=".jsonl", delete=False) as file:
             atexit.register(Path(file.name).unlink, missing_ok=True)
@@ -226,7 +238,7 @@ def _spooled() -> Path:
 
 
 def suggest(wanted: str, among: Sequence[str], aliases: Sequence[str] = ()) -> str | None:
-    """Return the name that was probably meant, or None."""
+    """Return the nearest of some names, or None if none is near."""
     from rapidfuzz import process
 
     lowered = {name.casefold(): name for name in reversed(among)}
@@ -238,15 +250,24 @@ def suggest(wanted: str, among: Sequence[str], aliases: Sequence[str] = ()) -> s
 
 
 def _missing(table: Table, role: str, name: str) -> str:
-    shown = ", ".join(table.columns[:20]) + (", …" if len(table.columns) > 20 else "")
-    # the verdict of a file that was scored here is no label
+    shown = ", ".join(shorten(column, 40) for column in table.columns[:20]) + (", …" if len(table.columns) > 20 else "")
+    # in a file with scores, valid is the verdict and not a label
     among = [column for column in table.columns if column != "valid" or "signature" not in table.columns]
     other = {"question": "paraphrase", "paraphrase": "question"}.get(role)
     among = [column for column in among if column.casefold() != other]
     nearest = suggest(name, among, _ALIASES[role] if name == role else ())
     option = f"--{role}-column"
-    remedy = f"did you mean {option} {_quoted(nearest)}?" if nearest else f"say which it is with {option} NAME"
+    remedy = f"did you mean {option} {_quoted(nearest)}?" if nearest else f"name the column with {option} NAME"
     return f"{table.name} has no column {name!r} (it has: {shown}); {remedy}"
+
+
+def shorten(text: str, length: int) -> str:
+    """Return a text that is cut to a length for a message.
+
+    >>> shorten("how many apples", 8)
+    'how man…'
+    """
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _quoted(name: str) -> str:
@@ -263,18 +284,18 @@ def _lines(file: TextIOWrapper, table: Table) -> Iterator[str]:
 
 
 def _decoded(raw: BinaryIO, table: Table, newline: str) -> TextIOWrapper:
-    """Decode a file; where broken lines are to be left out, bytes that are no UTF-8 are kept as signs of their own."""
+    """Decode a file; a lenient table keeps bytes that are not UTF-8 as surrogates, so that only their rows are lost."""
     errors = "surrogateescape" if table.lenient and table.encoding in UTF8 else "strict"
     return TextIOWrapper(raw, encoding=table.encoding, errors=errors, newline=newline)
 
 
 def _broken(table: Table, *texts: str) -> bool:
-    """Tell whether texts have bytes in them that are no UTF-8."""
+    """Return True if a text of a lenient table contains bytes that are not UTF-8."""
     return table.lenient and any(not text.isascii() and _ESCAPED.search(text) for text in texts)
 
 
 def _rest(table: Table, error: DamagedError) -> LostRow:
-    """Return what stands for a row that cannot be read where those behind it can, and are wanted."""
+    """Return a `LostRow` if the table is lenient and the rows after the damage can be read; else raise the error."""
     if not table.lenient or not error.row:
         raise error
     return LostRow(error.row)
@@ -284,9 +305,9 @@ def _rest(table: Table, error: DamagedError) -> LostRow:
 
 
 def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, fields) of every row that is not blank, the header included.
+    """Yield (line number, fields) of every row that is not blank, including the header.
 
-    Quotation marks are read strictly: guessing what a stray one means would change a text unseen.
+    Stray quotation marks are errors: to guess what they mean could change a text without notice.
     """
     csv.field_size_limit(_LIMIT)
     with open_bytes(table.path, table.kind.packing, table.name) as raw:
@@ -311,7 +332,7 @@ def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
             else:
                 problem = (
                     f"has a stray quotation mark in the row of line {line + 1} ({error}); "
-                    "inside a quoted text it is written twice"
+                    "write it twice inside a quoted text"
                 )
             raise DamagedError(f"{table.name} {problem}") from None
 
@@ -327,7 +348,7 @@ def _csv_rows(table: Table) -> Iterator[Row]:
         if len(record) > width:
             if any(record[width:]):
                 problem = (
-                    f"{table.name}, line {line} has {len(record)} fields where the header has {width}; "
+                    f"{table.name}, line {line} has {len(record)} fields, but the header has {width}; "
                     "put texts that contain the separator in quotation marks"
                 )
                 yield _rest(table, DamagedError(problem, row="more fields than the header has"))
@@ -340,19 +361,24 @@ def _csv_rows(table: Table) -> Iterator[Row]:
 
 
 def _dialect(table: Table) -> Dialect:
-    """Tell the separator by the header, or by Excel's hint ``sep=;`` in the first line."""
+    """Return the dialect, which the header or Excel's hint ``sep=;`` in the first line shows."""
     bom = table.encoding in ("utf-8-sig", "utf-16")
     with open_bytes(table.path, table.kind.packing, table.name) as raw:
         file = _decoded(raw, table, newline="")
         try:
-            first = file.readline(1 << 20)
+            first = file.readline(_HEADER_LIMIT + 1)
         except UnicodeDecodeError as error:
             raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
+    if len(first) > _HEADER_LIMIT:
+        raise TableError(
+            f"the first line of {table.name} is longer than {_HEADER_LIMIT:,} characters; it must be a header with the "
+            "names of the columns"
+        )
     hint = first.strip().lower()
     if hint.startswith("sep=") and len(hint) == 5:
         return Dialect(delimiter=first.strip()[4], bom=bom, hinted=True)
     if table.kind.format is Format.TSV:
-        return Dialect(bom=bom)  # a CSV that is made of it has commas
+        return Dialect(bom=bom)  # a CSV output has commas
     known = {name for field in fields(Columns) for name in (field.name, *_ALIASES[field.name])}
 
     def merit(separator: str) -> tuple[int, int]:
@@ -381,11 +407,11 @@ def _jsonl_rows(table: Table) -> Iterator[Row]:
 def _json_object(table: Table, number: int, line: str) -> Row:
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
-        cut = "" if line.endswith("\n") else "; the file seems to be cut off there"
-        what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deep, or a number too long"
+    except (ValueError, RecursionError) as error:  # a plain ValueError: a number of thousands of digits
+        cut = "" if line.endswith("\n") else "; the file may be cut off there"
+        what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or a number too long"
         if table.name == _STANDARD_INPUT_NAME and not line.lstrip().startswith("{"):
-            cut += "; standard input is read as JSON lines, other formats from files"
+            cut += "; standard input must be JSON lines; use a file for other formats"
         problem = f"{table.name}, line {number} is not valid JSON ({what}){cut}"
         return _rest(table, DamagedError(problem, row="not valid JSON"))
     if not isinstance(row, dict):

@@ -1,4 +1,4 @@
-"""Rows written to files: CSV, TSV, JSONL and Parquet, the same bytes for the same rows."""
+"""Write rows to CSV, TSV, JSONL and Parquet files; the same rows always give the same bytes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,32 @@ from io import BufferedWriter, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from paraqd.data.formats import STANDARD_INPUT, CannotWriteError, Format, Kind, Packing, TableError, kind_of, reason
+from paraqd.data.formats import (
+    STANDARD_INPUT,
+    CannotWriteError,
+    Format,
+    Kind,
+    Packing,
+    TableError,
+    check_installed,
+    kind_of,
+    reason,
+)
 
-ROW_GROUP = 16_384  # rows of a Parquet row group, whatever the size of the pieces they come in
-_GROUP_CHARACTERS = 1 << 24  # fewer rows where they are large: a row group waits in memory until it is whole
+ROW_GROUP = 16_384  # rows of a Parquet row group; it does not depend on how many rows are written at a time
+_GROUP_CHARACTERS = 1 << 24  # large rows make smaller row groups, because a row group is in memory until it is complete
 
 COMPRESSION: Mapping[str, Any] = {"compression": "zstd", "compression_level": 3}
 
-# what a column holds, str, int, float or bool, or for Parquet alone one of pyarrow's own types; the order of the
-# mapping is the order of the columns
+# the type of each column, in the order of the columns: str, int, float, bool, or for Parquet a type of pyarrow
 Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file separates its fields, and whether it starts with a byte-order mark (as Excel likes it).
+    """The separator of a CSV file, and whether it starts with a byte-order mark, which Excel needs.
 
-    ``hinted`` says that its first line is Excel's hint ``sep=;``; none is written.
+    ``hinted`` is True if the first line is Excel's hint ``sep=;``. Outputs have no such line.
     """
 
     delimiter: str = ","
@@ -42,22 +51,23 @@ PLAIN = Dialect()
 
 
 class Writer(Protocol):
-    """Takes rows, one mapping each."""
+    """An object that writes rows."""
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write the rows in their order."""
+        """Write rows in their order."""
 
 
 def check_writable(path: str | Path) -> Kind:
-    """Raise a TableError unless a file of that name could be written; return its kind."""
+    """Return the kind of an output file; raise a TableError if it cannot be written."""
     if str(path) == STANDARD_INPUT:
-        raise TableError("the output must be a file: give -o NAME.parquet (or .csv, .tsv, .jsonl)")
+        raise TableError("the output must be a file: give -o NAME.csv (or .tsv, .jsonl, .parquet)")
     path, kind = Path(path), kind_of(path)
+    check_installed(kind)
     if path.is_dir():
         raise TableError(f"cannot write {path}: it is a folder")
     parent = path.parent
     if not parent.exists():
-        raise TableError(f"cannot write {path}: there is no folder {parent}; make it first")
+        raise TableError(f"cannot write {path}: there is no folder {parent}; create it first")
     if not parent.is_dir():
         raise TableError(f"cannot write {path}: {parent} is not a folder")
     if not os.access(parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
@@ -67,9 +77,9 @@ def check_writable(path: str | Path) -> Kind:
 
 @contextmanager
 def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
-    """Give a temporary file to write; at the end it takes the place of ``path`` in one step, safely on disk.
+    """Yield the path of a temporary file; when the block ends, it replaces ``path`` in one step, safely on disk.
 
-    ``beside`` is a folder on the same disk for the temporary file, else it lies where ``path`` is.
+    ``beside`` is a folder on the same disk for the temporary file; by default it is the folder of ``path``.
     """
     temporary = (beside or path.parent) / f".{path.name}.{os.getpid()}.writing"
     try:
@@ -85,20 +95,20 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
 
 
 def sweep(path: Path) -> None:
-    """Remove what killed processes left half written of a file that nobody else is writing just now."""
+    """Remove temporary files that killed processes left; call this only if no other process writes the file."""
     for left in path.parent.glob(f".{escape(path.name)}.*.writing"):
         left.unlink(missing_ok=True)
 
 
 def replace_json(path: Path, data: Any) -> None:
-    """Write data as JSON in one step: whoever reads finds the old file or the new one, never half of it."""
+    """Write data as JSON in one step: readers find the old file or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the folder's entries on disk (a rename is only safe once its folder is)."""
+    """Flush the entries of a folder to disk, which makes a rename safe."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -119,8 +129,8 @@ def open_writer(
 ) -> Iterator[Writer]:
     """Open a file for rows with the columns of ``schema``.
 
-    ``kind`` is told by the name unless it is given (for a temporary file). ``metadata`` goes into a Parquet
-    file's schema under the key ``paraqd`` as JSON; other formats have no place for it.
+    ``kind`` follows from the name unless it is given, as for a temporary file. A Parquet file stores ``metadata`` in
+    its schema as JSON under the key ``paraqd``; other formats ignore it.
     """
     kind = kind or kind_of(path)
     with ExitStack() as stack:
@@ -134,9 +144,8 @@ def open_writer(
 
             stream = stack.enter_context(pa.CompressedOutputStream(_Sink(raw), Packing.ZSTD.name.lower()))
             stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
-        elif (
-            kind.packing is Packing.GZIP
-        ):  # neither name nor time go into the header: the same rows give the same bytes
+        elif kind.packing is Packing.GZIP:
+            # without name and time in the header, the same rows give the same bytes
             stream = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
             stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
         bom = dialect.bom and kind.format is not Format.JSONL
@@ -149,15 +158,18 @@ def open_writer(
 
 
 def json_text(data: Any, *, encoding: str = "utf-8", indent: int | None = None) -> str:
-    r"""Return data as JSON that the encoding can hold: with escapes where it cannot hold a character.
+    r"""Return data as JSON, with escapes if the encoding does not have a character.
 
     >>> json_text("5 €"), json_text("5 €", encoding="ascii")
     ('"5 €"', '"5 \\u20ac"')
     """
-    text = json.dumps(data, ensure_ascii=False, indent=indent)
+    try:
+        text = json.dumps(data, ensure_ascii=False, indent=indent)
+    except RecursionError:
+        raise TableError("a value is nested too deeply to be written as JSON; remove its column") from None
     try:
         text.encode(encoding)
-    except UnicodeEncodeError:  # half a surrogate pair is in no encoding
+    except UnicodeEncodeError:  # no encoding has half of a surrogate pair
         return json.dumps(data, indent=indent)
     return text
 
@@ -173,7 +185,7 @@ class _JsonlWriter:
 
 
 class _CsvWriter:
-    """Writes rows that read back exactly, also where a text holds a bare carriage return."""
+    """Writes rows so that reading them returns the same texts, even with a bare carriage return."""
 
     def __init__(self, file: TextIOWrapper, schema: Schema, delimiter: str) -> None:
         self._columns = tuple(schema)
@@ -184,7 +196,7 @@ class _CsvWriter:
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         for row in rows:
             fields = [_csv_field(row.get(name)) for name in self._columns]
-            # Python before 3.13 leaves a lone \r unquoted, and readers take it for the end of the row
+            # before Python 3.13, csv does not quote a lone \r, and readers take it for the end of the row
             carriage = any("\r" in field for field in fields)
             (self._quoting if carriage else self._plain).writerow(fields)
 
@@ -198,7 +210,7 @@ def _csv_field(value: Any) -> str:
 
 
 class ParquetRows:
-    """Writes rows to an open Parquet file, in row groups of a fixed size."""
+    """Writes rows to an open Parquet file in row groups of a fixed size."""
 
     def __init__(self, file: Any, schema: Any) -> None:
         self._file = file
@@ -207,7 +219,7 @@ class ParquetRows:
         self._waiting = self._characters = 0
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write the rows in their order."""
+        """Write rows in their order."""
         for row in rows:
             for name, column in self._columns.items():
                 value = row.get(name)
@@ -219,7 +231,7 @@ class ParquetRows:
                 self.flush()
 
     def flush(self) -> None:
-        """Write what waits as a row group."""
+        """Write the rows collected so far as a row group."""
         import pyarrow as pa
 
         if self._waiting:
@@ -231,11 +243,11 @@ class ParquetRows:
 
 
 def arrow_schema(schema: Schema, metadata: Mapping[str, Any] | None = None) -> Any:
-    """Return a schema as pyarrow has it, with ``metadata`` under the key ``paraqd`` as JSON."""
+    """Return a schema of pyarrow, with ``metadata`` as JSON under the key ``paraqd``."""
     import pyarrow as pa
 
     types: dict[Any, Any] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    arrow = pa.schema([pa.field(name, types.get(held, held)) for name, held in schema.items()])
+    arrow = pa.schema([pa.field(name, types.get(kind, kind)) for name, kind in schema.items()])
     if metadata is not None:
         arrow = arrow.with_metadata({"paraqd": json.dumps(metadata, ensure_ascii=False, sort_keys=True)})
     return arrow
@@ -253,7 +265,7 @@ def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None
 
 
 class _Sink(RawIOBase):
-    """Hands bytes on until that fails once: pyarrow would try again when it is thrown away, and print its failure."""
+    """Passes bytes on until a write fails; after that pyarrow would try again at exit and print the error."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
