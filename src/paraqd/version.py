@@ -1,10 +1,5 @@
-"""The version that is installed."""
+"""Define the version of the package, which packaging reads from here."""
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-
-try:
-    __version__ = version("paraqd")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0+unknown"
+__version__ = "0.2.0"

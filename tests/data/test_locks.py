@@ -1,12 +1,14 @@
-"""One writer at a time."""
+"""One process at a time holds a lock."""
+
+import subprocess
+import sys
 
 import pytest
 
-from paraqd.data.locks import locked
+from paraqd.data.locks import HeldError, alone, locked
 
 
 def test_a_file_is_held_until_it_is_closed(tmp_path):
-    pytest.importorskip("fcntl")
     path = tmp_path / "lock"
     with open(path, "wb") as first:
         assert locked(first)
@@ -14,3 +16,17 @@ def test_a_file_is_held_until_it_is_closed(tmp_path):
             assert not locked(second)
     with open(path, "wb") as third:
         assert locked(third)
+
+
+def test_another_process_waits_for_its_turn(tmp_path):
+    path, log = tmp_path / "new folder" / "lock", tmp_path / "log"
+    code = f"from pathlib import Path; from paraqd.data.locks import alone\nwith alone(Path({str(path)!r})): "
+    code += f"Path({str(log)!r}).write_text('done')"
+    with alone(path):
+        other = subprocess.Popen([sys.executable, "-c", code])
+        with pytest.raises(subprocess.TimeoutExpired):
+            other.wait(1)
+        assert not log.exists()
+        with pytest.raises(HeldError, match="another process holds"), alone(path, wait=False):
+            pass
+    assert other.wait(30) == 0 and log.read_text() == "done"

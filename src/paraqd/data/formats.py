@@ -101,7 +101,7 @@ def kind_of(path: str | Path) -> Kind:
         return kind
     if ending in (".xlsx", ".xls", ".ods"):
         raise TableError(
-            f"{path} is a spreadsheet, which paraqd cannot read or write; use CSV (UTF-8), which Excel can open and save"
+            f"{path} is a spreadsheet, which paraqd cannot read or write; use CSV (UTF-8), which Excel also saves"
         )
     shown = ending or "no ending"
     raise TableError(f"{path}: cannot tell the format from the name ({shown}); {_KNOWN}")

@@ -1,49 +1,40 @@
-"""What one process at a time may do."""
+"""Lock files, so that only one process at a time does a piece of work."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-try:
-    import fcntl
-except ImportError:  # Windows: two runs at once are not noticed there
-    fcntl = None  # type: ignore[assignment]
+from filelock import lock_descriptor
+
+from paraqd.errors import ParaqdError
 
 
-def locked(file: IO[bytes]) -> bool:
-    """Lock an open file until it is closed; False where another process holds it.
+class HeldError(ParaqdError):
+    """Another process holds the lock."""
 
-    A system or file system without locks counts as held by nobody: better to work there than not at all.
+
+def locked(file: IO[bytes], *, wait: bool = False) -> bool:
+    """Lock an open file until it is closed; return False if another process holds the lock.
+
+    A file system that has no locks never blocks anyone: the work goes on without protection.
     """
-    if fcntl is None:
-        return True
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return lock_descriptor(file.fileno(), blocking=wait, poll_interval=0.2)
     except OSError:
         return True
-    return True
-
-
-class HeldError(Exception):
-    """Another process is at it."""
 
 
 @contextmanager
 def alone(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Wait until no other process holds the file, and hold it.
+    """Hold the lock of a file, which is created if necessary, while the block runs.
 
-    Without waiting, a file that is held raises `HeldError`.
+    Wait until the lock is free; without ``wait``, raise a `HeldError` if it is not.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as file:
-        while not locked(file):
-            if not wait:
-                raise HeldError(f"another process holds {path}")
-            time.sleep(0.2)
+        if not locked(file, wait=wait):
+            raise HeldError(f"another process holds {path}")
         yield

@@ -59,7 +59,7 @@ __all__ = [
     "row_id",
 ]
 
-# characters in a line and in a CSV field: neither a stray quotation mark nor a file without line ends may fill the memory
+# characters in a line and in a CSV field: a stray quotation mark or a file without line ends must not fill the memory
 _LIMIT = 1 << 26
 _HEADER_LIMIT = 1 << 17
 _ESCAPED = re.compile("[\udc80-\udcff]")
