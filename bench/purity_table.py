@@ -23,7 +23,9 @@ from dataclasses import dataclass, field, replace
 from paraqd.annotation.purity import check_file, check_pair
 from paraqd.annotation.purity.files import Collector, Item, OperatorPurity
 from paraqd.data.tables import default_id, open_table
+from paraqd.operators import declarations
 
+PROMISES = declarations()
 REFERENCE = {
     "positive1": "Backtranslation",
     "positive2": "SameSentence",
@@ -75,7 +77,10 @@ def ours(path: str, questions: int, workers: int) -> Side:
     items = (Item(str(r["id"]), r["question"], r["paraphrase"], r["operator"], int(r["label"]), "") for r in rows)
     for _ in counted(items, side):
         pass
-    side.found = {operator.name: operator for operator in check_file(path, examples=0, workers=workers).operators}
+    side.found = {
+        operator.name: operator
+        for operator in check_file(path, promises=PROMISES, examples=0, workers=workers).operators
+    }
     return side
 
 
@@ -84,7 +89,7 @@ def theirs(path: str, questions: int) -> Side:
     side = Side(questions)
     collector = Collector(examples=0)
     for item in counted(outputs(path), side):
-        finding = check_pair(item.question, item.paraphrase, item.operator, item.label)
+        finding = check_pair(item.question, item.paraphrase, item.operator, item.label, promises=PROMISES)
         if finding.consistent_renaming:  # the reference notes nothing: counted apart all the same
             finding = replace(finding, ok=True, reason="")
         collector.add(item, finding)

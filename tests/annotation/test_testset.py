@@ -177,6 +177,7 @@ def test_operators_without_their_model_are_left_out(tmp_path, plug):
         """Needs a model that nobody gave."""
 
         name, polarity, needs = "Modelled", "invalid", ("generator.fe",)
+        fault, changes = "", frozenset({"wording"})
 
         def apply(self, problem, rng, resources):
             raise AssertionError

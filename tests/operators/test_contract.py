@@ -1,28 +1,43 @@
-"""What every rule operator promises, whatever the text."""
+"""Check what every operator declares and promises."""
 
-import importlib.util
+import csv
 import random
 import re
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rapidfuzz import fuzz, process
 
-from paraqd.operators import MissingResourceError, Noted, Resources, derive_rng, get
+from paraqd.annotation.purity import check_pair
+from paraqd.operators import (
+    EVERYTHING,
+    VARIES,
+    DeclarationError,
+    MissingResourceError,
+    Noted,
+    Operator,
+    Resources,
+    derive_rng,
+    get,
+)
+from paraqd.operators.models.paper import PAPER_MODELS
 from paraqd.operators.registry import BUILTIN
 from paraqd.operators.wording.vocabulary import Vocabulary
 from paraqd.reading import read, same_quantities
 from paraqd.reading.entities import load_spacy
+from paraqd.scoring.verdict import EvidenceKind
 
-WRITTEN = [
-    name for name, module in BUILTIN.items() if importlib.util.find_spec(f"paraqd.operators.{module}") is not None
+DECLARED = {name: get(name).declaration() for name in BUILTIN}
+BY_MODEL = [
+    name for name, declared in DECLARED.items() if any(need.startswith("generator.") for need in declared.needs)
 ]
-RULES = [name for name in WRITTEN if not any(need.startswith("generator.") for need in get(name).needs)]
-# what a baseline calls valid is its promise, not ours: to UDA a number is a word like any other
-BASELINES = {"LowTfidfReplacement"}
-VALID = [name for name in RULES if get(name).polarity == "valid" and name not in BASELINES]
+RULES = [name for name in BUILTIN if name not in BY_MODEL]
+# the label of a baseline's output is the claim of its method: to UDA a number is a word like any other
+VALID = [name for name in RULES if DECLARED[name].polarity == "valid" and not DECLARED[name].baseline]
 COMPOSED = ["NumToWords+NumberChange", "UnitExpansion+ConsistentRenaming", "ConsistentRenaming+NumberDeletion"]
 
 PIECES = (
@@ -128,6 +143,116 @@ def test_a_changed_number_changes_the_quantities(name, text, resources):
 def test_what_an_operator_needs_must_be_given(name):
     with pytest.raises(MissingResourceError, match=f"{name} needs the resource"):
         get(name).apply(read("Tom has 5 red pens."), derive_rng(0, "q", name), Resources())
+
+
+# --- declarations -------------------------------------------------------------------------------
+
+
+def declare(**attributes):
+    """Define an operator class with the given class attributes."""
+    apply = lambda self, problem, rng, resources: None  # noqa: E731
+    return type("Mine", (Operator,), {"apply": apply, **attributes})
+
+
+def test_a_complete_declaration_is_accepted():
+    assert declare(name="Mine", polarity="valid", changes=frozenset({"names"}))().declaration().changes == {"names"}
+    varying = declare(name="Mine", polarity="invalid", changes=EVERYTHING, fault=VARIES)
+    assert varying().declaration().fault == ""
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({}, "must declare name and polarity and changes"),
+        ({"name": "Mine", "polarity": "valid"}, "must declare changes"),
+        ({"name": "Mine", "polarity": "good", "changes": frozenset()}, "must be 'valid' or 'invalid', not 'good'"),
+        ({"name": "Mine", "polarity": "valid", "changes": {"names"}}, "must be a frozenset of numbers, units"),
+        ({"name": "Mine", "polarity": "valid", "changes": frozenset({"name"})}, "it has name"),
+        ({"name": "Mine", "polarity": "invalid", "changes": frozenset()}, "must declare its fault"),
+        ({"name": "Mine", "polarity": "valid", "changes": frozenset(), "fault": "number_lost"}, "must not declare a"),
+    ],
+)
+def test_an_incomplete_declaration_is_refused(attributes, message):
+    with pytest.raises(DeclarationError, match=message):
+        declare(**attributes)
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_a_built_in_operator_declares_everything(name):
+    declared = DECLARED[name]
+    assert declared.name == name
+    assert declared.description
+    assert declared.fault in {None, VARIES, *(kind.value for kind in EvidenceKind)}
+    assert declared.changes or name == "SameSentence"
+    models = {need.removeprefix("generator.") for need in declared.needs if need.startswith("generator.")}
+    assert models <= set(PAPER_MODELS)
+    assert all(PAPER_MODELS[model].operator == name for model in models)
+    if declared.stand_in not in {None, "generator"}:
+        assert DECLARED[declared.stand_in].polarity == declared.polarity
+
+
+# --- purity on the sample questions -------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sample_questions():
+    with open(Path(__file__).parents[2] / "samples" / "questions.csv", encoding="utf-8", newline="") as file:
+        return [row["question"] for row in csv.DictReader(file)]
+
+
+class Paraphraser:
+    """A generator that knows the questions and rewords them by a fixed table, in the place of a trained model.
+
+    It also restores a corrupted question, as the model of fb does.
+    """
+
+    name = "table"
+    by_sentence = False
+
+    def __init__(self, questions):
+        sentences = [sentence.text for question in questions for sentence in read(question).sentences]
+        self.known = [*questions, *sentences]
+
+    def generate(self, texts, *, seed, decoding):
+        del seed, decoding
+        whole = [process.extractOne(text, self.known, scorer=fuzz.ratio)[0] for text in texts]
+        return [[re.sub(r"\bHow many\b", "What number of", text.replace(" has ", " owns "))] for text in whole]
+
+
+@pytest.fixture(scope="module")
+def sample_resources(sample_questions):
+    models = {f"generator.{key}": Paraphraser(sample_questions) for key in PAPER_MODELS if not key.startswith("fa.")}
+    return Resources(
+        lazy={name: (lambda model=model: model) for name, model in models.items()},
+        parser=load_spacy(),
+        encoder=hashed_words,
+        vocabulary=Vocabulary.of(sample_questions),
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in BUILTIN if not DECLARED[name].baseline])
+def test_outputs_on_the_sample_questions_are_pure(name, sample_questions, sample_resources):
+    operator = get(name)
+    problems = [read(question) for question in sample_questions]
+    rngs = [derive_rng(3407, question, name) for question in sample_questions]
+    outputs = operator.apply_batch(problems, rngs, sample_resources)
+    pairs = [(question, text) for question, text in zip(sample_questions, outputs, strict=True) if text is not None]
+    assert pairs, "the operator applies to none of the sample questions"
+    label = int(operator.polarity == "valid")
+    for question, text in pairs:
+        finding = check_pair(question, str(text), name, label, getattr(text, "note", ""), promises=DECLARED)
+        assert finding.ok, f"{finding.reason}: {question} -> {text}"
+
+
+def test_the_labels_of_a_baseline_are_not_pure(sample_questions, sample_resources):
+    """UDA replaces numbers like any other word, and still calls the result valid."""
+    outputs = [run("LowTfidfReplacement", question, sample_resources) for question in sample_questions]
+    findings = [
+        check_pair(question, text, "LowTfidfReplacement", 1, promises=DECLARED)
+        for question, text in zip(sample_questions, outputs, strict=True)
+        if text is not None
+    ]
+    assert any(finding.reason == "quantities differ" for finding in findings)
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -3,6 +3,7 @@
 import pytest
 
 from paraqd.operators import Recipe, UnknownRecipeError, get, load_recipe, recipe_names
+from paraqd.operators.plan import make_plan
 from paraqd.operators.rewriting.rewrite import Rewrite, RewriteKeepingVoice
 from paraqd.operators.rewriting.voice import voice_edits
 
@@ -13,7 +14,8 @@ BASELINES = ["ssmba", "uda"]
 
 def parts(recipe):
     """Return every operator that a recipe may run, stand-ins and parts of compositions included."""
-    found = {*recipe.operators, *recipe.stand_ins.values()} - {"generator"}
+    stand_ins = {get(name).stand_in for name in recipe.operators} - {None, "generator"}
+    found = {*recipe.operators, *stand_ins}
     return {part for name in found for part in name.split("+")}
 
 
@@ -57,8 +59,7 @@ def test_extended_names_no_test_operator():
 
 def test_the_stand_in_for_back_translation_keeps_the_voice():
     """Changing the voice is fa, a test operator."""
-    paper = load_recipe("paper")
-    assert paper.stand_ins["Backtranslation"] == "RewriteKeepingVoice"
+    assert get("Backtranslation").stand_in == "RewriteKeepingVoice"
     stand_in = get("RewriteKeepingVoice")
     assert stand_in.polarity == "valid"
     finders = [finder for rank in RewriteKeepingVoice.finders for finder in rank]
@@ -80,14 +81,28 @@ def test_every_operator_of_a_recipe_exists(name):
 
 
 @pytest.mark.parametrize("recipe", recipe_names())
-def test_stand_ins_stand_in_for_operators_of_the_recipe(recipe):
-    loaded = load_recipe(recipe)
-    for model_operator, stand_in in loaded.stand_ins.items():
-        assert model_operator in loaded.operators
-        by_model = any(need.startswith("generator.") for need in get(model_operator).needs)
-        assert by_model or stand_in == model_operator  # fa has rules of its own
-        if stand_in != "generator":
-            assert get(stand_in).polarity == get(model_operator).polarity
+def test_every_model_operator_of_a_recipe_has_a_stand_in(recipe):
+    for name in load_recipe(recipe).operators:
+        operator = get(name)
+        if any(need.startswith("generator.") for need in operator.needs):
+            assert operator.stand_in is not None
+            assert operator.stand_in == "generator" or get(operator.stand_in).polarity == operator.polarity
+
+
+def test_a_recipe_may_choose_another_stand_in(tmp_path):
+    path = write(
+        tmp_path,
+        """
+        [operators]
+        valid = ["Backtranslation"]
+        invalid = []
+
+        [stand_ins]
+        Backtranslation = "NumToWords"
+        """,
+    )
+    assert [step.runs for step in make_plan(path, stand_ins=True).steps] == ["NumToWords"]
+    assert [step.runs for step in make_plan("paper", operators=["f1"], stand_ins=True).steps] == ["RewriteKeepingVoice"]
 
 
 @pytest.mark.parametrize("recipe", recipe_names())
@@ -100,14 +115,12 @@ def test_valid_operators_come_first(recipe):
 def test_uda_is_back_translation_and_low_tfidf_replacement():
     uda = load_recipe("uda")
     assert uda.operators == ("Backtranslation", "LowTfidfReplacement")
-    assert uda.stand_ins == {"Backtranslation": load_recipe("paper").stand_ins["Backtranslation"]}
 
 
 def test_ssmba_is_four_reconstructions():
     ssmba = load_recipe("ssmba")
     assert {type(get(name)).name for name in ssmba.operators} == {"MaskedReconstruction"}
     assert len({get(name).name for name in ssmba.operators}) == 4
-    assert ssmba.stand_ins == {"MaskedReconstruction": "generator"}
 
 
 @pytest.mark.parametrize("recipe", ["paper", "extended", "test"])

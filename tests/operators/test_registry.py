@@ -1,13 +1,14 @@
-"""Operators by name, compositions, and the operators of other packages."""
+"""Find operators by name, compose them, and load those of other packages."""
 
 import random
+import sys
 
 import pytest
 
 import paraqd.operators
 from paraqd.operators import Composed, Operator, Resources, UnknownOperatorError, derive_rng, get
 from paraqd.operators import registry as registry_module
-from paraqd.operators.registry import full_name, names
+from paraqd.operators.registry import fault_of, full_name, names
 from paraqd.reading import Entity, read
 
 PAPER = {
@@ -154,13 +155,38 @@ def test_a_composition_by_paper_ids():
     assert get("f3+f8").name == "NumToWords+NumberDeletion"
 
 
-def test_a_composition_needs_what_both_need():
-    assert set(get("NumToWords+TfidfReplacement").needs) == {"vocabulary"}
+def test_a_composition_declares_what_both_declare():
+    composed = get("NumToWords+TfidfReplacement")
+    assert set(composed.needs) == {"vocabulary"}
+    assert composed.changes == {"numbers", "wording"}
+    assert composed.fault == "incoherent"
+    assert get("Rewrite+NumToWords").extras == ("augment",)
+    assert composed.declaration().description.count("Then:") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("NumberDeletion", "number_lost"),
+        ("Rewrite+NumberDeletion", "number_lost"),
+        ("NumberDeletion#2", "number_lost"),
+        ("f8", "number_lost"),
+        ("LossyParaphrase", ""),
+        ("NumToWords", ""),
+    ],
+)
+def test_the_fault_of_an_operator(name, fault):
+    assert fault_of(name) == fault
+
+
+def test_the_fault_of_an_unknown_operator_is_an_error():
+    with pytest.raises(UnknownOperatorError):
+        fault_of("NoSuchOperator")
 
 
 @pytest.mark.parametrize("name", ["NumberChange+NumToWords", "NumberChange+NumberSwap"])
 def test_only_a_valid_operator_is_composed_on(name):
-    with pytest.raises(ValueError, match="NumberChange is invalid"):
+    with pytest.raises(ValueError, match="must be valid; NumberChange is invalid"):
         get(name)
 
 
@@ -219,6 +245,7 @@ class Shout(Operator):
 
     name = "Shout"
     polarity = "valid"
+    changes = frozenset({"punctuation"})
 
     def apply(self, problem, rng, resources):
         loud = problem.text.upper()
@@ -259,6 +286,17 @@ class TestOperatorsOfOtherPackages:
     def test_they_are_suggested(self):
         with pytest.raises(UnknownOperatorError, match=r"did you mean Shout\?"):
             get("Shoutt")
+
+
+OLD_PLUGIN = PLUGIN.replace('    changes = frozenset({"punctuation"})\n', "")
+
+
+@pytest.mark.usefixtures("installed_plugin")
+def test_an_operator_of_another_package_without_declarations_is_refused(tmp_path):
+    (tmp_path / "shouting_operators.py").write_text(OLD_PLUGIN)
+    sys.modules.pop("shouting_operators", None)
+    with pytest.raises(UnknownOperatorError, match="the operator Shout must declare changes"):
+        get("Shout")
 
 
 def test_without_other_packages_there_are_only_ours(fresh_plugins, monkeypatch):

@@ -48,7 +48,7 @@ def corpus(tmp_path):
 class Loud(Operator):
     """Shouts."""
 
-    name, polarity = "Loud", "valid"
+    name, polarity, changes = "Loud", "valid", frozenset({"punctuation"})
 
     def apply(self, problem, rng, resources):
         if len(problem.text) > 60:
@@ -60,7 +60,7 @@ class Loud(Operator):
 class Fragile(Operator):
     """Cannot bear a seven."""
 
-    name, polarity = "Fragile", "invalid"
+    name, polarity, fault, changes = "Fragile", "invalid", "number_lost", frozenset({"numbers"})
 
     def apply(self, problem, rng, resources):
         if "7" in problem.text:

@@ -47,10 +47,12 @@ def purity(
     from paraqd.annotation.purity import check_file
     from paraqd.cli.progress import Bar
     from paraqd.data.tables import Columns
+    from paraqd.operators import declarations
 
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
         report = check_file(
             source,
+            promises=declarations(),
             offenders=offenders,
             examples=examples,
             workers=workers,

@@ -13,35 +13,11 @@ from typing import Any
 from paraqd.data.awp_variants import EVIDENCE_KINDS
 from paraqd.data.tables import open_table
 from paraqd.data.writers import replacing
+from paraqd.operators.registry import fault_of
 
 Span = tuple[int, int]
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _HARMLESS = frozenset("a an the that is are was were be been has have had do does did , ; .".split())
-# what each operator does to a text, by the evidence that should be given for it
-OPERATOR_KINDS: Mapping[str, str] = {
-    "NumberDeletion": "number_lost",
-    "NumberChange": "number_changed",
-    "NumberSwap": "number_changed",
-    "UnitReplacement": "unit_changed",
-    "RelationFlip": "relation_changed",
-    "ConditionDeletion": "content_lost",
-    "QuestionReplacement": "question_changed",
-    "QuestionTruncation": "question_lost",
-    "LastSentenceDeletion": "question_lost",
-    "InconsistentRenaming": "entity_changed",
-    "ThingMixing": "entity_changed",
-    "RoleSwap": "entity_changed",
-    "WrongReference": "entity_changed",
-    "EntityDeletion": "incoherent",
-    "ConditionAddition": "content_added",
-    "OrderedNumbers": "number_changed",
-    "BrokenConverse": "relation_changed",
-    "SmallWordChange": "relation_changed",
-    "TfidfReplacement": "incoherent",
-    "InventedWord": "incoherent",
-    "RandomDeletion": "content_lost",
-    "ImportantPhraseDeletion": "content_lost",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +113,7 @@ def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, s
             question,
             text,
             0,
-            OPERATOR_KINDS.get(last, ""),
+            fault_of(last),
             f"{source}-{last}",
             lost if simple else (),
             come if simple else (),

@@ -1,11 +1,27 @@
-"""The paper's operators f1–f10 and fa–fe, and ours: one file each, found by name through the registry."""
+"""Make valid and invalid paraphrases with operators: the paper's f1–f10 and fa–fe, and others."""
 
-from paraqd.operators.base import MissingResourceError, Noted, Operator, Resources, derive_rng
+from paraqd.operators.base import (
+    EVERYTHING,
+    PARTS,
+    VARIES,
+    Declaration,
+    DeclarationError,
+    MissingResourceError,
+    Noted,
+    Operator,
+    Resources,
+    derive_rng,
+)
 from paraqd.operators.recipes import Recipe, UnknownRecipeError, load_recipe, recipe_names
-from paraqd.operators.registry import Composed, UnknownOperatorError, get, names
+from paraqd.operators.registry import Composed, UnknownOperatorError, declarations, get, names
 
 __all__ = [
+    "EVERYTHING",
+    "PARTS",
+    "VARIES",
     "Composed",
+    "Declaration",
+    "DeclarationError",
     "MissingResourceError",
     "Noted",
     "Operator",
@@ -13,6 +29,7 @@ __all__ = [
     "Resources",
     "UnknownOperatorError",
     "UnknownRecipeError",
+    "declarations",
     "derive_rng",
     "get",
     "load_recipe",

@@ -1,4 +1,4 @@
-"""What an operator is, and what it may ask for."""
+"""Define operators, their declarations, and the resources that they may use."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import random
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from paraqd.errors import ParaqdError
@@ -14,13 +15,34 @@ from paraqd.reading import Problem
 
 Polarity = Literal["valid", "invalid"]
 
+# The parts of a problem that an operator may change, and what each means.
+PARTS: Mapping[str, str] = {
+    "numbers": "numbers, or how they are written",
+    "units": "units, or how they are written",
+    "names": "names of people, places and organisations",
+    "things": "nouns that name an object, such as apples",
+    "pronouns": "names for pronouns, or pronouns for names",
+    "relations": "words that relate quantities, such as more, before and each",
+    "wording": "any other words",
+    "order": "the order of sentences or numbers",
+    "sentences": "whole sentences or clauses, added or removed",
+    "question": "the question",
+    "punctuation": "punctuation, spaces and capitals",
+}
+EVERYTHING = frozenset(PARTS)
+VARIES = ""  # the fault of an operator whose outputs are faulty in different ways
+
 
 class MissingResourceError(ParaqdError, RuntimeError):
-    """An operator asked for something that was not given; the message says what to do."""
+    """An operator needs a resource that was not given."""
+
+
+class DeclarationError(ParaqdError, TypeError):
+    """An operator class does not declare everything about itself."""
 
 
 class Noted(str):
-    """An operator's output with something to record beside it (the ``note`` column).
+    """An output with a remark, which is written to the ``note`` column.
 
     >>> text = Noted("Sara has 5 apples.", note="consistent_renaming")
     >>> text, text.note
@@ -30,17 +52,17 @@ class Noted(str):
     note: str
 
     def __new__(cls, text: str, note: str = "") -> Noted:
-        """Make a string that carries a note."""
+        """Create a string with a note."""
         self = super().__new__(cls, text)
         self.note = note
         return self
 
 
 class Resources:
-    """What operators may ask for by name: ``encoder``, ``generator.f9``, ``vocabulary``, ``entities``, ``parser``.
+    """The resources that operators request by name: ``encoder``, ``generator.f9``, ``vocabulary``, ``parser``.
 
-    A value may be given as it is or as a factory without arguments (``lazy``), called at the first request.
-    ``drops`` counts outputs that an operator made and threw away, by (operator, reason).
+    Pass a resource as a keyword argument, or pass a factory without arguments in ``lazy``; the factory is called at
+    the first request. ``drops`` counts the outputs that operators made and discarded, by (operator, reason).
 
     >>> resources = Resources(parser="a pipeline")
     >>> resources.require("parser", needed_by="Rewrite"), "encoder" in resources
@@ -56,58 +78,155 @@ class Resources:
         return name in self._values or name in self._lazy
 
     def give(self, name: str, value: Any) -> None:
-        """Add a resource that was not there at the beginning."""
+        """Add a resource."""
         self._values[name] = value
 
     def get(self, name: str) -> Any:
-        """Return the resource, or None where it was not given."""
+        """Return the resource, or None if it was not given."""
         if name not in self._values and name in self._lazy:
             self._values[name] = self._lazy[name]()
         return self._values.get(name)
 
     def require(self, name: str, *, needed_by: str) -> Any:
-        """Return the resource, or raise an error that names it and who needs it."""
+        """Return the resource, or raise `MissingResourceError`."""
         value = self.get(name)
         if value is None:
             raise MissingResourceError(f"{needed_by} needs the resource {name!r}, which was not given")
         return value
 
     def dropped(self, operator: str, reason: str) -> None:
-        """Count an output that was made and thrown away."""
+        """Count an output that an operator made and discarded."""
         self.drops[operator, reason] += 1
 
 
-class Operator(ABC):
-    """Makes one paraphrase of a problem: a valid one or an invalid one.
+@dataclass(frozen=True)
+class Declaration:
+    """Everything that an operator says about itself; see `Operator` for the fields."""
 
-    Parameters are keyword-only and stored as given. ``apply`` returns None where the operator does not apply,
-    never the unchanged text (SameSentence apart), and draws only from the ``rng`` passed in. ``needs`` names the
-    resources without which it cannot work at all.
+    name: str
+    paper_id: str | None
+    polarity: Polarity
+    fault: str | None
+    changes: frozenset[str]
+    needs: tuple[str, ...]
+    extras: tuple[str, ...]
+    stand_in: str | None
+    baseline: str | None
+    description: str
+
+
+class Operator(ABC):
+    """Make one valid or one invalid paraphrase of a problem.
+
+    A subclass declares everything about itself as class attributes. Defining a class with a missing or wrong
+    declaration raises `DeclarationError`.
+
+    Parameters of ``__init__`` are keyword-only and stored as given. ``apply`` returns None if the operator does not
+    apply to a problem. It never returns the unchanged text (except SameSentence), and it uses no other source of
+    randomness than the ``rng`` argument.
+
+    Attributes
+    ----------
+    name : str
+        The operator's name, equal to the name of the class.
+    polarity : "valid" or "invalid"
+        The label of the pairs that it makes.
+    changes : frozenset of str
+        The parts of a problem that it may change (the keys of `PARTS`).
+    fault : str, optional
+        The evidence kind of its outputs, such as ``number_lost``; `VARIES` if it differs from output to output.
+        Required for an invalid operator, None for a valid one.
+    paper_id : str, optional
+        The paper's name for it, such as ``f3``.
+    needs : tuple of str
+        The names of the resources that it cannot work without.
+    extras : tuple of str
+        The extras of this package that its code imports, such as ``augment``. Do not list the extras that its
+        resources need.
+    stand_in : str, optional
+        The replacement if the paper's model is not available: the name of a rule operator, ``generator`` for a small
+        trained model, or the operator's own name if it has rules of its own.
+    baseline : str, optional
+        The published method that it reproduces, such as ``UDA``. Its label is the claim of that method; an output may
+        contradict it.
+
     """
 
     name: ClassVar[str]
-    paper_id: ClassVar[str | None] = None
     polarity: ClassVar[Polarity]
+    changes: ClassVar[frozenset[str]]
+    fault: ClassVar[str | None] = None
+    paper_id: ClassVar[str | None] = None
     needs: ClassVar[tuple[str, ...]] = ()
+    extras: ClassVar[tuple[str, ...]] = ()
+    stand_in: ClassVar[str | None] = None
+    baseline: ClassVar[str | None] = None
+
+    def __init_subclass__(cls, *, declared: bool = True, **kwargs: Any) -> None:
+        """Refuse a class that misses a declaration; ``declared=False`` is for classes that set them per instance."""
+        super().__init_subclass__(**kwargs)
+        if declared and cls.apply is not Operator.apply:
+            _check_declaration(cls)
 
     @abstractmethod
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the paraphrase, or None where the operator does not apply."""
+        """Return a paraphrase, or None if the operator does not apply."""
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Apply to many problems; operators that run a model override this."""
+        """Apply the operator to many problems; operators that run a model override this method."""
         return [self.apply(problem, rng, resources) for problem, rng in zip(problems, rngs, strict=True)]
 
     def source_model(self, resources: Resources) -> str:
-        """Name the model that writes the output; empty for a rule."""
+        """Return the name of the model that writes the outputs, or an empty string for a rule."""
         del resources
         return ""
 
+    @property
+    def description(self) -> str:
+        """The first line of the class's docstring."""
+        return (type(self).__doc__ or "").strip().partition("\n")[0]
+
+    def declaration(self) -> Declaration:
+        """Return everything that the operator declares, as plain data."""
+        return Declaration(
+            name=self.name,
+            paper_id=self.paper_id,
+            polarity=self.polarity,
+            fault=self.fault,
+            changes=self.changes,
+            needs=tuple(dict.fromkeys(self.needs)),
+            extras=tuple(dict.fromkeys(self.extras)),
+            stand_in=self.stand_in,
+            baseline=self.baseline,
+            description=self.description,
+        )
+
+
+def _check_declaration(cls: type[Operator]) -> None:
+    """Raise `DeclarationError` if a class misses a declaration or contradicts itself."""
+    missing = [field for field in ("name", "polarity", "changes") if not hasattr(cls, field)]
+    if missing:
+        raise DeclarationError(f"the operator {cls.__name__} must declare {' and '.join(missing)} as class attributes")
+    if cls.polarity not in ("valid", "invalid"):
+        raise DeclarationError(f"{cls.__name__}.polarity must be 'valid' or 'invalid', not {cls.polarity!r}")
+    unknown = sorted(set(cls.changes) - EVERYTHING) if isinstance(cls.changes, frozenset) else [repr(cls.changes)]
+    if unknown:
+        raise DeclarationError(
+            f"{cls.__name__}.changes must be a frozenset of {', '.join(PARTS)}; it has {', '.join(unknown)}"
+        )
+    if cls.polarity == "invalid" and cls.fault is None:
+        raise DeclarationError(
+            f"the invalid operator {cls.__name__} must declare its fault (an evidence kind such as 'number_lost', or "
+            "VARIES)"
+        )
+    if cls.polarity == "valid" and cls.fault is not None:
+        raise DeclarationError(f"the valid operator {cls.__name__} must not declare a fault ({cls.fault!r})")
+
 
 def derive_rng(seed: int, row_id: str, operator: str) -> random.Random:
-    """Make the random generator of one (seed, id, operator name): the same wherever and whenever it runs.
+    """Create the random generator of one (seed, id, operator name); it is the same on every machine.
 
     >>> derive_rng(3407, "q1", "NumberChange").random() == derive_rng(3407, "q1", "NumberChange").random()
     True

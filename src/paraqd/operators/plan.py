@@ -1,4 +1,4 @@
-"""What is done to each question: a recipe resolved into steps, stand-ins where a model is absent."""
+"""Resolve a recipe into steps, with stand-ins for models that are not available."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paraqd.errors import ParaqdError
-from paraqd.operators import Recipe, UnknownOperatorError, get, load_recipe, recipe_names
+from paraqd.operators import Recipe, UnknownOperatorError, get, load_recipe
 from paraqd.operators.models.paper import PAPER_MODELS
 from paraqd.operators.registry import BUILTIN, base_name
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from paraqd.operators import Operator
 
 _BY_MODEL = "generator"
-_PREFIX = "generator."  # of the resources that hold one
+_PREFIX = "generator."  # starts the name of every resource that is a generator
 
 
 class AugmentError(ParaqdError, ValueError):
-    """What was asked cannot be done; the message is one line that says why and what to do."""
+    """The settings of an augmentation cannot be used; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One operator of the plan.
+    """One operator of a plan.
 
-    ``name``, ``paper_id`` and ``label`` are what is written beside its outputs; ``runs`` is the operator that
-    makes them: another one where a rule stands in. ``models`` names the resources that hold a model: such a
-    step runs in one process, in batches.
+    ``name``, ``paper_id`` and ``label`` are written beside its outputs. ``runs`` is the operator that makes them,
+    which differs from ``name`` if a rule stands in. ``models`` names the resources that are models; a step with
+    models runs in one process, in batches. ``extras`` names the extras that the operator's code imports.
     """
 
     name: str
@@ -38,20 +38,21 @@ class Step:
     runs: str
     needs: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
     stand_in: bool = False
     source_model: str = ""
 
     @property
     def generators(self) -> tuple[str, ...]:
-        """The keys of the generators among its models."""
+        """The keys of the generators among its models, such as ``f9``."""
         return tuple(name.removeprefix(_PREFIX) for name in self.models if name.startswith(_PREFIX))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps in the order of the recipe, and the operators that were left out with the reason.
+    """The steps in the order of the recipe, and the operators that were left out, each with the reason.
 
-    ``generators`` are the models that the steps ask for, by key (``f9``); None stands for the paper's.
+    ``generators`` holds the models that the steps need, by key (``f9``); None means the paper's model.
     """
 
     recipe: str
@@ -60,7 +61,7 @@ class Plan:
     generators: Mapping[str, str | None] = field(default_factory=dict)
 
     def needs(self, resource: str) -> bool:
-        """Whether any step needs the resource."""
+        """Return True if any step needs the resource."""
         return any(resource in step.needs for step in self.steps)
 
 
@@ -72,10 +73,10 @@ def make_plan(
     stand_ins: bool = False,
     generators: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Resolve a recipe (or the ``operators`` named instead) into steps.
+    """Resolve a recipe, or a list of operators, into steps.
 
-    ``generators`` gives models by folder or name: ``{"f9": "pegasus-paws/"}``. Where none is given for a
-    model operator, the paper's is taken, or with ``stand_ins`` what the recipe says.
+    ``generators`` gives models by folder or name: ``{"f9": "pegasus-paws/"}``. A model operator without one uses the
+    paper's model or, with ``stand_ins``, the stand-in that the recipe or the operator declares.
 
     >>> plan = make_plan("paper", operators=["f1", "NumToWords"], stand_ins=True)
     >>> [(step.name, step.runs, step.stand_in) for step in plan.steps]
@@ -83,11 +84,10 @@ def make_plan(
     """
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
     if operators is not None and not operators:
-        raise AugmentError("--operators names none (paraqd operators lists them)")
+        raise AugmentError("--operators is empty; run `paraqd operators` to list the operators")
     chosen = list(dict.fromkeys(_full_name(name) for name in (loaded.operators if operators is None else operators)))
     skipped = _skipped(skip, chosen)
     given = _given(generators or {})
-    serves = _stand_ins(loaded)
     steps: list[Step] = []
     left_out: dict[str, str] = {}
     used: dict[str, str | None] = {}
@@ -97,14 +97,14 @@ def make_plan(
         operator = _find(name)
         if operators is None and loaded.valid and (operator.polarity == "valid") != (name in loaded.valid):
             raise AugmentError(
-                f"the recipe {loaded.name} lists {name} on the wrong side: it makes {operator.polarity} pairs"
+                f"the recipe {loaded.name} lists {name} on the wrong side; it makes {operator.polarity} pairs"
             )
         missing = [need for need in _generators_of(operator) if need not in given]
         if stand_ins and missing:
-            step = _standing_in(operator, given, serves, left_out)
+            step = _with_stand_ins(operator, given, loaded, left_out)
         else:
             step = _step(operator, operator, given)
-            if serves.get(name) == name and not step.models:  # fa: its rules stand in for the paper's model
+            if _stand_in(operator, loaded) == name and not step.models:  # fa: its rules stand in for the paper's model
                 step = replace(step, stand_in=True, source_model="rules")
         if step is not None:
             steps.append(step)
@@ -117,7 +117,7 @@ def make_plan(
 
 
 def _full_name(name: str) -> str:
-    """Return the operator's name for a paper id; what is skipped is not imported: its extra may be absent."""
+    """Return the full name of an operator that is given by name or paper id."""
     return name if all(part in BUILTIN for part in name.split("+")) else _find(name).name
 
 
@@ -126,20 +126,20 @@ def _find(name: str) -> Operator:
         return get(name)
     except UnknownOperatorError:
         raise
-    except ValueError as error:  # a composition that makes no sense
+    except ValueError as error:  # a composition on an invalid operator
         raise AugmentError(f"{name}: {error}") from None
 
 
 def _skipped(skip: Sequence[str], chosen: Sequence[str]) -> set[str]:
     names = {_full_name(name) for name in skip}
-    strange = sorted(names - set(chosen))
-    if strange:
-        raise AugmentError(f"--skip {strange[0]}: it is not among the operators ({', '.join(chosen)})")
+    unknown = sorted(names - set(chosen))
+    if unknown:
+        raise AugmentError(f"--skip {unknown[0]}: it is not among the operators ({', '.join(chosen)})")
     return names
 
 
 def _given(generators: Mapping[str, str]) -> dict[str, str]:
-    """Check the keys under which models are given."""
+    """Check the keys of the given models."""
     for key, model in generators.items():
         parts = [name for name in PAPER_MODELS if name.startswith(f"{key}.")]
         if parts:
@@ -151,23 +151,19 @@ def _given(generators: Mapping[str, str]) -> dict[str, str]:
     return dict(generators)
 
 
-def _stand_ins(recipe: Recipe) -> dict[str, str]:
-    """Return what stands in for whom: as the recipe says, else as the package's recipes do."""
-    serves: dict[str, str] = {}
-    for name in recipe_names():
-        serves |= load_recipe(name).stand_ins
-    return serves | recipe.stand_ins
+def _stand_in(operator: Operator, recipe: Recipe) -> str | None:
+    """Return the stand-in for an operator: the recipe's choice, else the one that the operator declares."""
+    return recipe.stand_ins.get(base_name(operator.name), operator.stand_in)
 
 
 def rules_stand_in(name: str, recipe: Recipe) -> bool:
-    """Whether ``--stand-ins`` lets an operator run without any model.
+    """Return True if an operator runs without any model with ``--stand-ins``.
 
     >>> rules_stand_in("Backtranslation", load_recipe("paper")), rules_stand_in("T5Paraphrase", load_recipe("test"))
     (True, False)
     """
-    serves = _stand_ins(recipe)
-    needing = [part for part in name.split("+") if _generators_of(get(part))]
-    return all(serves.get(base_name(part), _BY_MODEL) != _BY_MODEL for part in needing)
+    parts = [get(part) for part in name.split("+")]
+    return all(_stand_in(part, recipe) not in {None, _BY_MODEL} for part in parts if _generators_of(part))
 
 
 def _generators_of(operator: Operator) -> list[str]:
@@ -175,11 +171,11 @@ def _generators_of(operator: Operator) -> list[str]:
 
 
 def _step(named: Operator, runs: Operator, given: Mapping[str, str]) -> Step:
-    """Make the step that writes ``named`` beside what ``runs`` makes."""
+    """Create a step that runs one operator under the name of another."""
     if named.polarity != runs.polarity:
         raise AugmentError(f"{runs.name} ({runs.polarity}) cannot stand in for {named.name} ({named.polarity})")
     models = [need for need in runs.needs if need == "encoder" or need.startswith(_PREFIX)]
-    # models given for an operator that could do without them (fa)
+    # models given for an operator that also works without them (fa)
     paper_ids = {get(part).paper_id for part in runs.name.split("+")}
     models += [f"{_PREFIX}{key}" for key in given if key.partition(".")[0] in paper_ids]
     return Step(
@@ -189,27 +185,29 @@ def _step(named: Operator, runs: Operator, given: Mapping[str, str]) -> Step:
         runs=runs.name,
         needs=tuple(dict.fromkeys(runs.needs)),
         models=tuple(dict.fromkeys(models)),
+        extras=tuple(dict.fromkeys(runs.extras)),
         stand_in=runs.name != named.name,
         source_model="" if runs.name == named.name else runs.name,
     )
 
 
-def _standing_in(
-    operator: Operator, given: Mapping[str, str], serves: Mapping[str, str], left_out: dict[str, str]
+def _with_stand_ins(
+    operator: Operator, given: Mapping[str, str], recipe: Recipe, left_out: dict[str, str]
 ) -> Step | None:
-    """Put a rule in the place of each part that lacks its model, or leave the operator out and say why."""
+    """Replace each part that lacks its model by a rule, or leave the operator out and record the reason."""
     parts = []
     for name in operator.name.split("+"):
         part, base = get(name), base_name(name)
         missing = [need for need in _generators_of(part) if need not in given]
+        stand_in = _stand_in(part, recipe)
         if not missing:
             parts.append(name)
-        elif serves.get(base, _BY_MODEL) == _BY_MODEL:
+        elif stand_in is None or stand_in == _BY_MODEL:
             how = " ".join(f"--generator {key}=DIR" for key in missing)
-            if base in serves:
+            if stand_in is not None:
                 how += f"; paraqd generator train {missing[0]} --out DIR makes one"
             left_out[operator.name] = f"no stand-in model was given ({how})"
             return None
         else:
-            parts.append(serves[base] + name.removeprefix(base))
+            parts.append(stand_in + name.removeprefix(base))
     return _step(operator, get("+".join(parts)), given)

@@ -1,6 +1,6 @@
-"""Operators by name: ours, the ones that other packages add, and compositions of two.
+"""Find operators by name: the built-in ones, those of other packages, and compositions of two.
 
-Another package adds its own through the entry-point group ``paraqd.operators``.
+Another package adds its operators through the entry-point group ``paraqd.operators``.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from importlib.metadata import EntryPoint, entry_points
 from rapidfuzz import process
 
 from paraqd.errors import ParaqdError
-from paraqd.operators.base import Operator, Resources
+from paraqd.operators.base import Declaration, Operator, Resources
 from paraqd.reading import Problem, read
 
-# name -> module (the class has the operator's name); modules are imported when asked for
+# Operator name -> module. The class has the name of the operator; the module is imported at the first request.
 BUILTIN: Mapping[str, str] = {
     "Backtranslation": "models.backtranslation",
     "SameSentence": "sentences.same_sentence",
@@ -72,29 +72,41 @@ BUILTIN: Mapping[str, str] = {
 
 
 class UnknownOperatorError(ParaqdError, ValueError):
-    """No operator of that name; the message suggests the nearest."""
+    """No operator has the given name, or it cannot be loaded."""
 
 
-class Composed(Operator):
-    """An operator on top of a valid one, named ``Rewrite+NumberChange``; its polarity is the second's."""
+class Composed(Operator, declared=False):
+    """A valid operator followed by another one, such as ``Rewrite+NumberChange``.
+
+    The polarity and the fault are those of the second operator.
+    """
 
     def __init__(self, first: Operator, second: Operator) -> None:
         if first.polarity != "valid":
-            raise ValueError(f"only a valid operator can be composed on: {first.name} is {first.polarity}")
+            raise ValueError(f"the first operator of a composition must be valid; {first.name} is {first.polarity}")
         self.first = first
         self.second = second
-        self.name = f"{first.name}+{second.name}"  # type: ignore[misc]  # one name per instance
+        # declared per instance, not per class
+        self.name = f"{first.name}+{second.name}"  # type: ignore[misc]
         self.polarity = second.polarity  # type: ignore[misc]
+        self.fault = second.fault  # type: ignore[misc]
+        self.changes = first.changes | second.changes  # type: ignore[misc]
         self.needs = (*first.needs, *second.needs)  # type: ignore[misc]
+        self.extras = (*first.extras, *second.extras)  # type: ignore[misc]
+
+    @property
+    def description(self) -> str:
+        """The descriptions of both operators."""
+        return f"{self.first.description} Then: {self.second.description}"
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Apply the second operator to the first one's output."""
+        """Apply the second operator to the output of the first."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Apply the second operator to the first one's outputs."""
+        """Apply the second operator to the outputs of the first."""
         middle = self.first.apply_batch(problems, rngs, resources)
         entities = resources.get("entities")
         found = [i for i, text in enumerate(middle) if text is not None]
@@ -106,18 +118,18 @@ class Composed(Operator):
         return result
 
     def source_model(self, resources: Resources) -> str:
-        """Name the models of both, if any."""
+        """Return the names of both operators' models, if any."""
         return "+".join(filter(None, (self.first.source_model(resources), self.second.source_model(resources))))
 
 
 @cache
 def _plugins() -> dict[str, EntryPoint]:
-    """Return other packages' operators by name; one is imported when it is asked for, not before."""
+    """Return the operators of other packages by name; they are not imported yet."""
     return {point.name: point for point in entry_points(group="paraqd.operators")}
 
 
 def names() -> list[str]:
-    """Return every operator's name, the paper's first.
+    """Return the names of all operators; the paper's come first.
 
     >>> names()[:3]
     ['Backtranslation', 'SameSentence', 'NumToWords']
@@ -125,14 +137,32 @@ def names() -> list[str]:
     return [*BUILTIN, *(name for name in _plugins() if name not in BUILTIN)]
 
 
+@cache
+def _builtin(name: str) -> type[Operator]:
+    """Import a built-in operator's class."""
+    module = importlib.import_module(f"paraqd.operators.{BUILTIN[name]}")
+    found: type[Operator] = getattr(module, name)
+    return found
+
+
+@cache
+def _by_paper_id() -> dict[str, str]:
+    """Return the names of the paper's operators by their id: f1–f10 for training, fa–fe for testing."""
+    return {paper_id: name for name in BUILTIN if (paper_id := _builtin(name).paper_id)}
+
+
 def full_name(name: str) -> str:
-    """Return the name behind a paper id, in compositions too; nothing is imported, and nothing checked.
+    """Replace paper ids by operator names, also in compositions; unknown names are returned as they are.
 
     >>> full_name("f3+NumberChange")
     'NumToWords+NumberChange'
     """
     parts = [(base_name(part), part) for part in name.split("+")]
-    return "+".join(_PAPER_IDS.get(base, base) + part.removeprefix(base) for base, part in parts)
+    return "+".join(_own_name(base) + part.removeprefix(base) for base, part in parts)
+
+
+def _own_name(name: str) -> str:
+    return name if name in BUILTIN or name in _plugins() else _by_paper_id().get(name, name)
 
 
 def base_name(name: str) -> str:
@@ -146,15 +176,15 @@ def base_name(name: str) -> str:
 
 
 def _is_draw(text: str) -> bool:
-    """Tell whether this numbers a further draw; one way to write each, as outputs depend on the name."""
+    """Return True for the number of a further draw: 2 or more, without leading zeros (outputs depend on the name)."""
     return text.isascii() and text.isdigit() and text[0] != "0" and text != "1"
 
 
 def get(name: str) -> Operator:
-    """Return the operator of that name; ``A+B`` composes B on top of A. A paper id (``f3``) works too.
+    """Return the operator with the given name or paper id (``f3``).
 
-    ``A#2`` is A once more: an operator's random generator depends on its name, so this makes another output of
-    the same question.
+    ``A+B`` applies A, then B. ``A#2`` is a second draw of A: the random generator depends on the name, so it makes
+    another output from the same question.
 
     >>> get("f3").name
     'NumToWords'
@@ -167,40 +197,36 @@ def get(name: str) -> Operator:
     base = base_name(name)
     if base != name:
         again = get(base)
-        again.name = f"{again.name}{name.removeprefix(base)}"  # type: ignore[misc]  # one name per instance
+        again.name = f"{again.name}{name.removeprefix(base)}"  # type: ignore[misc]  # declared per instance
         return again
-    name = _PAPER_IDS.get(name, name)
+    name = _own_name(name)
     if name in BUILTIN:
-        module = importlib.import_module(f"paraqd.operators.{BUILTIN[name]}")
-        operator: Operator = getattr(module, name)()
-        return operator
+        return _builtin(name)()
     if name in _plugins():
         point = _plugins()[name]
         try:
-            made: Operator = point.load()()
+            operator: Operator = point.load()()
         except (ImportError, AttributeError, TypeError) as error:
             raise UnknownOperatorError(f"the operator {name!r} ({point.value}) cannot be loaded: {error}") from error
-        return made
-    nearest = process.extractOne(name, [*names(), *_PAPER_IDS])
+        return operator
+    nearest = process.extractOne(name, [*names(), *_by_paper_id()])
     hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
     raise UnknownOperatorError(f"unknown operator {name!r}{hint} (all: {', '.join(names())})")
 
 
-# f1–f10 are the paper's training operators, fa–fe its test operators
-_PAPER_IDS: Mapping[str, str] = {
-    "f1": "Backtranslation",
-    "f2": "SameSentence",
-    "f3": "NumToWords",
-    "f4": "UnitExpansion",
-    "f5": "ImportantPhraseDeletion",
-    "f6": "LastSentenceDeletion",
-    "f7": "EntityReplacement",
-    "f8": "NumberDeletion",
-    "f9": "LossyParaphrase",
-    "f10": "UnitReplacement",
-    "fa": "ActivePassive",
-    "fb": "CorruptedReconstruction",
-    "fc": "TfidfReplacement",
-    "fd": "RandomDeletion",
-    "fe": "T5Paraphrase",
-}
+def declarations() -> dict[str, Declaration]:
+    """Return what every operator declares about itself, by name.
+
+    >>> declarations()["NumberDeletion"].fault
+    'number_lost'
+    """
+    return {name: get(name).declaration() for name in names()}
+
+
+def fault_of(name: str) -> str:
+    """Return the evidence kind of an invalid operator's outputs; empty if it varies or the operator is valid.
+
+    >>> fault_of("Rewrite+NumberDeletion#2"), fault_of("NumToWords")
+    ('number_lost', '')
+    """
+    return get(base_name(name.rpartition("+")[2])).fault or ""

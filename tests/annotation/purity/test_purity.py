@@ -11,11 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paraqd.annotation.purity import check_file, check_pair
+from paraqd.annotation.purity import check_file
+from paraqd.annotation.purity import check_pair as check_pair_with
 from paraqd.annotation.purity.amounts import count
-from paraqd.annotation.purity.check import VALID
-from paraqd.annotation.purity.invalid import CHECKS
 from paraqd.cli.main import run
+from paraqd.operators import declarations
+
+PROMISES = declarations()
+
+
+def check_pair(question, paraphrase, operator, label, note=""):
+    return check_pair_with(question, paraphrase, operator, label, note, promises=PROMISES)
+
+
+def label_of(operator):
+    """Return the label that the operator promises."""
+    return int(PROMISES[operator.split("+")[-1]].polarity == "valid")
+
 
 Q = "Tom drove 100 km at 20 kmph. Then Tom's friend paid $5 for 3 pens. How many hours did Tom drive?"
 
@@ -75,6 +87,26 @@ KEPT = [  # (operator, question, paraphrase): nothing to find
     ("RandomDeletion", "The car's top-speed is 2/5 of it.", "The car's topspeed is of it."),
     ("TfidfReplacement", "The car goes 5 km.", "The zebra goes 5 km."),
     ("LossyParaphrase", "The car goes 5 km.", "The car goes."),
+    ("ThingRenaming", "Tom has an apple. How many apples?", "Tom has a pen. How many pens?"),
+    ("ClumsyGrammar", "He has a pen. She has 2 pens.", "He have pen.She has 2 pens."),
+    ("Typography", "He wrote 5 letters to Ann. How many more?", "he wrote 5 lettrs to ann. how many more ?"),
+    ("Decoration", "Tom has 5 pens. How many more?", "Tom, who likes music, has 5 pens. How many more?"),
+    ("SentenceOrder", "Tom has 5 pens. How many pens are red?", "How many pens are red? Tom has 5 pens."),
+    ("ConverseRelation", "Ann has 5 more pens than Bob.", "Bob has 5 fewer pens than Ann."),
+    ("ConverseRelation", "Ann has twice as many pens as Bob.", "Bob has half as many pens as Ann."),
+    ("QuestionForm", "He ran 5 km. What is his speed?", "He ran 5 km. Find his speed."),
+    ("PronounUse", "Tom has 5 pens. Tom buys 2 pens.", "Tom has 5 pens. He buys 2 pens."),
+    ("Shortening", "He has 5 pens. How many pens does he have in all?", "He has 5 pens. How many pens does he have?"),
+    ("LightSynonyms", "He bought 5 pens twice as fast.", "He purchased 5 pens two times as fast."),
+    ("RoleSwap", "Tom gives Ann 3 pens. Tom runs. Ann runs.", "Ann gives Tom 3 pens. Tom runs. Ann runs."),
+    ("ThingMixing", "Tom has an apple. How many apples?", "Tom has an apple. How many pens?"),
+    ("ConditionAddition", "How many pens has he?", "How many pens has he, not counting half of them?"),
+    ("EntityDeletion", "He came from Rome at 20 km/h.", "He came from at 20 km/h."),
+    ("OrderedNumbers", "He ran 120 km in 3 hours. How far?", "How far? He ran 3 km in 120 hours."),
+    ("BrokenConverse", "Ann has 5 more pens than Bob.", "Bob has 5 more pens than Ann."),
+    ("WrongReference", "Ann is 5. Tom is 7. How old is Ann?", "Ann is 5. Tom is 7. How old is Tom?"),
+    ("SmallWordChange", "It is twice as long.", "It is half as long."),
+    ("InventedWord", "He packs 5 boxes.", "He packs 5 blorvens."),
     (
         "Rewrite+NumberChange",
         "If a pen costs $2, how many pens cost $10?",
@@ -117,7 +149,7 @@ BROKEN = [  # (operator, question, paraphrase, reason)
         "Rewrite",
         "Tom has 5 more pens than Ann. How many pens has Tom if Ann has 3?",
         "Tom has 5 fewer pens than Ann. How many pens has Tom if Ann has 3?",
-        "a relation turned round",
+        "a relation is reversed",
     ),
     ("EqualQuantity", "It took half an hour.", "It took 20 minutes.", "quantities differ"),
     ("ConsistentRenaming", "Tom met Ann. Tom ran.", "Max met Ann. Tom ran.", "no consistent renaming"),
@@ -146,7 +178,7 @@ BROKEN = [  # (operator, question, paraphrase, reason)
         "NumberSwap",
         "He ran 5 km and 7 km.",
         "He ran 7 km and 5 km.",
-        "every number stands with the same thing as before",
+        "every number belongs to the same thing as before",
     ),
     ("UnitReplacement", "It is 5 meters.", "It is 5 metres!", "no other unit"),
     (
@@ -160,16 +192,21 @@ BROKEN = [  # (operator, question, paraphrase, reason)
         "LastSentenceDeletion",
         "He has 5 pens. She has 3. How many more?",
         "He has 5 pens.",
-        "not exactly the last sentence is gone",
+        "something other than the last sentence is missing",
     ),
     ("LastSentenceDeletion", "How many pens has he now?", "How many", "not three tokens fewer"),
-    ("LastSentenceDeletion", "He has 5. How many?", "She has 5.", "no beginning of the question"),
-    ("QuestionTruncation", "He has 5 pens. How many are left?", "He has 5 pens. How many are", "the question is whole"),
+    ("LastSentenceDeletion", "He has 5. How many?", "She has 5.", "not a beginning of the question"),
+    (
+        "QuestionTruncation",
+        "He has 5 pens. How many are left?",
+        "He has 5 pens. How many are",
+        "the question is complete",
+    ),
     (
         "QuestionReplacement",
         "It goes 5 km. What is its mean speed?",
         "It goes 5 km. What is its average speed?",
-        "asks the same in other words",
+        "asks the same question in other words",
     ),
     (
         "QuestionReplacement",
@@ -196,6 +233,39 @@ BROKEN = [  # (operator, question, paraphrase, reason)
     ("ImportantPhraseDeletion", "The red car goes 5 km.", "The old goes 5 km.", "words added"),
     ("RandomDeletion", "The car is on the hill.", "Car is on hill.", "only function words lost"),
     ("LossyParaphrase", "The car goes 5 km.", "the car goes 5 km", "equal to the question"),
+    (
+        "ThingRenaming",
+        "Tom has an apple. How many apples?",
+        "Tom has a pen. How many apples?",
+        "no consistent renaming",
+    ),
+    ("ClumsyGrammar", "He has a pen. She has 2 pens.", "He have pen.She has 3 pens.", "quantities differ"),
+    ("Typography", "He wrote 5 letters to Ann.", "he wrote 5 lettrs to bob", "names differ"),
+    ("Decoration", "Tom has 5 pens. How many more?", "Tom, who likes music, has 5 caps. How many more?", "other words"),
+    ("SentenceOrder", "Tom has 5 pens. How many pens are red?", "How many pens are red? Tom has 6 pens.", "quantities"),
+    ("ConverseRelation", "Ann has twice as many pens as Bob.", "Bob has a third as many pens as Ann.", "quantities"),
+    (
+        "QuestionForm",
+        "He ran 5 km. What is his speed?",
+        "He rode 5 km. Find his speed.",
+        "changed outside the question",
+    ),
+    ("PronounUse", "Tom has 5 pens. Tom buys 2 pens.", "Tom has 5 pens. He sells 2 pens.", "other words changed"),
+    ("PronounUse", "Tom met Ann. Tom has 5 pens.", "Tom met her. Tom has 5 pens.", "names differ"),
+    ("LightSynonyms", "He bought 5 pens.", "He sold 5 pens.", "a relation is reversed"),
+    ("RoleSwap", "Tom gives Ann 3 pens. Tom runs.", "Max gives Ann 3 pens. Max runs.", "a consistent renaming"),
+    ("ThingMixing", "Tom has an apple. How many apples?", "Tom has a pen. How many pens?", "a consistent renaming"),
+    ("ConditionAddition", "How many pens has he?", "How many caps has he, not counting half of them?", "words lost"),
+    ("ConditionAddition", "How many pens has he?", "How many pens has he the?", "only function words added"),
+    ("EntityDeletion", "He came from the town of Rome.", "He came the town of Rome.", "no content word lost"),
+    (
+        "OrderedNumbers",
+        "He ran 120 km in 3 hours. How far?",
+        "How far? He ran 4 km in 120 hours.",
+        "not the same numbers",
+    ),
+    ("RelationFlip", "He has 5 more pens.", "He has 6 fewer pens.", "quantities differ"),
+    ("InventedWord", "He packs the 5 boxes.", "He packs these 5 boxes.", "no content word lost or replaced"),
 ]
 
 ODD = [  # (operator, question, paraphrase, a part of the reason): marked, whichever way the reader reads it
@@ -213,21 +283,20 @@ ODD = [  # (operator, question, paraphrase, a part of the reason): marked, which
 
 @pytest.mark.parametrize(("operator", "question", "paraphrase"), KEPT)
 def test_a_kept_promise_passes(operator, question, paraphrase):
-    label = int(operator.split("+")[-1] not in CHECKS)
-    finding = check_pair(question, paraphrase, operator, label)
+    finding = check_pair(question, paraphrase, operator, label_of(operator))
     assert (finding.ok, finding.suspicious) == (True, False), finding.reason
 
 
 @pytest.mark.parametrize(("operator", "question", "paraphrase", "reason"), BROKEN)
 def test_a_broken_promise_is_found(operator, question, paraphrase, reason):
-    finding = check_pair(question, paraphrase, operator, int(operator not in CHECKS))
+    finding = check_pair(question, paraphrase, operator, label_of(operator))
     assert not finding.ok
     assert finding.reason.startswith(reason)
 
 
 @pytest.mark.parametrize(("operator", "question", "paraphrase", "reason"), ODD)
 def test_where_the_opinions_differ_a_pair_is_suspicious(operator, question, paraphrase, reason):
-    finding = check_pair(question, paraphrase, operator, int(operator not in CHECKS))
+    finding = check_pair(question, paraphrase, operator, label_of(operator))
     assert reason in finding.reason
     assert finding.suspicious or not finding.ok
 
@@ -251,7 +320,12 @@ def test_consistent_renamings_of_f7_count_apart():
     assert claimed.suspicious and not claimed.consistent_renaming
 
 
-def test_an_operator_of_another_package_is_judged_by_its_label():
+@pytest.mark.parametrize("name", PROMISES)
+def test_the_wrong_label_of_any_operator_is_found(name):
+    assert check_pair("It is 5 km.", "It is 6 km.", name, 1 - label_of(name)).reason == "wrong label"
+
+
+def test_an_operator_without_a_promise_is_checked_by_its_label():
     assert check_pair("Tom has 5 pens.", "5 pens are Tom's.", "TheirOwn", 1).ok
     assert check_pair("Tom has 5 pens.", "Tom has 6 pens.", "TheirOwn", 1).reason == "quantities differ"
     assert check_pair("Tom has 5 pens.", "Tom has 6 pens.", "TheirOwn", 0).ok
@@ -295,9 +369,7 @@ words = st.lists(
 
 
 @settings(max_examples=150, deadline=None)
-@given(
-    st.sampled_from([*VALID, *CHECKS, "SameSentence", "Rewrite+NumberChange", "Theirs"]), texts | words, texts | words
-)
+@given(st.sampled_from([*PROMISES, "Rewrite+NumberChange", "Theirs"]), texts | words, texts | words)
 def test_any_text_can_be_checked(operator, question, paraphrase):
     for label in (0, 1):
         finding = check_pair(question, paraphrase, operator, label)
@@ -356,7 +428,7 @@ def pairs(tmp_path):
 
 
 def test_a_file_is_added_up_by_operator(pairs):
-    report = check_file(pairs)
+    report = check_file(pairs, promises=PROMISES)
     words, change, names = report.operators
     assert (words.name, words.n, words.pure, words.impure, words.purity) == ("NumToWords", 2, 1, 1, 0.5)
     assert words.reasons == {"glued together": 1}
@@ -369,21 +441,24 @@ def test_the_number_of_workers_changes_nothing(tmp_path):
     path = tmp_path / "pairs.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS * 400), path)
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
-    assert check_file(path, offenders=one).to_dict() == check_file(path, offenders=two, workers=2).to_dict()
+    assert (
+        check_file(path, promises=PROMISES, offenders=one).to_dict()
+        == check_file(path, promises=PROMISES, offenders=two, workers=2).to_dict()
+    )
     assert one.read_bytes() == two.read_bytes()
     assert one.read_text(encoding="utf-8").count("fivekm") == 400
 
 
 def test_progress_is_told(pairs):
     told = []
-    check_file(pairs, progress=lambda *state: told.append(state))
+    check_file(pairs, promises=PROMISES, progress=lambda *state: told.append(state))
     assert told == [("checking", 4, None)]
 
 
 def test_rows_without_a_pair_are_named(tmp_path, capsys):
     path = tmp_path / "pairs.csv"
     path.write_text("question,paraphrase,label\nIt is 5 km.,It is five km.,1\n,x,1\nIt is 5 km.,It is 6 km.,maybe\n")
-    report = check_file(path)
+    report = check_file(path, promises=PROMISES)
     assert report.skipped_rows == ((2, "no question"), (3, "no label 1 or 0"))
     assert report.operators[0].name == "(no operator)"
     assert run(["purity", str(path), "--quiet"]) == 1

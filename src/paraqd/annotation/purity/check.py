@@ -1,32 +1,28 @@
-"""One pair judged by its operator's name; an operator that is not known, by its label."""
+"""Check one pair against the promise of its operator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
-from paraqd.annotation.purity.invalid import CHECKS, check_invalid
-from paraqd.annotation.purity.pair import PURE, Finding, Pair, impure
+from paraqd.annotation.purity.invalid import check_invalid
+from paraqd.annotation.purity.pair import PURE, Finding, Pair, Promise, impure
 from paraqd.annotation.purity.valid import check_valid
 
-_WORDING = frozenset({"wording", "numbers", "units"})
-# what each valid operator may change
-VALID: Mapping[str, frozenset[str]] = {
-    "Backtranslation": _WORDING,
-    "RewriteKeepingVoice": _WORDING,
-    "Rewrite": _WORDING,
-    "ActivePassive": _WORDING,
-    "CorruptedReconstruction": _WORDING,
-    "NumToWords": frozenset({"numbers"}),
-    "WordsToNumbers": frozenset({"numbers"}),
-    "UnitExpansion": frozenset({"units"}),
-    "UnitContraction": frozenset({"units"}),
-    "EqualQuantity": frozenset({"numbers", "units"}),
-    "ConsistentRenaming": frozenset({"names"}),
-}
-_SAME = "SameSentence"
+NO_PROMISES: Mapping[str, Promise] = MappingProxyType({})
+# assumed of an operator that declares nothing: any rewording
+_REWORDING = frozenset({"wording", "numbers", "units"})
 
 
-def check_pair(question: str, paraphrase: str, operator: str, label: int, note: str = "") -> Finding:
+def check_pair(
+    question: str,
+    paraphrase: str,
+    operator: str,
+    label: int,
+    note: str = "",
+    *,
+    promises: Mapping[str, Promise] = NO_PROMISES,
+) -> Finding:
     """Check one augmented pair against its operator's promise.
 
     Parameters
@@ -34,31 +30,41 @@ def check_pair(question: str, paraphrase: str, operator: str, label: int, note: 
     question, paraphrase : str
         The pair.
     operator : str
-        The operator's name; of ``A+B`` the last decides, and what A may change may change too. ``A#2``, A's second
-        draw, promises what A does.
+        The operator's name. For ``A+B``, B's promise decides, and the parts that A may change may differ too. A
+        further draw, such as ``A#2``, makes the promise of A.
     label : int
-        1 valid, 0 invalid; decides by itself where the operator is not known.
+        1 for valid, 0 for invalid.
     note : str
-        What the operator noted: ``consistent_renaming`` or nothing.
+        The operator's note: ``consistent_renaming`` or nothing.
+    promises : mapping of str to Promise
+        The promise of each operator by name, such as ``paraqd.operators.declarations()``. A pair of an operator that
+        is not among them is checked by its label alone.
 
     Examples
     --------
-    >>> check_pair("It is 5 km.", "It is five km.", "NumToWords", 1)
+    >>> from paraqd.operators import declarations
+    >>> promises = declarations()
+    >>> check_pair("It is 5 km.", "It is five km.", "NumToWords", 1, promises=promises)
     Finding(ok=True, reason='', consistent_renaming=False, suspicious=False)
-    >>> check_pair("It is 5 km.", "It is fivekm.", "NumToWords", 1).reason
+    >>> check_pair("It is 5 km.", "It is fivekm.", "NumToWords", 1, promises=promises).reason
     'glued together'
-    >>> check_pair("It is 5 km.", "It is 5 kilometres.", "UnitReplacement", 0).reason
+    >>> check_pair("It is 5 km.", "It is 5 kilometres.", "UnitReplacement", 0, promises=promises).reason
     'no other unit'
 
     """
-    parts = [part.partition("#")[0] for part in operator.split("+")]
-    free = frozenset[str]().union(*(VALID.get(part, frozenset() if part == _SAME else _WORDING) for part in parts[:-1]))
-    last = parts[-1]
-    if (last in CHECKS and label != 0) or ((last in VALID or last == _SAME) and label != 1):
+    *before, last = (promises.get(part.partition("#")[0]) for part in operator.split("+"))
+    free = frozenset[str]().union(*(_changes(promise) for promise in before))
+    if last is not None and label != int(last.polarity == "valid"):
         return impure("wrong label")
-    if last == _SAME and not free:
-        return PURE if question == paraphrase else impure("not the same text")
     if label == 0:
-        return check_invalid(Pair(question, paraphrase, operator, free, note), last)
-    free |= VALID.get(last, frozenset() if last == _SAME else _WORDING)
-    return check_valid(Pair(question, paraphrase, operator, free, note))
+        fault = (last.fault or "") if last is not None else ""
+        own = last.changes if last is not None else frozenset[str]()
+        return check_invalid(Pair(question, paraphrase, free, own, note), fault)
+    free |= _changes(last)
+    if not free:
+        return PURE if question == paraphrase else impure("not the same text")
+    return check_valid(Pair(question, paraphrase, free, note=note))
+
+
+def _changes(promise: Promise | None) -> frozenset[str]:
+    return _REWORDING if promise is None else promise.changes

@@ -168,6 +168,16 @@ def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
     return Renaming(names, consistent)
 
 
+def singular_things(tokens: Sequence[str]) -> list[str]:
+    """Drop the articles a and an and the endings of plurals, so that apple and apples are one thing.
+
+    >>> singular_things("An apple, two apples and 3 candies".split())
+    ['apple,', 'two', 'apple', 'and', '3', 'candy']
+    """
+    kept = [token for token in tokens if token.lower() not in _ARTICLES]
+    return [re.sub(r"(?<=..)(?:(?<=o)es|(?<=\w)s)$", "", re.sub(r"(?<=..)ies$", "y", token)) for token in kept]
+
+
 class Skeleton(NamedTuple):
     """What is left of a text: its words, and the stop behind each (the first stands before all words).
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paraqd.annotation.purity.check import check_pair
-from paraqd.annotation.purity.pair import Finding
+from paraqd.annotation.purity.check import NO_PROMISES, check_pair
+from paraqd.annotation.purity.pair import Finding, Promise
 from paraqd.data.formats import STANDARD_INPUT, Format, TableError
 from paraqd.data.tables import (
     DEFAULT_COLUMNS,
@@ -204,6 +204,7 @@ class Collector:
 def check_file(
     source: str | Path,
     *,
+    promises: Mapping[str, Promise] = NO_PROMISES,
     offenders: str | Path | None = None,
     examples: int = 3,
     workers: int = 1,
@@ -218,6 +219,9 @@ def check_file(
     source : str or Path
         CSV, TSV, JSONL or Parquet with question, paraphrase, label and, where known, operator, note and id. Without an
         operator a pair is judged by its label alone.
+    promises : mapping of str to Promise
+        The promise of each operator by name: ``paraqd.operators.declarations()``. A pair of an operator that is not
+        among them is judged by its label alone.
     offenders : str or Path, optional
         Where the rows go that break their promise or look odd; the format by its name.
     examples : int
@@ -246,7 +250,9 @@ def check_file(
             temporary = stack.enter_context(replacing(Path(offenders)))
             writer = stack.enter_context(open_writer(temporary, OFFENDERS, kind=kind))
         chunks = _chunks(table, columns, skipped)
-        results = stack.enter_context(closing(_in_process(chunks) if workers <= 1 else _in_workers(chunks, workers)))
+        results = stack.enter_context(
+            closing(_in_process(chunks, promises) if workers <= 1 else _in_workers(chunks, promises, workers))
+        )
         for items, findings in results:
             for item, finding in zip(items, findings, strict=True):
                 collector.add(item, finding)
@@ -317,23 +323,26 @@ def _item(row: Row, columns: Columns) -> Item | str:
 # --- one process or several ---------------------------------------------------------------------
 
 
-def check_items(items: Sequence[Item]) -> list[Finding]:
+def check_items(items: Sequence[Item], promises: Mapping[str, Promise]) -> list[Finding]:
     """Check some rows."""
-    return [check_pair(item.question, item.paraphrase, item.operator, item.label, item.note) for item in items]
+    return [
+        check_pair(item.question, item.paraphrase, item.operator, item.label, item.note, promises=promises)
+        for item in items
+    ]
 
 
-def _in_process(chunks: Iterator[list[Item]]) -> Results:
+def _in_process(chunks: Iterator[list[Item]], promises: Mapping[str, Promise]) -> Results:
     for items in chunks:
-        yield items, check_items(items)
+        yield items, check_items(items, promises)
 
 
-def _in_workers(chunks: Iterator[list[Item]], workers: int) -> Results:
+def _in_workers(chunks: Iterator[list[Item]], promises: Mapping[str, Promise], workers: int) -> Results:
     context = multiprocessing.get_context("spawn")  # a fork would copy threads and locks of the caller's libraries
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=begin_child)
     waiting: deque[tuple[list[Item], Future[list[Finding]]]] = deque()
     try:
         for items in chunks:
-            waiting.append((items, pool.submit(check_items, items)))
+            waiting.append((items, pool.submit(check_items, items, promises)))
             if len(waiting) >= workers * _AHEAD:
                 first, future = waiting.popleft()
                 yield first, future.result()

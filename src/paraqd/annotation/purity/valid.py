@@ -1,4 +1,4 @@
-"""What valid operators promise: the same quantities, units, names and question, and no other edit than theirs."""
+"""Check pairs of valid operators: only the parts that the operator declares may differ, and the problem is the same."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 
 from paraqd.annotation.purity.compare import (
     STOP,
     content_stems,
     glued,
+    is_subsequence,
     renaming,
     roles,
+    singular_things,
     skeleton,
     split_possessives,
     stem,
@@ -45,6 +48,7 @@ _NO_NAMES |= frozenset(
 _HALF_LIST = re.compile(r"\d,(?:" + "|".join(sorted(NUMBER_WORDS)) + r")\b", re.I)
 _OPERATOR_SIGNS = frozenset("+*=<>×÷")
 _LETTERS = frozenset("mgslh")
+_PRONOUNS = frozenset("he she him her his hers they them their".split())
 # words of a relation and of its opposite; a rewording may choose another word of the same side
 _OPPOSITES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("more",), ("fewer", "less")),
@@ -67,7 +71,7 @@ _BEHIND, _INSIDE = 9, 30  # characters between the end of a rate and its denomin
 
 
 def check_valid(pair: Pair) -> Finding:
-    """Check a pair whose operator keeps the problem."""
+    """Check a pair that should be the same problem."""
     doubtful = None
     for finding in _findings(pair):
         if not finding.ok:
@@ -93,17 +97,25 @@ def _unchanged(pair: Pair) -> Finding | None:
 
 
 def _glue(pair: Pair) -> Finding | None:
-    if "ClumsyGrammar" in pair.operator.split("+"):  # leaves out the space between sentences on purpose
+    if "punctuation" in pair.free:  # the space between sentences may be missing on purpose
         return None
     return impure("glued together") if glued(pair.question, pair.paraphrase) else None
 
 
 def same_numbers(pair: Pair) -> Finding | None:
-    """Find quantities that the two texts do not share."""
+    """Compare the quantities; if relations may change, a number may become its inverse (twice: half)."""
     by_reader, by_count = any(pair.quantities), any(pair.counted)
+    if "relations" in pair.free:
+        by_reader, by_count = _differ_by_more_than_inverses(*pair.values), _differ_by_more_than_inverses(*pair.numbers)
     if by_reader and not by_count:
         return impure("quantities differ by the reader, not by the second count")
     return by_two(by_reader, by_count, "quantities differ")
+
+
+def _differ_by_more_than_inverses(lost: Counter[Fraction], added: Counter[Fraction]) -> bool:
+    folded = [Counter(max(v, 1 / v) if v > 0 else v for v in values.elements()) for values in (lost, added)]
+    # a half may also be written as "one half": the second count then reads a further 1
+    return any(value != 1 for values in (folded[0] - folded[1], folded[1] - folded[0]) for value in values)
 
 
 def _lone_units(problem: Problem) -> Counter[str]:
@@ -135,8 +147,14 @@ def _same_units(pair: Pair) -> Finding | None:
 
 
 def _same_names(pair: Pair) -> Finding | None:
+    if "pronouns" in pair.free:
+        lost_or_new = any(not before or not after for before, after in _name_changes(pair).values())
+        return impure("names differ") if lost_or_new and "names" not in pair.free else None
     if "names" not in pair.free:
-        return impure("names differ") if _name_changes(pair) else None
+        changed = _name_changes(pair)
+        if "sentences" in pair.free:  # a word of an added sentence may look like a name
+            changed = {name: times for name, times in changed.items() if times[0]}
+        return impure("names differ") if changed else None
     if "wording" not in pair.free:
         return None  # the words are compared one by one
     changed = {name: times for name, times in _name_changes(pair).items() if times[0]}
@@ -173,12 +191,14 @@ def _question_kept(pair: Pair) -> Finding | None:
     lost = by_two(by_reader, by_count, "question lost")
     if lost is not None or pair.q.question is None:
         return lost
-    wanted = set(content_stems(pair.q.question.target))
+    target = set(content_stems(pair.q.question.target))
     if "names" in pair.free:
-        wanted -= {stem(word) for e in pair.q.entities for word in e.text.split()}
+        target -= {stem(word) for e in pair.q.entities for word in e.text.split()}
+    if "things" in pair.free:
+        target -= {stem(word) for change in pair.changes for word in change.old}
     found = {word[:_KNOWN_BY] for word in content_stems(pair.paraphrase)}
-    missing = {word for word in wanted if word[:_KNOWN_BY] not in found}
-    if 2 * len(missing) <= len(wanted):
+    missing = {word for word in target if word[:_KNOWN_BY] not in found}
+    if 2 * len(missing) <= len(target):
         return None
     # a word or two may have been said by others ("how much did he save": "his savings")
     return impure("question changed") if len(missing) > _SAID_OTHERWISE else doubt("the question lost a word")
@@ -191,6 +211,15 @@ def _nothing_else(pair: Pair) -> Finding | None:
     """Compare what is left when numbers or units, whichever the operator may touch, are taken out."""
     if pair.free == {"names"}:
         return _only_renamed(pair)
+    if pair.free == {"things"}:
+        consistent = renaming(*(singular_things(text.tokens) for text in (pair.qc, pair.pc))).consistent
+        return None if consistent else impure("no consistent renaming")
+    if pair.free == {"pronouns"}:
+        return _only_pronouns(pair)
+    if pair.free == {"question"}:
+        return _only_question(pair)
+    if "sentences" in pair.free:
+        return _only_sentences(pair)
     numbers, units = "numbers" in pair.free, "units" in pair.free
     before = skeleton(pair.qc, numbers=numbers, units=units)
     after = skeleton(pair.pc, numbers=numbers, units=units)
@@ -212,6 +241,32 @@ def _only_renamed(pair: Pair) -> Finding | None:
             if word == phrase[0] and ((cased and words[k].islower()) or (k and low[k - 1] in {"a", "an"})):
                 return doubt("what was renamed may be no name")
     return None
+
+
+def _only_pronouns(pair: Pair) -> Finding | None:
+    """Check that every changed word is a name or a pronoun."""
+    names = {word.lower() for e in pair.q.entities for word in re.findall(r"[^\W\d_]+", e.text)}
+    allowed = names | _PRONOUNS | {"'s", "'"}
+    other = [w for change in pair.changes for w in (*change.old, *change.new) if w not in allowed]
+    return impure("other words changed") if other else None
+
+
+def _only_question(pair: Pair) -> Finding | None:
+    """Check that the text before and after the question is the same."""
+    question = pair.q.question
+    if question is None:
+        return impure("there was no question")
+    before, after = pair.question[: question.start].split(), pair.question[question.end :].split()
+    words = pair.paraphrase.split()
+    kept = words[: len(before)] == before and words[len(words) - len(after) :] == after
+    return None if kept else impure("changed outside the question")
+
+
+def _only_sentences(pair: Pair) -> Finding | None:
+    """Check that one text is the other with words added."""
+    before, after = ([w for w in text.low if w[0].isalnum()] for text in (pair.qc, pair.pc))
+    short, long = sorted((before, after), key=len)
+    return None if is_subsequence(short, long) else impure("other words changed")
 
 
 def _odd_edits(pair: Pair) -> Finding | None:
@@ -243,8 +298,8 @@ def _is_variable(pair: Pair, letter: str) -> bool:
     return False
 
 
-def _turned(pair: Pair) -> str | None:
-    """Return the relation whose words became fewer while those of its opposite became more, or None."""
+def _reversed_relation(pair: Pair) -> str | None:
+    """Return a relation that has fewer words than before while its opposite has more, or None."""
     before, after = Counter(pair.qc.low), Counter(pair.pc.low)
     for one, other in _OPPOSITES:
         fewer = [sum(after[word] - before[word] for word in side) for side in (one, other)]
@@ -255,18 +310,18 @@ def _turned(pair: Pair) -> str | None:
 
 def _wording(pair: Pair) -> Finding | None:
     """Check a rewording: no relation turned, each number with its unit or noun, most content words there."""
-    turned = _turned(pair)
-    if turned is not None:
-        return impure(f"a relation turned round ({turned})")
+    reversed_relation = _reversed_relation(pair)
+    if reversed_relation is not None and "relations" not in pair.free:
+        return impure(f"a relation is reversed ({reversed_relation})")
     before, after = roles(pair.qc), roles(pair.pc)
     lost, new = before - after, after - before
     # the same things with other numbers: a noun in another word is no exchange
     if len(lost) > 1 and Counter(role[1:] for role in lost.elements()) == Counter(role[1:] for role in new.elements()):
         return doubt("numbers stand with other words")
-    wanted, found = content_stems(pair.question), content_stems(pair.paraphrase)
+    target, found = content_stems(pair.question), content_stems(pair.paraphrase)
     if "names" in pair.free:
         for e in pair.q.entities:
-            wanted -= content_stems(e.text)
-    if sum((wanted - found).values()) > _NEW_WORDS * sum(wanted.values()):
+            target -= content_stems(e.text)
+    if sum((target - found).values()) > _NEW_WORDS * sum(target.values()):
         return doubt("most content words are new")
     return None

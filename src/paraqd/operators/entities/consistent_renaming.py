@@ -15,6 +15,7 @@ class ConsistentRenaming(Operator):
 
     name = "ConsistentRenaming"
     polarity = "valid"
+    changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Rename; None where nobody can be renamed for sure."""

@@ -18,6 +18,8 @@ class EntityDeletion(Operator):
 
     name = "EntityDeletion"
     polarity = "invalid"
+    fault = "incoherent"
+    changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Leave out one name; None where none stands behind a preposition or opens a sentence."""

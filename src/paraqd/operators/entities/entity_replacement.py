@@ -23,6 +23,8 @@ class EntityReplacement(Operator):
     name = "EntityReplacement"
     paper_id = "f7"
     polarity = "invalid"
+    fault = "entity_changed"
+    changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Replace or delete w = rand(1, min(3, k)) of the k mentions; None where there is no name."""

@@ -15,6 +15,8 @@ class InconsistentRenaming(Operator):
 
     name = "InconsistentRenaming"
     polarity = "invalid"
+    fault = "entity_changed"
+    changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Mix a name up; None where no name stands twice."""

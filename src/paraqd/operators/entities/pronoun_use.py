@@ -48,6 +48,7 @@ class PronounUse(Operator):
 
     name = "PronounUse"
     polarity = "valid"
+    changes = frozenset({"pronouns"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Exchange names and pronouns; None where it is not sure who is meant."""

@@ -23,6 +23,8 @@ class RoleSwap(Operator):
 
     name = "RoleSwap"
     polarity = "invalid"
+    fault = "entity_changed"
+    changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Exchange two names; None where no sentence treats two of them differently."""

@@ -15,6 +15,8 @@ class ThingMixing(Operator):
 
     name = "ThingMixing"
     polarity = "invalid"
+    fault = "entity_changed"
+    changes = frozenset({"things"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Mix a thing up; None where none is named twice."""

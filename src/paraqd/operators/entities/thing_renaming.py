@@ -18,6 +18,7 @@ class ThingRenaming(Operator):
 
     name = "ThingRenaming"
     polarity = "valid"
+    changes = frozenset({"things"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Rename one thing; None where none is known to be exchangeable."""

@@ -45,6 +45,8 @@ class WrongReference(Operator):
 
     name = "WrongReference"
     polarity = "invalid"
+    fault = "entity_changed"
+    changes = frozenset({"names", "things", "pronouns"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Name another; None where there is no other, or where both may be treated alike."""

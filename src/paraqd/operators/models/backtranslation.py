@@ -26,6 +26,8 @@ class Backtranslation(Operator):
     name = "Backtranslation"
     paper_id = "f1"
     polarity = "valid"
+    changes = frozenset({"wording", "numbers", "units"})
+    stand_in = "RewriteKeepingVoice"
     needs = ("generator.f1.forward", "generator.f1.backward")
 
     def __init__(

@@ -23,6 +23,8 @@ class CorruptedReconstruction(Operator):
     name = "CorruptedReconstruction"
     paper_id = "fb"
     polarity = "valid"
+    changes = frozenset({"wording", "numbers", "units"})
+    stand_in = "generator"
     needs = ("generator.fb",)
 
     def __init__(self, *, decoding: Decoding = GREEDY) -> None:

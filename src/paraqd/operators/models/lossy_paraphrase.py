@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from paraqd.generators import Decoding
-from paraqd.operators.base import Operator, Resources
+from paraqd.operators.base import EVERYTHING, VARIES, Operator, Resources
 from paraqd.operators.models.output import LOSSY, lossy_paraphrases
 from paraqd.reading import Problem
 
@@ -17,6 +17,9 @@ class LossyParaphrase(Operator):
     name = "LossyParaphrase"
     paper_id = "f9"
     polarity = "invalid"
+    fault = VARIES
+    changes = EVERYTHING
+    stand_in = "generator"
     needs = ("generator.f9",)
 
     def __init__(self, *, decoding: Decoding = LOSSY) -> None:

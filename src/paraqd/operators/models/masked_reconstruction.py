@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from paraqd.generators import Decoding, Generator
-from paraqd.operators.base import Operator, Resources
+from paraqd.operators.base import EVERYTHING, Operator, Resources
 from paraqd.operators.models.output import ask, checked_changed, draw_seeds, unchanged
 from paraqd.reading import Problem
 
@@ -29,6 +29,9 @@ class MaskedReconstruction(Operator):
 
     name = "MaskedReconstruction"
     polarity = "valid"
+    changes = EVERYTHING
+    stand_in = "generator"
+    baseline = "SSMBA"
     needs = ("generator.ssmba",)
 
     def __init__(self, *, decoding: Decoding = SAMPLED, tries: int = 10) -> None:

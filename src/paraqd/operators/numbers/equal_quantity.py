@@ -63,6 +63,7 @@ class EqualQuantity(Operator):
 
     name = "EqualQuantity"
     polarity = "valid"
+    changes = frozenset({"numbers", "units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Rewrite one quantity that has an equal form; None where none has."""

@@ -33,6 +33,7 @@ class NumToWords(Operator):
     name = "NumToWords"
     paper_id = "f3"
     polarity = "valid"
+    changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Write out every number that has a word form; what has none is kept."""

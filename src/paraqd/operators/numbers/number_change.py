@@ -19,6 +19,8 @@ class NumberChange(Operator):
 
     name = "NumberChange"
     polarity = "invalid"
+    fault = "number_changed"
+    changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Change one number; None where the text has none that can be changed."""

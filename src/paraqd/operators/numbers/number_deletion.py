@@ -23,6 +23,8 @@ class NumberDeletion(Operator):
     name = "NumberDeletion"
     paper_id = "f8"
     polarity = "invalid"
+    fault = "number_lost"
+    changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Lose at most two numbers; None where the text has none."""

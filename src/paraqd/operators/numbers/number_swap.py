@@ -27,6 +27,8 @@ class NumberSwap(Operator):
 
     name = "NumberSwap"
     polarity = "invalid"
+    fault = "number_changed"
+    changes = frozenset({"order"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Exchange two numbers; None where no two stand for different things."""

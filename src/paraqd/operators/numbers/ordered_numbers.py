@@ -84,6 +84,8 @@ class OrderedNumbers(Operator):
 
     name = "OrderedNumbers"
     polarity = "invalid"
+    fault = "number_changed"
+    changes = frozenset({"order", "wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Exchange two numbers and reorder; None where no exchange surely makes another problem."""

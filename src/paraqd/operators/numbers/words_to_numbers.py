@@ -21,6 +21,7 @@ class WordsToNumbers(Operator):
 
     name = "WordsToNumbers"
     polarity = "valid"
+    changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Write every number in words in digits."""

@@ -93,6 +93,7 @@ class QuestionForm(Operator):
 
     name = "QuestionForm"
     polarity = "valid"
+    changes = frozenset({"question"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Ask in another form; None where no form is sure to come out right."""

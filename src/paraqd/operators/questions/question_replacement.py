@@ -74,6 +74,8 @@ class QuestionReplacement(Operator):
 
     name = "QuestionReplacement"
     polarity = "invalid"
+    fault = "question_changed"
+    changes = frozenset({"question"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Change what is asked; None where no other question can be made of it."""

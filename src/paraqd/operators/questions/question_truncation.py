@@ -21,6 +21,8 @@ class QuestionTruncation(Operator):
 
     name = "QuestionTruncation"
     polarity = "invalid"
+    fault = "question_lost"
+    changes = frozenset({"question"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Cut the question; None where it is too short to be cut."""

@@ -1,4 +1,4 @@
-"""Recipes: which operators make a training corpus. Each is a small TOML file beside this one."""
+"""Load recipes: named lists of operators, each in a small TOML file in this folder."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from paraqd.errors import ParaqdError
 
 
 class UnknownRecipeError(ParaqdError, ValueError):
-    """No recipe of that name, or a file that is not one."""
+    """No recipe has the given name, or the file is not a recipe."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The operators of a training corpus, in the order in which their outputs are written.
+    """A list of operators, in the order in which their outputs are written.
 
-    ``stand_ins`` says what serves for a model operator where the paper's model is absent: the name of a rule
-    operator, or ``generator`` for a trained stand-in model (given as a folder). An operator that stands in for
-    itself has rules of its own, used where no model is given.
+    ``valid`` holds those that the recipe lists as valid. ``stand_ins`` replaces the stand-ins that model operators
+    declare (see ``Operator.stand_in``).
     """
 
     name: str
@@ -32,7 +31,7 @@ class Recipe:
 
 
 def recipe_names() -> list[str]:
-    """Return the names of the recipes that come with the package.
+    """Return the names of the recipes in the package.
 
     >>> recipe_names()
     ['extended', 'paper', 'ssmba', 'test', 'uda']
@@ -54,13 +53,13 @@ def load_recipe(name_or_path: str | Path) -> Recipe:
             hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
             raise UnknownRecipeError(
                 f"unknown recipe {str(name_or_path)!r}{hint} "
-                f"(there are: {', '.join(recipe_names())}; or give a .toml file)"
+                f"(choose one of {', '.join(recipe_names())}, or give a .toml file)"
             )
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         operators, stand_ins = data["operators"], data.get("stand_ins", {})
         if not isinstance(operators, dict):
-            raise TypeError("a table [operators] with the lists valid and invalid is needed")
+            raise TypeError("it needs a table [operators] with the lists valid and invalid")
         for part in (operators["valid"], operators["invalid"]):
             if not isinstance(part, list) or not all(isinstance(name, str) for name in part):
                 raise TypeError("operators.valid and operators.invalid must be lists of names")

@@ -15,6 +15,8 @@ class BrokenConverse(Operator):
 
     name = "BrokenConverse"
     polarity = "invalid"
+    fault = "relation_changed"
+    changes = frozenset({"relations", "names", "order"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Turn half of one relation; None where none is sure, or where the parties differ by their names only."""

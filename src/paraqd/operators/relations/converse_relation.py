@@ -15,6 +15,7 @@ class ConverseRelation(Operator):
 
     name = "ConverseRelation"
     polarity = "valid"
+    changes = frozenset({"relations", "pronouns", "order", "wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Turn one relation; None where none can be turned for sure."""

@@ -102,6 +102,8 @@ class RelationFlip(Operator):
 
     name = "RelationFlip"
     polarity = "invalid"
+    fault = "relation_changed"
+    changes = frozenset({"relations"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Turn one relation round; None where the text has none of the table."""

@@ -110,6 +110,8 @@ class SmallWordChange(Operator):
 
     name = "SmallWordChange"
     polarity = "invalid"
+    fault = "relation_changed"
+    changes = frozenset({"relations", "numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Change one word, each kind of change as likely as the others; None where there is none of the table."""

@@ -30,6 +30,9 @@ class ActivePassive(Operator):
     name: ClassVar[str] = "ActivePassive"
     paper_id: ClassVar[str | None] = "fa"
     polarity: ClassVar[Polarity] = "valid"
+    changes: ClassVar[frozenset[str]] = frozenset({"wording", "numbers", "units"})
+    stand_in: ClassVar[str | None] = "ActivePassive"
+    extras: ClassVar[tuple[str, ...]] = ("augment",)
     needs: ClassVar[tuple[str, ...]] = ("parser",)
 
     def __init__(self, *, decoding: Decoding = GREEDY) -> None:

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from lemminflect import getAllLemmas
-
 from paraqd.operators.rewriting.edits import Case, Ref
 from paraqd.reading import Problem
 from paraqd.reading.numerals import CARDINAL_START
@@ -252,6 +250,8 @@ class Document:
 
     @cached_property
     def _names(self) -> frozenset[str]:
+        from lemminflect import getAllLemmas
+
         inner = {self.surface(i, i + 1) for a, b in self.sentences for i in range(a + 1, b)}
         names = {word for word in inner if word[:1].isupper()}
         for first, last in self.sentences:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from lemminflect import getInflection
-
 # lemminflect gives these an archaic or a rarer form first
 _PREFERRED = {
     ("be", "VBD"): "was",
@@ -40,6 +38,8 @@ def inflect(lemma: str, tag: str) -> str | None:
         return _PREFERRED[lemma, tag]
     if tag in ("VB", "VBP", "NN"):
         return lemma
+    from lemminflect import getInflection
+
     forms = getInflection(lemma, tag=tag, inflect_oov=False)
     return str(forms[0]) if forms else None
 

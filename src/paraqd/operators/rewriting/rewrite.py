@@ -78,6 +78,8 @@ class Rewrite(Operator):
 
     name: ClassVar[str] = "Rewrite"
     polarity: ClassVar[Polarity] = "valid"
+    changes: ClassVar[frozenset[str]] = frozenset({"wording", "numbers", "units", "order", "question"})
+    extras: ClassVar[tuple[str, ...]] = ("augment",)
     needs: ClassVar[tuple[str, ...]] = ("parser",)
     finders: ClassVar[tuple[tuple[Finder, ...], ...]] = (
         _FINDERS[0],

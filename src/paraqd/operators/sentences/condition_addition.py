@@ -112,6 +112,8 @@ class ConditionAddition(Operator):
 
     name = "ConditionAddition"
     polarity = "invalid"
+    fault = "content_added"
+    changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Add a condition; None where no condition is sure to change what is asked."""

@@ -20,6 +20,8 @@ class ConditionDeletion(Operator):
 
     name = "ConditionDeletion"
     polarity = "invalid"
+    fault = "content_lost"
+    changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Delete one condition; None where there is none beside the question."""

@@ -79,6 +79,7 @@ class Decoration(Operator):
 
     name = "Decoration"
     polarity = "valid"
+    changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Add a phrase or leave one out; None where there is no place for any."""

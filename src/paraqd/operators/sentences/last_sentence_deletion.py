@@ -16,6 +16,8 @@ class LastSentenceDeletion(Operator):
     name = "LastSentenceDeletion"
     paper_id = "f6"
     polarity = "invalid"
+    fault = "question_lost"
+    changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Cut the end off; None where nothing would be left."""

@@ -14,6 +14,7 @@ class SameSentence(Operator):
     name = "SameSentence"
     paper_id = "f2"
     polarity = "valid"
+    changes = frozenset()
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Return the text as it is."""

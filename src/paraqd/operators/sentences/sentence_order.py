@@ -78,6 +78,7 @@ class SentenceOrder(Operator):
 
     name = "SentenceOrder"
     polarity = "valid"
+    changes = frozenset({"order", "wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Order the sentences otherwise; None where that might change what is told."""

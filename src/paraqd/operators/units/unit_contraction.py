@@ -16,6 +16,7 @@ class UnitContraction(Operator):
 
     name = "UnitContraction"
     polarity = "valid"
+    changes = frozenset({"units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Abbreviate every unit that has a short form and stands behind a number in digits."""

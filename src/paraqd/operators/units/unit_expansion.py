@@ -22,6 +22,7 @@ class UnitExpansion(Operator):
     name = "UnitExpansion"
     paper_id = "f4"
     polarity = "valid"
+    changes = frozenset({"units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Expand every abbreviation that is a unit in its context."""

@@ -39,6 +39,8 @@ class UnitReplacement(Operator):
     name = "UnitReplacement"
     paper_id = "f10"
     polarity = "invalid"
+    fault = "unit_changed"
+    changes = frozenset({"units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Replace some of the units; None where the text names none."""

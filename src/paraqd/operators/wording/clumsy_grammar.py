@@ -37,6 +37,7 @@ class ClumsyGrammar(Operator):
 
     name = "ClumsyGrammar"
     polarity = "valid"
+    changes = frozenset({"wording", "punctuation"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Make two to four kinds of slips; None where nothing can slip."""

@@ -30,6 +30,8 @@ class ImportantPhraseDeletion(Operator):
     name = "ImportantPhraseDeletion"
     paper_id = "f5"
     polarity = "invalid"
+    fault = "content_lost"
+    changes = frozenset({"wording"})
     needs = ("encoder", "parser")
 
     def __init__(self, *, k: int = 5) -> None:

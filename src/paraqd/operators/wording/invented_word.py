@@ -28,6 +28,8 @@ class InventedWord(Operator):
 
     name = "InventedWord"
     polarity = "invalid"
+    fault = "incoherent"
+    changes = frozenset({"wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Replace one word, in one place or everywhere; None where there is none long enough."""

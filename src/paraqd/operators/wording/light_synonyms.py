@@ -113,6 +113,7 @@ class LightSynonyms(Operator):
 
     name = "LightSynonyms"
     polarity = "valid"
+    changes = frozenset({"wording", "numbers", "units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Replace each chosen word wherever it stands; None where the text has none of the tables."""

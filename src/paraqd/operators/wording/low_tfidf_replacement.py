@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from paraqd.operators.base import Operator, Resources
+from paraqd.operators.base import EVERYTHING, Operator, Resources
 from paraqd.operators.text import splice
 from paraqd.operators.wording.vocabulary import Vocabulary, cased_like, is_term
 from paraqd.reading import Problem, Token
@@ -29,6 +29,8 @@ class LowTfidfReplacement(Operator):
 
     name = "LowTfidfReplacement"
     polarity = "valid"
+    changes = EVERYTHING
+    baseline = "UDA"
     needs = ("vocabulary",)
 
     def __init__(self, *, rate: float = 0.2) -> None:

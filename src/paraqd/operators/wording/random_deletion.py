@@ -29,6 +29,8 @@ class RandomDeletion(Operator):
     name = "RandomDeletion"
     paper_id = "fd"
     polarity = "invalid"
+    fault = "content_lost"
+    changes = frozenset({"wording", "punctuation"})
 
     def __init__(self, *, rate: float = 0.2) -> None:
         self.rate = rate

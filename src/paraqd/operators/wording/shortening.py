@@ -102,6 +102,7 @@ class Shortening(Operator):
 
     name = "Shortening"
     polarity = "valid"
+    changes = frozenset({"wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Leave words out or put them in; None where there are none and no place for any."""

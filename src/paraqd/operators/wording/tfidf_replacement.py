@@ -24,6 +24,8 @@ class TfidfReplacement(Operator):
     name = "TfidfReplacement"
     paper_id = "fc"
     polarity = "invalid"
+    fault = "incoherent"
+    changes = frozenset({"wording"})
     needs = ("vocabulary",)
 
     def __init__(self, *, rate: float = 0.2) -> None:

@@ -56,6 +56,7 @@ class Typography(Operator):
 
     name = "Typography"
     polarity = "valid"
+    changes = frozenset({"wording", "punctuation"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Make two or three kinds of slips; None where fewer than two are harmless."""
