@@ -1,11 +1,11 @@
-"""Measure what scoring costs, and write what follows for very many pairs into docs/scale.md.
+"""Measure the cost of scoring, and write docs/scale.md's section on cost for very many pairs.
 
     python bench/scale.py [--pairs 600] [--price 0.04] [--cores 64] [--show]
 
-Texts of three lengths are made here, from a few patterns; beside them are the texts of the open benchmark that comes
-with the package, which the arithmetic goes by. What a pair costs is measured in seconds of a core that the process had,
-so that other work on the machine disturbs little; what several workers do together is measured by the clock, and wants
-a machine that does nothing else. ``--show`` prints the section instead of writing it.
+The texts are of two sorts: texts of three lengths, generated from a few patterns, and those of the open benchmark that
+comes with the package. The estimates use the latter. The cost of a pair is measured in CPU time, so that other work on
+the machine matters little. Several workers together are measured in wall-clock time, on a machine that should do
+nothing else. ``--show`` prints the section instead of writing it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from paraqd.runs.target import Sink, Target, made_manifest
 from paraqd.version import __version__
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "scale.md"
-BEGIN, END = "<!-- measured: python bench/scale.py -->", "<!-- end of what is measured -->"
+BEGIN, END = "<!-- measured: python bench/scale.py -->", "<!-- end of the measured part -->"
 MODELS = ("default", "reading")
-LENGTHS = {"short": 1, "medium": 4, "long": 16}  # patterns one after the other, before the question
+LENGTHS = {"short": 1, "medium": 4, "long": 16}  # number of patterns before the question
 _SMALL = 240
 _ROWS_BEFORE = 60_000
 _BOOK = 600  # patterns in a text as long as a chapter
@@ -65,7 +65,7 @@ class Pair(NamedTuple):
 
 
 def pairs(count: int, patterns: int, seed: int = 0) -> list[Pair]:
-    """Make pairs, all different (what was read once is not read again), some with a number lost."""
+    """Return different pairs, some with a lost number. They differ because readings are cached."""
     rng = random.Random(f"{seed} {patterns}")
     made = []
     for i in range(count):
@@ -83,7 +83,7 @@ def pairs(count: int, patterns: int, seed: int = 0) -> list[Pair]:
 
 
 def real_pairs(count: int) -> list[Pair]:
-    """Return texts of the open benchmark, in an order of their own."""
+    """Return pairs of the open benchmark in a fixed random order."""
     found = [Pair(pair.question, pair.paraphrase) for pair in load_pairs(REAL)]
     random.Random(0).shuffle(found)
     return found[:count]
@@ -102,7 +102,7 @@ def write(folder: Path, made: list[Pair], *, files: int = 1) -> None:
 
 
 def rate(model: str, made: list[Pair]) -> float:
-    """Return the pairs that one core scores in a second."""
+    """Return how many pairs one core scores in a second."""
     scorer = Scorer.load(model, threads=1)
     scorer.score_pairs(made[:8])
     before = time.process_time()
@@ -111,12 +111,12 @@ def rate(model: str, made: list[Pair]) -> float:
 
 
 class _Held:
-    """A worker on the cluster that tells how much memory it has."""
+    """A worker on the cluster that reports its memory."""
 
     def tell(self, model: str, made: list[Pair]) -> tuple[float, float]:
-        """Return what the process had in memory at most, in MB, and how long loading took, in seconds of a core."""
+        """Return the peak memory of the process in MB, and the CPU seconds that loading took."""
         before = time.process_time()
-        # what a worker of a run has loaded, too
+        # a worker of a real run loads this too
         from paraqd.runs.score_folder import Model, ScoreJob  # noqa: F401
 
         scorer = Model(model).load(1)
@@ -128,7 +128,7 @@ class _Held:
 
 
 def memory(model: str) -> tuple[float, float]:
-    """Return what a worker on the cluster has in memory at most, in MB, and how long loading took."""
+    """Return the peak memory of a worker on the cluster in MB, and the CPU seconds that loading took."""
     import ray
 
     actor = ray.remote(_Held).options(num_cpus=1, runtime_env={"env_vars": {"OMP_NUM_THREADS": "1"}}).remote()
@@ -141,14 +141,14 @@ def memory(model: str) -> tuple[float, float]:
 
 
 class Timed(NamedTuple):
-    """How fast a run was."""
+    """The speed of a run."""
 
-    steady: float  # rows a second, once every worker had begun
+    steady: float  # rows per second, after every worker has started
     out_bytes: int
 
 
 def run(source: Path, out: Path, model: str, engine: Engine, part_rows: int) -> Timed:
-    """Score a folder and tell how long it took."""
+    """Score a folder and return its speed."""
     told: list[tuple[float, int]] = []
 
     def progress(stage: str, done: int, total: int | None) -> None:
@@ -169,14 +169,14 @@ def run(source: Path, out: Path, model: str, engine: Engine, part_rows: int) -> 
         say=lambda line: None,
     )
     done = [moment for moment in told if moment[1]]
-    done = done[len(done) // 3 :]  # by then every worker has begun
+    done = done[len(done) // 3 :]  # by then every worker has started
     spent = done[-1][0] - done[0][0]
     size = _together(out)
     return Timed((done[-1][1] - done[0][1]) / spent if spent else 0.0, size)
 
 
 def _together(out: Path) -> int:
-    """Return the bytes of all parts as one file: small parts have more footer than rows."""
+    """Return the size of all parts joined into one file, because small parts consist mostly of footer."""
     whole = pa.BufferOutputStream()
     rows = pa.concat_tables([pq.read_table(part, partitioning=None) for part in sorted(out.glob("part-*"))])
     pq.write_table(rows, whole, compression="zstd", compression_level=3)
@@ -185,7 +185,7 @@ def _together(out: Path) -> int:
 
 @contextmanager
 def cluster() -> Iterator[Callable[[int], Engine]]:
-    """Start a cluster that outlives a run, so that its own start does not count; give engines on it."""
+    """Start a cluster for several runs, so that its start does not count, and yield a maker of engines on it."""
     from paraqd.runs.ray_engine import on_ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -200,11 +200,11 @@ def cluster() -> Iterator[Callable[[int], Engine]]:
         ray.shutdown()
 
 
-# --- what grows with the number of files and parts ----------------------------------------------
+# --- cost that grows with the number of files and parts -----------------------------------------
 
 
 class Growth(NamedTuple):
-    """What each file and each part costs the process that leads a run."""
+    """The cost of each file and each part for the leading process of a run."""
 
     look_ms: float
     resume_ms: float
@@ -215,7 +215,7 @@ class Growth(NamedTuple):
 
 
 def read_over(folder: Path) -> dict[str, float]:
-    """Return the microseconds that a row costs which only stands before those of a part, by the sort of file."""
+    """Return the microseconds for skipping one row before a part, by file format."""
     folder.mkdir()
     rows = [pair._asdict() for pair in pairs(_ROWS_BEFORE, LENGTHS["medium"], 5)]
     pq.write_table(pa.Table.from_pylist(rows), folder / "pairs.parquet", compression="zstd")
@@ -233,7 +233,7 @@ def read_over(folder: Path) -> dict[str, float]:
 
 
 def growth(folder: Path) -> Growth:
-    """Measure what grows with the number of files and parts."""
+    """Measure the cost that grows with the number of files and parts."""
     write(folder / "many", pairs(600, 1, 2), files=300)
     began = time.monotonic()
     store = Store.at(str(folder / "many"))
@@ -296,7 +296,7 @@ def section(wanted: int, price: float, cores: int) -> str:
                     print(f"{model} on {workers}: {several[model][workers].steady:.1f} pairs/s", file=sys.stderr)
             each: dict[str, float] = {}
             for label, engine in (("local", here), ("ray", on_cluster(1))):
-                # parts of one row: what they take beside the row
+                # parts of one row each, to measure the cost of a part apart from its rows
                 taken = [run(folder / "small", folder / f"{label}-{i}", "reading", engine, 1).steady for i in (1, 2)]
                 each[label] = 1000 / max(taken) - 1000 / rates["reading"]["short"]
         out_bytes = several["default"][1].out_bytes / len(real)
@@ -306,7 +306,7 @@ def section(wanted: int, price: float, cores: int) -> str:
 
 
 class Facts(NamedTuple):
-    """All that was measured."""
+    """All measurements."""
 
     rates: dict[str, dict[str, float]]
     longest: dict[str, float]
@@ -319,13 +319,13 @@ class Facts(NamedTuple):
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table; all columns but the first are numbers."""
+    """Return a Markdown table in which all columns except the first are numbers."""
     lines = [" | ".join(header), " | ".join(["---", *["---:"] * (len(header) - 1)]), *(" | ".join(row) for row in rows)]
     return "\n".join(f"| {line} |" for line in lines)
 
 
 def written(facts: Facts, wanted: int, price: float, cores: int) -> str:
-    """Return the section that goes into the document."""
+    """Return the section for the document."""
     sizes = {length: pairs(50, patterns) for length, patterns in LENGTHS.items()}
     sizes[REAL] = real_pairs(500)
     mean = {length: sum(len(pair.question) for pair in made) / len(made) for length, made in sizes.items()}
@@ -337,14 +337,19 @@ def written(facts: Facts, wanted: int, price: float, cores: int) -> str:
             [[model, *(f"{facts.rates[model][length]:,.1f}" for length in sizes)] for model in MODELS],
         ),
         table(
-            ["one worker", "memory at most, MB", "loading, core-seconds", "a text of a book's chapter, core-seconds"],
+            [
+                "one worker",
+                "peak memory, MB",
+                "loading, core-seconds",
+                "a text as long as a book chapter, core-seconds",
+            ],
             [
                 [model, f"{facts.held[model][0]:,.0f}", f"{facts.held[model][1]:.1f}", f"{facts.longest[model]:.1f}"]
                 for model in MODELS
             ],
         ),
         table(
-            ["Ray workers on this machine, pairs per second by the clock", "1", "2", "2 by 1"],
+            ["Ray workers on this machine, pairs per second (wall clock)", "1", "2", "ratio"],
             [
                 [
                     model,
@@ -355,19 +360,19 @@ def written(facts: Facts, wanted: int, price: float, cores: int) -> str:
             ],
         ),
         table(
-            ["what a part costs beside its rows", "ms"],
+            ["cost of a part, without its rows", "ms"],
             [
-                ["written and made safe on disk, local engine", f"{facts.each['local']:.1f}"],
-                ["the same with Ray: handed out, worked on, reported", f"{facts.each['ray']:.1f}"],
-                ["footer read when a run goes on", f"{facts.grown.resume_ms:.1f}"],
-                ["an input file looked at before the run", f"{facts.grown.look_ms:.1f}"],
+                ["write it safely to disk, local engine", f"{facts.each['local']:.1f}"],
+                ["the same with Ray: assign, work, report", f"{facts.each['ray']:.1f}"],
+                ["read its footer when a run resumes", f"{facts.grown.resume_ms:.1f}"],
+                ["check an input file before the run", f"{facts.grown.look_ms:.1f}"],
             ],
         ),
-        f"A pair of {REAL} takes {facts.in_bytes:.0f} bytes of Parquet before and {facts.out_bytes:.0f} after, with "
-        "its evidence (zstd).",
-        "### What follows",
+        f"A pair of {REAL} takes {facts.in_bytes:.0f} bytes of Parquet before scoring and {facts.out_bytes:.0f} after, "
+        "with its evidence (zstd).",
+        "### Estimates for many pairs",
         arithmetic(facts, price, cores),
-        "### What gives way first",
+        "### Where it breaks first",
         limits(facts, cores),
     ]
     return "\n\n".join(blocks)
@@ -395,21 +400,21 @@ def arithmetic(facts: Facts, price: float, cores: int) -> str:
     header = [
         "pairs, model",
         "core-hours",
-        f"money at {price:g} a core-hour",
+        f"cost at {price:g} per core-hour",
         f"machines of {cores} cores for a day",
         "parts",
-        "minutes a part",
+        "minutes per part",
         "Parquet before → after, GB",
     ]
     note = (
-        "core-hours = pairs ÷ (pairs per core-second × 3600) + parts × cost of a part, at the rate of "
-        f"{REAL}; texts of other lengths cost as the first table says. The price is an example: `--price` sets it."
+        "Core-hours = pairs ÷ (pairs per core-second × 3600) + parts × cost of a part, at the rate of "
+        f"{REAL}. See the first table for texts of other lengths. The price is an example; `--price` sets another."
     )
     return f"{table(header, rows)}\n\n{note}"
 
 
 def limits(facts: Facts, cores: int) -> str:
-    """Say what gives way first, with the figures that say so."""
+    """Return a list of what breaks first, with figures."""
     grown = facts.grown
     parts = -(-(10**10) // MOST_ROWS)
     slots = MOST_ROWS / facts.rates["default"][REAL] / (facts.each["ray"] / 1000)
@@ -419,34 +424,35 @@ def limits(facts: Facts, cores: int) -> str:
     added = facts.each["ray"] - facts.each["local"]
     held = {model: cores * facts.held[model][0] / 1000 for model in MODELS}
     lines = [
-        f"**Many small files.** Each makes at least one part. 10 billion pairs in files of 1,000 would be {small:,.0f} "
-        f"files: {small * grown.look_ms / 3.6e6:,.1f} hours of looking at them ({grown.look_ms:.1f} ms each on a local "
-        f"disk, 16 at a time; object stores answer slower) before the first pair is scored, "
-        f"{small * grown.memory_bytes / 1e9:,.1f} GB in the leading process, a manifest of "
-        f"{small * grown.manifest_bytes / 1e9:,.1f} GB, and {small * facts.each['ray'] / 3.6e6:,.0f} hours of handing "
-        "out parts. Files of 100,000 rows and more cost nothing worth naming.",
-        f"**Skew.** A pair of {characters:,} characters takes the default model {facts.longest['default']:.1f} "
-        f"core-seconds, as much as {worst:,.0f} of the benchmark (beyond 64 windows of text the judge reads no more). "
-        "A part of long texts holds up the end of a run, never the other parts: `--part-rows` makes parts smaller.",
-        f"**Giant row groups and text files.** A row group that is larger than a part is read from its beginning for "
-        f"each part, {grown.over_us['parquet']:.1f} µs for a row that stands before it: the last part of a row group "
-        f"of a million rows begins {grown.over_us['parquet']:.1f} seconds late, one of ten million "
-        f"{10 * grown.over_us['parquet']:.0f}. A text file is read through by each worker that has a part of it, once, "
-        f"{grown.over_us['jsonl']:.1f} µs a row of JSON lines, and by the leading process before. Parquet with row "
-        "groups of 100,000 rows costs nothing worth naming.",
-        f"**The process that leads.** It holds {grown.memory_bytes:,.0f} bytes a part while it plans, and writes a "
-        f"manifest of {grown.manifest_bytes:.0f} bytes a part: for 10 billion pairs in large files ({parts:,} parts) "
-        f"{parts * grown.memory_bytes / 1e6:,.0f} MB and {parts * grown.manifest_bytes / 1e6:,.0f} MB. Going on after "
-        f"a kill reads a footer for each part, {grown.resume_ms:.1f} ms each here, 16 at a time.",
-        f"**Handing out parts.** A part costs {facts.each['ray']:.1f} ms with Ray and {facts.each['local']:.1f} ms "
-        f"without ({added:+.1f} ms). Even if all of it were the leader's, one leader would keep {slots:,.0f} workers "
-        f"busy with parts of {MOST_ROWS:,} rows and the default model; with parts of 1,024 rows "
-        f"{slots * 1024 / MOST_ROWS:,.0f}.",
-        f"**The object store** holds no rows: {grown.sent_bytes:,} bytes go through Ray for a part, both ways "
-        "together; the 128 MB that a cluster of our own gets are never filled.",
-        f"**Memory.** A machine of {cores} cores holds {cores} workers: {held['default']:,.0f} GB for the default "
-        f"model, {held['reading']:,.0f} GB for `reading`, and for each worker the part that it is making, compressed, "
-        f"at most {MOST_ROWS * facts.out_bytes / 1e6:,.0f} MB.",
+        f"**Many small files.** Each file makes at least one part. 10 billion pairs in files of 1,000 are {small:,.0f} "
+        f"files. Checking them takes {small * grown.look_ms / 3.6e6:,.1f} hours before the first pair is scored "
+        f"({grown.look_ms:.1f} ms each on a local disk, 16 at a time; object stores are slower). The leading process "
+        f"needs {small * grown.memory_bytes / 1e9:,.1f} GB, the manifest has {small * grown.manifest_bytes / 1e9:,.1f} "
+        f"GB, and assigning parts takes {small * facts.each['ray'] / 3.6e6:,.0f} hours. With files of 100,000 rows or "
+        "more, all of this is negligible.",
+        f"**Very long texts.** A pair of {characters:,} characters takes the default model "
+        f"{facts.longest['default']:.1f} core-seconds, as much as {worst:,.0f} pairs of the benchmark. (The judge "
+        "reads at most 64 windows of a text.) A part with long texts delays the end of a run, but no other part; "
+        "`--part-rows` makes parts smaller.",
+        f"**Large row groups and text files.** If a row group is larger than a part, each part reads it from its "
+        f"start: {grown.over_us['parquet']:.1f} µs per skipped row. The last part of a row group of a million rows starts "
+        f"{grown.over_us['parquet']:.1f} seconds late, of ten million rows {10 * grown.over_us['parquet']:.0f} "
+        f"seconds. A text file is read once by the leading process and once by each worker that has a part of it, at "
+        f"{grown.over_us['jsonl']:.1f} µs per row of JSON Lines. For Parquet with row groups of 100,000 rows, this is "
+        "negligible.",
+        f"**The leading process.** It needs {grown.memory_bytes:,.0f} bytes of memory and {grown.manifest_bytes:.0f} "
+        f"bytes of manifest per part. For 10 billion pairs in large files ({parts:,} parts), this is "
+        f"{parts * grown.memory_bytes / 1e6:,.0f} MB and {parts * grown.manifest_bytes / 1e6:,.0f} MB. To resume, it "
+        f"reads the footer of each part, {grown.resume_ms:.1f} ms each here, 16 at a time.",
+        f"**Assigning parts.** A part costs {facts.each['ray']:.1f} ms with Ray and {facts.each['local']:.1f} ms "
+        f"without ({added:+.1f} ms). Even if the leader needed all of this time, it could keep {slots:,.0f} workers busy with "
+        f"parts of {MOST_ROWS:,} rows and the default model, or {slots * 1024 / MOST_ROWS:,.0f} with parts of 1,024 "
+        "rows.",
+        f"**Ray's object store** holds no rows: {grown.sent_bytes:,} bytes per part go through Ray, in both directions "
+        "together. The 128 MB of a cluster that paraqd starts itself are never filled.",
+        f"**Memory.** A machine with {cores} cores runs {cores} workers. They need {held['default']:,.0f} GB for the "
+        f"default model and {held['reading']:,.0f} GB for `reading`, and each worker at most "
+        f"{MOST_ROWS * facts.out_bytes / 1e6:,.0f} MB for the compressed part it is making.",
     ]
     return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
 
@@ -461,8 +467,8 @@ def _processor() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--pairs", type=int, default=600, help="pairs of each length for the default model")
-    parser.add_argument("--price", type=float, default=0.04, help="of a core-hour, an example")
-    parser.add_argument("--cores", type=int, default=64, help="of a machine")
+    parser.add_argument("--price", type=float, default=0.04, help="price of a core-hour")
+    parser.add_argument("--cores", type=int, default=64, help="cores of a machine")
     parser.add_argument("--show", action="store_true", help="print the section and change nothing")
     given = parser.parse_args()
     text = section(given.pairs, given.price, given.cores)
