@@ -435,19 +435,19 @@ def limits(facts: Facts, cores: int) -> str:
         "reads at most 64 windows of a text.) A part with long texts delays the end of a run, but no other part; "
         "`--part-rows` makes parts smaller.",
         f"**Large row groups and text files.** If a row group is larger than a part, each part reads it from its "
-        f"start: {grown.over_us['parquet']:.1f} µs per skipped row. The last part of a row group of a million rows starts "
-        f"{grown.over_us['parquet']:.1f} seconds late, of ten million rows {10 * grown.over_us['parquet']:.0f} "
-        f"seconds. A text file is read once by the leading process and once by each worker that has a part of it, at "
-        f"{grown.over_us['jsonl']:.1f} µs per row of JSON Lines. For Parquet with row groups of 100,000 rows, this is "
-        "negligible.",
+        f"start: {grown.over_us['parquet']:.1f} µs per skipped row. The last part of a row group of a million "
+        f"rows starts {grown.over_us['parquet']:.1f} seconds late, of ten million "
+        f"rows {10 * grown.over_us['parquet']:.0f} seconds. A text file is read once by the leading process and once by each "
+        f"worker that has a part of it, at {grown.over_us['jsonl']:.1f} µs per row of JSON Lines. For Parquet with row groups of "
+        "100,000 rows, this is negligible.",
         f"**The leading process.** It needs {grown.memory_bytes:,.0f} bytes of memory and {grown.manifest_bytes:.0f} "
         f"bytes of manifest per part. For 10 billion pairs in large files ({parts:,} parts), this is "
         f"{parts * grown.memory_bytes / 1e6:,.0f} MB and {parts * grown.manifest_bytes / 1e6:,.0f} MB. To resume, it "
         f"reads the footer of each part, {grown.resume_ms:.1f} ms each here, 16 at a time.",
         f"**Assigning parts.** A part costs {facts.each['ray']:.1f} ms with Ray and {facts.each['local']:.1f} ms "
-        f"without ({added:+.1f} ms). Even if the leader needed all of this time, it could keep {slots:,.0f} workers busy with "
-        f"parts of {MOST_ROWS:,} rows and the default model, or {slots * 1024 / MOST_ROWS:,.0f} with parts of 1,024 "
-        "rows.",
+        f"without ({added:+.1f} ms). Even if the leader needed all of this time, it could keep {slots:,.0f} "
+        f"workers busy with parts of {MOST_ROWS:,} rows and the default model, or {slots * 1024 / MOST_ROWS:,.0f} with "
+        "parts of 1,024 rows.",
         f"**Ray's object store** holds no rows: {grown.sent_bytes:,} bytes per part go through Ray, in both directions "
         "together. The 128 MB of a cluster that paraqd starts itself are never filled.",
         f"**Memory.** A machine with {cores} cores runs {cores} workers. They need {held['default']:,.0f} GB for the "
