@@ -437,9 +437,9 @@ def limits(facts: Facts, cores: int) -> str:
         f"**Large row groups and text files.** If a row group is larger than a part, each part reads it from its "
         f"start: {grown.over_us['parquet']:.1f} µs per skipped row. The last part of a row group of a million "
         f"rows starts {grown.over_us['parquet']:.1f} seconds late, of ten million "
-        f"rows {10 * grown.over_us['parquet']:.0f} seconds. A text file is read once by the leading process and once by each "
-        f"worker that has a part of it, at {grown.over_us['jsonl']:.1f} µs per row of JSON Lines. For Parquet with row groups of "
-        "100,000 rows, this is negligible.",
+        f"rows {10 * grown.over_us['parquet']:.0f} seconds. A text file is read once by the leading process and once "
+        f"by each worker that has a part of it, at {grown.over_us['jsonl']:.1f} µs per row of JSON Lines. For Parquet "
+        "with row groups of 100,000 rows, this is negligible.",
         f"**The leading process.** It needs {grown.memory_bytes:,.0f} bytes of memory and {grown.manifest_bytes:.0f} "
         f"bytes of manifest per part. For 10 billion pairs in large files ({parts:,} parts), this is "
         f"{parts * grown.memory_bytes / 1e6:,.0f} MB and {parts * grown.manifest_bytes / 1e6:,.0f} MB. To resume, it "
