@@ -24,8 +24,7 @@ from paraqd.evaluation.intervals import Estimate
 from paraqd.evaluation.report import Scored, build_report
 from paraqd.generators.encoder import DEFAULT_ENCODER, load_encoder
 from paraqd.scoring.cosine import cosine_scores
-from paraqd.scoring.fused import FusedJudge
-from paraqd.scoring.fusion import Fusion
+from paraqd.scoring.fused import FusedMethod
 
 SETS = {"aquarat": "AquaRAT", "sawp": "SAWP", "awp-variants": "awp-variants"}
 # scikit-learn's macro F1 follows from the published precision and recall; separation is published
@@ -58,9 +57,8 @@ def scorers(encoder: str | None, others: Sequence[str]) -> dict[str, Callable[[S
         return lambda pairs: [v.score for v in scorer.score_pairs([(p.question, p.paraphrase) for p in pairs])]
 
     fused = Scorer.load()
-    judge: FusedJudge = fused._judge  # type: ignore[assignment]
-    fusion: Fusion = judge._fusion
-    model_only = Scorer(name="model", digest="", judge=FusedJudge(replace(fusion, weights={}), judge._model))
+    method: FusedMethod = fused.method  # type: ignore[assignment]
+    model_only = Scorer(name="model", digest="", method=FusedMethod(replace(method.fusion, weights={}), method.judge))
     found = {
         "pretrained cosine (all-MiniLM-L6-v2)": cosine,
         "best rule of twenty lines (digits, question mark, cosine > 0.9)": lambda pairs: rule(pairs, cosine(pairs)),

@@ -87,7 +87,7 @@ def test_the_signature_covers_facts_weights_and_tokenizer(folder):
 def test_kinds_are_matched_by_name(folder):
     kinds = read_model_folder(folder).facts["kinds"]
     change_facts(folder, kinds=kinds[::-1])
-    names = Scorer.load(folder)._judge._model.kinds
+    names = Scorer.load(folder).method.judge.kinds
     assert names == tuple(EvidenceKind(kind) for kind in kinds[::-1])
     change_facts(folder, kinds=[*kinds[:-1], "colour_changed"])
     with pytest.raises(ModelError, match="'colour_changed', which this version does not know"):

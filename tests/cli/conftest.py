@@ -44,7 +44,7 @@ class DigitScorer:
             raise ValueError("one of them is refused")
         return lambda: self.score_pairs(pairs)
 
-    def score_pairs(self, pairs, on_progress=None):
+    def score_pairs(self, pairs, progress=None):
         if self.stops_after is not None and sum(self.sizes) >= self.stops_after:
             raise KeyboardInterrupt
         self.sizes.append(len(pairs))

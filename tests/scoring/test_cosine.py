@@ -61,6 +61,6 @@ def test_no_pairs():
 def test_progress_ends_at_the_number_of_texts():
     seen = []
     pairs = [("a" * i, "b" * i) for i in range(1, 601)]
-    scores = cosine_scores(Toy(), pairs, on_progress=lambda done, total: seen.append((done, total)))
+    scores = cosine_scores(Toy(), pairs, progress=lambda stage, done, total, note="": seen.append((done, total)))
     assert seen == [(512, 1200), (1024, 1200), (1200, 1200)]
     assert (scores == 0).all()

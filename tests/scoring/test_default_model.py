@@ -12,7 +12,7 @@ import paraqd
 from paraqd import EvidenceKind, Scorer
 from paraqd.errors import ModelError
 from paraqd.evaluation.checklist import load_cases
-from paraqd.scoring.markup import plain
+from paraqd.scoring.markup import remove_markup
 
 FOLDER = Path(paraqd.__file__).parent / "models" / "default"
 BUS = "A bus drove 150 km from Lyon at a steady speed of 50 km/h. How many hours did the ride take in all?"
@@ -83,7 +83,7 @@ def test_every_invalid_verdict_has_evidence_that_shows_where(judged):
 def test_the_words_of_a_sentence_that_quotes_stand_in_its_texts(judged):
     cases, verdicts = judged
     for case, verdict in zip(cases, verdicts, strict=True):
-        texts = " ".join(f"{plain(case.question).text} {plain(case.paraphrase).text}".split())
+        texts = " ".join(f"{remove_markup(case.question).text} {remove_markup(case.paraphrase).text}".split())
         for piece in verdict.evidence:
             for quoted in re.findall(r"“([^”…]+)”", piece.message):
                 assert quoted in texts, piece
@@ -133,7 +133,7 @@ def test_a_score_does_not_depend_on_neighbours_order_or_threads(scorer, pairs):
 
 def test_pairs_that_the_reading_decides_have_the_same_verdict_without_skipping(scorer, pairs):
     asked = []
-    judge = scorer._judge._model
+    judge = scorer.method.judge
     begin = judge.begin
     judge.begin = lambda texts: asked.append(len(texts)) or begin(texts)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraqd import Scorer
-from paraqd.scoring.markup import plain
+from paraqd.scoring.markup import remove_markup
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from paraqd.scoring.markup import plain
     ],
 )
 def test_what_a_reader_sees(text, seen):
-    assert plain(text).text == seen
+    assert remove_markup(text).text == seen
 
 
 def test_references_do_not_change_the_verdict():
@@ -84,7 +84,7 @@ def test_what_differs_is_not_held_for_the_same(question, paraphrase):
 
 
 def test_marks_that_look_like_a_formula_take_no_time():
-    assert plain("It costs $" + r"\n" * 60 + " in all").text
+    assert remove_markup("It costs $" + r"\n" * 60 + " in all").text
 
 
 def test_a_formula_at_fault_has_a_span():

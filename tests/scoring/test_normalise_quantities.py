@@ -6,7 +6,7 @@ import pytest
 
 from paraqd.reading import read
 from paraqd.scoring.evidence.quantities import match_quantities
-from paraqd.scoring.normalise_quantities import harmonise
+from paraqd.scoring.normalise_quantities import normalise_quantities
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,9 @@ from paraqd.scoring.normalise_quantities import harmonise
 )
 def test_lists(question, paraphrase, made):
     here, there = read(question), read(paraphrase)
-    found = harmonise(here, there, match_quantities(here, there))
+    found = normalise_quantities(here, there, match_quantities(here, there))
     assert found.text == made
-    assert found.back(0, len(found.text)) == (0, len(paraphrase))
+    assert found.original_span(0, len(found.text)) == (0, len(paraphrase))
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,6 @@ def test_lists(question, paraphrase, made):
 )
 def test_more_of_what_is_got(question, paraphrase, made):
     here, there = read(question), read(paraphrase)
-    found = harmonise(here, there, match_quantities(here, there))
+    found = normalise_quantities(here, there, match_quantities(here, there))
     assert found.text == (made or paraphrase)
-    assert found.back(0, len(found.text)) == (0, len(paraphrase))
+    assert found.original_span(0, len(found.text)) == (0, len(paraphrase))

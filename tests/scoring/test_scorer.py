@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ import pytest
 from paraqd import EvidenceKind, Scorer
 from paraqd.errors import ModelError
 from paraqd.scoring.fusion import Fusion
+from paraqd.scoring.verdict import VerdictTerms
 
 BAG = "A bag of cat food weighs 7 pounds and 4 ounces. How much does the bag weigh in ounces?"
 PAIRS = [
@@ -108,6 +110,14 @@ def test_nothing_heavy_is_imported():
         ('{"format": 1}', "no weights"),
         ('{"format": 1, "fusion": {"bias": "x"}}', "cannot be read"),
         ('{"format": 1, "fusion": {"bias": 0, "weights": {"number_lost": 1}}}', "wrong sign"),
+        ('{"format": 1, "fusion": {"bias": NaN, "weights": {}}}', "NaN is not a number"),
+        ('{"format": 1, "fusion": {"bias": 1e999, "weights": {}}}', "weight for bias is not a finite number"),
+        ('{"format": 1, "fusion": {"bias": 0, "weights": {"number_lost": -1e999}}}', "number_lost is not a finite"),
+        ('{"format": 1, "fusion": {"bias": 0, "weights": {}, "model_weight": 1e999}}', "model_weight is not a finite"),
+        ('{"format": 1, "fusion": {"bias": 0, "weights": {}, "ceiling": 1e999}}', "ceiling is not a finite number"),
+        ('{"format": 1, "fusion": {"bias": 0, "weights": {}, "presumed": 1e999}}', "presumed is not a finite number"),
+        ('{"format": 1, "kind": "reading", "fusion": {"bias": 0, "weights": {}}, "threshold": 5}', "threshold .* is 5"),
+        ('{"format": 1, "kind": "reading", "fusion": {"bias": 0, "weights": {}}, "threshold": "abc"}', "is 'abc'"),
     ],
 )
 def test_a_broken_model_folder_is_one_line(tmp_path, content, message):
@@ -116,6 +126,15 @@ def test_a_broken_model_folder_is_one_line(tmp_path, content, message):
     with pytest.raises(ModelError, match=message) as caught:
         Scorer.load(tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_score_that_is_not_finite_is_an_error_and_never_a_verdict():
+    terms = VerdictTerms(0.5, "")
+    for score in (math.nan, math.inf, -math.inf):
+        with pytest.raises(ModelError, match="not a number"):
+            terms.verdict(score)
+        with pytest.raises(ModelError, match="not a number"):
+            Fusion(1.0, {}, 1.0).score([], score)
 
 
 def test_every_finding_lowers_the_score_and_more_lower_it_further():

@@ -22,7 +22,8 @@ from paraqd.generators.encoder import load_encoder
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.judge import session as onnx_session
 from paraqd.scoring.judge.bi_encoder import BiEncoder
-from paraqd.scoring.judge.cross_encoder import CrossModel
+from paraqd.scoring.judge.cross_encoder import CrossEncoder
+from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.training.export import _config, _weights, export_model
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
 from paraqd.training.onnx_graph import OPSET, InputRange, _Graph, judge_graph
@@ -88,14 +89,14 @@ def test_the_cosine_is_that_of_torch_and_eight_bits_move_it_little(bi_encoder, t
 
 def test_the_judge_is_that_of_torch(judge, tokenizer, tmp_path):
     export_model(judge, tmp_path / "full", pairs=PAIRS[:2], bits=32)
-    (found, _) = CrossModel(tmp_path / "full").judge(PAIRS[:2])
+    (found, _) = CrossEncoder(tmp_path / "full").begin([prepare_pair(*pair) for pair in PAIRS[:2]])()
     inputs = tokenizer(*PAIRS[0], return_tensors="pt", return_token_type_ids=True)
     inputs["token_type_ids"] = torch.tensor([[part or 0 for part in sequence_ids(tokenizer, *PAIRS[0])]])
     with torch.inference_mode():
         valid, kinds, places = load_judge(judge).eval()(**inputs)
-    assert found.valid == pytest.approx(float(valid[0]), abs=1e-4)
-    assert found.kinds == pytest.approx(torch.softmax(kinds[0], -1).tolist(), abs=1e-4)
-    marks = [mark.fault for mark in found.question]
+    assert found.log_odds == pytest.approx(float(valid[0]), abs=1e-4)
+    assert found.kind_probabilities == pytest.approx(torch.softmax(kinds[0], -1).tolist(), abs=1e-4)
+    marks = [mark.fault for mark in found.question_places]
     assert np.allclose(marks, places[0, 1 : 1 + len(marks)].numpy(), atol=1e-4)
 
 

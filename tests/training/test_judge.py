@@ -17,6 +17,8 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification
 
 from paraqd.data.faulty_pairs import FaultyPair
+from paraqd.scoring.judge.pair_tokens import PairTokenizer
+from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.training.export import export_model
 from paraqd.training.judge_batches import NO_ROW, DeviceRows, plan_epoch
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
@@ -60,9 +62,23 @@ def test_tokens_know_whether_they_are_at_fault(tokenizer, pairs):
 
 def test_equal_quantities_look_equal_to_the_judge(tokenizer):
     pair = FaultyPair("a", "It takes half an hour.", "30 minutes it takes.", 1)
-    plain, made = (tokenize_pairs([pair], tokenizer, harmony=harmony) for harmony in (False, True))
-    assert "half" in tokenizer.convert_ids_to_tokens(made.ids)[8:]
-    assert "half" not in tokenizer.convert_ids_to_tokens(plain.ids)[8:]
+    tokens = tokenizer.convert_ids_to_tokens(tokenize_pairs([pair], tokenizer).ids)
+    assert tokens.count("half") == 2 and "minutes" not in tokens
+
+
+def test_training_and_scoring_give_a_pair_the_same_token_ids(tokenizer, tmp_path):
+    texts = [
+        ("It takes half an hour.", "30 minutes it takes."),
+        ("TOM HAS 5 PENS AND A BOY. HOW MANY?", "Tom has <b>5</b>&nbsp;pens and a boy. How many?"),
+        ("Tom has $5$ pens.", "Tom\u200b has five pens \u2010 how many?"),
+    ]
+    tokenizer.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
+    served = PairTokenizer.from_file(tmp_path / "tokenizer.json")
+    pairs = served.encode_pairs([prepare_pair(*pair).texts for pair in texts])
+    rows = [served.row(pair, pair.windows()[0]) for pair in pairs]
+    trained = tokenize_pairs([FaultyPair("a", *pair, 1) for pair in texts], tokenizer)
+    assert trained.ids.tolist() == [token for row in rows for token in row.ids.tolist()]
+    assert trained.types.tolist() == [part for row in rows for part in row.types.tolist()]
 
 
 def test_every_pair_is_in_one_batch_of_an_epoch():

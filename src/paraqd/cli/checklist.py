@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from paraqd.evaluation.checklist import CapabilityRow, ChecklistReport, Judge, Outcome
+    from paraqd.progress import Progress
     from paraqd.scoring.verdict import Span
 
 EXAMPLE = "Example: paraqd checklist --capability unit_swapped --failures 5"
@@ -24,8 +25,6 @@ _SHOWN = "What is shown"
 _COSINE = "cosine"
 _EXAMPLES = 2  # for each capability, unless --failures says otherwise
 _GOOD, _FAIR = 0.95, 0.8
-
-OnProgress = Callable[[int, int], None]
 
 
 def checklist(
@@ -71,7 +70,7 @@ def checklist(
     chosen = [name for given in capability or () for name in names_in(given) or ()]
     found = load_cases(cases, capabilities=chosen if capability else None)
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
-        judge = _judge(scorer, mode, threshold, lambda done, total: bar.update("scoring", done, total))
+        judge = _judge(scorer, mode, threshold, bar.update)
         report = run_checklist(judge, found)
     if as_json:
         write_json({"scorer": scorer, **report.to_dict(failures=failures)})
@@ -83,7 +82,7 @@ def checklist(
         raise typer.Exit(1)
 
 
-def _judge(scorer: str, mode: Mode | None, threshold: float | None, on_progress: OnProgress) -> Judge:
+def _judge(scorer: str, mode: Mode | None, threshold: float | None, progress: Progress) -> Judge:
     """Return what judges the pairs; whatever cannot be loaded is known before the work."""
     from paraqd.cli.options import load_scorer
 
@@ -91,12 +90,12 @@ def _judge(scorer: str, mode: Mode | None, threshold: float | None, on_progress:
     if mode is not None and (named or scorer == _COSINE):
         raise typer.BadParameter(f"--mode is for a model folder: --scorer {scorer} says it already")
     if scorer == _COSINE:
-        return _cosine(threshold, on_progress)
+        return _cosine(threshold, progress)
     loaded = load_scorer(None if named else scorer, Mode(scorer) if named else mode or Mode.fused, threshold)
-    return lambda pairs: loaded.score_pairs(pairs, on_progress=on_progress)
+    return lambda pairs: loaded.score_pairs(pairs, progress=progress)
 
 
-def _cosine(threshold: float | None, on_progress: OnProgress) -> Judge:
+def _cosine(threshold: float | None, progress: Progress) -> Judge:
     from paraqd.evaluation.checklist import judge_by
     from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder, load_encoder
     from paraqd.scoring.cosine import cosine_scores
@@ -106,9 +105,7 @@ def _cosine(threshold: float | None, on_progress: OnProgress) -> Judge:
     cut = THRESHOLD if threshold is None else threshold
     encoder = load_encoder()
     signed = signature(DEFAULT_ENCODER, folder_hash(encoder_folder()), "encoder", cut)
-    return judge_by(
-        lambda pairs: cosine_scores(encoder, pairs, on_progress=on_progress), threshold=cut, signature=signed
-    )
+    return judge_by(lambda pairs: cosine_scores(encoder, pairs, progress=progress), threshold=cut, signature=signed)
 
 
 def _show(report: ChecklistReport, failures: int) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from paraqd.data.pairs import Pair
     from paraqd.data.tables import Columns
     from paraqd.evaluation.report import Scored
+    from paraqd.progress import Progress
 
 OnProgress = Callable[[str, int, int], None]
 
@@ -59,7 +60,7 @@ class Model:
 
     name: str
     signature: str
-    score: Callable[[list[tuple[str, str]], Callable[[int, int], None]], list[float]]
+    score: Callable[[list[tuple[str, str]], Progress], list[float]]
 
 
 def columns_of(source: str, question: str | None, paraphrase: str | None, label: str | None) -> Columns:
@@ -158,7 +159,7 @@ def _load(name_or_folder: str, option: str, device: str | None, threshold: float
         return Model(
             scorer.name,
             scorer.signature,
-            lambda pairs, told: [verdict.score for verdict in scorer.score_pairs(pairs, on_progress=told)],
+            lambda pairs, told: [verdict.score for verdict in scorer.score_pairs(pairs, progress=told)],
         )
     try:
         encoder = load_encoder(name_or_folder, device=device)
@@ -168,13 +169,13 @@ def _load(name_or_folder: str, option: str, device: str | None, threshold: float
     return Model(
         encoder.name,
         signature(encoder.name, digits, "encoder", threshold),
-        lambda pairs, told: cosine_scores(encoder, pairs, on_progress=told).tolist(),
+        lambda pairs, told: cosine_scores(encoder, pairs, progress=told).tolist(),
     )
 
 
 def _scored_by(model: Model, pairs: Sequence[Pair], on_progress: OnProgress) -> Scored:
-    def told(done: int, total: int) -> None:
-        on_progress(f"scoring with {model.name}", done, total)
+    def told(stage: str, done: int, total: int | None, note: str = "", /) -> None:
+        on_progress(f"{stage} with {model.name}", done, total or 0)
 
     texts = [(pair.question, pair.paraphrase) for pair in pairs]
     return _scored(model.name, model.signature, pairs, model.score(texts, told))

@@ -1,4 +1,4 @@
-"""The paper's score: the cosine of two sentence embeddings."""
+"""Score pairs by the paper's method: the cosine of two sentence embeddings."""
 
 from __future__ import annotations
 
@@ -7,33 +7,46 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from paraqd.progress import Progress, silent
+from paraqd.scoring.judge.bi_encoder import BiEncoder
+from paraqd.scoring.verdict import Verdict, VerdictTerms
 from paraqd.text_check import is_blank, pair_problem
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
-Begin = Callable[[Sequence[str]], Callable[[], NDArray[np.floating]]]
-OnProgress = Callable[[int, int], None]
 
-_CHUNK = 512  # texts handed over at once: progress can be shown, and memory stays small
+_AT_ONCE = 512  # texts embedded together, so that progress is shown and memory stays small
+
+
+class CosineMethod:
+    """The paper's way to score: the cosine, without evidence."""
+
+    def __init__(self, encoder: BiEncoder) -> None:
+        self._encoder = encoder
+
+    def begin(self, pairs: Sequence[tuple[str, str]], terms: VerdictTerms) -> Callable[[], list[Verdict]]:
+        """Start embedding the texts, and return a function that waits for the verdicts."""
+        wait = _begin_cosines(self._encoder.begin, pairs)
+        return lambda: [terms.verdict(float(score)) for score in wait()]
 
 
 def cosine_scores(
-    embed: Embed, pairs: Sequence[tuple[str, str]], *, on_progress: OnProgress | None = None
+    embed: Embed, pairs: Sequence[tuple[str, str]], *, progress: Progress = silent
 ) -> NDArray[np.float64]:
     """Return the cosine of question and paraphrase for each pair, from -1 to 1.
 
     Parameters
     ----------
     embed
-        Turns texts into rows of unit length.
+        A function that turns texts into rows of unit length.
     pairs
         (question, paraphrase). Identical texts score exactly 1, a blank paraphrase exactly -1.
-    on_progress
-        Called with the number of texts done and their total.
+    progress
+        A callback; it counts texts.
 
     Raises
     ------
     ValueError
-        Where a question is blank, or something is not a string.
+        If a question is blank or a text is not a string.
 
     Examples
     --------
@@ -43,50 +56,44 @@ def cosine_scores(
     ...     return np.array(counts) / np.linalg.norm(counts, axis=1, keepdims=True)
     >>> cosine_scores(letters, [("aab", "aab"), ("aab", "abb"), ("aab", " ")]).round(3).tolist()
     [1.0, 0.8, -1.0]
+
     """
-
-    def begin(texts: Sequence[str]) -> Callable[[], NDArray[np.floating]]:
-        return lambda: _embedded(embed, texts, on_progress)
-
-    return begin_cosines(begin, pairs)()
+    return _begin_cosines(lambda texts: lambda: _embed_all(embed, texts, progress), pairs)()
 
 
-def begin_cosines(begin: Begin, pairs: Sequence[tuple[str, str]]) -> Callable[[], NDArray[np.float64]]:
-    """Begin what `cosine_scores` does with an encoder that works meanwhile, and return what waits for the cosines."""
+def _begin_cosines(
+    begin: Callable[[Sequence[str]], Callable[[], NDArray[np.floating]]], pairs: Sequence[tuple[str, str]]
+) -> Callable[[], NDArray[np.float64]]:
+    """Start embedding the texts of pairs, and return a function that waits for the cosines."""
     scores = np.empty(len(pairs), dtype=np.float64)
-    waiting: list[int] = []
+    differing: list[int] = []
     for i, (question, paraphrase) in enumerate(pairs):
-        _check(i, question, paraphrase)
+        if problem := pair_problem(question, paraphrase, longest=None, unicode=False):
+            raise ValueError(f"pair {i + 1}: {problem}")
         if is_blank(paraphrase):
             scores[i] = -1.0
         elif question == paraphrase:
             scores[i] = 1.0
         else:
-            waiting.append(i)
-    distinct = sorted(dict.fromkeys(text for i in waiting for text in pairs[i]), key=len)
+            differing.append(i)
+    distinct = sorted(dict.fromkeys(text for i in differing for text in pairs[i]), key=len)
     place = {text: i for i, text in enumerate(distinct)}
     wait = begin(distinct) if distinct else None
 
     def finish() -> NDArray[np.float64]:
         if wait is not None:
             rows = np.asarray(wait(), dtype=np.float64)
-            left, right = (rows[[place[pairs[i][side]] for i in waiting]] for side in (0, 1))
-            scores[waiting] = np.clip(np.einsum("ij,ij->i", left, right), -1.0, 1.0)
+            left, right = (rows[[place[pairs[i][side]] for i in differing]] for side in (0, 1))
+            scores[differing] = np.clip(np.einsum("ij,ij->i", left, right), -1.0, 1.0)
         return scores
 
     return finish
 
 
-def _check(number: int, question: object, paraphrase: object) -> None:
-    if problem := pair_problem(question, paraphrase, longest=None, unicode=False):
-        raise ValueError(f"pair {number + 1}: {problem}")
-
-
-def _embedded(embed: Embed, texts: Sequence[str], on_progress: OnProgress | None) -> NDArray[np.floating]:
+def _embed_all(embed: Embed, texts: Sequence[str], progress: Progress) -> NDArray[np.floating]:
     """Embed texts, some hundred at a time."""
     parts = []
-    for start in range(0, len(texts), _CHUNK):
-        parts.append(np.asarray(embed(texts[start : start + _CHUNK]), dtype=np.float64))
-        if on_progress is not None:
-            on_progress(min(start + _CHUNK, len(texts)), len(texts))
+    for start in range(0, len(texts), _AT_ONCE):
+        parts.append(np.asarray(embed(texts[start : start + _AT_ONCE]), dtype=np.float64))
+        progress("scoring", min(start + _AT_ONCE, len(texts)), len(texts))
     return np.concatenate(parts)

@@ -1,4 +1,4 @@
-"""From findings to a score: a sum of weights, never above 0 for a finding, through a calibrated logistic curve."""
+"""Combine findings and a learned judge into a score: a weighted sum through a calibrated logistic curve."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from paraqd.errors import ModelError
 from paraqd.scoring.evidence.finding import Finding
 from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 
-_MOST = 3  # of one sort: a fourth lost number adds nothing
+_MOST_COUNTED = 3  # findings with the same feature; a fourth lost number adds nothing
+_MOST_LOG_ODDS = 60.0
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """What each finding weighs.
+    """The weights of findings and of the learned judge.
 
     Attributes
     ----------
     bias : float
-        The log-odds of a pair without findings (and, where a model takes part, an even answer of the model).
+        The log-odds of a pair without findings (and, with a judge, if the judge is undecided).
     weights : mapping
-        Log-odds for the first finding of each feature; none is above 0, so that evidence never helps a paraphrase.
+        Log-odds for the first finding of each feature. No weight is above 0: evidence never raises a score.
     model_weight : float
-        What the log-odds of the learned model count; not below 0.
+        The weight of the judge's log-odds; not below 0.
     ceiling : float
-        Log-odds that the learned model is not expected to exceed for a pair whose findings weigh much.
+        The log-odds that the judge is not expected to exceed for a pair with strong findings.
     presumed : float
-        The log-odds that it gives, in the mean, for pairs that are decided without it.
+        The judge's mean log-odds for pairs that are decided without it.
 
     """
 
@@ -41,40 +42,59 @@ class Fusion:
     presumed: float = 0.0
 
     def __post_init__(self) -> None:
-        helping = [name for name, weight in self.weights.items() if weight > 0]
-        if helping or self.model_weight < 0:
-            raise ModelError(f"weights of the wrong sign: {', '.join(helping) or 'the model'}")
+        numbers = {"bias": self.bias, "model_weight": self.model_weight, "presumed": self.presumed, **self.weights}
+        if bad := [name for name, value in numbers.items() if not math.isfinite(value)]:
+            raise ModelError(f"the model's weight for {bad[0]} is not a finite number: install or train it again")
+        if math.isnan(self.ceiling) or self.ceiling == -math.inf:
+            raise ModelError("the model's ceiling is not a number: install or train it again")
+        positive = [name for name, weight in self.weights.items() if weight > 0]
+        if positive or self.model_weight < 0:
+            raise ModelError(f"weights of the wrong sign: {', '.join(positive) or 'the model'}")
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Fusion:
-        """Read it from a model folder's ``paraqd.json``."""
+        """Return the fusion that a model folder's ``paraqd.json`` describes."""
         try:
             weights = {str(name): float(weight) for name, weight in facts["weights"].items()}
             ceiling = float(facts.get("ceiling", math.inf))
             presumed = float(facts.get("presumed", 0.0))
-            return cls(float(facts["bias"]), weights, float(facts.get("model_weight", 0.0)), ceiling, presumed)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise ModelError("the model's fusion cannot be read: train or install it again") from None
+            fusion = cls(float(facts["bias"]), weights, float(facts.get("model_weight", 0.0)), ceiling, presumed)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise ModelError("the model's fusion cannot be read: install or train it again") from None
+        if "ceiling" in facts and not math.isfinite(ceiling):
+            raise ModelError("the model's ceiling is not a finite number: install or train it again")
+        return fusion
 
     def log_odds(self, features: Iterable[str], model: float = 0.0) -> float:
         """Return the log-odds that a pair with these features is valid."""
         counts = Counter(features)
-        # the second finding of a sort counts half as much, the third a third
-        spoken = sum(
-            self.weights.get(name, 0.0) * sum(1 / (n + 1) for n in range(min(count, _MOST)))
+        # the second finding with the same feature counts half as much, the third a third
+        found = sum(
+            self.weights.get(name, 0.0) * sum(1 / (n + 1) for n in range(min(count, _MOST_COUNTED)))
             for name, count in counts.items()
         )
-        return self.bias + spoken + self.model_weight * model
+        return self.bias + found + self.model_weight * model
 
     def score(self, features: Iterable[str], model: float = 0.0) -> float:
-        """Return the score from -1 to 1."""
-        return score_of(1 / (1 + math.exp(-max(-60.0, min(60.0, self.log_odds(features, model))))))
+        """Return the score from -1 to 1.
+
+        Raises
+        ------
+        ModelError
+            If the log-odds are not a number: such a pair must not pass for valid.
+
+        """
+        log_odds = self.log_odds(features, model)
+        if not math.isfinite(log_odds):
+            raise ModelError("the model gave a score that is not a number: install or train it again")
+        return score_of(1 / (1 + math.exp(-max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, log_odds)))))
 
     def decided(self, features: Iterable[str], threshold: float) -> bool:
-        """Tell whether a pair with these features is taken for invalid without asking the learned model.
+        """Return True if a pair with these features is invalid, whatever the judge may say.
 
-        That is where log-odds of the ceiling would not make it valid. The ceiling was found for the usual threshold:
-        what is invalid there is so above it, too; below it the model is asked.
+        That is so if the judge could not make the pair valid even with log-odds at the ceiling. The ceiling was found
+        for the usual threshold. A pair that is invalid there is invalid at a higher threshold too; below the usual
+        threshold the judge is always asked.
         """
         found = list(features)
         if threshold < THRESHOLD or not (found and self.model_weight and math.isfinite(self.ceiling)):
@@ -82,7 +102,7 @@ class Fusion:
         return self.score(found, self.ceiling) <= THRESHOLD
 
     def evidence(self, findings: Sequence[Finding], model: float = 0.0) -> tuple[Evidence, ...]:
-        """Return findings as evidence, each with how much higher the score were without it, the weightiest first."""
+        """Return findings as evidence, the strongest first; ``delta`` compares with the score without the finding."""
         features = [finding.feature for finding in findings]
         whole = self.score(features, model)
         found = []

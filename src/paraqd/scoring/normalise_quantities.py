@@ -55,33 +55,33 @@ _MORE = re.compile(r"\s+more\b(?![^.?!;]*\b(?:than|as)\b)", re.I)
 _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
-class Harmonised(NamedTuple):
-    """A rewritten text, and the way back to the text it was made from."""
+class NormalisedText(NamedTuple):
+    """A text with quantities rewritten, and the way back to the text before that."""
 
     text: str
-    starts: tuple[int, ...]  # where each piece begins, in the rewritten text
-    origins: tuple[Span, ...]  # what each piece was in the original
-    kept: tuple[bool, ...]  # whether it stands as it stood
+    starts: tuple[int, ...]  # start of each piece in this text
+    origins: tuple[Span, ...]  # span of each piece in the text before
+    unchanged: tuple[bool, ...]  # True for each piece that was copied
 
-    def back(self, start: int, end: int) -> Span:
-        """Return the span of the original text that a span of this text stands for."""
+    def original_span(self, start: int, end: int) -> Span:
+        """Return the span of the text before that a span of this text comes from."""
         first, last = (bisect_right(self.starts, place) - 1 for place in (start, max(start, end - 1)))
-        begin = self.origins[first][0] + (start - self.starts[first] if self.kept[first] else 0)
-        stop = self.origins[last][0] + end - self.starts[last] if self.kept[last] else self.origins[last][1]
+        begin = self.origins[first][0] + (start - self.starts[first] if self.unchanged[first] else 0)
+        stop = self.origins[last][0] + end - self.starts[last] if self.unchanged[last] else self.origins[last][1]
         return (begin, max(begin, stop))
 
 
-def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Harmonised:
-    """Rewrite the quantities and units of a paraphrase that equal one of the question's, and *3 more* that are got.
+def normalise_quantities(question: Problem, paraphrase: Problem, matching: Matching) -> NormalisedText:
+    """Write the quantities of a paraphrase as the question writes them, if they are equal.
 
     >>> from paraqd.reading import read
     >>> from paraqd.scoring.evidence.quantities import match_quantities
     >>> q, p = read("It takes 30 minutes."), read("Half an hour is what it takes.")
-    >>> made = harmonise(q, p, match_quantities(q, p))
-    >>> made.text, made.back(0, 2), made.back(11, 13)
+    >>> normalised = normalise_quantities(q, p, match_quantities(q, p))
+    >>> normalised.text, normalised.original_span(0, 2), normalised.original_span(11, 13)
     ('30 minutes is what it takes.', (0, 12), (13, 15))
     >>> q, p = read("Nine out of ten of us run. In how many km?"), read("90 % of us run. In how many kilometres?")
-    >>> harmonise(q, p, match_quantities(q, p)).text
+    >>> normalise_quantities(q, p, match_quantities(q, p)).text
     'Nine out of ten of us run. In how many km?'
     """
     lists = [*_lists(question, paraphrase, matching)]
@@ -106,7 +106,7 @@ def harmonise(question: Problem, paraphrase: Problem, matching: Matching) -> Har
     for text, _, _ in pieces:
         starts.append(place)
         place += len(text)
-    return Harmonised(
+    return NormalisedText(
         "".join(text for text, _, _ in pieces),
         tuple(starts),
         tuple(origin for _, origin, _ in pieces),

@@ -1,29 +1,31 @@
-"""The signature on every score file and metric: what made the figures, in one line."""
+"""Make signatures: one line that names the model and the settings behind scores and metrics."""
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import Path
 
-_WEIGHTS = ("*.safetensors", "[0-9]*_*/*.safetensors")  # the second: modules beside the transformer, such as 2_Dense
+from paraqd.model_folder import sha256_of
+
+_WEIGHTS = ("*.safetensors", "[0-9]*_*/*.safetensors")  # the second: modules besides the transformer, such as 2_Dense
 _OTHER_WEIGHTS = (("*.bin", "[0-9]*_*/*.bin"), ("*.onnx", "onnx/*.onnx"))
 _TOKENIZER = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "*.model")
 
 
 def signature(model_name: str, model_hash8: str, mode: str, threshold: float, *, skip: bool = True) -> str:
-    """Return the signature of a model's scores; it tells where every pair was put to the model, decided or not.
+    """Return the signature of a model's scores; without ``skip`` it says that the judge was asked about every pair.
 
     >>> signature("all-MiniLM-L6-v2", "0123abcd", "encoder", 0.5).partition("|")[2]
     'model:all-MiniLM-L6-v2@0123abcd|mode:encoder|threshold:0.5'
     """
     from paraqd.version import __version__
 
-    made = f"paraqd:{__version__}|model:{model_name}@{model_hash8}|mode:{mode}|threshold:{threshold:g}"
-    return made if skip else f"{made}|skip:no"
+    line = f"paraqd:{__version__}|model:{model_name}@{model_hash8}|mode:{mode}|threshold:{threshold:g}"
+    return line if skip else f"{line}|skip:no"
 
 
 def difference(one: str, other: str) -> list[str]:
-    """Name in what two signatures differ.
+    """Return the parts in which two signatures differ, by name.
 
     >>> difference("paraqd:0.1|model:a@1|threshold:0.5", "paraqd:0.2|model:a@1|threshold:0.5|skip:no")
     ['version of paraqd', 'way of skipping']
@@ -34,15 +36,16 @@ def difference(one: str, other: str) -> list[str]:
 
 
 def folder_hash(folder: str | Path) -> str:
-    """Return 8 hex digits that stand for the weights and the tokenizer in a model folder.
+    """Return 8 hex digits that identify the weights and the tokenizer in a model folder.
 
-    Settings that do not change a score (the model card, the version of a library that wrote the folder) do not
-    change the digits, nor do the folder's name and its checkpoints.
+    They do not depend on the folder's name, its checkpoints, or files that do not change a score, such as the model
+    card.
 
     Raises
     ------
     FileNotFoundError
-        Where the folder holds no weights.
+        If the folder holds no weights.
+
     """
     folder = Path(folder)
     weights = _found(folder, _WEIGHTS)
@@ -52,9 +55,7 @@ def folder_hash(folder: str | Path) -> str:
         raise FileNotFoundError(f"{folder} holds no weights")
     whole = hashlib.sha256()
     for path in sorted({*weights, *_found(folder, _TOKENIZER)}, key=lambda path: path.relative_to(folder).as_posix()):
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        whole.update(f"{path.relative_to(folder).as_posix()} {digest}\n".encode())
+        whole.update(f"{path.relative_to(folder).as_posix()} {sha256_of(path)}\n".encode())
     return whole.hexdigest()[:8]
 
 

@@ -1,21 +1,24 @@
-"""What a scorer says of a pair: a score, a verdict, and the evidence for it."""
+"""Define the verdict on a pair: a score, valid or invalid, and the evidence."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
+
+from paraqd.errors import ModelError
 
 Span = tuple[int, int]
 THRESHOLD = 0.5
 
 
 class EvidenceKind(StrEnum):
-    """What sort of fault a piece of evidence names; other programs rely on these names."""
+    """The kind of fault that a piece of evidence names; other programs rely on these names."""
 
     NUMBER_LOST = "number_lost"
     NUMBER_ADDED = "number_added"
-    NUMBER_CHANGED = "number_changed"  # also two numbers exchanged
+    NUMBER_CHANGED = "number_changed"  # also two numbers that changed places
     UNIT_CHANGED = "unit_changed"  # also a currency
     ENTITY_CHANGED = "entity_changed"
     QUESTION_LOST = "question_lost"  # also cut off
@@ -23,7 +26,7 @@ class EvidenceKind(StrEnum):
     RELATION_CHANGED = "relation_changed"
     CONTENT_LOST = "content_lost"  # also a condition
     CONTENT_ADDED = "content_added"
-    INCOHERENT = "incoherent"  # also a word that makes no sense
+    INCOHERENT = "incoherent"  # also a nonsense word
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +36,13 @@ class Evidence:
     Attributes
     ----------
     kind : EvidenceKind
-        The sort of fault.
+        The kind of fault.
     question_spans, paraphrase_spans : tuple of (start, end)
-        Where it shows, in code points of the texts as they were given; empty where nothing stands.
+        The places of the fault, in code points of the original texts; empty if a text has no such place.
     message : str
         A sentence for a person.
     delta : float
-        How far it moved the score; below 0, as evidence speaks against a paraphrase.
+        The change of the score that this evidence caused; never above 0.
 
     """
 
@@ -50,31 +53,73 @@ class Evidence:
     delta: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, as it stands in files."""
+        """Return the evidence as plain data, as files hold it."""
         return {**asdict(self), "kind": self.kind.value, "delta": round(self.delta, 4)}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A pair's score from -1 to 1, whether that is above the threshold, and why not higher."""
+    """The verdict on a pair.
+
+    Attributes
+    ----------
+    score : float
+        From -1 to 1. 0.5 means undecided; at 0.9 about nine in ten such pairs are valid.
+    valid : bool
+        True if the score is above the threshold.
+    evidence : tuple of Evidence
+        Reasons why the score is not higher.
+    signature : str
+        The model and the settings that made the score, in one line.
+    warnings : tuple of str
+        Remarks about the texts that do not change the score.
+
+    """
 
     score: float
     valid: bool
     evidence: tuple[Evidence, ...]
     signature: str
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data.
+        """Return the verdict as plain data.
 
         >>> Verdict(0.25, False, (), "paraqd:0").to_dict()
-        {'score': 0.25, 'valid': False, 'evidence': [], 'signature': 'paraqd:0'}
+        {'score': 0.25, 'valid': False, 'evidence': [], 'warnings': [], 'signature': 'paraqd:0'}
         """
-        found = [piece.to_dict() for piece in self.evidence]
-        return {"score": self.score, "valid": self.valid, "evidence": found, "signature": self.signature}
+        return {
+            "score": self.score,
+            "valid": self.valid,
+            "evidence": [piece.to_dict() for piece in self.evidence],
+            "warnings": list(self.warnings),
+            "signature": self.signature,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictTerms:
+    """The threshold and the signature that all verdicts of a scorer share."""
+
+    threshold: float
+    signature: str
+
+    def verdict(self, score: float, evidence: tuple[Evidence, ...] = (), warnings: tuple[str, ...] = ()) -> Verdict:
+        """Return the verdict for a score.
+
+        Raises
+        ------
+        ModelError
+            If the score is not a finite number.
+
+        """
+        if not math.isfinite(score):
+            raise ModelError(f"the model gave the score {score}, which is not a number: install or train it again")
+        return Verdict(score, score > self.threshold, evidence, self.signature, warnings)
 
 
 def score_of(probability: float) -> float:
-    """Return the score of a calibrated probability: 0.5 stays the even point, the range is -1 to 1.
+    """Return the score of a calibrated probability: 0.5 stays 0.5, and the range becomes -1 to 1.
 
     >>> [score_of(p) for p in (1.0, 0.75, 0.5, 0.25, 0.0)]
     [1.0, 0.75, 0.5, -0.25, -1.0]
@@ -83,7 +128,7 @@ def score_of(probability: float) -> float:
 
 
 def probability_of(score: float) -> float:
-    """Return the probability that a score stands for.
+    """Return the calibrated probability of a score.
 
     >>> [probability_of(score_of(p)) for p in (0.9, 0.25)]
     [0.9, 0.25]

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from paraqd.errors import ModelError
 from paraqd.model_folder import FACTS_FILE, ONNX_FILE, TOKENIZER_FILE, read_model_folder, write_facts
 from paraqd.scoring.judge.bi_encoder import BiEncoder
-from paraqd.scoring.judge.cross_encoder import CrossModel
+from paraqd.scoring.judge.cross_encoder import CrossEncoder
+from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.scoring.scorer import Scorer
 from paraqd.training.input_ranges import observed_ranges, trained_ranges
 from paraqd.training.judge_model import HEADS_FILE
@@ -138,7 +139,8 @@ def _observed(
     if kind == "bi-encoder":
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         return observed_ranges(weights, encoder_graph, config, BiEncoder(exact).feeds(texts))
-    return observed_ranges(weights, judge_graph, config, CrossModel(exact).feeds(pairs))
+    prepared = [prepare_pair(*pair) for pair in pairs]
+    return observed_ranges(weights, judge_graph, config, CrossEncoder(exact).feeds(prepared))
 
 
 def _config(folder: Path) -> dict[str, Any]:

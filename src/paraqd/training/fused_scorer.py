@@ -26,10 +26,9 @@ from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.generators.runtime import quiet
 from paraqd.model_folder import FACTS_FILE, write_facts
 from paraqd.progress import Progress, silent
-from paraqd.reading import read
 from paraqd.scoring.evidence.rules import READER
 from paraqd.scoring.fusion import Fusion
-from paraqd.scoring.markup import plain
+from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.scoring.verdict import THRESHOLD, probability_of
 from paraqd.training.fusion_weights import fit_fusion
 from paraqd.training.judge_card import INTERVALS, judge_card
@@ -249,8 +248,11 @@ def weigh(checked: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]
                 odds.append(float(score))
                 names.append(name)
     labels = [pair.label for pair in pairs]
-    problems = ((read(plain(pair.question).text), read(plain(pair.paraphrase).text)) for pair in pairs)
-    features = [[finding.feature for finding in READER.findings(here, there)] for here, there in problems]
+    prepared = (prepare_pair(pair.question, pair.paraphrase) for pair in pairs)
+    features = [
+        [finding.feature for finding in READER.findings(each.question, each.paraphrase, each.matching)]
+        for each in prepared
+    ]
     # another hash than that of the parts, in which all validation questions agree
     groups = [hashlib.sha256(f"fold|{pair.id.partition('|')[0]}".encode()).digest()[0] % _FOLDS for pair in pairs]
     sizes = Counter(names)

@@ -11,18 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.data.writers import replacing
-from paraqd.reading import read
-from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.scoring.judge.cross_encoder import LONGEST
-from paraqd.scoring.markup import Plain, plain
-from paraqd.scoring.normalise_quantities import Harmonised, harmonise
+from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.training.judge_model import KINDS
 
 if TYPE_CHECKING:
     from paraqd.data.faulty_pairs import FaultyPair
 
 # raise this number when pairs are prepared in another way: stored tokens are then made again
-PREPARATION = 2
+PREPARATION = 3
 MAX_LENGTH = LONGEST
 _UNKNOWN = -1
 _COLUMNS = ("ids", "types", "faults", "labels", "kinds", "weights")
@@ -51,19 +48,19 @@ class JudgeTokens:
 
 
 def tokenize_pairs(
-    pairs: Sequence[FaultyPair], tokenizer: Any, *, harmony: bool = True, weights: Sequence[float] | None = None
+    pairs: Sequence[FaultyPair], tokenizer: Any, *, weights: Sequence[float] | None = None
 ) -> JudgeTokens:
-    """Tokenise pairs; with ``harmony`` the paraphrase's quantities are written as the question writes them."""
+    """Tokenise pairs, prepared as the scorer prepares them."""
     ids: list[int] = []
     types: list[int] = []
     faults: list[int] = []
     offsets = [0]
     for first_row in range(0, len(pairs), _AT_ONCE):
         some = pairs[first_row : first_row + _AT_ONCE]
-        shown = [_Shown.of(pair, harmony=harmony) for pair in some]
+        prepared = [prepare_pair(pair.question, pair.paraphrase) for pair in some]
         encoded = tokenizer(
-            [each.question.text for each in shown],
-            [each.paraphrase.text if each.harmonised is None else each.harmonised.text for each in shown],
+            [each.texts[0] for each in prepared],
+            [each.texts[1] for each in prepared],
             truncation="longest_first",
             max_length=MAX_LENGTH,
             return_offsets_mapping=True,
@@ -78,7 +75,7 @@ def tokenize_pairs(
                 if part is None or not pair.placed:
                     faults.append(_UNKNOWN)
                     continue
-                start, end = shown[row].back(part, first, last)
+                start, end = prepared[row].original_span(part, first, last)
                 faults.append(int(any(a < end and start < b for a, b in spans[part])))
             offsets.append(len(ids))
     kinds = [KINDS.index(pair.kind) if pair.kind else _UNKNOWN for pair in pairs]
@@ -134,28 +131,3 @@ def read_tokens(path: Path) -> JudgeTokens:
     """Read a file that `write_tokens` wrote."""
     with np.load(path, allow_pickle=False) as stored:
         return JudgeTokens(offsets=stored["offsets"], **{name: stored[name] for name in _COLUMNS})
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """A pair as the judge sees it: plain, and the paraphrase's equal quantities written as the question's."""
-
-    question: Plain
-    paraphrase: Plain
-    harmonised: Harmonised | None
-
-    @classmethod
-    def of(cls, pair: FaultyPair, *, harmony: bool) -> _Shown:
-        question, paraphrase = plain(pair.question), plain(pair.paraphrase)
-        if not harmony:
-            return cls(question, paraphrase, None)
-        here, there = read(question.text), read(paraphrase.text)
-        return cls(question, paraphrase, harmonise(here, there, match_quantities(here, there)))
-
-    def back(self, part: int, start: int, end: int) -> tuple[int, int]:
-        """Return where a stretch of what is shown stands in the text as it came."""
-        if part == 0:
-            return self.question.back([(start, end)])[0]
-        if self.harmonised is not None:
-            start, end = self.harmonised.back(start, end)
-        return self.paraphrase.back([(start, end)])[0]

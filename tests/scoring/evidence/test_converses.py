@@ -7,14 +7,15 @@ import pytest
 from paraqd.reading import read
 from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.scoring.evidence.rules import READER
-from paraqd.scoring.markup import plain
-from paraqd.scoring.normalise_quantities import harmonise
+from paraqd.scoring.markup import remove_markup
+from paraqd.scoring.normalise_quantities import normalise_quantities
 from paraqd.training.fusion_weights import fit_fusion
 
 
 def found(question, paraphrase):
     return [
-        finding.feature for finding in READER.findings(*(read(plain(text).text) for text in (question, paraphrase)))
+        finding.feature
+        for finding in READER.findings(*(read(remove_markup(text).text) for text in (question, paraphrase)))
     ]
 
 
@@ -136,9 +137,9 @@ def test_he_for_a_name_makes_an_opposite_unsure():
 
 def test_pairs_are_written_as_the_question_writes_them():
     question, paraphrase = read("It holds 8 pairs of shoes."), read("It holds 16 single shoes.")
-    made = harmonise(question, paraphrase, match_quantities(question, paraphrase))
+    made = normalise_quantities(question, paraphrase, match_quantities(question, paraphrase))
     assert made.text == "It holds 8 pairs of shoes."
-    back = harmonise(paraphrase, question, match_quantities(paraphrase, question))
+    back = normalise_quantities(paraphrase, question, match_quantities(paraphrase, question))
     assert back.text == "It holds 16 shoes."
 
 

@@ -7,7 +7,7 @@ import pytest
 from paraqd import Scorer
 from paraqd.reading import read
 from paraqd.scoring.evidence.rules import READER
-from paraqd.scoring.markup import plain
+from paraqd.scoring.markup import remove_markup
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_what_must_be_found(question, paraphrase):
     ],
 )
 def test_what_is_no_finding(question, paraphrase):
-    assert not READER.findings(read(plain(question).text), read(plain(paraphrase).text))
+    assert not READER.findings(read(remove_markup(question).text), read(remove_markup(paraphrase).text))
 
 
 def test_one_and_the_other_are_alike():

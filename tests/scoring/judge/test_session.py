@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 import paraqd
 from paraqd import Scorer
-from paraqd.scoring.judge.session import OnnxFolder, Row, batches_of, usable_cores
+from paraqd.scoring.judge.pair_tokens import Row
+from paraqd.scoring.judge.session import OnnxModel, batches_of, usable_cores
 
 DEFAULT = Path(paraqd.__file__).parent / "models" / "default"
 PAIRS = [
@@ -48,7 +50,7 @@ def test_sum_and_norm_stay_two_operators(monkeypatch, tmp_path):
         return found
 
     monkeypatch.setattr(onnxruntime, "SessionOptions", options)
-    OnnxFolder(DEFAULT)._session(1)
+    OnnxModel(DEFAULT)._session(1)
     operators = [node.op_type for node in onnx.load(tmp_path / "run.onnx").graph.node]
     assert "SkipLayerNormalization" not in operators
     assert operators.count("LayerNormalization") == 1 + 6 * 2
@@ -56,7 +58,7 @@ def test_sum_and_norm_stay_two_operators(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_all_that_the_default_model_says_of_a_row_is_the_same_alone_and_among_others(threads):
-    session = OnnxFolder(DEFAULT)._session(threads)
+    session = OnnxModel(DEFAULT)._session(threads)
     outputs = ["valid", "kinds", "places"]
     rng = np.random.default_rng(5)
     for length in (9, 33, 96):
@@ -89,12 +91,41 @@ def test_a_process_that_was_forked_off_scores_too():
     assert found.get() == here
 
 
-class _Folder(OnnxFolder):
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
+def test_a_fork_during_the_first_load_does_not_block_the_child(monkeypatch):
+    """Without a lock that forks wait for, the child inherits one that nobody will ever release."""
+    scorer = Scorer.load(threads=2)
+    loading = threading.Event()
+    load = OnnxModel._session
+
+    def slowly(self, threads):
+        loading.set()
+        time.sleep(0.3)
+        return load(self, threads)
+
+    monkeypatch.setattr(OnnxModel, "_session", slowly)
+    here = []
+    other = threading.Thread(target=lambda: here.extend(verdict.score for verdict in scorer.score_pairs(PAIRS)))
+    other.start()
+    assert loading.wait(10)
+    fork = multiprocessing.get_context("fork")
+    found = fork.SimpleQueue()
+    child = fork.Process(target=_score, args=(scorer, found))
+    child.start()
+    child.join(60)
+    if child.exitcode is None:
+        child.kill()
+    other.join()
+    assert child.exitcode == 0
+    assert found.get() == here
+
+
+class _Folder(OnnxModel):
     """A folder without files: its session waits at a gate, and counts."""
 
     def __init__(self, run):
         self.threads = 2
-        self._made, self._lock = {}, threading.RLock()
+        self._loaded = {}
         self._session = lambda threads: type("Session", (), {"run": run, "get_inputs": lambda self: []})()
 
 

@@ -1,4 +1,4 @@
-"""One finding of a rule."""
+"""Define a finding, the result of a rule, and the wording of its message."""
 
 from __future__ import annotations
 
@@ -8,10 +8,35 @@ from paraqd.scoring.verdict import EvidenceKind, Span
 
 
 class Finding(NamedTuple):
-    """What a rule found: ``feature`` names its weight in the fusion, the rest becomes evidence."""
+    """A fault that a rule or a judge found.
+
+    ``feature`` names its weight in the fusion; the other fields become evidence.
+    """
 
     feature: str
     kind: EvidenceKind
     question_spans: tuple[Span, ...]
     paraphrase_spans: tuple[Span, ...]
     message: str
+
+
+def quote(text: str) -> str:
+    r"""Return a piece of text in quotes, on one line.
+
+    >>> quote("red\n pens")
+    '"red pens"'
+    """
+    return f'"{" ".join(text.split())}"'
+
+
+def original_and_paraphrase(original: str, paraphrase: str) -> str:
+    """Return both quotations for a message, or the one that there is.
+
+    >>> original_and_paraphrase(quote("5 cats"), quote("5 dogs"))
+    'original "5 cats", paraphrase "5 dogs"'
+    >>> original_and_paraphrase(quote("each"), "")
+    'original "each"'
+    """
+    return ", ".join(
+        f"{name} {quoted}" for name, quoted in (("original", original), ("paraphrase", paraphrase)) if quoted
+    )

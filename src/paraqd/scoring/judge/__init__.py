@@ -1,1 +1,1 @@
-"""Learned judges on onnxruntime."""
+"""Learned judges, which run on onnxruntime."""

@@ -1,108 +1,96 @@
-"""The paper's scorer at work: one vector for a text, the mean of its tokens."""
+"""Turn texts into vectors with a bi-encoder: the mean of the vectors of a text's tokens."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.scoring.judge.session import Feed, OnnxFolder, Row, Running, feed
+from paraqd.scoring.judge.session import SHARED_LOCK, Feed, OnnxModel, Running, feed
 
-_WINDOW = 254  # tokens, beside the two that frame them
-_KEPT = 4096  # vectors of texts that may come back
-_AT_ONCE = 128  # texts that are tokenised at once, while those before them are being run
+_WINDOW = 254  # tokens, besides [CLS] and [SEP]
+_REMEMBERED = 4096  # vectors
+_AT_ONCE = 128  # texts that are tokenised together, while the model runs the texts before them
 
 
 class _Slice:
-    """Some texts under way, and which of them each row is a window of."""
+    """Some texts that are being run; ``windows`` has for each row the number of its text."""
 
     def __init__(self, texts: Sequence[str], windows: Sequence[int], wait: Running) -> None:
         self._texts, self._windows, self._wait = texts, windows, wait
 
     def vectors(self) -> dict[str, NDArray[np.float64]]:
-        """Wait for the texts and return their vectors."""
-        made = self._wait()
-        sums = np.zeros((len(self._texts), len(made[0][0])))
-        for number, (summed,) in zip(self._windows, made, strict=True):
+        """Wait for the model, and return the vector of each text."""
+        outputs = self._wait()
+        sums = np.zeros((len(self._texts), len(outputs[0][0])))
+        for number, (summed,) in zip(self._windows, outputs, strict=True):
             sums[number] += summed
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        # copies: a row that is kept would hold the others
+        # copies, because a row that is remembered would keep the whole array in memory
         rows = (row.copy() for row in sums / np.where(lengths > 0, lengths, 1.0))
         return dict(zip(self._texts, rows, strict=True))
 
     def stop(self) -> None:
-        """Leave out what is not begun."""
+        """Skip the rows that have not been run."""
         self._wait.stop()
 
 
-class BiEncoder(OnnxFolder):
-    """Turns texts into unit vectors; a text longer than the model reads is read in windows.
+class BiEncoder(OnnxModel):
+    """A bi-encoder in a model folder: it turns texts into vectors of unit length.
 
-    The vectors of the last texts are remembered: a question comes back with each of its paraphrases.
+    It reads a text that is too long in windows, and remembers the vectors of the last texts, because a question is
+    often followed by itself with another paraphrase.
     """
 
     def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
         super().__init__(folder, threads=threads)
-        self._kept: OrderedDict[str, NDArray[np.float64]] = OrderedDict()
-        self._kept_lock = Lock()
+        self._remembered: OrderedDict[str, NDArray[np.float64]] = OrderedDict()
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return one row for each text."""
         return self.begin(texts)()
 
     def begin(self, texts: Sequence[str]) -> Callable[[], NDArray[np.float64]]:
-        """Begin to turn texts into vectors, and return what waits for them."""
+        """Start turning texts into vectors, and return a function that waits for them."""
         if not texts:
             return lambda: np.zeros((0, 1))
-        with self._kept_lock:
-            known = {text: self._kept[text] for text in set(texts) if text in self._kept}
+        with SHARED_LOCK:
+            known = {text: self._remembered[text] for text in set(texts) if text in self._remembered}
         new = sorted((text for text in dict.fromkeys(texts) if text not in known), key=len)
-        begun = [self._slice(new[start : start + _AT_ONCE]) for start in range(0, len(new), _AT_ONCE)]
+        started = [self._slice(new[start : start + _AT_ONCE]) for start in range(0, len(new), _AT_ONCE)]
 
         def finish() -> NDArray[np.float64]:
             found = dict(known)
             try:
-                for some in begun:
+                for some in started:
                     found |= some.vectors()
             except BaseException:
-                for some in begun:
+                for some in started:
                     some.stop()
                 raise
-            with self._kept_lock:
+            with SHARED_LOCK:
                 for text in dict.fromkeys(texts):
-                    self._kept[text] = found[text]
-                    self._kept.move_to_end(text)
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
+                    self._remembered[text] = found[text]
+                    self._remembered.move_to_end(text)
+                while len(self._remembered) > _REMEMBERED:
+                    self._remembered.popitem(last=False)
             return np.stack([found[text] for text in texts])
 
         return finish
 
     def feeds(self, texts: Sequence[str]) -> Iterator[Feed]:
-        """Yield what the model is given for each text; of a long one its beginning."""
-        for each in self.encoded(texts, places=False):
-            yield feed([self._row(each.ids[:_WINDOW])])
+        """Yield the model's input for the first window of each text."""
+        for text in self.tokenizer.encode(texts, spans=False):
+            yield feed([self.tokenizer.single_row(text.ids[:_WINDOW])])
 
     def _slice(self, texts: Sequence[str]) -> _Slice:
-        """Begin to run texts that are not known."""
-        encoded = self.encoded(texts, places=False)
+        """Start running texts that are not remembered."""
         windows = [
-            (number, self._row(each.ids[start : start + _WINDOW]))
-            for number, each in enumerate(encoded)
-            for start in range(0, max(1, len(each.ids)), _WINDOW)
+            (number, self.tokenizer.single_row(text.ids[start : start + _WINDOW]))
+            for number, text in enumerate(self.tokenizer.encode(texts, spans=False))
+            for start in range(0, max(1, len(text.ids)), _WINDOW)
         ]
         return _Slice(texts, [number for number, _ in windows], self.start([row for _, row in windows], ["sums"]))
-
-    def _row(self, ids: Sequence[int]) -> Row:
-        first, last = self._framing
-        framed = np.array([first, *ids, last], dtype=np.int64)
-        return Row(framed, np.zeros_like(framed))
-
-    @cached_property
-    def _framing(self) -> tuple[int, int]:
-        return self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")

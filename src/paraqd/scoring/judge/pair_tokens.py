@@ -1,0 +1,150 @@
+"""Turn the texts of a prepared pair into the token ids that a cross-encoder reads.
+
+Scoring and training share this module: a pair has the same ids in both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.errors import ModelError
+
+LONGEST = 320  # tokens of a pair that a judge reads at once
+_SPECIAL = 3  # [CLS] question [SEP] paraphrase [SEP]
+_OVERLAP = 24
+_MOST_WINDOWS = 64
+_FEW = 4  # texts; the tokenizer's threads take longer to wake up than to tokenise so few
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+Ids = NDArray[np.int64]
+
+
+class Row(NamedTuple):
+    """One row of a model's input: token ids, and for each token 0 (first text) or 1 (second text)."""
+
+    ids: Ids
+    types: Ids
+
+
+class EncodedText(NamedTuple):
+    """The token ids of a text without special tokens, and the tokenizer's own record with the spans of tokens."""
+
+    ids: Ids
+    encoding: Any
+
+
+class Window(NamedTuple):
+    """The tokens of both texts, by number, that a model reads at once."""
+
+    question: Ids
+    paraphrase: Ids
+
+
+class EncodedPair(NamedTuple):
+    """The tokens of both texts of a pair."""
+
+    question: EncodedText
+    paraphrase: EncodedText
+
+    def windows(self) -> list[Window]:
+        """Return one window, or several matching stretches of both texts if they are too long for one."""
+        one, two = np.arange(len(self.question.ids)), np.arange(len(self.paraphrase.ids))
+        room = LONGEST - _SPECIAL
+        if len(one) + len(two) <= room:
+            return [Window(one, two)]
+        count = -(-(len(one) + len(two)) // (room - 4 * _OVERLAP - 2))
+        return [Window(_stretch(one, number, count), _stretch(two, number, count)) for number in range(count)]
+
+    def differing_windows(self) -> list[Window]:
+        """Return the windows in which the texts differ, up to 64; the first window if they never differ."""
+        windows = self.windows()
+        if len(windows) == 1:
+            return windows
+        differing = [
+            window
+            for window in windows
+            if not np.array_equal(self.question.ids[window.question], self.paraphrase.ids[window.paraphrase])
+        ]
+        return differing[:_MOST_WINDOWS] or windows[:1]
+
+
+class PairTokenizer:
+    """A tokenizer for one text or for pairs of texts, in the form ``[CLS] question [SEP] paraphrase [SEP]``.
+
+    Parameters
+    ----------
+    tokenizer : tokenizers.Tokenizer
+        The tokenizer of a model. Its own truncation and padding are turned off, so give it a copy if others use it.
+
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        first, last = (tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
+        if first is None or last is None:
+            raise ModelError(f"the tokenizer has no token {'[CLS]' if first is None else '[SEP]'}: install it again")
+        self._first, self._last = np.array([first], dtype=np.int64), np.array([last], dtype=np.int64)
+
+    @classmethod
+    def from_file(cls, path: Path) -> PairTokenizer:
+        """Load the tokenizer from a ``tokenizer.json``."""
+        from tokenizers import Tokenizer
+
+        try:
+            return cls(Tokenizer.from_file(str(path)))
+        except ModelError as error:
+            raise ModelError(f"{path}: {error}") from None
+        except Exception as error:  # the library raises plain Exception for a broken file
+            raise ModelError(f"{path} cannot be loaded: {str(error).splitlines()[0]}") from None
+
+    def encode(self, texts: Sequence[str], *, spans: bool = True) -> list[EncodedText]:
+        """Tokenise texts; without ``spans`` the tokenizer is faster and does not say where tokens are."""
+        clean = [replace_surrogates(text) for text in texts]
+        if len(clean) <= _FEW:
+            found = [self._tokenizer.encode(text, add_special_tokens=False) for text in clean]
+        else:
+            encode = self._tokenizer.encode_batch if spans else self._tokenizer.encode_batch_fast
+            found = encode(clean, add_special_tokens=False)
+        return [EncodedText(np.asarray(each.ids, dtype=np.int64), each) for each in found]
+
+    def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[EncodedPair]:
+        """Tokenise pairs of texts, each distinct text once."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        encoded = dict(zip(texts, self.encode(texts), strict=True))
+        return [EncodedPair(encoded[question], encoded[paraphrase]) for question, paraphrase in pairs]
+
+    def row(self, pair: EncodedPair, window: Window) -> Row:
+        """Return the input of a model for a window of a pair."""
+        question, paraphrase = pair.question.ids[window.question], pair.paraphrase.ids[window.paraphrase]
+        ids = np.concatenate([self._first, question, self._last, paraphrase, self._last])
+        types = np.zeros_like(ids)
+        types[len(question) + 2 :] = 1
+        return Row(ids, types)
+
+    def single_row(self, ids: Ids) -> Row:
+        """Return the input of a model for one text alone."""
+        framed = np.concatenate([self._first, ids, self._last])
+        return Row(framed, np.zeros_like(framed))
+
+
+def replace_surrogates(text: str) -> str:
+    r"""Replace halves of surrogate pairs, which tokenizers reject, one for one, so that positions do not change.
+
+    >>> len(replace_surrogates("\ud83d\ude00 5 km"))
+    7
+    """
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _stretch(tokens: Ids, number: int, count: int) -> Ids:
+    size = len(tokens)
+    start, end = size * number // count, size * (number + 1) // count
+    return tokens[max(0, start - _OVERLAP) : end + _OVERLAP]

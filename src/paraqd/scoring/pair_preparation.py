@@ -1,0 +1,93 @@
+"""Prepare a pair of texts for the rules and for a learned judge.
+
+Scoring, training and fusing all use `prepare_pair`, so that a judge is trained on the same texts that it is asked
+about later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from paraqd.reading import Problem, read
+from paraqd.scoring.evidence.matching import Matching
+from paraqd.scoring.evidence.quantities import match_quantities
+from paraqd.scoring.markup import PlainText, align_case, remove_markup
+from paraqd.scoring.normalise_quantities import NormalisedText, normalise_quantities
+from paraqd.scoring.verdict import Evidence, Span
+
+
+class PreparedPair(NamedTuple):
+    """A question and a paraphrase, read and ready to be judged.
+
+    Attributes
+    ----------
+    question, paraphrase : Problem
+        The readings of both texts without markup; rules look for evidence in these.
+    matching : Matching
+        The quantities of both texts that belong together.
+    normalised : NormalisedText
+        The paraphrase with its quantities written as in the question.
+    plain_question, plain_paraphrase : PlainText
+        Both texts without markup, and the way back to the original texts.
+
+    """
+
+    question: Problem
+    paraphrase: Problem
+    matching: Matching
+    normalised: NormalisedText
+    plain_question: PlainText
+    plain_paraphrase: PlainText
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The question and the paraphrase as a learned judge sees them."""
+        return self.question.text, self.normalised.text
+
+    def original_span(self, part: int, start: int, end: int) -> Span:
+        """Return the span of an original text (0: question, 1: paraphrase) that a span of `texts` comes from."""
+        if part == 0:
+            return self.plain_question.original_span(start, end)
+        return self.plain_paraphrase.original_span(*self.normalised.original_span(start, end))
+
+    def restore_spans(self, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+        """Return evidence with its spans in the original texts instead of the plain ones."""
+        question, paraphrase = self.plain_question, self.plain_paraphrase
+        if question.positions is None and paraphrase.positions is None:
+            return tuple(evidence)
+        return tuple(
+            replace(
+                piece,
+                question_spans=question.original_spans(piece.question_spans),
+                paraphrase_spans=paraphrase.original_spans(piece.paraphrase_spans),
+            )
+            for piece in evidence
+        )
+
+
+def prepare_pair(question: str, paraphrase: str, *, read_question: Callable[[str], Problem] = read) -> PreparedPair:
+    """Remove markup from both texts, read them, and write equal quantities in the same way.
+
+    Parameters
+    ----------
+    question, paraphrase : str
+        The original texts.
+    read_question : callable
+        A function to use instead of `paraqd.read`, such as one that remembers the last questions.
+
+    Examples
+    --------
+    >>> pair = prepare_pair("The trip takes 30 min.", "The trip takes <b>half an hour</b>.")
+    >>> pair.texts
+    ('The trip takes 30 min.', 'The trip takes  30 min .')
+    >>> pair.original_span(1, 16, 18)
+    (18, 30)
+
+    """
+    plain_question, plain_paraphrase = align_case(remove_markup(question), remove_markup(paraphrase))
+    here, there = read_question(plain_question.text), read(plain_paraphrase.text)
+    matching = match_quantities(here, there)
+    normalised = normalise_quantities(here, there, matching)
+    return PreparedPair(here, there, matching, normalised, plain_question, plain_paraphrase)
