@@ -196,7 +196,7 @@ def test_build_questions(here, capsys):
     assert [row["id"] for row in rows] == ["aqua-00000", "mathqa-00001", "gsm8k-00002"]
     assert rows[1]["question"] == "a pen costs 5 rupees. what do 3 pens cost?" and rows[1]["answer"] == "15"
     assert run([*command, "--overwrite"]) == 0
-    assert "in a test set, numbers apart: 1" in capsys.readouterr().out
+    assert "in a test set, apart from numbers: 1" in capsys.readouterr().out
 
 
 def test_build_of_one_corpus_from_a_file(here, capsys):

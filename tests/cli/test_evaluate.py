@@ -341,7 +341,7 @@ def test_scores_that_are_no_numbers(fails, score):
 
 def test_one_id_for_different_questions(fails):
     write("bad.csv", [row | {"id": "7"} for row in rows(lambda i, y: y)])
-    assert "stands for two different questions, in rows 1 and 3" in fails("bad.csv")
+    assert "belongs to two different questions, in rows 1 and 3" in fails("bad.csv")
 
 
 def test_no_such_model(fails):

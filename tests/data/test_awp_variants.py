@@ -105,7 +105,7 @@ def test_two_texts_that_do_not_differ_are_no_pair():
 @pytest.mark.parametrize(
     ("changes", "flaw"),
     [
-        ({"heavy_fault": "wrong"}, "'heavy_fault' is 'wrong'; known are number_changed"),
+        ({"heavy_fault": "wrong"}, "'heavy_fault' is 'wrong'; it must be one of number_changed"),
         ({"moderate_valid": " "}, "'moderate_valid' is blank"),
         ({"heavy_invalid": None}, "'heavy_invalid' is blank or not text"),
     ],
@@ -118,7 +118,7 @@ def test_flaws_of_the_written_pairs(changes, flaw):
 
 def test_an_unknown_source():
     (key,) = ids("svamp", "benchmark", 1)
-    with pytest.raises(DatasetError, match="names none of the sources aqua, mathqa, gsm8k"):
+    with pytest.raises(DatasetError, match="must begin with one of aqua, mathqa, gsm8k"):
         build_variants([written(key)])
 
 

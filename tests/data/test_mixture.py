@@ -82,13 +82,13 @@ def test_what_was_left_out_is_counted_by_reason(corpora):
     assert aqua.left_out == {
         "multiple choice": 2,
         "repeated": 1,
-        "repeated but for case and punctuation": 1,
+        "repeated apart from case and punctuation": 1,
         "shorter than 6 words": 1,
         "longer than 120 words": 1,
-        "in a test set, numbers apart": 1,
+        "in a test set, apart from numbers": 1,
     }
     assert (mathqa.read, mathqa.kept, mathqa.formulas) == (3, 2, 1)
-    assert mathqa.left_out == {"repeated but for case and punctuation": 1}
+    assert mathqa.left_out == {"repeated apart from case and punctuation": 1}
     assert mixture.to_dict()["rows"] == 5 and gsm8k.left_out == {}
 
 
@@ -137,7 +137,7 @@ def test_multiple_choice(text, found):
 
 
 def test_flaws(corpora, tmp_path):
-    with pytest.raises(DatasetError, match="there is no corpus 'svamp'; known are aqua_rat, mathqa, gsm8k"):
+    with pytest.raises(DatasetError, match="there is no corpus 'svamp'; choose from aqua_rat, mathqa, gsm8k"):
         build_mixture({"svamp": corpora["gsm8k"]}, test_questions=[])
     (tmp_path / "other.json").write_text('{"Problem": "how many are there ?"}')
     with pytest.raises(TableError, match="check that this is the right corpus"):
@@ -175,7 +175,9 @@ def test_a_small_size_is_drawn_from_aqua_alone():
 
 
 def test_more_than_there_is():
-    with pytest.raises(DatasetError, match="there are 108 training questions of aqua and mathqa, fewer than the 500"):
+    with pytest.raises(
+        DatasetError, match="aqua and mathqa have 108 training questions together, which is fewer than 500"
+    ):
         paper_training(some_rows(), size=500)
 
 

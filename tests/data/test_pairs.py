@@ -143,12 +143,12 @@ def test_a_blank_paraphrase_is_a_paraphrase(tmp_path):
 
 def test_an_id_that_stands_for_two_questions(flaw):
     line = flaw(row(id=7), row(id=8), row(id=7, question="How many pens are 2 and 2?"))
-    assert line.startswith("p.jsonl: the id '7' stands for two different questions, in rows 1 and 3;")
+    assert line.startswith("p.jsonl: the id '7' belongs to two different questions, in rows 1 and 3;")
 
 
 def test_a_pair_given_twice(tmp_path, flaw):
     line = flaw(row(), row(paraphrase=INVALID, label=0), row(label=0))
-    assert line == "p.jsonl: rows 1 and 3 hold the same pair with the labels 1 and 0; keep the right one"
+    assert line == "p.jsonl: rows 1 and 3 have the same pair with the labels 1 and 0; remove the wrong one"
     assert len(read_pairs(tmp_path / "p.jsonl", contradictions=True)) == 3
     assert len(read_pairs(written(tmp_path / "p.jsonl", [row(), row()]))) == 2
 
@@ -166,7 +166,7 @@ def test_both_classes():
     pair = Pair("a", QUESTION, VALID, 1)
     wrong, unknown = Pair("a", QUESTION, INVALID, 0), Pair("a", QUESTION, VALID, None)
     both_classes([pair, wrong], "p.csv")
-    with pytest.raises(TableError, match=r"p\.csv has only valid pairs: both classes"):
+    with pytest.raises(TableError, match=r"p\.csv has only valid pairs; both labels"):
         both_classes([pair, unknown], "p.csv")
     with pytest.raises(TableError, match=r"p\.csv has only invalid pairs"):
         both_classes([wrong], "p.csv")

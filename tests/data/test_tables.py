@@ -248,7 +248,7 @@ def test_files_that_are_something_else(tmp_path):
     assert "use CSV (UTF-8)" in error_of(open_table, tmp_path / "x.xlsx")
     assert ".csv, .tsv, .jsonl or .parquet" in error_of(open_table, tmp_path / "x.txt")
     assert "no ending" in error_of(open_table, tmp_path / "x")
-    assert "without .gz" in error_of(open_table, tmp_path / "x.parquet.gz")
+    assert "remove .gz from the name" in error_of(open_table, tmp_path / "x.parquet.gz")
     assert "there is no file" in error_of(open_table, tmp_path / "none.csv")
     assert "there is no file" in error_of(open_table, tmp_path / "none.parquet")
     (tmp_path / "folder.csv").mkdir()

@@ -268,12 +268,12 @@ def test_other_labels_are_refused(label):
 
 @pytest.mark.parametrize(("column", "value"), [("question", " "), ("question", None), ("paraphrase", float("nan"))])
 def test_blank_texts_are_refused(column, value):
-    with pytest.raises(TableError, match=f"row 1: the {column} is blank or no text"):
+    with pytest.raises(TableError, match=f"row 1: the {column} is blank or not text"):
         make_triplets([{**row("x", 1, "A"), column: value}])
 
 
 def test_one_id_for_two_questions_is_refused():
-    with pytest.raises(TableError, match="row 2: the id 'q1' belongs to another question already"):
+    with pytest.raises(TableError, match="row 2: the id 'q1' already belongs to another question"):
         make_triplets([row("x", 1, "A"), row("y", 0, "B", question="another")])
 
 
@@ -323,7 +323,7 @@ def test_from_a_file(tmp_path):
 
 def test_files_that_give_none_say_why(tmp_path):
     path = write(tmp_path / "pairs.jsonl", TWO_AND_THREE[:2])
-    with pytest.raises(TableError, match=r"gives no triplet \(questions with no invalid output: 1\)"):
+    with pytest.raises(TableError, match=r"no triplets can be made \(questions with no invalid output: 1\)"):
         read_triplets(path)
     assert len(read_triplets(path, in_batch=True)) == 2
     with pytest.raises(TableError, match=r"pairs\.jsonl, row 1: the label is 7"):

@@ -1,7 +1,7 @@
-"""The open benchmark ``awp-variants``: pairs of written rewrites of one problem, with the fault of the invalid ones.
+"""Build the open benchmark ``awp-variants``: pairs of two rewrites of one problem, with the fault of invalid ones.
 
-Both texts of a pair were written for this project. The problem that they rewrite comes from other people's data; it
-is read here only to leave out what is too near to it, and goes into no pair.
+A language model wrote both texts of a pair for this project. The problem that they rewrite comes from a public corpus.
+It is read only to leave out rewrites that are too similar to it, and it is not part of any pair.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from paraqd.data.datasets import DatasetError, written_split
 from paraqd.data.tables import Row, check_writable, open_writer, replacing
 
-NEAR = 95.0  # percent of characters that a text may share with the problem as its corpus has it
+NEAR = 95.0  # percent of characters that a rewrite may share with the original problem
 SCHEMA: Mapping[str, type] = {
     "id": str,
     "problem": str,
@@ -27,7 +27,7 @@ SCHEMA: Mapping[str, type] = {
     "source": str,
     "form": str,
 }
-# the fault as its writer named it, and the kind of evidence that a scorer should give for it
+# the name of a fault in the data, and the kind of evidence that a scorer should give for it
 EVIDENCE_KINDS: Mapping[str, str] = {
     "number_changed": "number_changed",
     "number_lost": "number_lost",
@@ -43,7 +43,7 @@ EVIDENCE_KINDS: Mapping[str, str] = {
 }
 SOURCES = ("aqua", "mathqa", "gsm8k")
 
-# which text stands as the question and which as its paraphrase; the place in this list is the letter of the id
+# the texts that serve as question and paraphrase; the position in this list gives the letter of the id
 _PAIRS = (
     ("heavy_valid", "moderate_valid"),
     ("moderate_valid", "heavy_valid"),
@@ -57,10 +57,10 @@ _TEXTS = tuple(dict.fromkeys(name for pair in _PAIRS for name in pair))
 
 @dataclass(frozen=True)
 class Variants:
-    """The benchmark's rows, and what was left out.
+    """The rows of the benchmark, and counts of the pairs that were left out.
 
-    ``near`` counts the texts of each sort that are too near to the problem as its corpus has it, ``same`` the pairs
-    of two texts that do not differ; ``dropped`` counts all pairs that are not among the rows because of these.
+    ``near`` counts, for each kind of text, those that are too similar to the original problem. ``same`` counts the
+    pairs of two equal texts. ``dropped`` counts all pairs that were left out for these reasons.
     """
 
     rows: tuple[Row, ...] = field(repr=False)
@@ -81,7 +81,7 @@ class Variants:
 
 
 def is_near(text: str, original: str) -> bool:
-    """Whether a text is the original or nearly so, case and white space apart.
+    """Return True if a text is nearly equal to the original, apart from case and white space.
 
     >>> is_near("Tom has 5 pens. How many are left?", "tom has 5 pens . how many are left ?")
     True
@@ -94,25 +94,26 @@ def is_near(text: str, original: str) -> bool:
 
 
 def build_variants(written: Iterable[Row]) -> Variants:
-    """Make the benchmark.
+    """Build the benchmark.
 
     Parameters
     ----------
     written : iterable of dict
         Rows of ``written_pairs``: ``id`` (its corpus, a hyphen, a number), ``question``, ``heavy_valid``,
         ``moderate_valid``, ``heavy_invalid``, ``moderate_invalid``, ``heavy_fault``, ``moderate_fault``. Only the
-        tenth that `written_split` keeps for the benchmark is used.
+        tenth that `written_split` assigns to the benchmark is used.
 
     Returns
     -------
     Variants
         Up to six rows for each problem: its two valid texts as a pair in both directions, and each valid text with
-        each invalid one. ``form`` says how far the two texts were reworded, the question's first.
+        each invalid one. ``form`` says how heavily the question and the paraphrase were reworded, in this order.
 
     Raises
     ------
     DatasetError
-        For a fault that has no kind of evidence, a blank text, an unknown source, or no problem of the benchmark.
+        If a fault has no kind of evidence, a text is blank, a source is unknown, or no problem belongs to the
+        benchmark.
 
     """
     rows: list[Row] = []
@@ -126,7 +127,7 @@ def build_variants(written: Iterable[Row]) -> Variants:
         _check(row, key)
         copied = {name for name in _TEXTS if is_near(row[name], str(row["question"]))}
         near.update(copied)
-        for pair in _made(row, key, problems):
+        for pair in _pairs(row, key, problems):
             if {pair["question"], pair["paraphrase"]} & {row[name] for name in copied}:
                 dropped += 1
             elif pair["question"] == pair["paraphrase"]:
@@ -134,12 +135,12 @@ def build_variants(written: Iterable[Row]) -> Variants:
             else:
                 rows.append(pair)
     if not rows:
-        raise DatasetError("none of these written pairs belongs to the benchmark: there is nothing to build")
+        raise DatasetError("none of these written pairs belongs to the benchmark; there is nothing to build")
     return Variants(rows=tuple(rows), problems=problems, dropped=dropped, near=dict(near), same=same)
 
 
 def write_variants(variants: Variants, out: str | Path) -> Path:
-    """Write the rows to a file, whole or not at all; the format by its name, the same rows as the same bytes."""
+    """Write the rows to a file in one step; the name tells the format, and the same rows give the same bytes."""
     kind = check_writable(out)
     path = Path(out)
     with replacing(path) as temporary, open_writer(temporary, SCHEMA, kind=kind) as writer:
@@ -147,7 +148,7 @@ def write_variants(variants: Variants, out: str | Path) -> Path:
     return path
 
 
-def _made(row: Row, key: str, number: int) -> Iterator[Row]:
+def _pairs(row: Row, key: str, number: int) -> Iterator[Row]:
     problem = f"awp-{number:04d}"
     for letter, (question, paraphrase) in zip("abcdef", _PAIRS, strict=True):
         form = paraphrase.partition("_")[0]
@@ -173,10 +174,10 @@ def _check(row: Row, key: str) -> None:
     for name in ("heavy_fault", "moderate_fault"):
         if row.get(name) not in EVIDENCE_KINDS:
             raise DatasetError(
-                f"written pairs, {key}: {name!r} is {row.get(name)!r}; known are {', '.join(EVIDENCE_KINDS)}"
+                f"written pairs, {key}: {name!r} is {row.get(name)!r}; it must be one of {', '.join(EVIDENCE_KINDS)}"
             )
     if key.partition("-")[0] not in SOURCES:
-        raise DatasetError(f"written pairs: the id {key!r} names none of the sources {', '.join(SOURCES)}")
+        raise DatasetError(f"written pairs: the id {key!r} must begin with one of {', '.join(SOURCES)}")
 
 
 def _plain(text: str) -> str:

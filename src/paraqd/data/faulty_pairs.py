@@ -1,4 +1,4 @@
-"""Labelled pairs with the kind of fault and where it shows: what the learned part of the scorer is trained on."""
+"""Make labelled pairs with the kind of their fault and the words at fault, to train the learned judge."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _HARMLESS = frozenset("a an the that is are was were be been has have had do doe
 
 @dataclass(frozen=True, slots=True)
 class FaultyPair:
-    """A pair with what is wrong with it: ``kind`` is blank where nothing is, or where it is not known.
+    """A pair with its fault; ``kind`` is empty if the pair is valid or the kind is not known.
 
-    ``placed`` says whether the spans are known; of a valid pair they are known to be none.
+    ``placed`` is True if the spans are known. A valid pair has none, and that is known.
     """
 
     id: str
@@ -39,7 +39,7 @@ class FaultyPair:
 
 
 def changed_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """Return what of ``before`` is gone and what of ``after`` is new, as spans over whole words.
+    """Return the words of ``before`` that are gone and the words of ``after`` that are new, as spans.
 
     >>> changed_spans("Tom has 5 red pens.", "Tom has red caps.")
     (((8, 9), (14, 18)), ((12, 16),))
@@ -60,7 +60,7 @@ def changed_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span
 
 
 def find_words_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span, ...]:
-    """Return where the words of some spans of a text stand in another text; those that stand there once."""
+    """Return the places of the words of some spans in another text; words that are there several times do not count."""
     words = {m.group().lower() for start, end in spans for m in _TOKEN.finditer(text, start, end)}
     places: dict[str, list[Span]] = {}
     for match in _TOKEN.finditer(other):
@@ -70,7 +70,7 @@ def find_words_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span
 
 
 def written_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
-    """Yield the pairs of written questions: the rewrites beside the question, and beside each other."""
+    """Yield the pairs of rewritten questions: each rewrite with the question, and with the other rewrites."""
     for row in rows:
         name, question = str(row["id"]), str(row["question"])
         valid = {form: str(row[f"{form}_valid"]) for form in ("heavy", "moderate")}
@@ -89,9 +89,9 @@ def written_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
 
 
 def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, str]) -> Iterator[FaultyPair]:
-    """Yield augmented pairs, each beside the question that ``questions`` holds under its id.
+    """Yield augmented pairs, each with the question that ``questions`` has for its id.
 
-    A row's own question is the text that the operator was applied to: another wording of that question, or itself.
+    The question of a row is the text that the operator was applied to: that question itself, or a rewording of it.
     """
     for row in rows:
         name, start, text = str(row["id"]), str(row["question"]), str(row["paraphrase"])
@@ -104,10 +104,10 @@ def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, s
             continue
         gone, come = changed_spans(start, text)
         if last == "RandomDeletion" and _harmless(start, gone) and not come:
-            yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")  # clumsy, and all there
+            yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")  # clumsy, but complete
             continue
         lost = gone if question == start else find_words_again(start, gone, question)
-        simple = "+" not in str(row["operator"])  # of a composition the diff holds the rewording, too
+        simple = "+" not in str(row["operator"])  # the difference of a composition also contains the rewording
         yield FaultyPair(
             name,
             question,
@@ -122,12 +122,12 @@ def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, s
 
 
 def _harmless(text: str, spans: Iterable[Span]) -> bool:
-    """Tell whether nothing but articles, copulas and commas is gone."""
+    """Return True if only articles, copulas and punctuation are gone."""
     return all(m.group().lower() in _HARMLESS for start, end in spans for m in _TOKEN.finditer(text, start, end))
 
 
 def write_faults(pairs: Iterable[FaultyPair], path: str | Path) -> int:
-    """Write pairs as JSON Lines, whole or not at all; return how many."""
+    """Write pairs as JSON Lines in one step; return their number."""
     import gzip
 
     count = 0
@@ -139,7 +139,7 @@ def write_faults(pairs: Iterable[FaultyPair], path: str | Path) -> int:
 
 
 def read_faults(path: str | Path) -> Iterator[FaultyPair]:
-    """Read what `write_faults` wrote."""
+    """Read the pairs of a file that `write_faults` wrote."""
     for row in open_table(path).rows():
         spans = {name: tuple((int(a), int(b)) for a, b in row[name]) for name in ("question_spans", "paraphrase_spans")}
         yield FaultyPair(**{**row, **spans})

@@ -1,4 +1,4 @@
-"""MathQA's annotated formulas computed: a small language of function calls, read without ``eval``."""
+"""Compute MathQA's annotated formulas, a small language of function calls, without ``eval``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(-?\d+(?:\.\d+)?)|([(),]))")
 _DEPTH = 40
-_LARGEST = 1e15  # a larger value is a flaw of the annotation
+_LARGEST = 1e15  # a larger value is an error of the annotation
 _CONSTANTS = {"const_pi": math.pi, "const_deg_to_rad": math.pi / 180}
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 
@@ -49,7 +49,7 @@ _TWO: Mapping[str, Callable[[float, float], float]] = {
     "min": min,
     "gcd": lambda a, b: math.gcd(_whole(a), _whole(b)),
     "lcm": lambda a, b: math.lcm(_whole(a), _whole(b)),
-    "reminder": math.fmod,  # spelt so in the corpus
+    "reminder": math.fmod,  # the spelling of the corpus
     "choose": lambda a, b: math.comb(_whole(a, most=1000), _whole(b, most=1000)),
     "permutation": lambda a, b: math.perm(_whole(a, most=1000), _whole(b, most=1000)),
     "rectangle_area": lambda a, b: a * b,
@@ -59,11 +59,11 @@ _TWO: Mapping[str, Callable[[float, float], float]] = {
 
 
 def compute(annotated: str) -> tuple[str, str] | None:
-    """Return an annotated formula in the usual notation and its value, or None where it cannot be computed.
+    """Return an annotated formula in the usual notation and its value, or None if it cannot be computed.
 
-    Both are as good as the annotation, which is noisy. The value is rounded to two decimals.
+    The annotation is noisy, so both can be wrong. The value is rounded to two decimals.
 
-    >>> compute("divide(subtract(50, const_2), add(n0, 4))") is None  # a name without a value
+    >>> compute("divide(subtract(50, const_2), add(n0, 4))") is None  # n0 has no value
     True
     >>> compute("divide(subtract(50, const_2), add(4, const_0_25))")
     ('( 50 - 2 ) / ( 4 + 0.25 )', '11.29')
@@ -74,14 +74,14 @@ def compute(annotated: str) -> tuple[str, str] | None:
         tokens = _tokens(annotated)
         value = _expression(tokens, 0)
         if tokens or (value.binding == _ATOM and "(" not in value.text):
-            return None  # a rest, or a bare number: no formula
+            return None  # text after the formula, or only a number
         return value.text, _shown(value.number)
     except (_Flaw, ArithmeticError, ValueError):
         return None
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the tokens, the first one last, so that they can be taken off the end."""
+    """Return the tokens in reverse order, so that they can be popped from the end."""
     tokens, position = [], 0
     text = text.strip()
     while position < len(text):
@@ -93,8 +93,8 @@ def _tokens(text: str) -> list[str]:
     return tokens[::-1]
 
 
-def _take(tokens: list[str], wanted: str | None = None) -> str:
-    if not tokens or (wanted is not None and tokens[-1] != wanted):
+def _take(tokens: list[str], expected: str | None = None) -> str:
+    if not tokens or (expected is not None and tokens[-1] != expected):
         raise _Flaw
     return tokens.pop()
 
@@ -104,7 +104,7 @@ def _expression(tokens: list[str], depth: int) -> _Value:
         raise _Flaw
     token = _take(tokens)
     if not (token[0].isalpha() or token[0] == "_"):
-        number = float(token)  # a ValueError where it is a bracket or a comma
+        number = float(token)  # raises a ValueError for a bracket or a comma
         return _Value(number, token)
     if not tokens or tokens[-1] != "(":
         return _constant(token)
@@ -135,7 +135,7 @@ def _call(name: str, arguments: list[_Value]) -> _Value:
     if name in _INFIX and len(arguments) == 2:
         sign, binding, function = _INFIX[name]
         left, right = arguments
-        # a - (b + c) and a / (b * c) need their brackets, a + b + c does not; powers get them on both sides
+        # a - (b + c) and a / (b * c) need brackets, a + b + c does not; powers get them on both sides
         left_text = _bracketed(left, binding + (binding == _POWER))
         right_text = _bracketed(right, binding + (sign in "-/^"))
         return _Value(function(*numbers), f"{left_text} {sign} {right_text}", binding)

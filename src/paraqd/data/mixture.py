@@ -1,4 +1,4 @@
-"""The training mixture: questions of public corpora, cleaned, without repeats and without the test sets' questions."""
+"""Build the training mixture: clean questions of public corpora, without repeats and without test questions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from paraqd.data.datasets import DatasetError
 from paraqd.data.mathqa_formula import compute
 from paraqd.data.public_corpora import READERS, CorpusQuestion
 from paraqd.data.tables import Row, check_writable, open_writer, replacing
+from paraqd.progress import Progress, silent
 
 SHORTEST, LONGEST = 6, 120  # words
-VALIDATION = 50  # one skeleton in so many is for validation
+VALIDATION = 50  # one of 50 skeletons is for validation
 SCHEMA: Mapping[str, type] = {
     "id": str,
     "question": str,
@@ -28,9 +29,6 @@ SCHEMA: Mapping[str, type] = {
     "formula": str,
     "answer": str,
 }
-
-# called with (stage, rows done, rows in all or None)
-Progress = Callable[[str, int, int | None], None]
 
 _NUMBER = re.compile(r"[\d¼½¾⅐-⅞]+(?:[.,]\d+)*")
 _NUMBERS = re.compile(r"#+")
@@ -51,7 +49,7 @@ _REFERS_TO_OPTIONS = re.compile(
 
 @dataclass(frozen=True)
 class CorpusCount:
-    """What became of one corpus: rows read, kept, for validation, and left out by reason."""
+    """The counts of one corpus: rows read, kept, used for validation, with a formula, and left out by reason."""
 
     source: str
     read: int
@@ -63,7 +61,7 @@ class CorpusCount:
 
 @dataclass(frozen=True)
 class Mixture:
-    """The mixture's rows and where they come from."""
+    """The rows of the mixture, and the counts of each corpus."""
 
     rows: tuple[Row, ...] = field(repr=False)
     corpora: tuple[CorpusCount, ...]
@@ -91,7 +89,7 @@ class Mixture:
 
 
 def plain(text: str) -> str:
-    """Return a question in lower case without punctuation: the same for repeats.
+    """Return a question in lower case without punctuation, which is the same for repeats.
 
     >>> plain("How many  apples, Tom?") == plain("how many apples tom")
     True
@@ -100,7 +98,7 @@ def plain(text: str) -> str:
 
 
 def skeleton(text: str) -> str:
-    """Return what is left of a question without its numbers: the same for questions that differ only in them.
+    """Return a question without numbers, spaces and punctuation, which is the same if only numbers differ.
 
     >>> skeleton("Tom has 5 apples, Ann 1,250.") == skeleton("tom has 7 apples , ann 3/4 .")
     True
@@ -109,7 +107,7 @@ def skeleton(text: str) -> str:
 
 
 def is_multiple_choice(text: str) -> bool:
-    """Whether a question carries its options, or asks about options that are no longer there.
+    """Return True if a question contains answer options, or refers to options that are missing.
 
     >>> is_multiple_choice("What is 2 + 2? a) 3 b) 4 c) 5"), is_multiple_choice("Which of the following is odd?")
     (True, True)
@@ -123,31 +121,31 @@ def build_mixture(
     corpora: Mapping[str, Path],
     *,
     test_questions: Iterable[str],
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Mixture:
-    """Make the mixture.
+    """Build the mixture.
 
     Parameters
     ----------
     corpora : mapping of str to Path
-        File of each corpus by its name: aqua_rat, mathqa, gsm8k. Their order is the order of the rows; of questions
-        that repeat each other the first stays.
+        The file of each corpus by its name: aqua_rat, mathqa, gsm8k. The rows keep this order, and the first of
+        several equal questions is kept.
     test_questions : iterable of str
-        Questions that must not be in it, nor others that differ from them only in numbers.
-    progress : callable, optional
-        Called with (stage, rows done, None).
+        Questions to leave out, together with others that differ from them only in numbers.
+    progress : Progress
+        Called after every 1,000 rows.
 
     Returns
     -------
     Mixture
         Rows with ``id``, ``question``, ``source``, ``cased``, ``skeleton`` (a number, the same for questions that
-        differ only in numbers), ``split`` (train or validation, by the skeleton's hash), ``formula`` and ``answer``
-        (None where there is none that can be computed).
+        differ only in numbers), ``split`` (train or validation, by a hash of the skeleton), ``formula`` and ``answer``
+        (None if there is no formula that can be computed).
 
     """
     unknown = [name for name in corpora if name not in READERS]
     if unknown:
-        raise DatasetError(f"there is no corpus {unknown[0]!r}; known are {', '.join(READERS)}")
+        raise DatasetError(f"there is no corpus {unknown[0]!r}; choose from {', '.join(READERS)}")
     excluded = {skeleton(text) for text in test_questions}
     sieve = _Sieve(excluded)
     counts = []
@@ -157,7 +155,7 @@ def build_mixture(
 
 
 def write_mixture(mixture: Mixture, out: str | Path) -> Path:
-    """Write the rows to a file, whole or not at all; the format by its name."""
+    """Write the rows to a file in one step; the name tells the format."""
     kind = check_writable(out)
     path = Path(out)
     with replacing(path) as temporary, open_writer(temporary, SCHEMA, kind=kind) as writer:
@@ -166,7 +164,7 @@ def write_mixture(mixture: Mixture, out: str | Path) -> Path:
 
 
 class _Sieve:
-    """The rows so far, and what tells that the next question is one of them."""
+    """Collects rows and recognises questions that it already has."""
 
     def __init__(self, excluded: set[str]) -> None:
         self.rows: list[Row] = []
@@ -175,8 +173,8 @@ class _Sieve:
         self._plain: set[str] = set()
         self._skeletons: dict[str, int] = {}
 
-    def refuses(self, text: str) -> str | None:
-        """Say why a question is left out, or None."""
+    def reason_against(self, text: str) -> str | None:
+        """Return the reason to leave a question out, or None."""
         words = len(text.split())
         if words < SHORTEST:
             return f"shorter than {SHORTEST} words"
@@ -185,10 +183,10 @@ class _Sieve:
         if is_multiple_choice(text):
             return "multiple choice"
         if skeleton(text) in self._excluded:
-            return "in a test set, numbers apart"
+            return "in a test set, apart from numbers"
         if text in self._texts:
             return "repeated"
-        return "repeated but for case and punctuation" if plain(text) in self._plain else None
+        return "repeated apart from case and punctuation" if plain(text) in self._plain else None
 
     def add(self, question: CorpusQuestion) -> Row:
         key = skeleton(question.text)
@@ -210,22 +208,22 @@ class _Sieve:
 
 
 def split_of(key: str) -> str:
-    """Return the split of a skeleton: it depends on nothing else, so that no new corpus moves a question."""
+    """Return the split of a skeleton, which depends on nothing else: a new corpus never moves a question."""
     share = int(hashlib.sha256(key.encode("utf-8")).hexdigest(), 16) % VALIDATION
     return "validation" if share == 0 else "train"
 
 
-def _add(sieve: _Sieve, name: str, questions: Iterator[CorpusQuestion], progress: Progress | None) -> CorpusCount:
+def _add(sieve: _Sieve, name: str, questions: Iterator[CorpusQuestion], progress: Progress) -> CorpusCount:
     read, left_out = 0, Counter[str]()
     before = len(sieve.rows)
     for question in questions:
         read += 1
-        why = sieve.refuses(question.text)
+        why = sieve.reason_against(question.text)
         if why is None:
             sieve.add(question)
         else:
             left_out[why] += 1
-        if progress is not None and read % 1000 == 0:
+        if read % 1000 == 0:
             progress(f"reading {name}", read, None)
     added = sieve.rows[before:]
     return CorpusCount(
@@ -241,16 +239,16 @@ def _add(sieve: _Sieve, name: str, questions: Iterator[CorpusQuestion], progress
 def paper_training(rows: Sequence[Row], *, size: int = 30_000, seed: int = 3407) -> list[Row]:
     """Return the algebraic questions that the paper's recipe is trained on, in the order of ``rows``.
 
-    All training rows of AQuA-RAT, and the rest drawn from those of MathQA; where AQuA-RAT alone has more than
-    ``size``, drawn from it alone.
+    These are all training rows of AQuA-RAT and a random sample of MathQA. If AQuA-RAT has more rows than ``size``, they
+    are a random sample of AQuA-RAT alone.
     """
     training = [row for row in rows if row["split"] == "train"]
     aqua = [row for row in training if row["source"] == "aqua"]
     mathqa = [row for row in training if row["source"] == "mathqa"]
     if size > len(aqua) + len(mathqa):
         raise DatasetError(
-            f"there are {len(aqua) + len(mathqa):,} training questions of aqua and mathqa, fewer than the {size:,} "
-            "that were asked for"
+            f"aqua and mathqa have {len(aqua) + len(mathqa):,} training questions together, which is fewer than "
+            f"{size:,}"
         )
     if size <= len(aqua):
         pick = {row["id"] for row in random.Random(seed).sample(aqua, size)}

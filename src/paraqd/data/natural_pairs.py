@@ -1,4 +1,4 @@
-"""Natural pairs: two questions of a corpus with the same numbers and the same computed answer, in other words."""
+"""Find natural pairs: two questions of a corpus with the same numbers and the same answer, in different words."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from paraqd.reading import read
 from paraqd.reading.equality import multiset
 
 _FEWEST_NUMBERS = 2
-_MOST_ALIKE = 40  # questions with the same numbers: more of them are a template of its own
-_LEAST, _MOST = 58.0, 93.0  # of 100: below it they share numbers by chance, above it they are one text
+_MOST_ALIKE = 40  # questions with the same numbers; more of them come from one template
+_LEAST, _MOST = 58.0, 93.0  # similarity up to 100: less is chance, more is the same text
 
 
 def natural_pairs(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
-    """Yield pairs of questions that ask the same in other words: same numbers, same answer, like words.
+    """Yield pairs of questions with the same numbers, the same answer and similar words.
 
-    ``rows`` have ``id``, ``question`` and ``answer``; one without an answer takes no part.
+    The rows have ``id``, ``question`` and ``answer``. Rows without an answer are ignored.
     """
     from rapidfuzz import fuzz
 
@@ -44,7 +44,7 @@ def natural_pairs(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
 
 def _number(value: object) -> float | None:
     try:
-        found = float(value)  # type: ignore[arg-type]  # whatever stands there
+        found = float(value)  # type: ignore[arg-type]  # any value
     except (TypeError, ValueError):
         return None
     return found if math.isfinite(found) else None

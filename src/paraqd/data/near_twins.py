@@ -1,4 +1,4 @@
-"""Questions so like one that is kept back that training on them would give its answer away."""
+"""Find near twins: questions so similar to held-out ones that training on them would leak the answer."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterable, Sequence
 
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
-_LIKE = 85  # of 100: one or two words of a sentence apart
+_LIKE = 85  # similarity up to 100: a sentence with one or two other words
 
 
-def near_twins(texts: Sequence[str], kept_back: Iterable[str]) -> list[bool]:
-    """Return for each text whether it is a text kept back but for numbers, the order of words, and a word or two.
+def near_twins(texts: Sequence[str], held_out: Iterable[str]) -> list[bool]:
+    """Return for each text whether it equals a held-out text apart from numbers, word order and one or two words.
 
     >>> near_twins(["Ann has 7 pens. How many are left?", "A car goes 5 km."], ["Ann has 12 pens, how many are left?"])
     [True, False]
     """
     from rapidfuzz import fuzz, process
 
-    others = [_bare(text) for text in kept_back]
+    others = [_bare(text) for text in held_out]
     return [
         process.extractOne(_bare(text), others, scorer=fuzz.token_sort_ratio, score_cutoff=_LIKE) is not None
         for text in texts
@@ -25,7 +25,7 @@ def near_twins(texts: Sequence[str], kept_back: Iterable[str]) -> list[bool]:
 
 
 def likeness(one: str, other: str) -> float:
-    """Return how alike two texts are but for numbers and the order of words, from 0 to 100.
+    """Return the similarity of two texts from 0 to 100, regardless of numbers and word order.
 
     >>> likeness("Ann has 7 pens.", "Has Ann 12 pens?")
     100.0
@@ -36,5 +36,5 @@ def likeness(one: str, other: str) -> float:
 
 
 def _bare(text: str) -> str:
-    """Return a text in small letters, with one sign for every number and without punctuation."""
+    """Return a text in lower case, with one sign for every number and without punctuation."""
     return " ".join(re.findall(r"\w+", _NUMBER.sub("0", text.lower())))

@@ -1,4 +1,4 @@
-"""Labelled pairs read from a file, every flaw found and named before anything is made of them."""
+"""Read labelled pairs from a file, and report errors in it before the pairs are used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.labels import ALSO_READ, binary_label
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, TableError, open_table, row_id
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, TableError, open_table, row_id, shorten
 
 OPERATOR_COLUMN = "operator"
 
@@ -20,10 +20,10 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{0,3},[0-9]+")
 
 @dataclass(frozen=True)
 class Pair:
-    """A question and a paraphrase of it; ``label`` is 1 where it is valid, 0 where not, None where unknown.
+    """A question and a paraphrase; ``label`` is 1 (valid), 0 (invalid) or None (unknown).
 
-    ``row`` is the pair's place in its file, counted from 1 without the header. ``group`` names what several questions
-    have in common where they are not independent: the problem that all of them word.
+    ``row`` is the number of the row in the file, counted from 1 without the header. Pairs with the same ``group`` are
+    not independent: for example, their questions are wordings of one problem.
     """
 
     id: str
@@ -53,20 +53,20 @@ def read_pairs(
     Parameters
     ----------
     source : str or Path
-        CSV, TSV, JSONL or Parquet with a question, a paraphrase and, where known, a label, an id, an operator and a
-        score; ``-`` is standard input as JSONL.
+        CSV, TSV, JSONL or Parquet with a question and a paraphrase, and optionally a label, an id, an operator and a
+        score. ``-`` is standard input as JSONL.
     columns, encoding
-        What the columns are called, and the encoding of a text file that is not UTF-8.
+        The names of the columns, and the encoding of a text file that is not UTF-8.
     labelled : bool
-        Whether every pair must have a label. Without it a label may be blank or its column absent.
+        Require a label for every pair. If False, a label can be blank or its column missing.
     score_column : str
-        The column of scores. Where it is there, every row must hold a finite number.
+        The column of scores. If it exists, every row must have a finite number there.
     scored : bool
-        Whether the column of scores must be there.
+        Require the column of scores.
     contradictions : bool
-        Whether a pair may stand twice with different labels, as in a published test set that must be kept as it is.
+        Allow a pair to appear twice with different labels, as in a published test set that must not be changed.
     operator_column, group_column : str
-        The columns of ``operator`` and ``group``, if they are there.
+        The columns of ``operator`` and ``group``, if they exist.
 
     Returns
     -------
@@ -76,9 +76,8 @@ def read_pairs(
     Raises
     ------
     TableError
-        One line for: a file without rows, a label that is not 0 or 1, a score that is no finite number, a question
-        that is blank or not text, an id that stands for two different questions, a pair given twice with different
-        labels.
+        If the file has no rows, a label is not 0 or 1, a score is not a finite number, a question is blank or not
+        text, an id belongs to two different questions, or a pair appears twice with different labels.
 
     """
     table = open_table(source, encoding=encoding)
@@ -110,26 +109,26 @@ def read_pairs(
 
 
 def both_classes(pairs: Sequence[Pair], source: str | Path) -> None:
-    """Raise a TableError where the pairs are all valid or all invalid: nothing can be compared then.
+    """Raise a TableError if all pairs have the same label, because then nothing can be compared.
 
     >>> both_classes([Pair("a", "How many?", "How much?", 1)], "pairs.csv")
     Traceback (most recent call last):
-    paraqd.data.formats.TableError: pairs.csv has only valid pairs: both classes are needed, labels 1 and 0
+    paraqd.data.formats.TableError: pairs.csv has only valid pairs; both labels, 1 and 0, are needed
     """
     labels = {pair.label for pair in pairs}
     if {0, 1} <= labels:
         return
     if labels <= {None}:
-        raise TableError(f"{source} has no labelled pairs: both classes are needed, labels 1 and 0")
+        raise TableError(f"{source} has no labelled pairs; both labels, 1 and 0, are needed")
     only = "valid" if 1 in labels else "invalid"
-    raise TableError(f"{source} has only {only} pairs: both classes are needed, labels 1 and 0")
+    raise TableError(f"{source} has only {only} pairs; both labels, 1 and 0, are needed")
 
 
 def _texts(row: Row, columns: Columns, where: str) -> dict[str, str]:
     question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
     if question is None or (isinstance(question, str) and not question.strip()):
         raise TableError(f"{where}: the question is blank ({columns.question!r})")
-    paraphrase = "" if paraphrase is None else paraphrase  # a blank paraphrase is one that lost everything
+    paraphrase = "" if paraphrase is None else paraphrase  # a blank paraphrase is invalid, not an error
     for name, text in ((columns.question, question), (columns.paraphrase, paraphrase)):
         if not isinstance(text, str):
             raise TableError(f"{where}: {name!r} is {_shown(text)}, which is not text")
@@ -166,7 +165,7 @@ def _score(value: Any, column: str, where: str) -> float:
 
 
 def _with_a_point(value: Any) -> str:
-    """Say how a number with a decimal comma is written, as spreadsheets in many languages have it.
+    """Return advice for a number with a decimal comma, which spreadsheets write in many languages.
 
     >>> _with_a_point("0,8373")
     '; write it with a decimal point: 0.8373'
@@ -176,8 +175,7 @@ def _with_a_point(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return shorten(repr(value) if isinstance(value, str) else str(value), _SHOWN)
 
 
 def _check_ids(pairs: Sequence[Pair], name: str) -> None:
@@ -186,8 +184,8 @@ def _check_ids(pairs: Sequence[Pair], name: str) -> None:
         known = first.setdefault(pair.id, pair)
         if known.question != pair.question:
             raise TableError(
-                f"{name}: the id {_shown(pair.id)} stands for two different questions, in rows {known.row} and "
-                f"{pair.row}; give each question an id of its own, or leave the ids out"
+                f"{name}: the id {_shown(pair.id)} belongs to two different questions, in rows {known.row} and "
+                f"{pair.row}; give each question its own id, or remove the ids"
             )
 
 
@@ -199,6 +197,6 @@ def _check_labels(pairs: Sequence[Pair], name: str) -> None:
         known = first.setdefault((pair.question, pair.paraphrase), pair)
         if known.label != pair.label:
             raise TableError(
-                f"{name}: rows {known.row} and {pair.row} hold the same pair with the labels {known.label} and "
-                f"{pair.label}; keep the right one"
+                f"{name}: rows {known.row} and {pair.row} have the same pair with the labels {known.label} and "
+                f"{pair.label}; remove the wrong one"
             )

@@ -1,6 +1,6 @@
-"""Labelled pairs made into triplets (question, valid, invalid): what the training reads.
+"""Make triplets (question, valid, invalid) from labelled pairs, for training.
 
-Only numpy is needed: a machine that trains may lack pyarrow as long as the pairs are no Parquet file.
+This module needs only numpy. A machine for training needs pyarrow only if the pairs are in a Parquet file.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from paraqd.data.formats import TableError
 from paraqd.data.labels import binary_label
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table, default_id, open_table
 
-IN_BATCH = -1  # in the place of an invalid text: the other questions of the batch are the negatives
+IN_BATCH = -1  # instead of an invalid text: the other questions of the batch are the negatives
 
-# why a question gives no triplet, or fewer than it has outputs
+# the reasons why a question yields no triplet, or fewer than it has outputs
 NO_VALID = "no valid output"
 NO_INVALID = "no invalid output"
 NOTHING_LEFT = "every operator dropped"
 UNCHANGED = "an invalid output is the question itself"
 BOTH = "an output is both valid and invalid"
 
-_WHERE = "\0where"  # where a row stands, for messages; no column is called that
+_WHERE = "\0where"  # the file and row, for messages; no column has this name
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,17 +39,17 @@ class TripletSet:
     Attributes
     ----------
     texts : tuple of str
-        Every text once, those that no triplet uses left out.
+        Every text that a triplet uses, once.
     triplets : int32 array of shape (n, 3)
-        Indices of (anchor, valid, invalid) in ``texts``; `IN_BATCH` as the third where the negatives are the
-        other questions of the batch.
+        Indices of (anchor, valid, invalid) in ``texts``. The third is `IN_BATCH` if the negatives are the other
+        questions of the batch.
     questions : int32 array of shape (n,)
-        The question of each triplet, counted from 0; those without a triplet do not count.
+        The number of the question of each triplet, from 0; questions without a triplet have no number.
     operators : tuple of (str, str)
-        The valid and the invalid operator of each triplet; empty where the question itself is the valid text,
-        and where the negative is in the batch.
+        The valid and the invalid operator of each triplet. The first is empty if the question itself is the valid
+        text, the second if the negative is in the batch.
     skipped : dict
-        How many questions gave none, or fewer than they have outputs, by reason.
+        The number of questions that yield no triplet, or fewer than they have outputs, by reason.
 
     """
 
@@ -65,12 +65,12 @@ class TripletSet:
 
     @property
     def n_questions(self) -> int:
-        """How many questions the triplets are of."""
+        """The number of questions."""
         return int(self.questions.max()) + 1 if len(self.questions) else 0
 
 
 class _Output(NamedTuple):
-    """What an operator made of a question."""
+    """The output of an operator for a question."""
 
     operator: str
     paraphrase: str
@@ -78,7 +78,7 @@ class _Output(NamedTuple):
 
 @dataclass
 class _Outputs:
-    """All outputs of one question; sets, because a question that stands twice has its outputs twice."""
+    """All outputs of one question, in sets, because a repeated question has its outputs twice."""
 
     question: str
     valid: set[_Output] = field(default_factory=set)
@@ -97,27 +97,27 @@ def make_triplets(
     drop_operators: Sequence[str] = (),
     in_batch: bool = False,
 ) -> TripletSet:
-    """Make triplets of labelled pairs as the paper does: each invalid output once, with a valid one at random.
+    """Make triplets from labelled pairs as the paper does: each invalid output once, with a random valid one.
 
     Parameters
     ----------
     rows : iterable of mappings
-        What ``augment`` writes: ``id``, ``question``, ``paraphrase``, ``label`` (1 valid, 0 invalid) and
-        ``operator``; read once. The rows of a question need not follow each other.
+        The output of ``augment``: ``id``, ``question``, ``paraphrase``, ``label`` (1 valid, 0 invalid) and
+        ``operator``. It is read once, and the rows of a question can be in any order.
     seed : int
-        Of the draw; what a question gets depends on the seed, its id and its outputs, not on their order.
+        The seed of the random choice, which depends on the id of a question and its outputs, but not on their order.
     drop_operators : sequence of str
-        Operators whose outputs are left out, by name or paper id; a composed one by its full name.
+        Operators to leave out, by name or paper id; a composed operator by its full name.
     in_batch : bool
-        For the baselines, which make valid outputs only: one triplet for each, its negatives in the batch.
-        Where pseudo-labels made some of them invalid, each invalid one stands in one triplet, with a valid one
-        drawn at random (or the question itself where there is none), and only the valid outputs that were not
-        drawn have their negatives in the batch.
+        Set this for the baselines, which have only valid outputs: each output makes one triplet with its negatives in
+        the batch. If pseudo-labels have made some outputs invalid, each invalid one is used once, with a random valid
+        one (or the question itself if there is none). Only the remaining valid outputs have their negatives in the
+        batch.
 
     Returns
     -------
     TripletSet
-        In the order in which the questions first appear.
+        The triplets in the order in which their questions first appear.
 
     Examples
     --------
@@ -154,9 +154,13 @@ def read_triplets(
     columns: Columns = DEFAULT_COLUMNS,
     encoding: str | None = None,
 ) -> TripletSet:
-    """Make triplets of files that ``augment`` wrote; see `make_triplets`.
+    """Make triplets from files that ``augment`` wrote; see `make_triplets`.
 
-    Raises `TableError`, in one line, where a file cannot be read or all of them give no triplet.
+    Raises
+    ------
+    TableError
+        If a file cannot be read, or the files yield no triplet.
+
     """
     tables = [open_table(path, encoding=encoding) for path in paths]
     for table in tables:
@@ -166,12 +170,12 @@ def read_triplets(
     if not len(made):
         reasons = ", ".join(f"{why}: {times:,}" for why, times in made.skipped.items())
         names = ", ".join(table.name for table in tables)
-        raise TableError(f"{names} gives no triplet ({f'questions with {reasons}' if reasons else 'no rows'})")
+        raise TableError(f"{names}: no triplets can be made ({f'questions with {reasons}' if reasons else 'no rows'})")
     return made
 
 
 def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of files under the usual names; what is wrong with one names its file."""
+    """Yield the rows of files with the default names of columns, and with their place for messages."""
     names = {"id": columns.id, "question": columns.question, "paraphrase": columns.paraphrase, "label": columns.label}
     for table in tables:
         for number, row in enumerate(table.rows([*names.values(), "operator"]), start=1):
@@ -180,21 +184,20 @@ def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str
 
 
 def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
-    """Return the triplets of a random share of the questions, at least one, in their order.
+    """Return the triplets of a random share of the questions, but at least one question, in their order.
 
-    The texts that are not used any more are left out and the questions counted anew; ``skipped`` stays what it
-    was for the whole.
+    Unused texts are removed and the questions are numbered again. ``skipped`` still describes the whole set.
     """
     if not 0 < share <= 1:
-        raise ValueError(f"the share of the questions is above 0 and at most 1, not {share}")
+        raise ValueError(f"the share of the questions must be above 0 and at most 1, not {share}")
     total = triplets.n_questions
     if not total:
         return triplets
     chosen = _rng(seed, "subset").sample(range(total), max(1, round(share * total)))
     kept = np.isin(triplets.questions, chosen)
     rows = triplets.triplets[kept]
-    used = np.unique(rows[rows != IN_BATCH])  # in order: a text's place among the others stays
-    places = np.full(len(triplets.texts) + 1, IN_BATCH, dtype=np.int32)  # the last one is where IN_BATCH looks
+    used = np.unique(rows[rows != IN_BATCH])  # sorted, so that the texts keep their order
+    places = np.full(len(triplets.texts) + 1, IN_BATCH, dtype=np.int32)  # IN_BATCH refers to the last one
     places[used] = np.arange(len(used))
     return replace(
         triplets,
@@ -206,9 +209,9 @@ def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
 
 
 def _rng(seed: int, name: str) -> random.Random:
-    """Make the random generator of one question.
+    """Return the random generator of one question.
 
-    Not the operators' own: importing that package needs more than numpy.
+    The one of the operators is not used, because that package needs more than numpy.
     """
     digest = hashlib.sha256(f"{seed}\x1f{name}\x1ftriplets".encode("utf-8", "surrogatepass")).digest()
     return random.Random(int.from_bytes(digest[:16], "big"))
@@ -229,7 +232,9 @@ def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str
         name = ("" if given is None else str(given).strip()) or default_id(question)
         outputs = questions.setdefault(name, _Outputs(question))
         if outputs.question != question:
-            raise TableError(f"{place}: the id {name!r} belongs to another question already; ids must differ")
+            raise TableError(
+                f"{place}: the id {name!r} already belongs to another question; give each question its own id"
+            )
         label = _label(row, place)
         operator = str(row.get("operator") or "")
         seen.add(operator)
@@ -242,7 +247,7 @@ def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str
 def _text(row: Mapping[str, Any], column: str, place: str) -> str:
     value = row.get(column)
     if not isinstance(value, str) or not value.strip():
-        raise TableError(f"{place}: the {column} is blank or no text")
+        raise TableError(f"{place}: the {column} is blank or not text")
     return value
 
 
@@ -265,7 +270,7 @@ def _full_names(operators: Sequence[str]) -> frozenset[str]:
 
 
 def _check_known(operators: frozenset[str]) -> None:
-    """Refuse a name that is neither in the rows nor an operator: a slip would quietly drop nothing."""
+    """Raise an error for a name that is not an operator: a misspelt name would silently drop nothing."""
     if not operators:
         return
     from paraqd.operators.registry import base_name, get, names
@@ -279,7 +284,7 @@ def _check_known(operators: frozenset[str]) -> None:
 
 
 def _cleaned(outputs: _Outputs, skipped: Counter[str]) -> tuple[list[_Output], list[_Output]]:
-    """Return the valid and the invalid outputs in a fixed order, without what contradicts itself."""
+    """Return the valid and the invalid outputs in a fixed order, without contradictions."""
     valid, invalid = _distinct(outputs.valid), _distinct(outputs.invalid)
     good = {output.paraphrase for output in valid}
     rules: tuple[tuple[str, Callable[[_Output], bool]], ...] = (
@@ -294,7 +299,7 @@ def _cleaned(outputs: _Outputs, skipped: Counter[str]) -> tuple[list[_Output], l
 
 
 def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
-    """Sort outputs; a text that several draws of one operator (``A``, ``A#2``) gave counts once."""
+    """Sort outputs; a text that an operator returned in several draws (``A``, ``A#2``) counts once."""
     first: dict[tuple[str, str], _Output] = {}
     for output in sorted(outputs):
         first.setdefault((output.operator.partition("#")[0], output.paraphrase), output)
@@ -302,20 +307,20 @@ def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
 
 
 def _drawn(question: str, valid: list[_Output], invalid: list[_Output], rng: random.Random) -> list[_Triplet]:
-    """Pair each invalid output with a valid one drawn at random."""
+    """Pair each invalid output with a random valid one."""
     del question
     return [_Triplet(rng.choice(valid), output) for output in invalid] if valid else []
 
 
 def _with_batch(question: str, valid: list[_Output], invalid: list[_Output], rng: random.Random) -> list[_Triplet]:
-    """Pair invalid outputs as far as there are any; what is valid and was not drawn meets the batch."""
+    """Pair each invalid output with a valid one; the remaining valid outputs have their negatives in the batch."""
     paired = _drawn(question, valid or [_Output("", question)], invalid, rng)
     drawn = {triplet.valid for triplet in paired}
     return paired + [_Triplet(output, None) for output in valid if output not in drawn]
 
 
 class _Builder:
-    """Numbers texts and questions as triplets come."""
+    """Numbers texts and questions while triplets are added."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
@@ -326,7 +331,7 @@ class _Builder:
 
     def add(self, question: str, triplets: Sequence[_Triplet]) -> None:
         anchor = self._place(question)
-        # by its text: one question under two ids must not be its own negative in a batch
+        # by its text: a question with two ids must not be its own negative in a batch
         number = self._numbers.setdefault(anchor, len(self._numbers))
         for valid, invalid in triplets:
             second = self._place(valid.paraphrase)
