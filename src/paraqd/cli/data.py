@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from paraqd.cli.progress import Bar
     from paraqd.data.datasets import State
     from paraqd.data.mixture import Mixture
+    from paraqd.progress import Progress
 
 EXAMPLE = "Example: paraqd data get aquarat sawp pawp"
 _LIST_EXAMPLE = "Example: paraqd data list --data-dir data/"
@@ -179,9 +180,11 @@ def _test_pairs(load: Callable[..., Any], name: str, data_dir: str | None) -> An
         raise DatasetError(f"{error}; or name the test sets that matter with --test-set") from None
 
 
-def _kilobytes(bar: Bar) -> Callable[[str, int, int | None], None]:
-    def update(stage: str, done: int, total: int | None) -> None:
-        bar.update(f"{stage} (kB)", done // 1024, None if total is None else total // 1024)
+def _kilobytes(bar: Bar) -> Progress:
+    """Return a progress callback that counts in kilobytes."""
+
+    def update(stage: str, done: int, total: int | None, note: str = "", /) -> None:
+        bar.update(f"{stage} (kB)", done // 1024, None if total is None else total // 1024, note)
 
     return update
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,10 +12,10 @@ from paraqd.data.formats import explained
 from paraqd.data.tables import Columns, Row, Table, TableError, default_id
 from paraqd.operators.apply import Chunk, Question
 from paraqd.operators.wording.vocabulary import Vocabulary
-from paraqd.progress import Progress as Progress
 from paraqd.progress import silent
 from paraqd.text_check import text_problem
 
+Progress = Callable[[str, int, int | None], None]
 CHUNK = 256  # rows; it does not depend on the number of workers, so that parts fit together
 
 
