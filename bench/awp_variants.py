@@ -1,11 +1,11 @@
-"""Baselines on the open benchmark ``awp-variants``, in all, by fault and by form; and the file itself.
+"""Measure baselines on the open benchmark ``awp-variants``, or build its file.
 
     python bench/awp_variants.py --data-dir data [--scores "paraqd, fused=scored.jsonl"] [--card docs/awp-variants.md]
     python bench/awp_variants.py --data-dir data --build src/paraqd/data/files/awp_variants.jsonl.gz
 
-The data folder holds ``written_pairs.jsonl.gz``: the candidate-only baseline is trained on its training part.
-``--scores`` adds the scores of any scorer, from a file with the benchmark's ids and a column ``score`` (as
-``paraqd score`` or ``paraqd evaluate --scores-out`` write it). ``--card`` puts the tables in between the card's marks.
+The data folder must hold ``written_pairs.jsonl.gz``; the candidate-only baseline is trained on its training part.
+``--scores`` adds another scorer, from a file with the ids of the benchmark and a column ``score`` (as written by
+``paraqd score`` or ``paraqd evaluate --scores-out``). ``--card`` writes the tables between the markers of the card.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def cosine(rows: Sequence[Row]) -> Scores:
 
 
 def quantities(rows: Sequence[Row]) -> Scores:
-    """Accept where both texts hold the same quantities, whatever their form."""
+    """Accept a pair if both texts have the same quantities in any form."""
     found = {text: read(text).quantities for row in rows for text in (row["question"], row["paraphrase"])}
     return [float(same_quantities(found[row["question"]], found[row["paraphrase"]])) for row in rows]
 
 
 def candidate_only(rows: Sequence[Row], written: Sequence[Row]) -> Scores:
-    """Judge a paraphrase without its question: what the wording of faulty texts alone gives away."""
+    """Judge a paraphrase without its question, to see how much its wording alone gives away."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -68,17 +68,17 @@ def candidate_only(rows: Sequence[Row], written: Sequence[Row]) -> Scores:
 
 
 def from_file(path: str, rows: Sequence[Row]) -> Scores:
-    """Read the scores of another scorer, by the benchmark's ids."""
+    """Read the scores of another scorer in the order of the benchmark's rows."""
     given = {str(row["id"]): row for row in open_table(path).rows()}
     for row in rows:
         other = given.get(row["id"])
         if other is None or (other["question"], other["paraphrase"]) != (row["question"], row["paraphrase"]):
-            raise SystemExit(f"{path} does not hold the pair {row['id']} of the benchmark")
+            raise SystemExit(f"{path} lacks the pair {row['id']} of the benchmark")
     return [float(given[row["id"]]["score"]) for row in rows]
 
 
 def overall(rows: Sequence[Row], methods: dict[str, Scores | None]) -> str:
-    """Return the table of all pairs: metrics with 95 % intervals, drawn over problems."""
+    """Return the table over all pairs, with 95 % intervals over problems."""
     labels, groups = [row["label"] for row in rows], [row["problem"] for row in rows]
     lines = [
         "| method | AUC | macro F1 at 0.5 | valid accepted | invalid rejected |",
@@ -124,21 +124,21 @@ def tables(rows: Sequence[Row], methods: dict[str, Scores | None]) -> str:
 
 
 def into_card(card: Path, made: str) -> None:
-    """Put the tables in between the marks of the card."""
+    """Write the tables between the markers of the card."""
     text = card.read_text(encoding="utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise SystemExit(f"{card} does not have the marks {BEGIN} and {END}")
+        raise SystemExit(f"{card} does not contain the markers {BEGIN} and {END}")
     card.write_text(f"{before}{BEGIN}\n{made}\n{END}{after}", encoding="utf-8")
 
 
 def main() -> None:
     """Print the tables, or build the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", help="where written_pairs.jsonl.gz lies (PARAQD_DATA_DIR)")
+    parser.add_argument("--data-dir", help="folder with written_pairs.jsonl.gz (PARAQD_DATA_DIR)")
     parser.add_argument("--scores", action="append", default=[], metavar="NAME=FILE")
-    parser.add_argument("--card", type=Path, help="put the tables into this file")
+    parser.add_argument("--card", type=Path, help="write the tables into this file")
     parser.add_argument("--build", type=Path, metavar="OUT", help="only build the benchmark's file")
     args = parser.parse_args()
     written = list(open_table(find("written_pairs", args.data_dir)).rows())

@@ -1,4 +1,4 @@
-"""How well names are found: the light reader and spaCy, against labelled texts, and how fast.
+"""Measure how well and how fast the light reader and spaCy find names in labelled texts.
 
 python bench/entities.py [--fixture tests/reading/names.jsonl]
 """
@@ -18,7 +18,7 @@ FIXTURE = Path(__file__).parent.parent / "tests" / "reading" / "names.jsonl"
 
 
 def measure(rows: list[dict[str, list[list[str]]]], reader: EntityReader) -> tuple[float, float, float, float, float]:
-    """Return precision, recall and F1 of the mentions, F1 with the category right too, and texts per second."""
+    """Return precision, recall and F1 of mentions, F1 of mentions with category, and texts per second."""
     found_right = found = wanted = category_right = 0
     started = time.perf_counter()
     readings = [read(str(row["text"]), entities=reader).entities for row in rows]

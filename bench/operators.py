@@ -1,7 +1,7 @@
-"""Questions per second on one core: reading, then each rule operator.
+"""Measure reading and each rule operator in questions per second on one core.
 
-Runs on the samples, repeated to a set that takes long enough to time; the median of the repeats is printed, with
-the smallest and the largest. What needs a model that is not there is named as such.
+Uses the samples, repeated until they take long enough to time. Prints the median, minimum and maximum of the repeats.
+Operators that need a missing model are listed as not run.
 
     python bench/operators.py [--questions FILE] [--repeats 5] [--json]
 """
@@ -27,11 +27,11 @@ from paraqd.reading import read
 from paraqd.reading.entities import SpacyEntities, load_spacy
 
 SAMPLES = Path(__file__).parent.parent / "samples" / "questions.csv"
-FAST, SLOW = 2400, 240  # questions a repeat; the second where a pipeline parses them
+FAST, SLOW = 2400, 240  # questions per repeat; the second if a pipeline parses them
 
 
 def rates(work: Callable[[], None], count: int, repeats: int) -> list[float]:
-    """Return questions per second of each repeat, after one that warms up."""
+    """Return the questions per second of each repeat, after a warm-up."""
     work()
     found = []
     for _ in range(repeats):
@@ -42,16 +42,16 @@ def rates(work: Callable[[], None], count: int, repeats: int) -> list[float]:
 
 
 def time_operator(operator: Operator, texts: list[str], resources: Resources, repeats: int) -> list[float]:
-    """Time one operator on problems that are read already."""
+    """Time one operator on problems that have been read."""
     count = SLOW if "parser" in operator.needs else FAST
     found = []
     for repeat in range(repeats + 1):
-        # read anew each time: a problem keeps its parse, and that is work to be timed
+        # read again each time, because a problem keeps its parse, and parsing should be timed
         problems = [read(text) for text in islice(cycle(texts), count)]
         rngs = [derive_rng(3407, str(i), operator.name) for i in range(count)]
         started = time.perf_counter()
         operator.apply_batch(problems, rngs, resources)
-        if repeat:  # the first warms up
+        if repeat:  # the first repeat is a warm-up
             found.append(count / (time.perf_counter() - started))
     return found
 

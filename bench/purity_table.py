@@ -1,16 +1,16 @@
-"""Label purity beside the public reference's own outputs, under the same checker, as a Markdown table.
+"""Compare the label purity of our operators with that of the paper's public code (the reference).
 
     python bench/purity_table.py pairs.parquet --reference reference.csv --questions 47005
 
 ``pairs.parquet`` comes from ``paraqd augment``; ``reference.csv`` has the columns question, positive1 … positive4
 (f1–f4) and neg_1 … neg_6 (f5–f10). For each operator:
 
-- applied: of all questions, those with an output that differs beyond white space (for SameSentence: with an output);
-- equal: outputs that are the question itself, white space apart (an invalid pair that is equal has a wrong label);
-- pure: of the outputs written, the share that keeps the operator's promise, f7's consistent renamings left out. A valid
-  output that is only the question again counts as not applied, for its label is right; an invalid one as impure.
+- applied: the share of questions with an output that differs in more than white space (for SameSentence: any output);
+- equal: the number of outputs that equal the question, ignoring white space;
+- pure: the share of outputs that keep the operator's promise, without f7's consistent renamings. A valid output that
+  equals the question counts as not applied, because its label is right. An invalid one counts as impure.
 
-What the reference's operators silently replace by a test operator (TF-IDF replacement) breaks their promise too.
+If an operator of the reference silently falls back to a test operator (TF-IDF replacement), it breaks its promise too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ REFERENCE = {
 
 @dataclass
 class Side:
-    """What one source of pairs gave."""
+    """The results for one source of pairs."""
 
     questions: int
     applied: Counter[str] = field(default_factory=Counter)
@@ -50,7 +50,7 @@ class Side:
     found: dict[str, OperatorPurity] = field(default_factory=dict)
 
     def cells(self, name: str) -> list[str]:
-        """Return applied, equal, pure and the main reasons for one operator."""
+        """Return the shares of one operator and its main reasons for impurity."""
         found = self.found.get(name)
         if found is None:
             return ["–", "–", "–", ""]
@@ -60,7 +60,7 @@ class Side:
 
 
 def counted(items: Iterable[Item], side: Side) -> Iterator[Item]:
-    """Count what differs from the question and what does not, and yield what there is to check."""
+    """Count outputs that differ from the question and outputs that do not, and yield the pairs to check."""
     for item in items:
         wanted_same = item.operator == "SameSentence"
         same = "".join(item.question.split()) == "".join(item.paraphrase.split()) and not wanted_same
@@ -90,7 +90,7 @@ def theirs(path: str, questions: int) -> Side:
     collector = Collector(examples=0)
     for item in counted(outputs(path), side):
         finding = check_pair(item.question, item.paraphrase, item.operator, item.label, promises=PROMISES)
-        if finding.consistent_renaming:  # the reference notes nothing: counted apart all the same
+        if finding.consistent_renaming:  # the reference does not note it, but it is counted separately all the same
             finding = replace(finding, ok=True, reason="")
         collector.add(item, finding)
     side.found = {operator.name: operator for operator in collector.operators()}
@@ -98,7 +98,7 @@ def theirs(path: str, questions: int) -> Side:
 
 
 def outputs(path: str) -> Iterator[Item]:
-    """Yield the reference's outputs, those that are blank left out."""
+    """Yield the outputs of the reference that are not blank."""
     for row in open_table(path).rows():
         for column, operator in REFERENCE.items():
             if row[column] and row[column].strip():
@@ -111,7 +111,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", help="made by paraqd augment")
     parser.add_argument("--reference", required=True, help="the reference's outputs")
-    parser.add_argument("--questions", type=int, help="how many were augmented; else those that have a pair")
+    parser.add_argument(
+        "--questions", type=int, help="how many questions were augmented (default: those that have a pair)"
+    )
     parser.add_argument("--workers", type=int, default=1)
     arguments = parser.parse_args()
     asked = arguments.questions or len({row["id"] for row in open_table(arguments.pairs).rows(["id"])})

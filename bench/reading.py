@@ -1,4 +1,4 @@
-"""Read a whole corpus: no crash, every digit string in exactly one quantity, questions per second on one core.
+"""Read a whole corpus; check that each digit string is in exactly one quantity, and measure the speed on one core.
 
 python bench/reading.py questions.jsonl.gz
 """
@@ -20,7 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions")
     texts = [str(row["question"]) for row in open_table(parser.parse_args().questions).rows(["question"])]
-    read(texts[0])  # loads the lists of names
+    read(texts[0])  # load the lists of names
     started, cpu = time.perf_counter(), time.process_time()
     quantities = [read(text).quantities for text in texts]
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
@@ -31,7 +31,7 @@ def main() -> None:
     )
     print(f"{len(texts):,} questions read without a crash")
     print(f"{sum(map(len, quantities)):,} quantities; digit strings not in exactly one of them: {astray}")
-    print(f"{len(texts) / seconds:,.0f} questions/s by the clock, {len(texts) / cpu:,.0f} by CPU time, one core")
+    print(f"{len(texts) / seconds:,.0f} questions/s in wall time, {len(texts) / cpu:,.0f} in CPU time, on one core")
 
 
 if __name__ == "__main__":

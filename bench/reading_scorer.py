@@ -1,9 +1,9 @@
-"""Fit the weights of the scorer that only reads, and measure them.
+"""Fit and measure the weights of the scorer without a judge.
 
     PARAQD_DATA_DIR=data python bench/reading_scorer.py [--write]
 
-Fits to the training part of the written pairs, reports the validation part (which nothing is fitted to), and AquaRAT
-and SAWP where they are there; ``--write`` puts the weights into ``src/paraqd/models/reading/paraqd.json``.
+The weights are fitted to the training part of the written pairs and measured on the validation part, and on AquaRAT
+and SAWP if they are present. ``--write`` stores them in ``src/paraqd/models/reading/paraqd.json``.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ READING = Path(__file__).parents[1] / "src" / "paraqd" / "models" / "reading" / 
 
 
 def features(question: str, paraphrase: str) -> list[str]:
-    """Return what the reading finds."""
+    """Return the findings for a pair."""
     return [finding.feature for finding in READER.findings(read(question), read(paraphrase))]
 
 
 def rewrites(rows: Sequence[Mapping[str, Any]], part: str) -> list[FaultyPair]:
-    """Return the pairs of a question and one of its rewrites, of one part of the written set."""
+    """Return the pairs of a question and one of its rewrites from one part of the written pairs."""
     mine = [row for row in rows if written_split(str(row["id"])) == part]
     return [pair for pair in written_faults(mine) if pair.source.startswith("written")]
 
 
 def main() -> None:
-    """Fit, report, and write if asked."""
+    """Fit and measure the weights, and store them if requested."""
     rows = list(open_table(find("written_pairs")).rows())
     train = rewrites(rows, "train")
     fusion = fit_fusion([features(p.question, p.paraphrase) for p in train], [p.label for p in train])

@@ -1,10 +1,10 @@
-"""Where a model trained on our operators differs from the paper's: what the public code's operators really made.
+"""Examine the outputs of the paper's public code, to explain how our results differ from the paper's.
 
     PARAQD_DATA_DIR=data python bench/reference_operators.py MODEL [MODEL...] [--pairs validation-paper.jsonl.gz]
 
-Prints three tables in Markdown: of the public code's outputs of f1–f10 (``aquarat_validation_reference.csv``) how the
-words were edited, and how many each model accepts (> 0.5); of our own outputs (``--pairs``, as ``paraqd augment``
-writes them) how many each model accepts; of the test sets how many of the pairs that were edited in one way.
+Prints three Markdown tables: how f1–f10 of the public code edited the words (``aquarat_validation_reference.csv``) and
+how many outputs each model accepts (> 0.5); how many of our own outputs each model accepts (``--pairs``, as written by
+``paraqd augment``); and how many invalid pairs of the test sets each model accepts, by kind of edit.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ KINDS = ("same words", "words deleted", "words replaced", "reworded")
 
 
 def edits(question: str, paraphrase: str) -> list[tuple[str, list[str], list[str]]]:
-    """Return (kind, old words, new words) for each place where the words differ."""
+    """Return (kind, old words, new words) for each difference."""
     before, after = _WORD.findall(question), _WORD.findall(paraphrase)
     matcher = difflib.SequenceMatcher(None, [w.lower() for w in before], [w.lower() for w in after], autojunk=False)
     return [(kind, before[a:b], after[c:d]) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
 
 
 def edit_kind(question: str, paraphrase: str) -> str:
-    """Say how the words of a paraphrase came from the question's.
+    """Name the kind of edit that turned the question into the paraphrase.
 
     >>> edit_kind("Ann has 3 apples.", "Ann has 3 sona.")
     'words replaced'
@@ -54,7 +54,7 @@ def edit_kind(question: str, paraphrase: str) -> str:
 
 
 def no_entity(question: str, paraphrase: str) -> bool:
-    """Tell whether only lower-case words were replaced."""
+    """Return True if only lower-case words were replaced."""
     return all(word.islower() and word.isalpha() for _, old, _ in edits(question, paraphrase) for word in old)
 
 
@@ -74,7 +74,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
 
 def reference(path: Path, encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
-    """Show the public code's outputs."""
+    """Show the outputs of the public code."""
     with open(path, encoding="utf-8", newline="") as file:
         records = list(csv.DictReader(file))
     rows = []
@@ -87,7 +87,7 @@ def reference(path: Path, encoders: Sequence[Encoder], heads: Sequence[str]) -> 
 
 
 def own(path: str, encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
-    """Show our operators' outputs."""
+    """Show the outputs of our operators."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row in open_table(path).rows(["question", "paraphrase", "paper_id"]):
         found[str(row["paper_id"])].append((str(row["question"]), str(row["paraphrase"])))
@@ -96,7 +96,7 @@ def own(path: str, encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
 
 
 def tests(encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
-    """Show the test sets' invalid pairs by how they were edited."""
+    """Show the invalid pairs of the test sets by kind of edit."""
     rows = []
     for name in ("aquarat", "sawp"):
         pairs = [(pair.question, pair.paraphrase) for pair in load_pairs(name) if pair.label == 0]

@@ -1,11 +1,11 @@
-"""Measure the scorer: both modes beside the paper, the pretrained cosine and the best rule; ablations; what passes.
+"""Measure the scorer in both modes, beside the paper, a pretrained cosine, a simple rule and ablations.
 
     PARAQD_DATA_DIR=data python bench/scorer_tables.py OUT [--encoder FOLDER] [--other "name=FOLDER"]...
 
-Writes ``OUT/README.md`` with a table for each set: AquaRAT and SAWP where the data folder has them, and awp-variants.
-``--encoder`` is an exported folder of a bi-encoder trained by the paper's recipe (the mode ``encoder``); ``--other`` a
-fused folder that was trained otherwise, such as without the written pairs. Intervals are 95 %, by bootstrap over
-questions.
+Writes ``OUT/README.md`` with a table for each set: awp-variants, and AquaRAT and SAWP if the data folder has them.
+``--encoder`` is an exported bi-encoder that was trained with the paper's recipe (mode ``encoder``). ``--other`` is a
+fused model that was trained in another way, such as without the written pairs. Intervals are 95 % bootstrap intervals
+over questions.
 """
 
 from __future__ import annotations
@@ -27,13 +27,18 @@ from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.fused import FusedMethod
 
 SETS = {"aquarat": "AquaRAT", "sawp": "SAWP", "awp-variants": "awp-variants"}
-# scikit-learn's macro F1 follows from the published precision and recall; separation is published
+# scikit-learn's macro F1 computed from the published precision and recall; separation as published
 PAPER = {"aquarat": "0.623 | 0.687 | 0.78 | –", "sawp": "0.581 | 0.640 | 0.59 | –"}
+INTRODUCTION = (
+    "`bench/scorer_tables.py` made these tables. F1 is at threshold 0.5. Brackets hold 95 % bootstrap intervals over "
+    'questions. "Paper\'s" macro F1 is the definition that the paper uses. Separation is the mean score of valid pairs '
+    "minus that of invalid pairs."
+)
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def rule(pairs: Sequence[Pair], cosines: Sequence[float]) -> list[float]:
-    """Score 1 where the digit strings are the same, a question mark is kept and the cosine is above 0.9, else -1."""
+    """Return 1 if the digits are equal, a question mark is kept and the cosine is above 0.9; otherwise -1."""
     found = []
     for pair, cosine in zip(pairs, cosines, strict=True):
         same = set(_DIGITS.findall(pair.question)) == set(_DIGITS.findall(pair.paraphrase))
@@ -43,7 +48,7 @@ def rule(pairs: Sequence[Pair], cosines: Sequence[float]) -> list[float]:
 
 
 def scorers(encoder: str | None, others: Sequence[str]) -> dict[str, Callable[[Sequence[Pair]], list[float]]]:
-    """Return what is measured, by name."""
+    """Return the scoring functions by name."""
     pretrained = load_encoder(DEFAULT_ENCODER)
     kept: dict[str, list[float]] = {}
 
@@ -61,14 +66,14 @@ def scorers(encoder: str | None, others: Sequence[str]) -> dict[str, Callable[[S
     model_only = Scorer(name="model", digest="", method=FusedMethod(replace(method.fusion, weights={}), method.judge))
     found = {
         "pretrained cosine (all-MiniLM-L6-v2)": cosine,
-        "best rule of twenty lines (digits, question mark, cosine > 0.9)": lambda pairs: rule(pairs, cosine(pairs)),
+        "simple rule (same digits, question mark, cosine > 0.9)": lambda pairs: rule(pairs, cosine(pairs)),
     }
     if encoder:
-        found["paraqd, mode encoder (the paper's recipe, our run, stand-ins for f1 and f9)"] = by(
+        found["paraqd, mode encoder (the paper's recipe, with stand-ins for f1 and f9)"] = by(
             Scorer.load(encoder, mode="encoder")
         )
-    found["reading only"] = by(Scorer.load("reading"))
-    found["learned judge, no evidence of the reading"] = by(model_only)
+    found["rules only (model `reading`)"] = by(Scorer.load("reading"))
+    found["judge only, without rules"] = by(model_only)
     for other in others:
         name, _, folder = other.partition("=")
         found[name] = by(Scorer.load(folder))
@@ -77,7 +82,7 @@ def scorers(encoder: str | None, others: Sequence[str]) -> dict[str, Callable[[S
 
 
 def row(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> str:
-    """Return a line of the table."""
+    """Return one row of the table."""
     labels = [int(pair.label or 0) for pair in pairs]
     groups = [str(pair.group or pair.question) for pair in pairs]
     report = build_report(Scored(name, "", labels, list(scores), groups))
@@ -86,14 +91,14 @@ def row(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> str:
 
 
 def estimated(found: Estimate | float) -> str:
-    """Write a figure with its interval."""
+    """Format a figure with its interval."""
     if isinstance(found, Estimate):
         return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
     return f"{found:.3f}"
 
 
 def passing(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> list[str]:
-    """Return how many pairs of each fault pass, where the set names faults."""
+    """Return the share of wrong verdicts for each fault that the set names."""
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for pair, score in zip(pairs, scores, strict=True):
@@ -101,27 +106,40 @@ def passing(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> list[s
         counts[fault] += 1
         wrong[fault] += (score > 0.5) != bool(pair.label)
     lines = [f"| {fault} | {counts[fault]} | {wrong[fault] / counts[fault]:.1%} |" for fault in sorted(counts)]
-    return ["", f"{name}: judged wrongly, by fault", "", "| fault | pairs | wrong |", "| --- | ---: | ---: |", *lines]
+    return [
+        "",
+        f"Wrong verdicts on {name}, by fault:",
+        "",
+        "| fault | pairs | wrong |",
+        "| --- | ---: | ---: |",
+        *lines,
+    ]
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure all scorers and write the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
     parser.add_argument("--encoder")
     parser.add_argument("--other", action="append", default=[], metavar="NAME=FOLDER")
     given = parser.parse_args()
     measured = scorers(given.encoder, given.other)
-    lines = ["# The scorer, measured", "", f"`{Scorer.load().signature}`; made by `bench/scorer_tables.py`."]
+    lines = ["# Accuracy of the scorer", "", INTRODUCTION, "", f"Signature: `{Scorer.load().signature}`"]
     for name, shown in SETS.items():
         try:
             pairs = list(load_pairs(name))
         except DatasetError as error:
             print(error)
             continue
-        lines += ["", f"## {shown}", "", "| | macro F1 | macro F1 (paper's) | separation | AUC |", "| --- " * 5 + "|"]
+        lines += [
+            "",
+            f"## {shown}",
+            "",
+            "| scorer | macro F1 | macro F1 (paper's) | separation | AUC |",
+            "| --- " * 5 + "|",
+        ]
         if name in PAPER:
-            lines.append(f"| the paper's ParaQD, published | {PAPER[name]} |")
+            lines.append(f"| ParaQD as published | {PAPER[name]} |")
         for scorer, score in measured.items():
             scores = score(pairs)
             lines.append(row(scorer, pairs, scores))

@@ -1,13 +1,13 @@
-"""How fast pairs are scored: ours beside other people's runtimes and beside what the machine can do, in one run.
+"""Measure the speed of scoring, beside other runtimes and the limits of the machine.
 
     python bench/speed.py [--with-onnx-backend] [--growth quick|full|none] [--million] [--go-on] [--quick] [--out DIR]
 
-Every measurement is a process of its own with two threads; contenders take turns, so that a machine's bad minute hits
-all of them, and ratios are taken within a turn. Writes ``bench.json`` after every measurement, and at the end, or when
-stopped by Ctrl-C, ``README.md`` and ``bench.png``; ``--go-on`` does what a stopped run of the same code has left.
-``--with-onnx-backend`` builds an environment for sentence-transformers' ONNX backend and fastembed (``.venv-bench``,
-1.5 GB) where it is not there. ``--quick`` only shows that everything runs. ``--render`` writes the report of a
-``bench.json`` anew.
+Every measurement runs in its own process with two threads. The contenders take turns, so that a slow minute of the
+machine affects all of them, and ratios compare measurements of the same turn. ``bench.json`` is written after every
+measurement; ``README.md`` and ``bench.png`` at the end, or after Ctrl-C. ``--go-on`` continues a stopped run of the
+same code. ``--with-onnx-backend`` builds an environment for sentence-transformers' ONNX backend and fastembed
+(``.venv-bench``, 1.5 GB) if there is none. ``--quick`` only shows that everything runs. ``--render`` writes the report
+of an existing ``bench.json`` again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SHAPE = (
     4096,
     384,
     1536,
-)  # of the product that is measured: a batch of 4096 tokens through the first half of a layer's MLP
+)  # of the measured product: a batch of 4096 tokens through the first half of a layer's MLP
 _STOPPED = 130
 _MILLION = 1_000_000
 QUESTION = "Tom has 5 red and 3 blue pens. How many pens does he have in all?"
@@ -81,7 +81,7 @@ print(one @ other)
 
 @dataclass(frozen=True)
 class Contender:
-    """What is measured: how ``worker.py`` loads it, and with which interpreter."""
+    """A scorer to measure: how ``worker.py`` loads it, and with which interpreter."""
 
     kind: str
     options: dict[str, Any] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Contender:
 
 
 class Bench:
-    """One run: what was measured so far, kept in a file after each step."""
+    """One run, whose measurements are saved after each step."""
 
     def __init__(self, options: argparse.Namespace, out: Path, work: Path) -> None:
         self.options = options
@@ -127,16 +127,16 @@ class Bench:
         self._scores: dict[str, list[float]] = {}
 
     def _take_up(self, path: Path) -> None:
-        """Take over what a stopped run has measured."""
+        """Load the measurements of a stopped run."""
         before = json.loads(path.read_text("utf-8")) if path.is_file() else {}
         mine = json.loads(json.dumps(self.found))
         if any(before.get(key) != mine[key] for key in ("quick", "versions", "code", "sets", "titles", "shape")):
-            sys.exit(f"{path} holds no run of the same code, versions and pairs: run this without --go-on")
+            sys.exit(f"{path} has no run of the same code, versions and pairs: leave out --go-on")
         for key in ("limits", "runs", "counts", "quality", "cold_start", "size", "growth", "minutes"):
             self.found[key] = before[key]
 
     def keep(self) -> None:
-        """Write what was measured so far."""
+        """Save the measurements."""
         self.out.mkdir(parents=True, exist_ok=True)
         path = self.out / "bench.json"
         waiting = path.with_suffix(".writing")
@@ -144,14 +144,14 @@ class Bench:
         waiting.replace(path)
 
     def drop(self, name: str, reason: object) -> None:
-        """Note why a contender is not measured."""
+        """Record why a contender is not measured."""
         self.contenders.pop(name, None)
         self.found["not_run"][name] = str(reason)
         print(f"  {TITLES[name]}: not run: {reason}", flush=True)
         self.keep()
 
     def attempt(self, what: str, job: dict[str, Any], python: str = sys.executable) -> dict[str, Any] | None:
-        """Run a job; where it fails, note why, and the rest goes on."""
+        """Run a job; if it fails, record the reason and return None."""
         try:
             return run_job(job, python=python)
         except JobError as error:
@@ -160,12 +160,12 @@ class Bench:
             self.keep()
             return None
 
-    # --- who takes part ---------------------------------------------------------------------------
+    # --- contenders -------------------------------------------------------------------------------
 
     def line_up(self) -> None:
-        """Find out who can be measured here."""
+        """Find the contenders that can run here."""
         if self.found["machine"]["load_before"] > 0.5:
-            print(f"other programs are at work (load {self.found['machine']['load_before']}): expect a wide spread")
+            print(f"other programs are running (load {self.found['machine']['load_before']}): expect a wide spread")
         print("contenders", flush=True)
         wanted = self.options.contenders.split(",") if self.options.contenders else list(TITLES)
         found = {
@@ -182,7 +182,7 @@ class Bench:
         self.contenders = {name: found[name] for name in TITLES if name in found and name in wanted}
 
     def _encoders(self, wanted: list[str], found: dict[str, Contender]) -> None:
-        """Add those that turn texts into vectors, all with the same weights."""
+        """Add the contenders that encode texts as vectors, all with the same weights."""
         weights = encoder_folder()
         found[REFERENCE] = Contender("sentence-transformers", {"folder": str(weights)})
         found["st-once"] = Contender("sentence-transformers", {"folder": str(weights), "once": True})
@@ -195,14 +195,14 @@ class Bench:
         folder = Path(self.options.rivals)
         python = env.rivals_python(folder)
         if self.options.with_onnx_backend:
-            print(f"  the environment in {folder} (minutes, where it is not there)", flush=True)
+            print(f"  preparing the environment in {folder} (takes minutes the first time)", flush=True)
             failed = env.build_rivals(folder)
         elif python.is_file():
             failed = {}
         else:
             failed = dict.fromkeys(("sentence-transformers", "fastembed"), "not installed: give --with-onnx-backend")
         why = failed.get("sentence-transformers", "")
-        if why:  # without it nobody writes the graph that fastembed would run
+        if why:  # without it, there is no graph for fastembed to run
             self.drop("st-onnx", why)
             self.drop("fastembed", failed.get("fastembed") or "there is no graph to run without sentence-transformers")
             return
@@ -219,20 +219,20 @@ class Bench:
         found["st-onnx"] = Contender("sentence-transformers", theirs, str(python))
         if failed.get("fastembed"):
             self.drop("fastembed", failed["fastembed"])
-        else:  # the model of that name that it fetches itself is in 32 bits, too
+        else:  # the model that fastembed downloads under this name has 32 bits too
             found["fastembed"] = Contender("fastembed", {**theirs, "file": made["full"]}, str(python))
 
-    # --- pairs a second, one pair, memory ----------------------------------------------------------
+    # --- throughput, latency, memory ---------------------------------------------------------------
 
     def take_turns(self) -> None:
-        """Measure the machine and every contender, turn by turn."""
+        """Measure the machine and every contender in each turn."""
         files = {
             name: write_pairs(pairs, self.work / f"{number}.jsonl")
             for number, (name, pairs) in enumerate(self.material.sets.items())
         }
         warm = write_pairs(self.material.warm, self.work / "warm.jsonl")
         single = write_pairs(self.material.single, self.work / "single.jsonl")
-        # whole turns alone count: a ratio is taken within one
+        # only complete turns count, because ratios compare measurements of one turn
         whole = min((len(self.found["runs"].get(name, ())) for name in self.contenders), default=0)
         self.found["runs"] = {name: runs[:whole] for name, runs in self.found["runs"].items() if whole}
         self.found["limits"] = self.found["limits"][:whole]
@@ -271,15 +271,15 @@ class Bench:
         for other in ("encoder", "st-onnx", "fastembed"):
             if other in self._scores and REFERENCE in self._scores:
                 self.found["quality"][other] = moved(self._scores[other], self._scores[REFERENCE])
-        told = ", ".join(f"{each['pairs'] / each['seconds']:,.0f}" for each in run["sets"].values())
+        rates = ", ".join(f"{each['pairs'] / each['seconds']:,.0f}" for each in run["sets"].values())
         middle = sorted(run["single_ms"])[len(run["single_ms"]) // 2]
-        print(f"  {TITLES[name]}: {told} pairs/s; one pair {middle:.1f} ms; {run['peak_mb']:,.0f} MB", flush=True)
+        print(f"  {TITLES[name]}: {rates} pairs/s; one pair {middle:.1f} ms; {run['peak_mb']:,.0f} MB", flush=True)
 
     # --- commands ---------------------------------------------------------------------------------
 
     def cold_starts(self) -> None:
-        """Time one pair from the command line, from nothing."""
-        if self.found["size"]:  # which comes next: these are done
+        """Time one pair on the command line, with a cold start."""
+        if self.found["size"]:  # sizes come after this step, so it has been done
             return
         self.found["cold_start"] = {}
         print("one pair from a cold start", flush=True)
@@ -296,15 +296,15 @@ class Bench:
                 python = self.contenders[name].python if name in self.contenders else sys.executable
                 job = {"what": "command", "command": command}
                 run = self.attempt(f"a cold start of {TITLES.get(name, name)}", job, python)
-                if turn and run:  # the first fills the disk's cache
+                if turn and run:  # the first run fills the disk cache
                     self.found["cold_start"].setdefault(name, []).append(run)
         for name, runs in self.found["cold_start"].items():
             middle = sorted(run["seconds"] for run in runs)[len(runs) // 2]
-            print(f"  {TITLES.get(name, 'python that does nothing')}: {middle:.2f} s", flush=True)
+            print(f"  {TITLES.get(name, 'python -c pass')}: {middle:.2f} s", flush=True)
         self.keep()
 
     def sizes(self) -> None:
-        """Add up what each has to install."""
+        """Measure the installed size of each contender."""
         if self.found["size"]:
             return
         import paraqd
@@ -328,7 +328,7 @@ class Bench:
     # --- growth -----------------------------------------------------------------------------------
 
     def grow(self) -> None:
-        """Score larger and larger files by the command, turn by turn, and a file of one pair with them."""
+        """Score files of growing size with the command, and a file of one pair in the same turns."""
         sizes = _sizes(self.options)
         files = {size: write_pairs(made_pairs(size), self.work / f"{size}.jsonl") for size in [1, *sizes]}
         for turn in range(self.repeats if sizes else 0):
@@ -370,20 +370,22 @@ def _sizes(options: argparse.Namespace) -> list[int]:
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="results/bench, or runs/bench-quick with --quick, unless given")
-    parser.add_argument("--repeats", type=int, help="5 unless given, 1 with --quick")
-    parser.add_argument("--contenders", help=f"only these, of {','.join(TITLES)}")
-    parser.add_argument("--with-onnx-backend", action="store_true", help="build the environment of the other runtimes")
-    parser.add_argument("--rivals", default=str(env.RIVALS), help="where that environment is")
+    parser.add_argument(
+        "--out", type=Path, help="output folder (default: results/bench, or runs/bench-quick with --quick)"
+    )
+    parser.add_argument("--repeats", type=int, help="number of turns (default: 5, or 1 with --quick)")
+    parser.add_argument("--contenders", help=f"measure only these of {','.join(TITLES)}")
+    parser.add_argument("--with-onnx-backend", action="store_true", help="build the environment for the other runtimes")
+    parser.add_argument("--rivals", default=str(env.RIVALS), help="folder of that environment")
     parser.add_argument("--growth", choices=("quick", "full", "none"), default="quick")
-    parser.add_argument("--million", action="store_true", help="a million pairs, once")
-    parser.add_argument("--go-on", action="store_true", help="do what a stopped run of the same code has left")
-    parser.add_argument("--quick", action="store_true", help="a smoke run of two minutes")
-    parser.add_argument("--render", action="store_true", help="only write the report of the figures that are there")
+    parser.add_argument("--million", action="store_true", help="score a million pairs once")
+    parser.add_argument("--go-on", action="store_true", help="continue a stopped run of the same code")
+    parser.add_argument("--quick", action="store_true", help="show in two minutes that everything runs")
+    parser.add_argument("--render", action="store_true", help="only write the report of existing figures")
     options = parser.parse_args(arguments)
     unknown = [name for name in (options.contenders or "").split(",") if name and name not in TITLES]
     if unknown:
-        parser.error(f"no contender is called {unknown[0]}: choose of {', '.join(TITLES)}")
+        parser.error(f"there is no contender {unknown[0]}: choose from {', '.join(TITLES)}")
     if options.repeats is not None and options.repeats < 1:
         parser.error("--repeats must be at least 1")
     options.repeats = options.repeats or (1 if options.quick else 5)
@@ -396,15 +398,15 @@ def _stop(*_: object) -> None:
 
 
 def main() -> int:
-    """Measure and write the report; 1 where something failed, 130 where it was stopped."""
+    """Measure and write the report; return 1 if something failed, 130 if it was stopped."""
     options = parse()
     path = options.out / "bench.json"
     if options.render:
         if not path.is_file():
-            sys.exit(f"{path} is not here: run this without --render first")
+            sys.exit(f"{path} does not exist: run without --render first")
         write_report(json.loads(path.read_text("utf-8")), options.out)
         return 0
-    signal.signal(signal.SIGTERM, _stop)  # a time limit stops it as Ctrl-C does
+    signal.signal(signal.SIGTERM, _stop)  # a time limit stops the run as Ctrl-C does
     started = time.perf_counter()
     code = 0
     with tempfile.TemporaryDirectory(prefix="paraqd-bench-") as work:
@@ -416,7 +418,7 @@ def main() -> int:
             bench.sizes()
             bench.grow()
         except KeyboardInterrupt:
-            print("stopped; what was measured is kept", file=sys.stderr)
+            print("stopped; the measurements so far are saved", file=sys.stderr)
             code = _STOPPED
         bench.found["stopped"] = code == _STOPPED
         bench.found["minutes"] = round(bench.found["minutes"] + (time.perf_counter() - started) / 60, 1)

@@ -1,10 +1,10 @@
-"""Triplets per second in training: ours, a plain loop over the same batches, and sentence-transformers' ``fit``.
+"""Measure training in triplets per second: paraqd, a plain loop, and sentence-transformers' ``fit``.
 
     python bench/training.py pairs.jsonl.gz validation_pairs.jsonl.gz --questions 2000 --epochs 2
 
-``fit`` is called as the paper's public code calls it: batches of 16 triplets in random order, texts tokenised in
-the loop, the anchor of a question encoded with each of its triplets. All start from the same encoder and train on
-the same triplets; the time is that from the triplets to the trained weights, without loading the encoder.
+``fit`` is called as in the paper's public code: batches of 16 triplets in random order, texts tokenised in the loop,
+and a question encoded again with each of its triplets. All start from the same encoder and train on the same triplets.
+The time is measured from the triplets to the trained weights, without loading the encoder.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def planned(model: Any, triplets: TripletSet, settings: TrainSettings) -> tuple[
 
 
 def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> float:
-    """Train with the project's trainer; return the seconds."""
+    """Train with paraqd; return the seconds."""
     start = time.perf_counter()
     tokens, plan = planned(model, triplets, settings)
     with tempfile.TemporaryDirectory() as folder:
@@ -56,13 +56,13 @@ def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> flo
 
 
 def timed_loop(model: Any, triplets: TripletSet, settings: TrainSettings, device: str) -> float:
-    """Train over the same batches with nothing but an optimizer around; return the seconds."""
+    """Train over the same batches in a plain loop with an optimizer; return the seconds."""
     start = time.perf_counter()
     tokens, plan = planned(model, triplets, settings)
     loss = make_loss(model, settings)
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     model.train()
-    torch.backends.cuda.enable_cudnn_sdp(False)  # as ours
+    torch.backends.cuda.enable_cudnn_sdp(False)  # as in paraqd
     for indices in plan:
         batch = {key: value.to(device) for key, value in collate(indices, triplets, tokens).items()}
         features = {"input_ids": batch["text_input_ids"], "attention_mask": batch["text_attention_mask"]}
@@ -88,7 +88,7 @@ def timed_fit(model: Any, triplets: TripletSet, settings: TrainSettings, *, mixe
         model, distance_metric=losses.TripletDistanceMetric.COSINE, triplet_margin=settings.margin
     )
     start = time.perf_counter()
-    model.old_fit(  # the loop of that time; the present ``fit`` is another trainer around it
+    model.old_fit(  # the loop that the paper used; today's ``fit`` wraps another trainer
         train_objectives=[(loader, loss)],
         epochs=settings.epochs,
         warmup_steps=math.ceil(settings.warmup_share * settings.epochs * len(loader)),
@@ -103,7 +103,7 @@ def timed_fit(model: Any, triplets: TripletSet, settings: TrainSettings, *, mixe
 
 
 def runs(options: argparse.Namespace) -> Iterator[tuple[str, int, float]]:
-    """Yield (who, batch size, learning rate)."""
+    """Yield (method, batch size, learning rate)."""
     for who in options.also:
         yield who, 16, 2e-5
     for item in options.ours:
@@ -112,7 +112,7 @@ def runs(options: argparse.Namespace) -> Iterator[tuple[str, int, float]]:
 
 
 def main() -> None:
-    """Measure and print one line for each run, then a table as JSON."""
+    """Measure every method and print one JSON line for each run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs")
     parser.add_argument("validation")

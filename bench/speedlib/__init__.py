@@ -1,1 +1,1 @@
-"""What ``bench/speed.py`` is made of: pairs, the process that measures, other people's environment, the report."""
+"""Hold the parts of ``bench/speed.py``: pairs, measuring processes, environments and the report."""

@@ -1,4 +1,4 @@
-"""Where measurements run: a process each, and for other people's runtimes an environment of their own.
+"""Run each measurement in its own process, and build an environment for other runtimes.
 
     python bench/speedlib/env.py [.venv-bench]
 
@@ -29,7 +29,7 @@ _VERSIONS = ("onnxruntime", "tokenizers", "numpy", "torch", "transformers", "sen
 
 
 class JobError(Exception):
-    """A measurement failed; the text is the last line that it said."""
+    """A measurement failed; the message is the last line it wrote."""
 
 
 def run_job(job: dict[str, Any], *, python: str | Path = sys.executable) -> dict[str, Any]:
@@ -52,11 +52,11 @@ def _environment(python: str | Path) -> dict[str, str]:
     return held
 
 
-# --- other people's environment -------------------------------------------------------------------
+# --- the environment of other runtimes ------------------------------------------------------------
 
 
 def build_rivals(folder: Path = RIVALS) -> dict[str, str]:
-    """Make the environment where it is not there; return for each runtime why it cannot be had, or an empty text."""
+    """Make the environment if needed; return for each runtime why it is not available, or an empty string."""
     python = rivals_python(folder)
     if not python.is_file():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
@@ -75,7 +75,7 @@ def build_rivals(folder: Path = RIVALS) -> dict[str, str]:
 
 
 def resolver_line(stderr: str) -> str:
-    """Return the line in which pip says why; the one after a conflict only says where to read about conflicts."""
+    """Return the line in which pip gives the reason. (After a conflict, its last line is only a link.)"""
     errors = [line.removeprefix("ERROR: ") for line in stderr.splitlines() if line.startswith("ERROR: ")]
     told = [line for line in errors if not line.startswith("ResolutionImpossible")]
     return (told or ["pip failed"])[-1]
@@ -104,13 +104,13 @@ def export_ours(weights: Path, work: Path) -> str:
 
 
 def paraqd() -> list[str]:
-    """Return the command as it is installed beside this interpreter."""
+    """Return the path of the command that is installed beside this interpreter."""
     script = Path(sys.executable).parent / "paraqd"
     return [str(script)] if script.is_file() else [sys.executable, "-m", "paraqd.cli.main"]
 
 
 def processor() -> str:
-    """Name the processor as sentence-transformers does where it rounds for one."""
+    """Return sentence-transformers' name for the processor's kind of quantisation."""
     if platform.machine() in ("arm64", "aarch64"):
         return "arm64"
     flags = _cpuinfo().get("flags", "").split()
@@ -120,7 +120,7 @@ def processor() -> str:
 _PROCESSORS = {"avx512_vnni": "avx512_vnni", "avx512": "avx512f"}
 
 
-# --- what it runs on ------------------------------------------------------------------------------
+# --- the machine ----------------------------------------------------------------------------------
 
 
 def describe() -> dict[str, Any]:
@@ -143,7 +143,7 @@ def describe() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what our own contenders and sentence-transformers' torch run with."""
+    """Return the versions of the libraries that paraqd and sentence-transformers with torch use."""
     found = {}
     for name in ("paraqd", *_VERSIONS):
         try:
@@ -154,7 +154,7 @@ def versions() -> dict[str, str]:
 
 
 def code_digest() -> str:
-    """Return what stands for the package as it is: its modules and models."""
+    """Return a hash of the modules and models of the package."""
     import paraqd
 
     folder = Path(paraqd.__file__).parent
@@ -165,7 +165,7 @@ def code_digest() -> str:
 
 
 def rivals_versions(folder: Path = RIVALS) -> dict[str, str]:
-    """Return the versions in the environment of other people's runtimes."""
+    """Return the versions in the environment of other runtimes."""
     program = [str(rivals_python(folder)), "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     held = {each["name"].lower(): each["version"] for each in json.loads(done.stdout or "[]")}
@@ -182,7 +182,7 @@ def _cpuinfo() -> dict[str, str]:
 
 
 def main() -> None:
-    """Build the environment and say what came of it."""
+    """Build the environment and print the result."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else RIVALS
     for name, reason in build_rivals(folder).items():
         print(f"{name}: {reason or 'installed'}")

@@ -1,4 +1,4 @@
-"""What follows from the measurements: rates, ratios, the machine's limits."""
+"""Compute rates, ratios and limits from the measurements."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Found = dict[str, Any]
 _JUDGED = ("default", "no-skip")
 _ENCODED = ("encoder", "st-torch", "st-once", "st-onnx", "fastembed")
 _LAYERS, _WIDTH = 6, 384  # all-MiniLM-L6-v2, and the judge that was made from it
-INNER, JUDGE_INNER = 1536, 768  # how wide their layers are inside
+INNER, JUDGE_INNER = 1536, 768  # inner width of their layers
 
 
 def moved(scores: Sequence[float], reference: Sequence[float]) -> dict[str, float]:
-    """Say how far scores are from a reference's.
+    """Summarise the differences between scores and those of a reference.
 
     >>> moved([0.5, 0.9], [0.5, 0.8])["max"]
     0.1
@@ -28,24 +28,24 @@ def moved(scores: Sequence[float], reference: Sequence[float]) -> dict[str, floa
 
 
 def measured(found: Found) -> Iterator[tuple[str, str]]:
-    """Yield the names and titles of those that were measured."""
+    """Yield the names and titles of the measured contenders."""
     for name, title in found["titles"].items():
         if found["runs"].get(name):
             yield name, title
 
 
 def rates(found: Found, name: str, which: str) -> list[float]:
-    """Return the pairs a second of each turn."""
+    """Return the pairs per second of each turn."""
     return [run["sets"][which]["pairs"] / run["sets"][which]["seconds"] for run in found["runs"].get(name, ())]
 
 
 def ratios(found: Found, name: str, which: str) -> list[float]:
-    """Return how many times the reference's speed a contender had, turn by turn."""
+    """Return the speed of a contender relative to the reference for each turn."""
     return [a / b for a, b in zip(rates(found, name, which), rates(found, found["reference"], which), strict=False)]
 
 
 def limits(found: Found) -> dict[str, float]:
-    """Return the machine's best GOP/s, by arithmetic: the median over the turns."""
+    """Return the best GOP/s of the machine for each arithmetic, as the median over the turns."""
     best: dict[str, float] = {}
     for name in found["limits"][0] if found["limits"] else ():
         rate = statistics.median(each[name] for each in found["limits"])
@@ -55,7 +55,7 @@ def limits(found: Found) -> dict[str, float]:
 
 
 def pair_costs(found: Found, size: int, key: str) -> dict[int, float]:
-    """Return by turn what a pair of a file of that size takes, less what a file of one pair takes in that turn.
+    """Return the cost of a pair in a file of this size for each turn, without the cost of a file of one pair.
 
     >>> runs = [{"turn": 0, "pairs": 1, "seconds": 0.5}, {"turn": 0, "pairs": 101, "seconds": 1.5}]
     >>> pair_costs({"growth": runs}, 101, "seconds")
@@ -67,7 +67,7 @@ def pair_costs(found: Found, size: int, key: str) -> dict[int, float]:
 
 
 def operations(counts: dict[str, int], inner: int = INNER) -> float:
-    """Return the operations that a pair needs: matrices and attention of six layers, no padding.
+    """Return the operations for a pair: matrices and attention of six layers without padding.
 
     >>> operations({"tokens": 100, "squares": 5000, "pairs": 1}) / 1e9
     2.1694464
@@ -78,7 +78,7 @@ def operations(counts: dict[str, int], inner: int = INNER) -> float:
 
 
 def needed(found: Found, name: str, which: str) -> float | None:
-    """Return the operations of a pair where nothing is skipped or remembered: by both texts, or by the judge."""
+    """Return the operations for a pair if nothing is skipped or remembered, for both texts or for the judge."""
     sources = ("no-skip", "default") if name in _JUDGED else ("st-torch", "st-onnx", "fastembed", "encoder")
     if name not in (*_JUDGED, *_ENCODED):
         return None

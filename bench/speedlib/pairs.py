@@ -1,4 +1,4 @@
-"""The pairs that are measured on: shipped ones, the paper's test sets where they are there, and as many as you like."""
+"""Provide pairs to measure on: shipped ones, the paper's test sets if present, and any number of generated ones."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ TextPair = tuple[str, str]
 SHIPPED = "awp-variants"
 WHOLE, ONCE = "awp-variants, problems with all their pairs", "awp-variants, no text twice"
 OTHERS = {"aquarat": "AquaRAT", "sawp": "SAWP"}
-_WARM, _SINGLE, _WHOLE = 32, 220, 60  # the first 20 single pairs warm up; sixty give whole problems
-_SHORT = 250  # characters of both texts: a million pairs of these take less than an hour
-_TURNS = 9000  # after which numbers come back
+_WARM, _SINGLE, _WHOLE = (
+    32,
+    220,
+    60,
+)  # the first 20 single pairs are a warm-up; sixty problems come with all their pairs
+_SHORT = 250  # characters of both texts together; a million such pairs take less than an hour
+_TURNS = 9000  # then the numbers repeat
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,6}(?!\d)")
 
 
 @dataclass(frozen=True)
 class Material:
-    """Pairs by set, and others to warm up with and to score alone; no text of these is in a set."""
+    """Pairs by set, and further pairs for warming up and for single scoring, whose texts are in no set."""
 
     sets: dict[str, list[TextPair]]
     warm: list[TextPair]
@@ -35,7 +39,7 @@ class Material:
 
 
 def gather(*, quick: bool = False) -> Material:
-    """Return what is measured on; a scorer that remembers texts has no use of that where none is there twice."""
+    """Return the pairs to measure on. In one set no text occurs twice, so remembering texts does not help."""
     shipped = shipped_pairs()
     warm, rest = shipped[:_WARM], shipped[_WARM:]
     single, batch = rest[:_SINGLE], rest[_SINGLE:]
@@ -51,16 +55,16 @@ def gather(*, quick: bool = False) -> Material:
 
 
 def shipped_pairs() -> list[TextPair]:
-    """Return pairs of the shipped benchmark in which no text is there twice, a third of them valid.
+    """Return pairs of the shipped benchmark in which no text occurs twice; a third of them are valid.
 
-    A problem has one valid pair or, of the same texts and two more, two invalid ones: every other problem gives these.
+    Problems alternate: one gives a valid pair, the next gives two invalid pairs.
     """
     turned = (pairs[:: 1 if number % 2 else -1] for number, pairs in enumerate(_problems()))
     return without_repeats(pair for pairs in turned for pair in pairs)
 
 
 def whole_problems(some: Sequence[TextPair]) -> list[TextPair]:
-    """Return pairs as they ship, all those of a problem together, of the problems that only these pairs are of."""
+    """Return all pairs of some problems, in their shipped order; these problems are in no other set."""
     wanted = {text for pair in some for text in pair}
     others = {text for pair in shipped_pairs() for text in pair} - wanted
     found = []
@@ -77,12 +81,14 @@ def _problems() -> list[list[TextPair]]:
     for pair in load_pairs(SHIPPED):
         found.setdefault(str(pair.group), []).append((pair.question, pair.paraphrase))
     problems = list(found.values())
-    random.Random(0).shuffle(problems)  # they come source by source, and one source's are longer than another's
+    random.Random(0).shuffle(
+        problems
+    )  # they are sorted by source, and texts of one source are longer than those of another
     return problems
 
 
 def without_repeats(pairs: Iterable[TextPair]) -> list[TextPair]:
-    """Keep pairs of which neither text was there before.
+    """Keep pairs whose texts have not occurred before.
 
     >>> without_repeats([("a", "b"), ("a", "c"), ("c", "d")])
     [('a', 'b'), ('c', 'd')]
@@ -97,7 +103,7 @@ def without_repeats(pairs: Iterable[TextPair]) -> list[TextPair]:
 
 
 def made_pairs(number: int) -> Iterator[TextPair]:
-    """Yield so many pairs, no two of them the same: short shipped pairs over and over, each time with other numbers."""
+    """Yield any number of different pairs: short shipped pairs, repeated with other numbers each time."""
     usable = [pair for pair in shipped_pairs() if _shared(*pair) and sum(map(len, pair)) <= _SHORT]
     if number > _TURNS * len(usable):
         raise ValueError(f"{number:,} pairs cannot be made: {_TURNS * len(usable):,} at most")
@@ -105,9 +111,9 @@ def made_pairs(number: int) -> Iterator[TextPair]:
 
 
 def with_other_numbers(pair: TextPair, turn: int) -> TextPair:
-    """Put other numbers for those that both texts have in digits: what was the same stays the same, and else not.
+    """Replace the numbers in digits; equal numbers stay equal, and different numbers stay different.
 
-    They have four digits, whatever the turn, so that texts of a large set are no longer.
+    New numbers always have four digits, so that texts do not grow with the size of the set.
 
     >>> with_other_numbers(("Tom has 5 of 12 pens.", "Of 12 pens Tom has 6."), 0)
     ('Tom has 5 of 1444 pens.', 'Of 1444 pens Tom has 6.')
@@ -128,7 +134,7 @@ def _shared(question: str, paraphrase: str) -> set[str]:
 
 
 def write_pairs(pairs: Iterable[TextPair], path: Path) -> str:
-    """Write pairs for a measuring process, and for ``paraqd score``."""
+    """Write pairs as JSON Lines, for a measuring process and for ``paraqd score``."""
     with path.open("w", encoding="utf-8") as file:
         for question, paraphrase in pairs:
             file.write(json.dumps({"question": question, "paraphrase": paraphrase}) + "\n")

@@ -1,4 +1,4 @@
-"""The plot of a run: ratios, single pairs, growth."""
+"""Draw the plot of a run: ratios, single pairs, growth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHADES = ("#1f6f8b", "#e07a3f", "#8a9a5b", "#9a5b8a")
 
 
 def plot(found: Found, path: Path) -> None:
-    """Draw ratios, single pairs and, where it was measured, growth."""
+    """Draw ratios, single pairs and, if measured, growth."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -51,7 +51,7 @@ def _draw_ratios(axis: Any, found: Found, names: list[str]) -> None:
     _finish(axis, [found["titles"][name] for name in shown])
     if compared:
         axis.axvline(1, color="#333333", linewidth=0.9, linestyle=":")
-    axis.set_xlabel("times as many pairs a second (log)" if compared else "pairs a second (log)")
+    axis.set_xlabel("times as many pairs per second (log)" if compared else "pairs per second (log)")
     against = f"; {found['titles'][found['reference']]} = 1" if compared else ""
     axis.set_title(f"Throughput{against}", loc="left", size=10)
 
@@ -66,7 +66,7 @@ def _draw_single(axis: Any, found: Found, names: list[str]) -> None:
 
 
 def _points(axis: Any, values: Sequence[Sequence[float]], shift: float, colour: str, label: str) -> None:
-    """Draw a row of medians with the least and the most, and write each median beside it."""
+    """Draw a row of medians with minimum and maximum, and label each median."""
     middles, ends = _middles(values)
     places = [place + shift for place in range(len(values))]
     axis.errorbar(
@@ -97,7 +97,7 @@ def _draw_growth(rate: Any, memory: Any, found: Found) -> None:
         (
             rate,
             [[1e3 * cost for cost in pair_costs(found, size, "cpu_s").values()] for size in sizes],
-            "a pair, ms of a core",
+            "CPU ms per pair",
         ),
         (
             memory,
@@ -117,7 +117,7 @@ def _draw_growth(rate: Any, memory: Any, found: Found) -> None:
 
 
 def _middles(values: Sequence[Sequence[float]]) -> tuple[list[float], list[list[float]]]:
-    """Return medians, and how far the least and the most are from them."""
+    """Return the medians, and the distances from them to minimum and maximum."""
     middles = [statistics.median(each) for each in values]
     below = [middle - min(each) for middle, each in zip(middles, values, strict=True)]
     above = [max(each) - middle for middle, each in zip(middles, values, strict=True)]

@@ -1,4 +1,4 @@
-"""The report of a run: tables as Markdown, and a plot."""
+"""Write the report of a run: tables in Markdown, and a plot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from speedlib.plot import plot
 
 
 def spread(values: Sequence[float], form: Callable[[float], str]) -> str:
-    """Write the median, and the least and the most where there are several.
+    """Format the median of some values, with minimum and maximum if there are several.
 
     >>> spread([3, 1, 2], lambda value: f"{value:.1f}")
     '2.0 (1.0 to 3.0)'
@@ -44,7 +44,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def throughput(found: Found, which: str) -> list[str]:
-    """Return the table of one set."""
+    """Return the throughput table of one set."""
     best = limits(found)
     rows = []
     for name, title in measured(found):
@@ -73,7 +73,7 @@ def latency(found: Found) -> list[str]:
 
 
 def padding(found: Found) -> list[str]:
-    """Return the table of what went through each model."""
+    """Return the table of rows, tokens and padding that each model processed."""
     rows = []
     for name, title in measured(found):
         for which, counts in found["counts"].get(name, {}).items():
@@ -86,7 +86,7 @@ def padding(found: Found) -> list[str]:
 
 
 def starting(found: Found) -> list[str]:
-    """Return the table of cold starts and of what is installed."""
+    """Return the table of cold starts and installed sizes."""
     rows = []
     titles = {"python": "python -c pass", **found["titles"]}
     for name, title in titles.items():
@@ -104,7 +104,7 @@ def starting(found: Found) -> list[str]:
 
 
 def growth(found: Found) -> list[str]:
-    """Return the table of larger and larger files."""
+    """Return the table of growing file sizes."""
     rows = []
     for size in sorted({run["pairs"] for run in found["growth"]}):
         runs = [run for run in found["growth"] if run["pairs"] == size]
@@ -119,35 +119,35 @@ def growth(found: Found) -> list[str]:
                 str(len(runs)),
             ]
         )
-    heads = ["pairs", "seconds", "pairs/s", "a pair, ms of a core", "peak memory, MB", "runs"]
+    heads = ["pairs", "seconds", "pairs/s", "CPU ms per pair", "peak memory, MB", "runs"]
     return _table(heads, rows)
 
 
 def flatness(found: Found) -> list[str]:
-    """Say how the cost of a pair in large files compares to that in the smallest."""
+    """Compare the cost of a pair in large files with that in the smallest."""
     sizes = sorted({run["pairs"] for run in found["growth"]} - {1})
     cost = {(size, key): pair_costs(found, size, key) for size in sizes for key in ("seconds", "cpu_s")}
     lines = []
     for size in sizes[1:]:
-        told = []
-        for key, called in (("seconds", "time"), ("cpu_s", "of the cores' time")):
+        costs = []
+        for key, called in (("seconds", "wall time"), ("cpu_s", "CPU time")):
             base, mine = cost[sizes[0], key], cost[size, key]
             if not base or not mine:
                 continue
-            # within a turn, and against the median where none has both
+            # compare within a turn, or with the median if no turn has both
             both = base.keys() & mine.keys()
             middle = statistics.median(base.values())
             more = [mine[turn] / base[turn] - 1 for turn in sorted(both)] or [
                 each / middle - 1 for each in mine.values()
             ]
-            told.append(f"{spread(more, lambda value: f'{value:+.1%}')} {called}")
-        if told:
-            lines.append(f"- A pair of {size:,} against one of {sizes[0]:,}: {', '.join(told)}.")
+            costs.append(f"{spread(more, lambda value: f'{value:+.1%}')} {called}")
+        if costs:
+            lines.append(f"- A pair in a file of {size:,} against one of {sizes[0]:,}: {', '.join(costs)}.")
     return ["", *lines] if lines else []
 
 
 def quality(found: Found) -> list[str]:
-    """Return the table of how far the others' scores are from those of torch in 32 bits."""
+    """Return the table of differences between scores and those of torch in 32 bits."""
     rows = [
         [found["titles"][name], f"{row['pairs']:,}", *(f"{row[key]:.5f}" for key in ("median", "p99", "max"))]
         for name, row in found["quality"].items()
@@ -164,94 +164,95 @@ def markdown(found: Found) -> str:
     turns = max((len(runs) for runs in found["runs"].values()), default=0)
     named = [f"{name} {version}" for name, version in found["versions"].items()]
     lines = [
-        "# Speed, measured",
+        "# Speed",
         "",
-        "Made by `make bench` (`bench/speed.py`); the figures are in [bench.json](bench.json).",
+        "`make bench` (`bench/speed.py`) made this report. The raw figures are in [bench.json](bench.json).",
     ]
     if found["quick"]:
-        lines += ["", "**A smoke run: few pairs, nothing here is a result.**"]
+        lines += ["", "**This was a trial run with few pairs. Do not use its figures.**"]
     if found.get("stopped"):
-        lines += ["", "**The run was stopped: what is missing was not measured.**"]
+        lines += ["", "**The run was stopped before everything was measured.**"]
     lines += [
         "",
         f"{machine['processor']}, {machine['cores']} cores ({', '.join(machine['instructions'])}), "
         f"{machine['memory_gb']} GB of memory, {machine['system']}, Python {machine['python']}; "
-        f"{machine['threads']} threads for everybody. Load before the run: {machine['load_before']}.",
+        f"{machine['threads']} threads for every contender. Load before the run: {machine['load_before']}.",
         "",
         f"{', '.join(named)}.",
     ]
     if found.get("rivals_versions"):
         theirs = [f"{name} {version}" for name, version in found["rivals_versions"].items()]
-        lines += ["", f"For the ONNX backend and fastembed, in an environment of their own: {', '.join(theirs)}."]
+        lines += ["", f"The ONNX backend and fastembed have their own environment: {', '.join(theirs)}."]
     for name, why in {**found["not_run"], **found["absent_sets"]}.items():
         lines += ["", f"Not measured: {found['titles'].get(name, name)}: {why}."]
     for what, why in found["failed"].items():
         lines += ["", f"Failed: {what}: {why}."]
     lines += [
         "",
-        f"Median (least to most) of {turns} turns. Each measurement is a process of its own; contenders take turns, "
-        "and a ratio is taken within a turn. Ours reads, judges and names evidence, but for the mode encoder, which "
-        "has the same weights as the others: two vectors and their cosine. It makes one vector of each text, the "
-        "others one wherever it stands, unless the table says *each text once*.",
+        f"Figures are the median (minimum to maximum) of {turns} turns. Each measurement runs in its own process. The "
+        "contenders take turns, and ratios compare measurements of the same turn. paraqd compares the texts and names "
+        "the evidence, except in mode encoder. There it does what the others do, with the same weights: it makes two "
+        "vectors and takes their cosine. In that mode, paraqd encodes each text once; the others encode a text every "
+        "time it occurs, unless the table says *each text once*.",
     ]
     if found["runs"]:
         lines += ["", "![ratios, latency, growth](bench.png)", *_speeds(found)]
     if found["cold_start"]:
-        lines += ["", "## One pair from a cold start, and what is installed", "", _STARTING, *starting(found)]
+        lines += ["", "## Cold start and installed size", "", _STARTING, *starting(found)]
     if found["growth"]:
-        lines += ["", "## Growth of the default", "", _GROWTH, *growth(found), *flatness(found)]
+        lines += ["", "## Growing files", "", _GROWTH, *growth(found), *flatness(found)]
     return "\n".join(lines) + "\n"
 
 
 def _speeds(found: Found) -> list[str]:
-    lines = ["", "## Pairs a second", "", *_limit_lines(found)]
+    lines = ["", "## Pairs per second", "", *_limit_lines(found)]
     for which in found["sets"]:
         lines += throughput(found, which)
-    lines += ["", "## One pair at a time, and memory", "", _LATENCY, *latency(found)]
+    lines += ["", "## Single pairs and memory", "", _LATENCY, *latency(found)]
     if found["counts"]:
-        lines += ["", "## What goes through the models", "", _PADDING, *padding(found)]
+        lines += ["", "## Rows, tokens and padding", "", _PADDING, *padding(found)]
     if found["quality"]:
         lines += [
             "",
-            "## Scores beside those of torch in 32 bits",
+            "## Differences from scores of torch in 32 bits",
             "",
-            "How far scores are from each other, all sets together.",
+            "Absolute differences over all sets.",
             *quality(found),
         ]
     return lines
 
 
 _LATENCY = (
-    "200 pairs, each alone, after 20 that warm up. Memory is that of the process at its peak while it scores the sets, "
-    "and how far that is above what it held before."
+    "200 pairs, scored one at a time after 20 warm-up pairs. Memory is the peak of the process while it scores the "
+    "sets, and the part of it that was added by scoring."
 )
 _PADDING = (
-    "A row is a text, or for the judge a pair. Fewer rows than texts or pairs: what was there before is remembered, "
-    "and what is plain is not asked."
+    "A row is a text, or a pair for the judge. There can be fewer rows than texts or pairs, because paraqd remembers "
+    "texts, and does not ask the judge about pairs that the rules decide."
 )
 _STARTING = (
-    "`paraqd explain` with a pair, against a few lines of Python that import, load and encode the same pair. Installed "
-    "is the package with all that it depends on, from the packages' own lists of files, and the weights; without "
-    "compiled bytecode."
+    "`paraqd explain` with one pair, against a few lines of Python that import a library, load the model and "
+    "encode the same pair. The installed size is that of the package, all its dependencies (from their own lists "
+    "of files) and the weights, without compiled bytecode."
 )
 _GROWTH = (
-    "`paraqd score` on files of JSON lines, from the start of the command to its end, turn by turn. The files hold 120 "
-    "shipped pairs of at most 250 characters in both texts (a million of these take less than an hour) over and over, "
-    "with other numbers each time, so that no two are the same. What a pair takes is told less what a file of one pair "
-    "takes, which is mostly starting."
+    "`paraqd score` on JSON Lines files, from the start of the command to its end. The files repeat 120 shipped "
+    "pairs of at most 250 characters in both texts (a million of these take less than an hour), with other "
+    "numbers each time, so that no two are the same. The cost of a pair excludes the time for a file of one pair, "
+    "which is mostly start-up."
 )
 
 
 def _limit_lines(found: Found) -> list[str]:
     if not found["limits"]:
-        return ["The machine's own limits were not measured."]
+        return ["The limits of the machine were not measured."]
     rows, inner, outer = found["shape"]
-    told = [f"{name} {spread([each[name] for each in found['limits']], _whole)} GOP/s" for name in found["limits"][0]]
+    speeds = [f"{name} {spread([each[name] for each in found['limits']], _whole)} GOP/s" for name in found["limits"][0]]
     return [
-        f"A plain matrix product of {rows} × {inner} × {outer} does: {'; '.join(told)}. The limit of a contender is "
-        "the better of these by the operations that a pair needs (six layers over the tokens of both texts, or of the "
-        "pair for the judge, without padding, nothing skipped or remembered). A share above 100 % is work that was not "
-        "done (texts that came before, pairs that need no judge) or, of the fp32 limit, done in int8.",
+        f"A plain matrix product of {rows} × {inner} × {outer} reaches {'; '.join(speeds)}. The limit is the better of "
+        "these, divided by the operations that a pair needs: six layers over the tokens of both texts, or of the pair "
+        "for the judge, without padding and without skipping or remembering anything. A share above 100 % means that "
+        "work was avoided (texts seen before, pairs that need no judge) or, for the fp32 limit, done in int8.",
     ]
 
 

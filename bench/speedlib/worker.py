@@ -1,7 +1,7 @@
-"""One measurement in a process of its own: ``python -P worker.py JOB.json RESULT.json``.
+"""Make one measurement in its own process: ``python -P worker.py JOB.json RESULT.json``.
 
-It runs in other people's environments, too, and therefore imports nothing of ours but for our own contenders. Pairs
-come as files of JSON lines, a question and a paraphrase each; the result is a JSON object.
+This file also runs in the environment of other runtimes, so it imports paraqd only to measure paraqd. Pairs come as
+JSON Lines files with a question and a paraphrase in each line. The result is a JSON object.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Note = Callable[[Any], None]
 
 
 def load(kind: str, options: dict[str, Any], threads: int) -> tuple[Score, Any]:
-    """Load a contender; return what scores pairs, and its model where tokens are counted by a hook on that."""
+    """Load a contender; return a function that scores pairs, and its model if a hook on it counts tokens."""
     makers = {"paraqd": _paraqd, "sentence-transformers": _sentence_transformers, "fastembed": _fastembed}
     return makers[kind](options, threads)
 
@@ -96,11 +96,11 @@ def _cosines(vectors: Any) -> list[float]:
     return found
 
 
-# --- what a contender needs -----------------------------------------------------------------------
+# --- speed and memory of a contender --------------------------------------------------------------
 
 
 def measure(job: dict[str, Any]) -> dict[str, Any]:
-    """Time a contender on each set and on single pairs, and watch its memory."""
+    """Time a contender on each set and on single pairs, and measure its memory."""
     started = time.perf_counter()
     score, _ = load(job["kind"], job["options"], job["threads"])
     loaded = time.perf_counter() - started
@@ -122,13 +122,13 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def count(job: dict[str, Any]) -> dict[str, Any]:
-    """Count what goes through a contender's model, of which no text is remembered yet."""
+    """Count rows and tokens in a contender that has not seen the texts yet."""
     score, model = load(job["kind"], job["options"], job["threads"])
     return counted(score, model, {name: read_pairs(path) for name, path in job["sets"].items()})
 
 
 def single(score: Score, pairs: Pairs, warm: int = 20) -> list[float]:
-    """Return the milliseconds that each pair takes alone; the first ones only warm up."""
+    """Return the milliseconds for each single pair, after a warm-up."""
     found = []
     for pair in pairs:
         started = time.perf_counter()
@@ -138,7 +138,7 @@ def single(score: Score, pairs: Pairs, warm: int = 20) -> list[float]:
 
 
 def counted(score: Score, model: Any, sets: dict[str, Pairs]) -> dict[str, Any]:
-    """Score and count what goes through the model: rows, tokens, and the cells that hold padding."""
+    """Score the pairs and count the rows, tokens and cells (tokens and padding) in the model."""
     found = {}
     seen: dict[str, int] = {}
     lock = Lock()
@@ -147,7 +147,7 @@ def counted(score: Score, model: Any, sets: dict[str, Pairs]) -> dict[str, Any]:
         import numpy as np
 
         lengths = (np.asarray(ids) != 0).sum(axis=-1)  # 0 is [PAD]
-        with lock:  # a runtime may be called by several threads
+        with lock:  # several threads may call the runtime
             seen["calls"] += 1
             seen["rows"] += lengths.size
             seen["tokens"] += int(lengths.sum())
@@ -163,14 +163,14 @@ def counted(score: Score, model: Any, sets: dict[str, Pairs]) -> dict[str, Any]:
 
 
 def _watch(model: Any, note: Note) -> None:
-    """Have the token numbers of every batch noted, whichever runtime computes it."""
+    """Record the token ids of every batch in any runtime."""
     if model is not None and getattr(model, "backend", "torch") == "torch":
         model[0].register_forward_pre_hook(lambda _, inputs: note(inputs[0]["input_ids"]))
         return
     try:
         from onnxruntime.capi.onnxruntime_inference_collection import Session
     except ImportError:
-        return  # nothing learned, nothing to count
+        return  # no model, nothing to count
     run = Session.run
 
     def noted(self: Any, names: Any, feed: Any, *more: Any, **options: Any) -> Any:
@@ -181,11 +181,11 @@ def _watch(model: Any, note: Note) -> None:
     Session.run = noted
 
 
-# --- the machine's own limits ---------------------------------------------------------------------
+# --- limits of the machine ------------------------------------------------------------------------
 
 
 def machine(job: dict[str, Any]) -> dict[str, float]:
-    """Return GOP/s of plain matrix products, of the shape that most of the encoder's work has."""
+    """Return the GOP/s of plain matrix products in the shape of most of the encoder's work."""
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 
@@ -236,7 +236,7 @@ def machine(job: dict[str, Any]) -> dict[str, float]:
 
 
 def best(work: Callable[[], Any], times: int = 12) -> float:
-    """Return the fewest seconds of several tries, after two that warm up."""
+    """Return the shortest time of several tries, after two warm-ups."""
     found = []
     for number in range(times + 2):
         started = time.perf_counter()
@@ -246,11 +246,11 @@ def best(work: Callable[[], Any], times: int = 12) -> float:
     return min(found)
 
 
-# --- other people's form of the weights ------------------------------------------------------------
+# --- weights for other runtimes --------------------------------------------------------------------
 
 
 def prepare(job: dict[str, Any]) -> dict[str, str]:
-    """Have sentence-transformers write its own ONNX graph and round it to eight bits for this processor."""
+    """Let sentence-transformers write its own ONNX graph and quantise it to eight bits for this processor."""
     from sentence_transformers import SentenceTransformer, export_dynamic_quantized_onnx_model
 
     given = {"export": True, "provider": "CPUExecutionProvider"}
@@ -264,9 +264,9 @@ def prepare(job: dict[str, Any]) -> dict[str, str]:
 
 
 def command(job: dict[str, Any]) -> dict[str, Any]:
-    """Run a command as a user would; return its wall time and its peak memory.
+    """Run a command as a user does; return its wall time and peak memory.
 
-    It is started from here, a small process: the peak of a child counts from its parent's size.
+    This small process starts it, because the peak memory of a child starts at the size of its parent.
     """
     started = time.perf_counter()
     done = subprocess.run(job["command"], capture_output=True, text=True, check=False)
@@ -279,7 +279,7 @@ def command(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def size(job: dict[str, Any]) -> dict[str, Any]:
-    """Return megabytes and number of the packages that some requirements bring along, compiled files left out."""
+    """Return the size in MB and the number of packages that some requirements install, without bytecode."""
     from importlib.metadata import distribution
 
     from packaging.requirements import Requirement
@@ -294,7 +294,7 @@ def size(job: dict[str, Any]) -> dict[str, Any]:
         held = distribution(name)
         if name not in sizes:
             places = [Path(str(file.locate())) for file in held.files or () if file.suffix != ".pyc"]
-            # our own is counted where it lies: an editable install lists no files
+            # paraqd itself is measured in place, because an editable install lists no files
             mine = name == job.get("apart")
             sizes[name] = 0 if mine else sum(place.stat().st_size for place in places if place.is_file()) / 1e6
         for extra in {"", *need.extras} - {e for n, e in asked if n == name}:
@@ -322,17 +322,17 @@ def _pair(line: str) -> tuple[str, str]:
 
 
 def status(name: str) -> float:
-    """Return this process's memory in megabytes: VmRSS now, VmHWM at its peak."""
+    """Return the memory of this process in MB: VmRSS now, VmHWM at its peak."""
     try:
         text = Path("/proc/self/status").read_text("ascii")
-    except OSError:  # no such file on other systems: the peak is all that is known
+    except OSError:  # other systems have no such file; only the peak is known
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _unit() / 1e6
     line = next(line for line in text.splitlines() if line.startswith(f"{name}:"))
     return int(line.split()[1]) * 1024 / 1e6
 
 
 def forget_peak() -> None:
-    """Let the peak count from here: importing and loading have one of their own."""
+    """Reset the peak memory, so that it does not include importing and loading."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", "ascii")
 
@@ -342,13 +342,13 @@ def _unit() -> int:
 
 
 def hold_cores(threads: int) -> None:
-    """Keep to so many cores, where the machine has more; commands that are started from here do so, too."""
+    """Use only this many cores of the machine, also in commands started from here."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
 
 
 def hold_threads(threads: int) -> None:
-    """Tell a runtime that counts the machine's cores, not those it may use."""
+    """Limit the threads of a runtime that counts all cores of the machine."""
     if (os.cpu_count() or 1) <= threads:
         return
     try:
@@ -356,16 +356,16 @@ def hold_threads(threads: int) -> None:
     except ImportError:
         return
 
-    class Held(onnxruntime.SessionOptions):  # type: ignore[misc]
+    class Limited(onnxruntime.SessionOptions):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.intra_op_num_threads = threads
 
-    onnxruntime.SessionOptions = Held
+    onnxruntime.SessionOptions = Limited
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Do the job."""
+    """Run the job that the first argument names."""
     job = json.loads(Path(arguments[0]).read_text("utf-8"))
     hold_cores(job["threads"])
     if job["what"] in ("measure", "count"):
