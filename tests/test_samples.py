@@ -1,4 +1,4 @@
-"""The samples: the promised numbers, solvable by shape, and labels that the project's own rules do not contradict."""
+"""Check the samples: their numbers, their form, and that their labels agree with our own reading."""
 
 import csv
 from collections import Counter
@@ -16,14 +16,14 @@ def rows(name):
         return list(csv.DictReader(file))
 
 
-def test_120_different_questions_each_asking_something():
+def test_there_are_120_different_questions_and_each_asks_something():
     questions = rows("questions.csv")
     assert len({row["question"] for row in questions}) == len({row["id"] for row in questions}) == 120
     assert all(read(row["question"]).question is not None for row in questions)
     assert all(read(row["question"]).quantities for row in questions)
 
 
-def test_80_pairs_half_of_them_valid_over_the_questions():
+def test_there_are_80_pairs_of_these_questions_and_half_are_valid():
     pairs = rows("pairs.csv")
     known = {row["question"] for row in rows("questions.csv")}
     assert len(pairs) == 80
@@ -34,13 +34,13 @@ def test_80_pairs_half_of_them_valid_over_the_questions():
 
 
 def test_most_valid_pairs_keep_their_quantities_by_the_reader():
-    # not all: "for every 3 boys there are 5 girls" is the ratio 3:5, and that is not for reading alone to tell
+    # not all: "for every 3 boys there are 5 girls" is the ratio 3:5, which reading alone cannot know
     valid = [row for row in rows("pairs.csv") if row["label"] == "1"]
     kept = [same_quantities(read(r["question"]).quantities, read(r["paraphrase"]).quantities) for r in valid]
     assert sum(kept) >= 30
 
 
-def test_pairs_with_a_lost_changed_or_added_number_do_not():
+def test_pairs_with_a_lost_changed_or_added_number_do_not_keep_their_quantities():
     faults = {"number_lost", "number_changed", "number_added"}
     broken = [row for row in rows("pairs.csv") if row["fault"] in faults]
     kept = [same_quantities(read(r["question"]).quantities, read(r["paraphrase"]).quantities) for r in broken]
@@ -62,6 +62,6 @@ def test_the_scores_are_those_of_the_pretrained_encoder():
     from paraqd.generators.encoder import load_encoder
     from paraqd.scoring.cosine import cosine_scores
 
-    some = rows("scored.csv")[::8]  # ten are enough to see that they were computed
+    some = rows("scored.csv")[::8]  # ten are enough to show that they were computed
     found = cosine_scores(load_encoder(device="cpu"), [(row["question"], row["paraphrase"]) for row in some])
     assert [float(row["score"]) for row in some] == pytest.approx(found.tolist(), abs=1e-3)

@@ -1,4 +1,4 @@
-"""The commands do what their help says."""
+"""Check that the commands do what their help says."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def test_starting_imports_nothing_heavy():
     assert done.stderr == ""
 
 
-def test_a_command_loads_no_other():
+def test_a_command_does_not_import_the_others():
     code = (
         "import sys; from paraqd.cli.main import run; run(['explain', '--help']); "
         "others = {'paraqd.cli.train', 'paraqd.cli.annotate', 'paraqd.cli.data'} & set(sys.modules); "
@@ -89,7 +89,7 @@ def test_augment_as_json_and_quiet(here, capsys):
     assert (captured.out, captured.err) == ("", "")
 
 
-def test_rows_that_could_not_be_done_are_named_and_the_code_is_1(here, capsys):
+def test_rows_without_a_question_are_named_and_the_exit_code_is_1(here, capsys):
     lines = [QUESTIONS[0], "", " ", QUESTIONS[1], 5]
     Path("q.jsonl").write_text("\n".join(json.dumps({"question": text}) for text in lines))
     assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2", "--quiet"]) == 1
@@ -99,7 +99,7 @@ def test_rows_that_could_not_be_done_are_named_and_the_code_is_1(here, capsys):
     ]
 
 
-def test_what_is_left_out_is_said_once(here, capsys):
+def test_an_operator_that_is_left_out_is_named_once(here, capsys):
     assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2,f9", "--stand-ins", "-q"]) == 0
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 1 and errors[0].startswith("left out LossyParaphrase: no stand-in model was given")
@@ -134,7 +134,7 @@ def test_read_from_standard_input():
     assert json.loads(done.stdout)["quantities"][0]["unit"] == "rupee"
 
 
-def test_a_reader_that_goes_away_is_no_error():
+def test_a_closed_pipe_is_not_an_error():
     environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
     command = f"{sys.executable} -m paraqd.cli.main operators --json | head -c 1"
     done = subprocess.run(command, shell=True, env=environment, capture_output=True, check=False)
