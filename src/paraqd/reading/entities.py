@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from paraqd.errors import ParaqdError
+from paraqd.reading.currencies import SIGN_PATTERN
 from paraqd.reading.light_entities import LightEntities
 from paraqd.reading.types import Entity, Sentence, Token
 
@@ -61,7 +62,7 @@ class SpacyEntities:
         return tuple(found)
 
 
-_NAME = re.compile(r"[^\W\d][^\d$₹£€¥%]*")
+_NAME = re.compile(rf"[^\W\d](?:(?!{SIGN_PATTERN})[^\d%])*")
 
 
 def _is_unicode(text: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from paraqd.reading.name_lists import capitalised_words, not_names, organisations, people, places
+from paraqd.reading.signs import POSSESSIVES
 from paraqd.reading.token_stream import Stream
 from paraqd.reading.types import Entity, Sentence, Token
 from paraqd.reading.units import SPELLINGS
@@ -128,7 +129,7 @@ class _Scan:
     def may_be_listed(self, i: int) -> bool:
         """Sort out at once the words that cannot begin a name: nearly all."""
         word = self.low[i]
-        if word in self.lists.beginnings or word[-2:] in {"'s", "’s"}:
+        if word in self.lists.beginnings or word[-2:] in POSSESSIVES:
             return True
         return i > 0 and (self.low[i - 1] in _TITLES or (self.low[i - 1] == "." and self.titled(i)))
 
@@ -242,7 +243,7 @@ class _Scan:
 
 
 def _base(word: str) -> str:
-    return word[:-2] if word.endswith(("'s", "’s")) else word
+    return word[:-2] if word.endswith(POSSESSIVES) else word
 
 
 def _plain(word: str) -> str:

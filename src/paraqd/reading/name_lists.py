@@ -20,7 +20,21 @@ def people() -> dict[str, str]:
     >>> people()["Meera"]
     'f'
     """
-    return dict(line.split("\t") for line in _lines("people.tsv"))
+    return {name: gender for name, gender, *_ in _people()}
+
+
+@cache
+def common_names() -> frozenset[str]:
+    """Return the most common first names, in lower case.
+
+    >>> "tom" in common_names()
+    True
+    """
+    return frozenset(name.lower() for name, _, *common in _people() if common)
+
+
+def _people() -> list[list[str]]:
+    return [line.split("\t") for line in _lines("people.tsv")]
 
 
 @cache

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from paraqd.reading.currencies import WORDS_BEFORE
 from paraqd.reading.numerals import DENOMINATORS, MAX_DIGITS, VULGAR_VALUES, digits_value, meridiem
-from paraqd.reading.quantity_draft import MINUS, Draft, complete
+from paraqd.reading.quantity_draft import Draft, complete
 from paraqd.reading.shared_units import share_units
+from paraqd.reading.signs import MINUS
 from paraqd.reading.token_stream import Stream
 from paraqd.reading.tokens import SUBSCRIPT, SUPERSCRIPT
 from paraqd.reading.types import Kind, Quantity
@@ -19,7 +21,7 @@ _FRACTIONS = frozenset({"frac", "dfrac", "tfrac"})
 # words with which a number may go on: 2 and a half, 4 fifths, 3 p.m., 12 noon, at 7 in the evening
 _GO_ON = frozenset(DENOMINATORS) | {"and", "a", "am", "p", "pm", "in", "noon", "midnight", "oclock"}
 _SUFFIXES = frozenset({"st", "nd", "rd", "th", "rds", "ths"})
-_GLUED_BEFORE = frozenset({"rs", "re", "inr", "usd", "no", "gbp", "eur", "rupees", "us"})
+_GLUED_BEFORE = frozenset({*WORDS_BEFORE, "no", "us"})
 _TIME_BEFORE = frozenset({"at", "by", "until", "till", "from", "before", "after", "since", "around", "between", "past"})
 _RATIO_WORDS = frozenset({"ratio", "ratios", "proportion", "proportions", "odds", "scale", "ratio's"})
 _FOOT_MARKS, _INCH_MARKS = frozenset("'’′"), frozenset('"”″')

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from paraqd.reading.currencies import COIN_SIGNS, WORDS_BEFORE
 from paraqd.reading.numerals import SCALES, cardinal
+from paraqd.reading.signs import MINUS
 from paraqd.reading.token_stream import Stream
 from paraqd.reading.types import Kind, Quantity, Span
 from paraqd.reading.unit_parsing import FoundUnit, denominator, money_letter, rate, simple_unit
 from paraqd.reading.units import PERCENT, SIGNS, category
 
-MINUS = frozenset("-−–")
-_CURRENCY_WORDS = {"rs": "rupee", "re": "rupee", "inr": "rupee", "rupees": "rupee", "usd": "dollar", "eur": "euro"}
-_CURRENCY_WORDS |= {"gbp": "pound sterling", "jpy": "yen", "cny": "yuan", "aed": "dirham", "ngn": "naira"}
+_SIGNS_AFTER = frozenset("€₹£")  # also written after the number, without a space
 _SHORT_SCALES = {"k": 1000, "m": 1_000_000, "mn": 1_000_000, "bn": 1_000_000_000, "b": 1_000_000_000}
 _BLOCKS_SIGN = frozenset(")]%°'’\"”")
 _MOST_SCALES = 2  # five hundred thousand
@@ -94,14 +94,14 @@ def _currency_before(s: Stream, d: Draft, floor: int) -> tuple[str, int] | None:
     if word in MINUS and s.glued(d.first) and i - 1 >= floor and s.text[i - 1] in SIGNS:
         d.value, d.number_first = -d.value, i  # $-40
         return SIGNS[s.text[i - 1]], i - 1
-    if word in SIGNS and word != "¢":
+    if word in SIGNS and word not in COIN_SIGNS:
         first = i
         if i - 1 >= floor and s.glued(i) and s.low[i - 1] in {"us", "u", "s"}:
             first = i - 1
         return SIGNS[word], first
     if word == "." and i - 1 >= floor and s.low[i - 1] in {"rs", "re"}:
         return "rupee", i - 1
-    name = _CURRENCY_WORDS.get(s.low[i])
+    name = WORDS_BEFORE.get(s.low[i])
     if name and not (s.low[i] == "re" and s.text[i] == "re"):
         return name, i
     return None
@@ -214,7 +214,7 @@ def _unit_behind(s: Stream, d: Draft) -> bool:
         unit = simple_unit(s, i + 1)
         if unit is not None and len(s.text[i + 1]) == 1 and s.text[i + 1] not in "mgL":
             unit = None  # 5-s
-    elif s.text[i] in SIGNS and ((s.text[i] in "€₹£" and s.glued(i)) or s.text[i] == "¢"):
+    elif s.text[i] in SIGNS and ((s.text[i] in _SIGNS_AFTER and s.glued(i)) or s.text[i] in COIN_SIGNS):
         unit = FoundUnit(SIGNS[s.text[i]], i, i + 1)
     else:
         unit = simple_unit(s, i) or money_letter(s, i)

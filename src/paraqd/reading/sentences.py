@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from paraqd.reading.currencies import SIGNS
 from paraqd.reading.types import Sentence
 
 # A stop behind one of these does not end a sentence by itself.
@@ -155,7 +156,7 @@ def _line_ends(text: str, mark: str, start: int, end: int) -> bool:
     head = rest[:1]
     if _ITEM.match(rest):
         return True
-    return bool(head) and (head.isupper() or not (head.isalnum() or head in "$₹£€(\"'"))
+    return bool(head) and (head.isupper() or not (head.isalnum() or head in SIGNS or head in "(\"'"))
 
 
 def split_sentences(text: str) -> tuple[Sentence, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import repeat
 
+from paraqd.reading.currencies import SIGN_PATTERN
 from paraqd.reading.types import Token
 
 VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞↉"
@@ -40,7 +41,7 @@ def is_grouped(run: str) -> bool:
 # 4,50 as a price: the comma of a decimal
 _PRICE = re.compile(r"\d{1,6},\d{2}")
 _PIECE = re.compile("[^,]+|,")
-_MONEY_BEFORE = re.compile(r"[$€£₹¥]\s?$")
+_MONEY_BEFORE = re.compile(rf"{SIGN_PATTERN}\s?$")
 _MONEY_AFTER = re.compile(r"\s?(?:€|euros?\b|EUR\b)")
 
 

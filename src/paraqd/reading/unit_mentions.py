@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from paraqd.reading.signs import POSSESSIVES
 from paraqd.reading.token_stream import Stream
 from paraqd.reading.types import Problem, Quantity, computed_once
 from paraqd.reading.unit_parsing import FoundUnit, rate, simple_unit
@@ -58,7 +59,7 @@ def find_unit_mentions(problem: Problem) -> list[UnitMention]:
 
 
 def _without_possessive(text: str, start: int, end: int) -> int:
-    return end - 2 if text[start:end].endswith(("'s", "’s")) else end
+    return end - 2 if text[start:end].endswith(POSSESSIVES) else end
 
 
 def _written_unit(q: Quantity) -> str:

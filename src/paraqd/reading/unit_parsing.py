@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from paraqd.reading.currencies import BY_NAME, CURRENCIES, ORDINARY_WORDS
+from paraqd.reading.signs import POSSESSIVES
 from paraqd.reading.token_stream import Stream
 from paraqd.reading.units import MULTI_WORD, NEEDS_CONTEXT, SPELLINGS, category
 
@@ -9,13 +11,19 @@ from paraqd.reading.units import MULTI_WORD, NEEDS_CONTEXT, SPELLINGS, category
 _BEGINNINGS = (
     frozenset(SPELLINGS) | frozenset(MULTI_WORD) | frozenset("° º ˚ degree degrees deg sq square cubic cu".split())
 )
-_POSSESSIVES = frozenset({"'s", "’s"})
 _OPERATORS = frozenset("+-−–*×÷=<>≤≥^·")
-_STERLING_SIGNS = frozenset({"£", "pence", "sterling", "shillings", "shilling", "gbp"})
+_STERLING, _RUPEE = BY_NAME["pound sterling"], BY_NAME["rupee"]
+_STERLING_SIGNS = frozenset({*_STERLING.signs, *_STERLING.codes, "pence", "sterling", "shillings", "shilling"})
 _WEIGHT_WORDS = frozenset(
     {"weigh", "weighs", "weighed", "weight", "heavy", "heavier", "lighter", "ounce", "ounces", "lb", "kg"}
 )
-_OTHER_MONEY = frozenset({"$", "₹", "€", "rs", "rupees", "rupee", "dollars", "dollar", "cents", "euros", "euro"})
+_OTHER_MONEY = frozenset(
+    word
+    for currency in CURRENCIES
+    if currency is not _STERLING
+    for word in (*currency.signs, *currency.words, currency.coin_plural)  # "cent" may be part of "per cent"
+    if word and word not in ORDINARY_WORDS
+)
 _SIZE_WORDS = frozenset(
     "by x × long wide tall high deep thick apart in broad longer wider taller higher deeper thicker shorter narrower "
     "lower".split()
@@ -25,7 +33,7 @@ _AFTER_POWER = frozenset(
     "and is are was if then find what how the with of whose must has that to at in per on for".split()
 )
 _SECOND_THINGS = frozenset("year grade grader graders class floor half place prize shift innings".split())
-_RUPEES = frozenset({"rs", "₹", "rupee", "rupees", "paise", "paisa"})
+_RUPEES = frozenset({*_RUPEE.signs, *_RUPEE.words, *_RUPEE.coin_words}) - ORDINARY_WORDS
 _BEFORE_DECADES = frozenset({"the", "her", "his", "their", "my", "mid", "early", "late", "-"})
 _TELLS_WHEN = frozenset({"later", "ago", "earlier", "after", "before", "afterwards"})  # 2 oz a month later
 _MONEY_LETTERS = {"p": "penny", "c": "cent"}
@@ -51,7 +59,7 @@ def _simple(s: Stream, i: int) -> tuple[str, int] | None:
     if word in MULTI_WORD and s.text[i + 1] == "-" and (word, s.low[i + 2]) == ("light", "years"):
         return "light year", i + 3
     name_found = SPELLINGS.get(word)
-    if name_found is None and word[-2:] in _POSSESSIVES:
+    if name_found is None and word[-2:] in POSSESSIVES:
         name_found = SPELLINGS.get(word[:-2])  # "1 day's work"
         if name_found is not None and category(name_found) != "time":
             name_found = None
@@ -130,7 +138,7 @@ def _in_context(s: Stream, i: int) -> bool:
 def simple_unit(s: Stream, i: int) -> FoundUnit | None:
     """Read a unit at token i without a rate: ``km``, ``sq. m``, ``cubic feet``, ``cm^2``, ``°C``."""
     word = s.low[i]
-    if word not in _BEGINNINGS and word[-2:] not in _POSSESSIVES:
+    if word not in _BEGINNINGS and word[-2:] not in POSSESSIVES:
         return None
     if word in {"°", "º", "˚"}:
         following = s.text[i + 1]

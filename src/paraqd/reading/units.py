@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from paraqd.reading.currencies import COIN_SIGNS, CURRENCIES, ORDINARY_WORDS, Currency
+from paraqd.reading.currencies import SIGNS as CURRENCY_SIGNS
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -31,6 +34,17 @@ def _unit(
     short = tuple(abbreviations.split())
     full = (name, plural, *(part.strip() for part in names.split(",") if part.strip()))
     return Unit(name, plural, category, dimension, Fraction(factor), short, tuple(dict.fromkeys(full)))
+
+
+def _money(currency: Currency) -> list[Unit]:
+    """Return the units of a currency; a coin converts within its own currency only."""
+    dimension = f"currency:{currency.name.removesuffix(' sterling')}"
+    names = tuple(dict.fromkeys((currency.name, currency.plural, *currency.spellings)))
+    found = [Unit(currency.name, currency.plural, "currency", dimension, Fraction(1), currency.codes, names)]
+    if currency.coin_words:
+        coin = (currency.coin, currency.coin_plural)
+        found.append(Unit(*coin, "currency", dimension, Fraction(1, 100), (), currency.coin_words))
+    return found
 
 
 _TABLE = (
@@ -96,24 +110,7 @@ _TABLE = (
     _unit("kilobyte", "kilobytes", "data", "data", "1000", "kb"),
     _unit("megabyte", "megabytes", "data", "data", "1000000", "mb"),
     _unit("gigabyte", "gigabytes", "data", "data", "1000000000", "gb"),
-    # money; the smaller coin converts within its currency only
-    _unit("dollar", "dollars", "currency", "currency:dollar", "1", "usd", "us dollar, us dollars"),
-    _unit("cent", "cents", "currency", "currency:dollar", "1/100"),
-    _unit("rupee", "rupees", "currency", "currency:rupee", "1", "rs re inr", "rupess, rupee's"),
-    _unit("paisa", "paise", "currency", "currency:rupee", "1/100", "", "paisas, paises"),
-    _unit("pound sterling", "pounds sterling", "currency", "currency:pound", "1", "gbp"),
-    _unit("penny", "pence", "currency", "currency:pound", "1/100"),
-    _unit("euro", "euros", "currency", "currency:euro", "1", "eur"),
-    _unit("yen", "yen", "currency", "currency:yen", "1", "jpy"),
-    _unit("yuan", "yuan", "currency", "currency:yuan", "1", "cny rmb"),
-    _unit("franc", "francs", "currency", "currency:franc", "1", "chf"),
-    _unit("peso", "pesos", "currency", "currency:peso", "1"),
-    _unit("naira", "naira", "currency", "currency:naira", "1", "ngn"),
-    _unit("rand", "rand", "currency", "currency:rand", "1", "zar"),
-    _unit("taka", "taka", "currency", "currency:taka", "1", "bdt"),
-    _unit("ringgit", "ringgit", "currency", "currency:ringgit", "1", "myr"),
-    _unit("dirham", "dirhams", "currency", "currency:dirham", "1", "aed"),
-    _unit("won", "won", "currency", "currency:won", "1", "krw"),
+    *(unit for currency in CURRENCIES for unit in _money(currency)),
 )
 
 UNITS: dict[str, Unit] = {unit.name: unit for unit in _TABLE}
@@ -137,21 +134,9 @@ ONE_WORD_POWERS = {
     "cc": "cubic centimetre",
     "cum": "cubic metre",
 }
-SIGNS = {
-    "$": "dollar",
-    "₹": "rupee",
-    "₨": "rupee",
-    "£": "pound sterling",
-    "€": "euro",
-    "¥": "yen",
-    "¢": "cent",
-    "₩": "won",
-    "₦": "naira",
-}
+SIGNS = {**CURRENCY_SIGNS, **COIN_SIGNS}
 # Spellings that are ordinary words too: the scanner decides about them in context.
-NEEDS_CONTEXT = frozenset(
-    {"in", "m", "g", "l", "s", "h", "mt", "re", "mo", "won", "rand", "mi", "lit", "lt", "cum", "stone"}
-)
+NEEDS_CONTEXT = ORDINARY_WORDS | {"in", "m", "g", "l", "s", "h", "mt", "mo", "mi", "lit", "lt", "cum", "stone"}
 
 
 def _spellings() -> dict[str, str]:

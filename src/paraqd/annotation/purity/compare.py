@@ -11,6 +11,7 @@ from typing import NamedTuple
 from paraqd.annotation.purity.amounts import Count
 from paraqd.annotation.purity.numerals import NUMBER_WORDS, plain
 from paraqd.annotation.purity.units import UNITS
+from paraqd.reading.currencies import CURRENCIES, SIGN_PATTERN
 
 _LONGEST = 1500  # tokens that are aligned; comparing takes time by the square of the length
 # marks that say nothing; those inside a number and those of arithmetic and money do
@@ -28,11 +29,12 @@ _STARTS = frozenset("what how which who find if the he she they it when where ca
 _SHORT = (
     frozenset(w for w in UNITS if len(w) < 5)
     | {"mr", "mrs", "ms", "dr", "no", "sq", "cu", "vs", "st", "eg", "etc", "approx"}
-) - frozenset("day days week year hour foot feet mile inch cent acre gram yard pint euro yen ton tons".split())
+) - frozenset("day days week year hour foot feet mile inch cent acre gram yard pint ton tons".split())
+_SHORT -= {name for currency in CURRENCIES for name in (currency.name, currency.plural)}
 _GLUED_SENTENCES = re.compile(r"[a-z%)][.?!](?:[A-Z][a-z]|\d)|\d[.?!][A-Z][a-z]")
 _MIXED = re.compile(r"[^\W\d_]+\d\w*|\d+(?:\.\d+)*[^\W\d_]\w*")
 _ORDINAL_DIGITS = re.compile(r"[\d,]*\d(?:st|nd|rd|th)", re.I)
-_SIGN_WORD = re.compile(r"[$£€₹]\s?(?:" + "|".join(sorted(NUMBER_WORDS)) + r")\b", re.I)
+_SIGN_WORD = re.compile(rf"{SIGN_PATTERN}\s?(?:{'|'.join(sorted(NUMBER_WORDS))})\b", re.I)
 _GLUED_TO = sorted({*UNITS, *NUMBER_WORDS, "x", "y", "nd", "rd", "th"} - {"s", "°"}, key=len, reverse=True)
 _GLUED_WORD = re.compile(
     f"(?:{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})+(?:{'|'.join(map(re.escape, _GLUED_TO))})"

@@ -26,6 +26,7 @@ from paraqd.annotation.purity.numerals import NUMBER_WORDS
 from paraqd.annotation.purity.pair import PURE, Finding, Pair, by_two, doubt, impure
 from paraqd.annotation.purity.units import UNITS
 from paraqd.reading import tokenize
+from paraqd.reading.currencies import SIGNS
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import category, dimension
 
@@ -36,7 +37,7 @@ _VAGUE = frozenset("some a an the few many lot of his her their its my our your 
 _LETTERS = frozenset({"m", "g", "s", "h", "l", "in", "p", "c", "f"})  # units only after a number
 _OF_UNITS = frozenset("celsius fahrenheit centigrade nautical metric fluid degree degrees second cube".split())
 _SEEMING = re.compile(r"\bsecond\b|\b[kcm]?m ?\^? ?[23]\b|[²³]", re.I)
-_MARKS = frozenset("+*/^=<>×÷√%°$€£₹¥")  # marks that mean as much as a word
+_MARKS = frozenset({*"+*/^=<>×÷√%°", *SIGNS})  # marks that mean as much as a word
 _MOST_DELETED = 2
 _CUT_TOKENS = 3
 _NOT_SENTENCE_END = re.compile(r"(?:^|[\s(])(?:rs|mr|mrs|dr|ms|no|sq)\.$", re.I)

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from paraqd.annotation.purity.units import SIGNS, UNITS
+from paraqd.reading.signs import MINUS
 
 _TOKEN = re.compile(r"\d+(?:,\d+)*(?:\.\d+)?|(?<![^\W\d_])\.\d+|[^\W\d_]+(?:'[^\W\d_]+)*|[^\w\s]|_")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")
 _MOST_DIGITS = 1000  # of one number: Python refuses to read much longer ones
 _MOST = 10**30  # beyond it, "million million million …" is no number any more
-_PLAIN = str.maketrans({"²": "^2", "³": "^3", "’": "'", "⁄": "/", "−": "-", "–": "-", "—": "-", "º": "°"})
+_PLAIN = str.maketrans({"²": "^2", "³": "^3", "’": "'", "⁄": "/", "º": "°", **dict.fromkeys(MINUS | {"—"}, "-")})
 
 _ONES = {
     word: i

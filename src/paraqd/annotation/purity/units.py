@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from paraqd.reading.currencies import CURRENCIES, ORDINARY_WORDS, WORDS_BEFORE
+from paraqd.reading.currencies import SIGNS as CURRENCY_SIGNS
+
 _F = Fraction
 # spelling -> (dimension, factor)
 UNITS: dict[str, tuple[str, Fraction]] = {}
@@ -34,9 +37,9 @@ for _dimension, _factor, _names in (
     ("weight", _F(1000000), "tonne tonnes"),
     ("weight", _F(100000), "quintal quintals"),
     ("ton", _F(1), "ton tons"),
-    ("pound", _F(1), "£ lb lbs pound pounds gbp"),  # money or weight: never to be told apart without context
+    ("pound", _F(1), "lb lbs pound pounds"),  # money or weight: the second count does not tell them apart
     ("pound", _F(1, 16), "oz ounce ounces"),
-    ("pound", _F(1, 100), "pence penny p"),
+    ("pound", _F(1, 100), "p"),
     ("length^3", _F(1, 1000), "l litre litres liter liters ltr ltrs lt lts lit"),
     ("length^3", _F(1, 10**6), "ml mls millilitre millilitres milliliter milliliters cc"),
     ("length^3", _F(1), "kl kilolitre kilolitres kiloliter kiloliters"),
@@ -48,12 +51,6 @@ for _dimension, _factor, _names in (
     ("spoon", _F(1, 3), "tsp teaspoon teaspoons"),
     ("area", _F(1), "acre acres"),
     ("hectare", _F(1), "ha hectare hectares"),
-    ("dollar", _F(1), "$ dollar dollars usd"),
-    ("dollar", _F(1, 100), "¢ cent cents"),
-    ("rupee", _F(1), "₹ ₨ rs re rupee rupees inr rupess"),
-    ("rupee", _F(1, 100), "paisa paise paisas"),
-    ("euro", _F(1), "€ euro euros eur"),
-    ("yen", _F(1), "¥ yen jpy"),
     ("degree", _F(1), "° degree degrees deg"),
     ("radian", _F(1), "radian radians rad"),
     ("celsius", _F(1), "celsius centigrade"),
@@ -71,10 +68,18 @@ for _dimension, _factor, _names in (
     ("length^2", _F(1, 10000), "sqcm"),
 ):
     UNITS |= dict.fromkeys(_names.split(), (_dimension, _factor))
+for _currency in CURRENCIES:
+    _dimension = _currency.name.removesuffix(" sterling")
+    UNITS |= dict.fromkeys((*_currency.signs, *_currency.words), (_dimension, _F(1)))
+    if _currency.coin_words:
+        UNITS |= dict.fromkeys((*_currency.coin_sign, *_currency.coin_words), (_dimension, _F(1, 100)))
+for _word in ORDINARY_WORDS - {"re"}:
+    del UNITS[_word]
 # letters and words that are units only behind a number
 ONLY_BEHIND_NUMBER = frozenset("p m g s h l in mt re mo mi lt lit pt second".split())
-SIGNS = frozenset({"$", "£", "€", "₹", "₨", "¥", "rs", "re", "inr", "usd", "rupees", "gbp"})
-SAID_TWICE = SIGNS | {"dollar", "dollars", "rupee", "rupess", "pounds", "euros"}  # "$5 dollars", "Rs. 500 rupees"
+SIGNS = frozenset({*CURRENCY_SIGNS, *WORDS_BEFORE})
+# currencies that may follow an amount with a sign: "$5 dollars", "Rs. 500 rupees"
+SAID_TWICE = SIGNS | {"pounds"} | {word for currency in CURRENCIES for word in currency.words}
 WRITTEN_TOGETHER = {
     "kmph": ("km", "h"),
     "kmh": ("km", "h"),

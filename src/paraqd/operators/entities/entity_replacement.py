@@ -8,6 +8,7 @@ from paraqd.operators.base import Noted, Operator, Resources
 from paraqd.operators.entities.renaming import every_mention, substitute, titled_gender, words_of
 from paraqd.operators.text import delete, splice
 from paraqd.reading import Entity, Problem, read
+from paraqd.reading.signs import POSSESSIVES
 
 _MOST = 3
 CONSISTENT = "consistent_renaming"
@@ -57,7 +58,7 @@ class EntityReplacement(Operator):
 def _rewrite(problem: Problem, replaced: list[tuple[Entity, str]], deleted: list[Entity]) -> str:
     """Replace first, from the end, so that the places of the deletions can be moved along."""
     text = problem.text
-    gone = [(e.start, e.end + (2 if text[e.end : e.end + 2] in {"'s", "’s"} else 0)) for e in deleted]
+    gone = [(e.start, e.end + (2 if text[e.end : e.end + 2] in POSSESSIVES else 0)) for e in deleted]
     new_text = splice(text, [(e.start, e.end, new) for e, new in replaced])
     shift = [(e.start, len(new) - (e.end - e.start)) for e, new in replaced]
     moved = [

@@ -9,6 +9,7 @@ from functools import cache
 
 from paraqd.reading import Entity, Problem
 from paraqd.reading.name_lists import not_names, organisations, people, places
+from paraqd.reading.signs import POSSESSIVES
 from paraqd.reading.units import SPELLINGS
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -85,7 +86,7 @@ def every_mention(problem: Problem, name: str) -> list[tuple[int, int]]:
     spans = []
     for token in problem.tokens:
         word = token.text.lower()
-        if word == low or (word.startswith(low) and word[len(low) :] in {"'s", "’s"}):
+        if word == low or (word.startswith(low) and word[len(low) :] in POSSESSIVES):
             spans.append((token.start, token.start + len(name)))
     return spans
 

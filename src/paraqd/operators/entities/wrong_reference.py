@@ -11,6 +11,7 @@ from paraqd.operators.entities.renaming import every_mention, renameable
 from paraqd.operators.kept_quantities import Edit
 from paraqd.operators.text import match_case, splice
 from paraqd.reading import Problem, Question, Span, read, same_quantities
+from paraqd.reading.currencies import SIGN_PATTERN
 from paraqd.reading.name_lists import people
 
 _ALIKE = re.compile(
@@ -19,7 +20,10 @@ _ALIKE = re.compile(
 )
 _JOINT = re.compile(r"(?i)\b(?:each|they|them|their|both|other|probability|respectively|either)\b")
 _ONE_WAY = re.compile(r"(?i)\b(?:than|twice|thrice|half|times|gives?|gave|sold|lent|respectively|ratio|exceeds?)\b")
-_OWN_NUMBER = r"(?i)\b{name}\b(?!,? (?:and|or)\b)(?: (?!and\b)[a-z]+){{1,7}} (?:[$₹]|rs\. )?(\d[\d,./%]*)"
+_OWN_NUMBER = (
+    r"(?i)\b{name}\b(?!,? (?:and|or)\b)(?: (?!and\b)[a-z]+){{1,7}} "
+    rf"(?:{SIGN_PATTERN}|rs\. )?(\d[\d,./%]*)"
+)
 _ACTING = r"\b{name}(?:['’]s| (?:had|will|can|got|[a-z]+(?:ed|s))) "
 _RELATIVES = "brother|sister|friend|mother|father|wife|husband|son|daughter|cousin|mom|dad|aunt|uncle|partner"
 _KIN = re.compile(rf"\b(?:his|her) (?:younger |older |little |best )?(?:{_RELATIVES})\b(?!['’s,]| [A-Z])")

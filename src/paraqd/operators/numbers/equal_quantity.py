@@ -13,6 +13,7 @@ from paraqd.operators.numbers.number_words import fraction_words
 from paraqd.operators.text import match_case
 from paraqd.operators.units.unit_names import full_name, uses_american_spelling
 from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.currencies import CURRENCIES
 from paraqd.reading.units import dimension
 
 # units that people do express in each other
@@ -38,11 +39,10 @@ _PARTNERS: dict[str, tuple[str, ...]] = {
     "tonne": ("kilogram",),
     "litre": ("millilitre",),
     "millilitre": ("litre",),
-    "dollar": ("cent",),
-    "cent": ("dollar",),
-    "rupee": ("paisa",),
-    "paisa": ("rupee",),
 }
+for _currency in CURRENCIES:
+    if _currency.coin_words and " " not in _currency.name:  # not pounds, which may be weights
+        _PARTNERS |= {_currency.name: (_currency.coin,), _currency.coin: (_currency.name,)}
 _AGES = re.compile(
     r"\b(?:old|older|age|ages|aged|ago|young|younger|born|birthday|interest|annum|compounded|annually)\b", re.I
 )

@@ -11,12 +11,14 @@ from paraqd.operators.kept_quantities import Edit, keep_quantities
 from paraqd.operators.numbers.number_words import cardinal_words, decimal_words, fraction_words, ordinal_words
 from paraqd.operators.text import match_case
 from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.currencies import CURRENCIES
 from paraqd.reading.numerals import CARDINAL_START, ORDINALS
+from paraqd.reading.signs import MINUS
 from paraqd.reading.units import UNITS
 
 _OPERATORS = frozenset("+*/^=<>×÷·−|√_≤≥")
-_SMALLER = {"dollar": "cent", "rupee": "paisa", "pound sterling": "penny", "euro": "cent"}
-_PLURALS = {"pound sterling": ("pound", "pounds"), "penny": ("penny", "pence"), "euro": ("euro", "euros")}
+_SMALLER = {currency.name: currency.coin for currency in CURRENCIES if currency.coin}
+_PLURALS = {"pound sterling": ("pound", "pounds")}  # short for pounds sterling
 _CLOCK = {Fraction(1, 2): "half past", Fraction(1, 4): "quarter past"}
 _MOST_DIGITS = 15
 _DASHES = frozenset("-–")
@@ -93,7 +95,7 @@ def _in_expression(text: str, q: Quantity) -> bool:
 
 def _number(surface: str, value: Fraction) -> str | None:
     digits = surface.replace(",", "")
-    bare = digits.lstrip("-−–").strip()
+    bare = digits.lstrip("".join(MINUS)).strip()
     if len(digits) > _MOST_DIGITS or (len(bare) > 1 and bare[0] == "0" and bare[1].isdigit()):
         return None  # 007 names something
     indian = surface.count(",") > 0 and len(surface.rsplit(",", 2)[-2]) == 2

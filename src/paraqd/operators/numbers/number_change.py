@@ -10,6 +10,7 @@ from paraqd.operators.numbers.number_words import cardinal_words, fraction_words
 from paraqd.operators.numbers.words_to_numbers import ordinal_digits
 from paraqd.operators.text import match_case, splice
 from paraqd.reading import Kind, Problem, Quantity, read, same_quantities
+from paraqd.reading.signs import MINUS
 
 _TRIES = 6
 
@@ -47,7 +48,7 @@ def _another(surface: str, q: Quantity, rng: random.Random) -> str | None:
         return ordinal_digits(int(q.value) + rng.randint(1, 3))
     if q.kind is Kind.TIME_OF_DAY:
         return _another_part(surface, rng, clock=True)
-    sign = surface[0] if surface[0] in "-−–" else ""
+    sign = surface[0] if surface[0] in MINUS else ""
     surface = surface.removeprefix(sign)
     head, space, scale = surface.partition(" ")
     if not head.replace(",", "").replace(".", "").isdecimal():

@@ -8,6 +8,7 @@ from fractions import Fraction
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.kept_quantities import Edit, keep_quantities
 from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.currencies import SIGNS
 
 _SUFFIX = {1: "st", 2: "nd", 3: "rd"}
 _MULTIPLES = frozenset({"twice", "thrice"})
@@ -64,7 +65,7 @@ def _beside_number(text: str, edit: Edit, edits: list[Edit]) -> bool:
     """Tell whether the number would stand right beside another in digits: "three 5 kg bags" must not become "3 5"."""
     start, end, _ = edit
     left, right = text[:start][-3:].rstrip(), text[end : end + 3].lstrip()
-    if left[-1:].isdigit() or right[:1].isdigit() or right[:1] in {"$", "₹", "£", "€"}:
+    if left[-1:].isdigit() or right[:1].isdigit() or right[:1] in SIGNS:
         return True
     return any(0 <= start - e <= 1 or 0 <= s - end <= 1 for s, e, _ in edits if (s, e) != (start, end))
 

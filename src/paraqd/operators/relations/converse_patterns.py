@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from paraqd.reading.currencies import SIGN_PATTERN
+
 _OPPOSITES = {
     "older": "younger",
     "taller": "shorter",
@@ -73,7 +75,7 @@ _LEAD = (
     r"(?P<lead>^|[.?!;]\s+|,\s+|\b(?:if|that|and|but|while|when|suppose|whereas|because|since|ago|hence|later|now)\s+)"
 )
 _PURE_AMOUNT = (
-    rf"(?:(?:\$|€|£|₹|rs\.?) ?)?(?:\d[\d,]*(?:\.\d+)?|{_NUMBER_WORD})"
+    rf"(?:(?:{SIGN_PATTERN}|rs\.?) ?)?(?:\d[\d,]*(?:\.\d+)?|{_NUMBER_WORD})"
     rf"(?! ?%|\w| ?/|\.\d)(?: {_WORD}(?: per [a-z]+| ?/ ?[a-z]+)?)?"
 )
 _AMOUNT = rf"(?P<amount>{_PURE_AMOUNT})"
@@ -93,7 +95,9 @@ _END = (
     rf"(?=\s*(?:[.;?!](?!\d)|$)|,? (?:how|what|find|calculate)\b|, then\b|,? (?:and|but|while) {_NEXT}|"
     r",? and (?:the (?:sum|total|difference|product)|together|if|their|they|there)\b)"
 )
-_MONEY = r"(?:(?:\$|€|£|₹|rs\.?) ?)?\d[\d,]*(?:\.\d+)?(?: (?:dollars|rupees|cents|each|apiece|years?|months?|days?))*"
+_MONEY = (
+    rf"(?:(?:{SIGN_PATTERN}|rs\.?) ?)?\d[\d,]*(?:\.\d+)?(?: (?:dollars|rupees|cents|each|apiece|years?|months?|days?))*"
+)
 # whose it is would have to be said anew from the other side
 _THING = (
     rf"(?P<thing>(?:{_PURE_AMOUNT}|(?:a|an|the) {_WORD})"

@@ -14,28 +14,13 @@ from typing import Any
 
 from paraqd.operators.rewriting.edits import Case, Ref
 from paraqd.reading import Problem
+from paraqd.reading.name_lists import common_names
 from paraqd.reading.numerals import CARDINAL_START
 
 _KEPT = "_rewriting_document"  # the name under which a problem keeps its document
 MAX_CHARACTERS = 5000  # no word problem is longer, and a parse takes memory in proportion
 
-_FIRST_NAMES = frozenset(
-    """aaron abby abhay adam adrian ajay alan albert alex alice alicia amanda amar amit amy ana andrea andrew andy
-    angela anil anita ann anna anne anthony anu arjun arun asha ashok ben beth betty bill bob brad brian bruce carl
-    carla carlos carol cathy charles charlie charlotte chris cindy claire dan dana daniel danny dave david dean
-    deepak diana diane dina dinesh donna ed eddie edward elena ella ellen emily emma eric erica ethan eva evan fiona
-    frank fred gary george gina gita gopal grace greg hannah hari harry heather helen henry ian irene isha jack jacob
-    jake james jamie jane janet jason jay jeff jen jennifer jenny jerry jessica jill jim jimmy joan joe john johnny
-    jon jonathan jose joseph joshua juan judy julia julie karan karen kate kathy katie keith kelly ken kevin kim
-    kiran krishna kumar kyle lara larry laura leah leo linda lisa lucas lucy luis luke lynn madan mahesh mala mani
-    manoj marcus maria marie marta martha martin mary matt matthew maya megan melissa michael michelle miguel mike
-    mohan molly monica nancy natalie nathan neha nick nicole nina nisha nora oliver olivia pablo pam patricia paul
-    paula pedro peter phil pooja prakash priya rachel raghu rahul raj raja rajan rajesh raju rakesh ralph ram raman
-    ramesh ramu ravi rebecca rekha rita robert robin roger rohan rohit ron rosa roy ruth ryan sachin sally sam
-    samantha samuel sandra sandy sanjay sara sarah scott sean seema sharon shawn sheela shyam sita sophia sophie
-    steve steven stuart sunil suresh susan suresh tanya tara ted teresa terry tim timothy tina todd tom tommy tony
-    tracy veena vera victor victoria vijay vikas vinay vincent walter wendy william zach zoe""".split()
-)
+_FIRST_NAMES = common_names() | {"anu", "lara", "sheela"}
 _VERBS_AFTER_A = (
     "alone|together|can|could|will|would|is|was|has|had|does|did|takes|took|gets|got|started|starts|begins|began|"
     "works|worked|invests|invested|invest|joins|joined|leaves|left|sells|sold|buys|bought|gives|gave|earns|covers|"

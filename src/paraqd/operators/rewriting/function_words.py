@@ -8,6 +8,7 @@ from typing import Any
 from paraqd.operators.rewriting.document import Document, children
 from paraqd.operators.rewriting.edits import Edit, Replacement
 from paraqd.operators.rewriting.grammar import is_plural
+from paraqd.reading.signs import POSSESSIVES
 
 _CONTRACTED = {
     "does": "doesn't",
@@ -268,7 +269,7 @@ def _then(document: Document, token: Any) -> list[Edit]:
 
 def _whats(document: Document, token: Any) -> list[Edit]:
     doc = document.doc
-    if token.i + 1 < len(doc) and doc[token.i + 1].text in ("'s", "’s"):
+    if token.i + 1 < len(doc) and doc[token.i + 1].text in POSSESSIVES:
         return _make(document, token.i, token.i + 2, "what is")
     return []
 

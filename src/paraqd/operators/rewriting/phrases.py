@@ -8,6 +8,7 @@ from paraqd.operators.rewriting.document import Document, children
 from paraqd.operators.rewriting.edits import Edit
 from paraqd.operators.rewriting.grammar import is_plural
 from paraqd.operators.rewriting.inflection import be, finite
+from paraqd.reading.signs import POSSESSIVES
 
 # what belongs to one owner and can be said both ways; *the cost of 5 pens* cannot be turned round
 _PROPERTIES = frozenset(
@@ -91,7 +92,7 @@ def _owner_before(document: Document, noun: Any) -> Edit | None:
     """Turn *Tom's age* into *the age of Tom*."""
     doc = document.doc
     i = noun.i
-    if noun.tag_ != "NN" or i < 2 or doc[i - 1].text not in ("'s", "’s") or doc[i - 1].tag_ != "POS":
+    if noun.tag_ != "NN" or i < 2 or doc[i - 1].text not in POSSESSIVES or doc[i - 1].tag_ != "POS":
         return None
     owner = doc[i - 2]
     if owner.head != noun or owner.dep_ != "poss":

@@ -14,6 +14,7 @@ from paraqd.operators.units.unit_names import (
     uses_american_spelling,
 )
 from paraqd.reading import Problem
+from paraqd.reading.currencies import BY_NAME
 from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
 from paraqd.reading.units import category, dimension
 
@@ -30,7 +31,8 @@ ALTERNATIVES: dict[str, tuple[str, ...]] = {
     "angle": ("degree", "radian"),
     "data": ("kilobyte", "megabyte", "gigabyte"),
 }
-_SIGN_OF = {"dollar": "$", "rupee": "₹", "euro": "€", "pound sterling": "£", "yen": "¥"}
+# the currencies whose sign may replace another sign; a further one would change every corpus
+_SIGN_OF = {name: BY_NAME[name].signs[0] for name in ("dollar", "rupee", "euro", "pound sterling", "yen")}
 
 
 class UnitReplacement(Operator):

@@ -12,6 +12,7 @@ from paraqd.operators.base import Operator, Resources
 from paraqd.operators.text import delete
 from paraqd.operators.wording.topic_rank import best_phrases
 from paraqd.reading import Problem
+from paraqd.reading.signs import POSSESSIVES
 
 Encoder = Callable[[Sequence[str]], "np.ndarray[Any, Any]"]
 _LONGEST = 20_000  # characters: beyond, a text is no word problem and parsing it takes minutes
@@ -69,7 +70,7 @@ class ImportantPhraseDeletion(Operator):
         """Return the text without each of the best phrases, wherever the phrase stands, possessives included."""
         shortened = []
         for phrase in best_phrases(doc, self.k):
-            spans = [(s, e + 2 if problem.text[e : e + 2] in {"'s", "’s"} else e) for s, e in phrase.spans]
+            spans = [(s, e + 2 if problem.text[e : e + 2] in POSSESSIVES else e) for s, e in phrase.spans]
             shortened.append(delete(problem, spans).strip())
         return [option for option in shortened if option and option != problem.text]
 

@@ -1,0 +1,96 @@
+"""List the currencies: their names, codes, signs and coins.
+
+This is the only table of money in the package. The tables of units, of the purity check and of the operators are
+derived from it, so a new currency is one new row here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Currency:
+    """One currency.
+
+    ``name`` is canonical. ``codes`` are abbreviations and ``spellings`` further names. ``before`` holds words that
+    are written before a number like a sign (Rs. 5, rupees 5), besides the codes. ``signs`` holds single characters.
+    ``coin`` is the canonical name of a hundredth; ``coin_of_its_own`` is False if the coin's name belongs to another
+    currency (a cent is read as a hundredth of a dollar).
+    """
+
+    name: str
+    plural: str
+    codes: tuple[str, ...] = ()
+    signs: str = ""
+    before: tuple[str, ...] = ()
+    spellings: tuple[str, ...] = ()
+    coin: str = ""
+    coin_plural: str = ""
+    coin_sign: str = ""
+    coin_spellings: tuple[str, ...] = ()
+    coin_of_its_own: bool = True
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every single word for the currency: names and abbreviations, not its coin."""
+        found = (self.name, self.plural, *self.spellings, *self.before, *self.codes)
+        return tuple(dict.fromkeys(word for word in found if " " not in word))
+
+    @property
+    def coin_words(self) -> tuple[str, ...]:
+        """Every word for the coin."""
+        found = (self.coin, self.coin_plural, *self.coin_spellings)
+        return tuple(dict.fromkeys(word for word in found if word)) if self.coin_of_its_own else ()
+
+
+CURRENCIES: tuple[Currency, ...] = (
+    Currency(
+        "dollar",
+        "dollars",
+        codes=("usd",),
+        signs="$",
+        spellings=("us dollar", "us dollars"),
+        coin="cent",
+        coin_plural="cents",
+        coin_sign="¢",
+    ),
+    Currency(
+        "rupee",
+        "rupees",
+        codes=("rs", "re", "inr"),
+        signs="₹₨",
+        before=("rupees",),
+        spellings=("rupess", "rupee's"),
+        coin="paisa",
+        coin_plural="paise",
+        coin_spellings=("paisas", "paises"),
+    ),
+    Currency(
+        "pound sterling", "pounds sterling", codes=("gbp",), signs="£", coin="penny", coin_plural="pence"
+    ),  # a plain "pound" may be a weight
+    Currency("euro", "euros", codes=("eur",), signs="€", coin="cent", coin_plural="cents", coin_of_its_own=False),
+    Currency("yen", "yen", codes=("jpy",), signs="¥"),
+    Currency("yuan", "yuan", codes=("cny", "rmb")),
+    Currency("franc", "francs", codes=("chf",)),
+    Currency("peso", "pesos"),
+    Currency("naira", "naira", codes=("ngn",), signs="₦"),
+    Currency("rand", "rand", codes=("zar",)),
+    Currency("taka", "taka", codes=("bdt",)),
+    Currency("ringgit", "ringgit", codes=("myr",)),
+    Currency("dirham", "dirhams", codes=("aed",)),
+    Currency("won", "won", codes=("krw",), signs="₩"),
+)
+BY_NAME = {currency.name: currency for currency in CURRENCIES}
+# names of currencies that are ordinary words too
+ORDINARY_WORDS = frozenset({"re", "won", "rand"})
+# sign -> canonical unit; the sign of a coin follows the number, the others come before it
+SIGNS: dict[str, str] = {sign: currency.name for currency in CURRENCIES for sign in currency.signs}
+COIN_SIGNS: dict[str, str] = {currency.coin_sign: currency.coin for currency in CURRENCIES if currency.coin_sign}
+# word before a number -> canonical unit
+WORDS_BEFORE: dict[str, str] = {
+    word: currency.name for currency in CURRENCIES for word in (*currency.codes, *currency.before)
+}
+# a regular expression for one sign before a number
+SIGN_PATTERN = f"[{re.escape(''.join(SIGNS))}]"
