@@ -500,7 +500,7 @@ def test_plans():
     assert [step.name for step in make_plan("paper", operators=["f3", "NumToWords"]).steps] == ["NumToWords"]
     for wrong, said in [
         ({"skip": ["Rewrite"]}, "not among the operators"),
-        ({"generators": {"f7": "x"}}, "no such generator"),
+        ({"generators": {"f7": "x"}}, "unknown generator"),
         ({"generators": {"f1": "x"}}, "--generator f1.forward=MODEL and --generator f1.backward=MODEL"),
         ({"operators": ["f9"], "stand_ins": True}, "no operator is left"),
         ({"operators": ["NumberDeletion+NumToWords"]}, "the first operator of a composition must be valid"),

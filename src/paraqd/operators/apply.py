@@ -1,4 +1,4 @@
-"""The steps of a plan applied to a chunk of questions: the work of one process."""
+"""Apply the steps of a plan to a chunk of questions, in one process."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from paraqd.operators.plan import AugmentError, Step
 from paraqd.reading import Problem, read
 from paraqd.reading.entities import PipelineUnavailableError
 
-BINS = 20  # of the histogram of normalised edit distances
-_COMPARED = 10_000  # characters; comparing takes time by the square of the length
+BINS = 20  # in the histogram of normalised edit distances
+_COMPARED = 10_000  # characters; comparing takes quadratic time
 
 
-# these say that no question can be done
+# errors that concern every question
 _FATAL = (
     AugmentError,
     GeneratorUnavailableError,
@@ -31,7 +31,7 @@ _FATAL = (
 
 
 class Question(NamedTuple):
-    """One question of the corpus."""
+    """One question of a corpus."""
 
     id: str
     text: str
@@ -39,7 +39,7 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True)
 class Chunk:
-    """Consecutive rows of the input: the questions among them, and which rows hold none and why."""
+    """Consecutive rows of the input: their questions, and the rows without one, each with the reason."""
 
     index: int
     questions: tuple[Question, ...]
@@ -47,13 +47,13 @@ class Chunk:
 
     @property
     def rows(self) -> int:
-        """How many rows of the input it covers."""
+        """The number of input rows in the chunk."""
         return len(self.questions) + len(self.skipped)
 
 
 @dataclass
 class Tally:
-    """What one step did, in numbers; tallies of chunks add up."""
+    """The counts of one step; tallies of chunks can be added."""
 
     seen: int = 0
     applied: int = 0
@@ -65,7 +65,7 @@ class Tally:
     notes: dict[str, int] = field(default_factory=dict)
 
     def count(self, question: str, paraphrase: str, note: str = "") -> None:
-        """Count an output."""
+        """Count one output."""
         if note:
             self.notes[note] = self.notes.get(note, 0) + 1
         a, b = question[:_COMPARED], paraphrase[:_COMPARED]
@@ -77,7 +77,7 @@ class Tally:
         self.histogram[min(int(share * BINS), BINS - 1)] += 1
 
     def add(self, other: Tally) -> None:
-        """Add another chunk's numbers."""
+        """Add the counts of another chunk."""
         self.seen += other.seen
         self.applied += other.applied
         self.edits += other.edits
@@ -90,14 +90,14 @@ class Tally:
 
 @dataclass
 class Outputs:
-    """What one step made of a chunk: (paraphrase, note) or None for each question, and the numbers."""
+    """The outputs of one step for a chunk: (paraphrase, note) or None for each question, and the counts."""
 
     texts: list[tuple[str, str] | None]
     tally: Tally
 
 
 class StoppedError(Exception):
-    """The run was stopped while a chunk was being worked on."""
+    """The run was stopped during a chunk."""
 
 
 @cache
@@ -113,11 +113,11 @@ def apply_steps(
     resources: Resources,
     stopped: Callable[[], bool] = lambda: False,
 ) -> list[Outputs]:
-    """Apply every step to every question; one `Outputs` for each step.
+    """Apply every step to every question; return one `Outputs` for each step.
 
-    An operator's random generator depends on (seed, id, the step's name) alone. An operator that raises on a
-    question loses that output, which is counted under its error: one flaw does not end a long run. What says
-    that nothing can work at all (a missing resource, a missing model) ends it.
+    The random generator of an operator depends only on the seed, the id and the name of the step. If an operator raises
+    an exception for a question, that output is lost and counted by its error, and the run continues. A missing resource
+    or model ends the run.
     """
     if not steps:
         return []
@@ -144,7 +144,7 @@ def _apply(
     except _FATAL:
         raise
     except Exception:
-        if step.models:  # a model that fails on a batch would fail on the next one too
+        if step.models:  # a model that fails on one batch would fail on the next
             raise
         made = _one_by_one(step, operator, questions, problems, seed, resources, tally)
     texts: list[tuple[str, str] | None] = []
@@ -169,7 +169,7 @@ def _one_by_one(
     resources: Resources,
     tally: Tally,
 ) -> list[str | None]:
-    """Apply an operator that raised to each question by itself, to lose only those it raises on."""
+    """Apply an operator that raised an exception to each question separately, to lose as few outputs as possible."""
     resources.drops.clear()
     made: list[str | None] = []
     for question, problem in zip(questions, problems, strict=True):

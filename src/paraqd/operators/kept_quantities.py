@@ -1,4 +1,4 @@
-"""Keeping only the edits that do not change what the text says in numbers."""
+"""Apply only those edits that keep the quantities of a text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from paraqd.operators.text import splice
 from paraqd.reading import Problem, read, same_quantities
 
 Edit = tuple[int, int, str]
-_MOST_TRIES = 40  # a text of hundreds of numbers is not worth trying edit by edit
+_MOST_TRIES = 40  # a text with more edits is not worth trying them one by one
 
 
 def keep_quantities(problem: Problem, edits: Sequence[Edit]) -> str | None:
-    """Apply the edits under which the text still reads as the same quantities; None where none is left.
+    """Apply the edits that keep the quantities of a text; return None if none is left.
 
-    All at once if that is harmless, which is nearly always; else one by one, leaving out each that is not.
+    All edits are tried at once. If the quantities change, they are tried one by one, and harmful ones are left out.
     """
     if not edits:
         return None

@@ -144,10 +144,10 @@ def _given(generators: Mapping[str, str]) -> dict[str, str]:
         parts = [name for name in PAPER_MODELS if name.startswith(f"{key}.")]
         if parts:
             options = " and ".join(f"--generator {part}=MODEL" for part in parts)
-            raise AugmentError(f"--generator {key}={model}: {key} takes {len(parts)} models: {options}")
+            raise AugmentError(f"--generator {key}={model}: {key} needs {len(parts)} models; give {options}")
         if key not in PAPER_MODELS:
             known = ", ".join(PAPER_MODELS)
-            raise AugmentError(f"--generator {key}={model}: no such generator (there are: {known})")
+            raise AugmentError(f"--generator {key}={model}: unknown generator; choose one of {known}")
     return dict(generators)
 
 
@@ -205,7 +205,7 @@ def _with_stand_ins(
         elif stand_in is None or stand_in == _BY_MODEL:
             how = " ".join(f"--generator {key}=DIR" for key in missing)
             if stand_in is not None:
-                how += f"; paraqd generator train {missing[0]} --out DIR makes one"
+                how += f"; train one with `paraqd generator train {missing[0]} --out DIR`"
             left_out[operator.name] = f"no stand-in model was given ({how})"
             return None
         else:

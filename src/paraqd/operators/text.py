@@ -1,4 +1,4 @@
-"""Cutting and pasting text so that spaces and capitals stay right."""
+"""Cut and paste text, and keep spaces and capitals correct."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DOUBLE_COMMA = re.compile(r",\s*,")
 
 
 def splice(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """Replace spans of a text; the edits must not overlap and may come in any order.
+    """Replace spans of a text; the edits must not overlap and may be in any order.
 
     >>> splice("5 km in 2 hours", [(0, 1, "five"), (8, 9, "two")])
     'five km in two hours'
@@ -29,7 +29,7 @@ def splice(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
 
 
 def filled(pattern: str, macros: Mapping[str, str]) -> str:
-    """Put in what the abbreviations of a pattern stand for, one after the other: one may hold another.
+    """Expand the macros of a pattern, in the given order; a macro may contain a later one.
 
     >>> filled("{day} {n}", {"{day}": "({n})(st|nd)", "{n}": "[0-9]+"})
     '([0-9]+)(st|nd) [0-9]+'
@@ -40,7 +40,7 @@ def filled(pattern: str, macros: Mapping[str, str]) -> str:
 
 
 def delete(problem: Problem, spans: Iterable[tuple[int, int]]) -> str:
-    """Delete spans of a problem's text; mend spaces and commas around each hole, and capitals at sentence starts.
+    """Delete spans of a problem's text; correct spaces and commas around them, and capitals at sentence starts.
 
     >>> from paraqd.reading import read
     >>> delete(read("Tom has 5 red apples, Ann 6."), [(10, 13)])
@@ -62,7 +62,7 @@ def delete(problem: Problem, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def tidy(text: str) -> str:
-    """Remove doubled spaces and commas, and spaces before punctuation marks.
+    """Remove repeated spaces and commas, and spaces before punctuation.
 
     >>> tidy("He  went , home .")
     'He went, home.'
@@ -73,14 +73,14 @@ def tidy(text: str) -> str:
 
 
 def match_case(new: str, problem: Problem, position: int) -> str:
-    """Capitalise ``new`` where it begins a sentence of a text that uses capitals."""
+    """Capitalise ``new`` if it starts a sentence of a text with capitals."""
     if new and position in problem.sentence_starts and problem.cased:
         return new[0].upper() + new[1:]
     return new
 
 
 def fix_article(text: str, position: int, word: str) -> tuple[int, str]:
-    """Return where an edit at ``position`` must begin, and its text, so that *a* or *an* before it fits ``word``.
+    """Return the start and the text of an edit, including an article before it that must fit ``word``.
 
     >>> fix_article("in an hour", 6, "minute"), fix_article("in 2 hours", 5, "minutes")
     ((3, 'a minute'), (5, 'minutes'))

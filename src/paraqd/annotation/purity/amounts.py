@@ -1,8 +1,8 @@
-"""A second opinion on quantities for the purity check: small, blunt, and not the reader's.
+"""Read quantities a second time for the purity check, independently of the reader.
 
-Whatever reads wrongly in `paraqd.reading` must not be able to hide a wrong label, so nothing of it is used here. The
-opinion is cruder (no context, no shared units) and counts only where the two texts of a pair are read alike: it is
-made to compare a text with its own rewording, not to understand one text.
+An error in `paraqd.reading` must not hide a wrong label, so none of its code is used here; only the tables of
+currencies and signs are shared. This second count is simpler than the reader: it uses no context and no shared units.
+It is made to compare a text with its own rewording, not to understand a single text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BETWEEN: frozenset[tuple[str, ...]] = frozenset({(), ("and",), (",",)})
 
 
 class _Unit(NamedTuple):
-    """A dimension and the factor into its base unit; of a rate, ``per`` is the denominator's factor."""
+    """A dimension and the factor to its base unit; for a rate, ``per`` is the factor of the denominator."""
 
     name: str
     factor: Fraction
@@ -34,9 +34,9 @@ class _Unit(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """A number with its unit, if any, as the second opinion reads it: tokens ``start`` to ``end``.
+    """A number with its unit, if any, in the tokens from ``start`` to ``end``.
 
-    ``number`` is as written; ``value`` is in the base unit of the ``dimension``.
+    ``number`` is the number as written; ``value`` is in the base unit of the ``dimension``.
     """
 
     value: Fraction
@@ -46,12 +46,12 @@ class Amount(NamedTuple):
     number: Fraction
     factor: Fraction
     per: Fraction
-    written: bool  # False for "an hour", where no number is
+    written: bool  # False for "an hour", which has no number
 
 
 @dataclass(frozen=True)
 class Count:
-    """A text counted: its tokens, in lower case too, and its amounts."""
+    """The tokens of a text, as written and in lower case, and its amounts."""
 
     tokens: tuple[str, ...]
     low: tuple[str, ...]
@@ -59,11 +59,11 @@ class Count:
     units: frozenset[int]  # indices of tokens that belong to a unit
 
     def multiset(self) -> Counter[tuple[Fraction, str]]:
-        """Return how often each amount occurs, compounds (2 hours 30 minutes) added up."""
+        """Return the number of occurrences of each amount; compounds such as 2 hours 30 minutes are added up."""
         return Counter((value, dimension) for value, dimension, _ in self.summed())
 
     def summed(self) -> list[tuple[Fraction, str, int]]:
-        """Return value, dimension and end of each amount in order, compounds added up."""
+        """Return value, dimension and end of each amount in order; compounds are added up."""
         found: list[tuple[Fraction, str, int]] = []
         last: Amount | None = None
         for amount in self.amounts:
@@ -75,7 +75,7 @@ class Count:
         return found
 
     def numbers(self) -> Counter[Fraction]:
-        """Return how often each number is written, whatever its unit."""
+        """Return the number of occurrences of each number, without its unit."""
         return Counter(amount.number for amount in self.amounts if amount.written)
 
     def inside(self) -> frozenset[int]:
@@ -83,7 +83,7 @@ class Count:
         return frozenset(k for amount in self.amounts for k in range(amount.start, amount.end))
 
     def lone_units(self) -> Counter[tuple[str, Fraction]]:
-        """Return the units that no number stands with: those of "how many hours" and "in km"."""
+        """Return the units without a number, as in "how many hours" and "in km"."""
         inside = self.inside()
         words = (self.low[k] for k in self.units if k not in inside and self.low[k] in UNITS)
         return Counter(UNITS[part] for word in words for part in WRITTEN_TOGETHER.get(word, (word,)))
@@ -113,12 +113,12 @@ def count(text: str) -> Count:
 
 
 def _amounts_at(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
-    """Read what begins at token i: mostly one amount, several for a list of digits (3,4,5), or nothing."""
+    """Read the amounts at token i: usually one, several for a list of digits (3,4,5), or none."""
     values, j = number_at(low, i)
     if not values:
         return _bare_unit(low, i, units)
     sign, start = _sign_before(low, i)
-    if start in units:  # it is another amount's: "one lakh rupees one at a gain"
+    if start in units:  # the sign belongs to another amount: "one lakh rupees one at a gain"
         sign, start = None, i
     if sign is not None:
         unit, end = _behind_sign(low, j, sign)
@@ -139,7 +139,7 @@ def _amounts_at(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
 
 
 def _behind_sign(low: Sequence[str], j: int, sign: _Unit) -> tuple[_Unit, int]:
-    """Read on behind an amount with its sign before it: "$5 dollars", "Rs. 9/kg", "$5 an hour"."""
+    """Read the rest of an amount with a sign: "$5 dollars", "Rs. 9/kg", "$5 an hour"."""
     _, after = _unit(low, j)
     end = after if after > j and low[j] in SAID_TWICE else j
     return _with_rate(low, sign, end)
@@ -166,7 +166,7 @@ def _sign_before(low: Sequence[str], i: int) -> tuple[_Unit | None, int]:
 
 
 def _unit(low: Sequence[str], j: int) -> tuple[_Unit | None, int]:
-    """Read a unit behind a number: km, sq. cm, cm^2, km/h, miles per hour, percent."""
+    """Read a unit after a number: km, sq. cm, cm^2, km/h, miles per hour, percent."""
     k = j + 1 if low[j : j + 1] == ("-",) else j
     if low[k : k + 2] == ("per", "cent"):
         return _with_rate(low, _Unit(*UNITS["%"]), k + 2)
@@ -196,7 +196,7 @@ def _simple_unit(low: Sequence[str], j: int) -> tuple[_Unit | None, int]:
 
 
 def _unit_at(low: Sequence[str], k: int) -> bool:
-    return k < len(low) and low[k] in UNITS and _is_unit_here(low, k)  # 5 m 2 cm: the 2 is no power
+    return k < len(low) and low[k] in UNITS and _is_unit_here(low, k)  # in 5 m 2 cm the 2 is not a power
 
 
 def _is_unit_here(low: Sequence[str], k: int) -> bool:
@@ -217,7 +217,7 @@ def _with_rate(low: Sequence[str], unit: _Unit, k: int) -> tuple[_Unit, int]:
 
 
 def _denominator(low: Sequence[str], k: int) -> tuple[_Unit | None, int]:
-    """Read "/h", "per hour", "an hour", "a day" behind a unit."""
+    """Read "/h", "per hour", "an hour" or "a day" after a unit."""
     if low[k : k + 1] == (".",) and low[k + 1 : k + 2] and low[k + 1] in {"/", "per"}:
         k += 1  # "10 hrs. per day"
     if k + 1 < len(low) and low[k] in _RATE and low[k + 1] != "in":
@@ -228,7 +228,7 @@ def _denominator(low: Sequence[str], k: int) -> tuple[_Unit | None, int]:
 
 
 def _stands_alone(low: Sequence[str], k: int) -> bool:
-    """Tell whether token k is a unit word that no number was read with: "how many hours", "per kg", "in km/h"."""
+    """Return True if token k is a unit without a number: "how many hours", "per kg", "in km/h"."""
     word = low[k]
     before = low[k - 1] if k else ""
     if word in _POWERS:
@@ -244,7 +244,7 @@ def _stands_alone(low: Sequence[str], k: int) -> bool:
 
 
 def _goes_on(a: Amount, b: Amount, low: Sequence[str]) -> bool:
-    """Tell whether b goes on with a: 2 hours [and] 30 minutes, two dollars and fifty cents."""
+    """Return True if b continues a: 2 hours [and] 30 minutes, two dollars and fifty cents."""
     if low[a.end : b.start] not in _BETWEEN or not a.dimension or a.number.denominator != 1:
         return False
     same = b.dimension in {

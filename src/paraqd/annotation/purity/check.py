@@ -10,7 +10,7 @@ from paraqd.annotation.purity.pair import PURE, Finding, Pair, Promise, impure
 from paraqd.annotation.purity.valid import check_valid
 
 NO_PROMISES: Mapping[str, Promise] = MappingProxyType({})
-# assumed of an operator that declares nothing: any rewording
+# assumed for an operator that declares nothing: any rewording
 _REWORDING = frozenset({"wording", "numbers", "units"})
 
 

@@ -1,4 +1,4 @@
-"""Two texts compared word by word, for the purity check: what changed, what was renamed, what was glued together."""
+"""Compare two texts word by word: changes, renamings, and words that were glued together."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from paraqd.annotation.purity.numerals import NUMBER_WORDS, plain
 from paraqd.annotation.purity.units import UNITS
 from paraqd.reading.currencies import CURRENCIES, SIGN_PATTERN
 
-_LONGEST = 1500  # tokens that are aligned; comparing takes time by the square of the length
-# marks that say nothing; those inside a number and those of arithmetic and money do
+_LONGEST = 1500  # tokens; aligning takes quadratic time
+# marks without a meaning; those in numbers, arithmetic and money have one
 _FOLD = re.compile(
     r"""\s+|(?<!\d)[,:]+|(?<=[^\W\d_])\.|[.,:]+(?!\d)|[;!?'"`’‘“”()\[\]{}_…]+|(?<![\d\s])-|-(?![\d\s])"""
 )
 _ENDERS = frozenset(".?!")
 _ARTICLES = frozenset({"a", "an"})
-# what may stand between the parts of a number, or go with it, in one form and not in the other
+# words that may be part of a number or a unit in one form and not in another
 _NUMBER_GLUE = frozenset({"to", "and", "of", "times", "time", "minus", "negative", "o'clock", "fold", "am", "pm"})
 _NUMBER_GLUE |= {"past", "sterling"}
 _UNIT_GLUE = frozenset({"per", "each", "every", "squared", "of", "sterling", "metric"})
 _STARTS = frozenset("what how which who find if the he she they it when where calculate determine".split())
-# a full stop behind one of these may belong to it
+# a full stop after one of these may be part of it
 _SHORT = (
     frozenset(w for w in UNITS if len(w) < 5)
     | {"mr", "mrs", "ms", "dr", "no", "sq", "cu", "vs", "st", "eg", "etc", "approx"}
@@ -45,7 +45,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 _LISTING = frozenset({",", ";", "and", "or"})
 
-# function words, and among them those whose loss changes what is said
+# function words whose loss changes the meaning
 _TELLING = frozenset(
     (
         "no not nor more most less least all any both only same other each every per over under up down out into after "
@@ -65,7 +65,7 @@ _NO_CONTENT = STOP | frozenset(UNITS) | NUMBER_WORDS | {"sq", "square", "cu", "c
 
 
 class Change(NamedTuple):
-    """Tokens of the question, and what stands in their place in the paraphrase; one of them may be empty."""
+    """Tokens of the question and their replacement in the paraphrase; one of them may be empty."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]
@@ -82,7 +82,7 @@ def fold(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Cut a word's ending off, bluntly: enough to know it again in another form."""
+    """Cut off the ending of a word, so that its other forms match."""
     word = word.lower()
     if len(word) > 5:
         return word[:5]
@@ -90,13 +90,13 @@ def stem(word: str) -> str:
 
 
 def content_stems(text: str) -> Counter[str]:
-    """Return the stems of the words that carry content; numbers and units are none."""
+    """Return the stems of content words, without numbers and units."""
     words = (word.lower() for word in _WORD.findall(text))
     return Counter(stem(w) for w in words if len(w) > 1 and w not in _NO_CONTENT)
 
 
 def split_possessives(tokens: Sequence[str]) -> list[str]:
-    """Let ``'s`` be a token of its own, so that a renamed owner is one changed token."""
+    """Make ``'s`` a token of its own, so that renaming an owner changes one token."""
     found: list[str] = []
     for token in tokens:
         if token.endswith(("'s", "'S")) and len(token) > 2:
@@ -107,7 +107,7 @@ def split_possessives(tokens: Sequence[str]) -> list[str]:
 
 
 def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
-    """Return where two token sequences differ, in order; what both share at both ends is cut off first."""
+    """Return the differences between two token sequences, in order; common ends are removed first."""
     begin = 0
     while begin < min(len(old), len(new)) and old[begin] == new[begin]:
         begin += 1
@@ -126,20 +126,20 @@ def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
 
 
 def is_subsequence(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Tell whether ``part`` is ``whole`` with some tokens left out."""
+    """Return True if ``part`` is ``whole`` with some tokens left out."""
     rest = iter(whole)
     return all(any(token == other for other in rest) for token in part)
 
 
 class Renaming(NamedTuple):
-    """What was called something else: old name to new name; ``consistent`` if everywhere, and one to one."""
+    """New names by old names; ``consistent`` is True if they are replaced everywhere and one to one."""
 
     names: dict[tuple[str, ...], tuple[str, ...]]
     consistent: bool
 
 
 def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
-    """Tell whether one text is the other with names exchanged one to one, everywhere; both are given as tokens.
+    """Compare two token sequences, and find out if they differ by a consistent renaming.
 
     >>> renaming("Tom ran . Tom won .".split(), "Max ran . Max won .".split()).consistent
     True
@@ -155,13 +155,13 @@ def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
     for change in found:
         if not change.old or not change.new or names.setdefault(change.old, change.new) != change.new:
             consistent = False
-        if any(token in _LISTING for token in (*change.old, *change.new)):  # two names for one: a person is gone
+        if any(token in _LISTING for token in (*change.old, *change.new)):  # one name for two: a person is missing
             consistent = False
         if len(change.old) > 1:
             gone |= {word for word in old[change.start : change.start + len(change.old)] if word[0].isalpha()}
     changed = {k for change in found for k in range(change.start, change.start + len(change.old))}
     left = {token for k, token in enumerate(old) if k not in changed}
-    # of a name of several words, a word may stand elsewhere in small letters: Soccer Stars play in a soccer league
+    # a word of a longer name may occur elsewhere in lower case: Soccer Stars play in a soccer league
     alone = {phrase[0] for phrase in names if len(phrase) == 1}
     added = {word for phrase in names.values() for word in phrase if word[0].isalpha()} - STOP
     stays = (gone - STOP) & left or alone & {token.lower() for token in left}
@@ -171,7 +171,7 @@ def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
 
 
 def singular_things(tokens: Sequence[str]) -> list[str]:
-    """Drop the articles a and an and the endings of plurals, so that apple and apples are one thing.
+    """Remove the articles a and an and the endings of plurals, so that apple and apples are one thing.
 
     >>> singular_things("An apple, two apples and 3 candies".split())
     ['apple,', 'two', 'apple', 'and', '3', 'candy']
@@ -181,16 +181,17 @@ def singular_things(tokens: Sequence[str]) -> list[str]:
 
 
 class Skeleton(NamedTuple):
-    """What is left of a text: its words, and the stop behind each (the first stands before all words).
+    """The words of a text, and the full stop, question mark or nothing after each.
 
-    A stop is empty, ``.``, ``?`` or ``!``, or ``~`` for a full stop that may just belong to an abbreviation.
+    The first stop comes before all words. A stop is empty, ``.``, ``?`` or ``!``, or ``~`` for a full stop that may be
+    part of an abbreviation.
     """
 
     words: tuple[str, ...]
     stops: tuple[str, ...]
 
     def stops_like(self, other: Skeleton) -> bool:
-        """Tell whether both texts have the same sentences, as far as one can tell."""
+        """Return True if both texts seem to have the same sentences."""
         return all(
             a == b or ("~" in a + b and (a + b).strip("~") in {"", "."})
             for a, b in zip(self.stops, other.stops, strict=True)
@@ -198,7 +199,7 @@ class Skeleton(NamedTuple):
 
 
 def skeleton(text: Count, *, numbers: bool, units: bool) -> Skeleton:
-    """Return what is left of a text without its numbers or units, for operators that may touch nothing else.
+    """Return a text without its numbers or units, to compare the rest.
 
     >>> from paraqd.annotation.purity.amounts import count
     >>> skeleton(count("She paid $5 for 2 pens."), numbers=True, units=True)
@@ -214,7 +215,7 @@ def skeleton(text: Count, *, numbers: bool, units: bool) -> Skeleton:
             stops[-1] = stop if stop != "~" else stops[-1] or stop
         elif k not in dropped and token not in unsaid and token[0].isalnum():
             if token == "s" and text.low[k - 1] == "'":
-                continue  # an owner's s, written apart
+                continue  # a possessive s after a space
             if numbers and token == "is" and text.low[k + 1 : k + 2] == ("to",):
                 continue  # 4 is to 1: four to one
             words.append(token.removesuffix("'s"))
@@ -235,7 +236,7 @@ def _stop(text: Count, k: int) -> str:
 
 
 def glued(question: str, paraphrase: str) -> str | None:
-    """Name what the paraphrase has glued together and the question has not: onekm, 9zerozero, km.What.
+    """Return text that is glued together in the paraphrase only: onekm, 9zerozero, km.What.
 
     >>> glued("It is 1 km.", "It is onekm."), glued("It is 1 km.", "It is one km.")
     ('onekm', None)
@@ -262,20 +263,20 @@ def glued(question: str, paraphrase: str) -> str | None:
 
 
 def _shape(token: str) -> str:
-    """Write a token of digits and letters so that another number, or another unit behind it, is no new shape."""
+    """Return the shape of a token of digits and letters, which ignores the number and the unit."""
     shape = re.sub(r"[\d.,]+", "0", token.lower().rstrip("."))
     return "0u" if shape[0] == "0" and shape[1:] in UNITS else shape
 
 
 def roles(text: Count) -> Counter[tuple[object, ...]]:
-    """Return each number with what it stands with: its unit, else the noun behind it."""
+    """Return each number with its unit or the noun after it."""
     return Counter(
         (value, dimension, "" if dimension else _noun_behind(text, end)) for value, dimension, end in text.summed()
     )
 
 
 def _noun_behind(text: Count, k: int) -> str:
-    """Return the next two words that carry content, as far as the number can belong to them."""
+    """Return the next two content words that the number can belong to."""
     found: list[str] = []
     for word in text.low[k : k + 5]:
         if (not word[0].isalpha() and word != "-") or word in NUMBER_WORDS:

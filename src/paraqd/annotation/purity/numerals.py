@@ -1,6 +1,6 @@
-"""The second opinion's own reading of numbers: digits, fractions, number words, ordinals.
+"""Read numbers for the second count: digits, fractions, number words, ordinals.
 
-Small and blunt: without context, made to read a text and its rewording alike. Tokens are given in lower case.
+The rules use no context, so that a text and its rewording are read alike. Tokens must be in lower case.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from paraqd.reading.signs import MINUS
 
 _TOKEN = re.compile(r"\d+(?:,\d+)*(?:\.\d+)?|(?<![^\W\d_])\.\d+|[^\W\d_]+(?:'[^\W\d_]+)*|[^\w\s]|_")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")
-_MOST_DIGITS = 1000  # of one number: Python refuses to read much longer ones
-_MOST = 10**30  # beyond it, "million million million …" is no number any more
+_MOST_DIGITS = 1000  # Python refuses to read much longer numbers
+_MOST = 10**30  # a longer "million million million …" is not a number
 _PLAIN = str.maketrans({"²": "^2", "³": "^3", "’": "'", "⁄": "/", "º": "°", **dict.fromkeys(MINUS | {"—"}, "-")})
 
 _ONES = {
@@ -60,7 +60,7 @@ _SUFFIXES = frozenset({"st", "nd", "rd", "th", "rds", "ths"})
 
 
 def plain(text: str) -> str:
-    """Write typographic fractions, powers and marks in plain characters."""
+    """Replace typographic fractions, powers and marks by plain characters."""
     if text.isascii():
         return text
     return "".join(_fraction(c) for c in text.translate(_PLAIN))
@@ -74,7 +74,7 @@ def _fraction(c: str) -> str:
 
 
 def tokens_of(text: str) -> list[str]:
-    """Split into numbers, words and marks; digits never stick to letters.
+    """Split a text into numbers, words and marks; digits and letters are separate tokens.
 
     >>> tokens_of("5km at $1,200.50 each.")
     ['5', 'km', 'at', '$', '1,200.50', 'each', '.']
@@ -83,7 +83,7 @@ def tokens_of(text: str) -> list[str]:
 
 
 def number_at(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
-    """Read a number at token i; several values for digits that are a list (3,4,5), none where there is none."""
+    """Read a number at token i; return several values for a list of digits (3,4,5), or none."""
     word = low[i]
     if word[0].isdecimal() or (word[0] == "." and len(word) > 1):
         values = _digits(word)
@@ -106,7 +106,7 @@ def number_at(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
 
 
 def _is_time(low: Sequence[str], i: int) -> bool:
-    """Tell whether *second* is a unit: per second, one second, a second (but not "a second pipe")."""
+    """Return True if *second* is a unit: per second, one second, a second (but not "a second pipe")."""
     before = low[i - 1]
     return before in {"per", "/", "each", "every"} or (before in _NOT_ORDINAL_AFTER and not noun_follows(low, i + 1))
 
@@ -122,7 +122,7 @@ def _exact(digits: str) -> Fraction:
 
 
 def _after_digits(low: Sequence[str], value: Fraction, j: int) -> tuple[Fraction, int]:
-    """Read on behind digits: 3/4, 1 1/2, 1-1/2, 6:00, 2nd, $10k."""
+    """Read the rest of a number in digits: 3/4, 1 1/2, 1-1/2, 6:00, 2nd, $10k."""
     if low[j : j + 1] == ("/",) and _is_digits(low, j + 1) and _exact(low[j + 1]):
         return value / _exact(low[j + 1]), j + 2
     k = j + 1 if low[j : j + 1] == ("-",) else j
@@ -153,14 +153,14 @@ def _article(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
 
 
 def noun_follows(low: Sequence[str], k: int) -> bool:
-    """Tell an ordinal ("a third pipe") from a fraction ("a third of them")."""
+    """Return True if a noun follows: "a third pipe" has an ordinal, "a third of them" a fraction."""
     return k < len(low) and (low[k] == "-" or (low[k][0].isalpha() and low[k] not in _BEHIND_FRACTION))
 
 
 def _cardinal(low: Sequence[str], i: int) -> tuple[Fraction, int]:
     """Read number words: seven hundred and fifty-two thousand, three point zero six, twenty-first."""
     total = current = 0
-    room = 10**15  # what the next plain word must be smaller than: "three thirty" are two numbers
+    room = 10**15  # the next word must be smaller than this: "three thirty" are two numbers
     j = i
     while j < len(low):
         k = _joined(low, j) if j > i else j
@@ -175,7 +175,7 @@ def _cardinal(low: Sequence[str], i: int) -> tuple[Fraction, int]:
             current += value
             room = 10 if word in _TENS else 1
         elif j > i and room > 1 and (value := _ORDINAL.get(word)) is not None and value < room and value < 100:
-            if low[k - 1] != "-" and current < 20 and not total:  # "five sixth": a fraction
+            if low[k - 1] != "-" and current < 20 and not total:  # "five sixth" is a fraction
                 break
             return Fraction(total + current + value), k + 1
         else:
@@ -185,7 +185,7 @@ def _cardinal(low: Sequence[str], i: int) -> tuple[Fraction, int]:
 
 
 def _joined(low: Sequence[str], j: int) -> int:
-    """Step over a hyphen or an *and* inside a number in words."""
+    """Skip a hyphen or an *and* inside a number in words."""
     if low[j] == "-" and j + 1 < len(low) and low[j + 1] in NUMBER_WORDS:
         return j + 1
     if low[j] == "and" and low[j - 1] in _SCALES and j + 1 < len(low) and low[j + 1] in {*_ONES, *_TENS, *_ORDINAL}:
@@ -224,7 +224,7 @@ def _half(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
 
 
 def _tail(low: Sequence[str], value: Fraction, j: int) -> tuple[tuple[Fraction, ...], int]:
-    """Read on behind a cardinal: million, dozen, thirds, and a half, times."""
+    """Read the rest of a cardinal: million, dozen, thirds, and a half, times."""
     while j < len(low) and low[j] in _SCALES and value < _MOST:
         value, j = value * _SCALES[low[j]], j + 1
     k = j + 1 if low[j : j + 1] == ("-",) else j
@@ -242,7 +242,7 @@ def _tail(low: Sequence[str], value: Fraction, j: int) -> tuple[tuple[Fraction, 
 
 
 def _part(low: Sequence[str], i: int, *, in_digits: bool) -> tuple[Fraction | None, int]:
-    """Read the fraction of a mixed number: "a half", "three fifths"; behind digits only "a half" and 1/3."""
+    """Read the fraction of a mixed number: "a half", "three fifths"; after digits only "a half" and 1/3."""
     if in_digits and _is_digits(low, i) and low[i + 1 : i + 2] == ("/",) and _is_digits(low, i + 2):
         top, bottom = _exact(low[i]), _exact(low[i + 2])
         return (top / bottom, i + 3) if 0 < top < bottom else (None, i)

@@ -1,4 +1,4 @@
-"""The second opinion's own units: spellings, dimensions and factors; cruder than the reader's, and apart from them."""
+"""List the units of the second count: spellings, dimensions and factors, independent of the reader's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ for _dimension, _factor, _names in (
     ("weight", _F(1000000), "tonne tonnes"),
     ("weight", _F(100000), "quintal quintals"),
     ("ton", _F(1), "ton tons"),
-    ("pound", _F(1), "lb lbs pound pounds"),  # money or weight: the second count does not tell them apart
+    ("pound", _F(1), "lb lbs pound pounds"),  # money or weight: the second count does not distinguish them
     ("pound", _F(1, 16), "oz ounce ounces"),
     ("pound", _F(1, 100), "p"),
     ("length^3", _F(1, 1000), "l litre litres liter liters ltr ltrs lt lts lit"),
@@ -75,7 +75,7 @@ for _currency in CURRENCIES:
         UNITS |= dict.fromkeys((*_currency.coin_sign, *_currency.coin_words), (_dimension, _F(1, 100)))
 for _word in ORDINARY_WORDS - {"re"}:
     del UNITS[_word]
-# letters and words that are units only behind a number
+# letters and words that are units only after a number
 ONLY_BEHIND_NUMBER = frozenset("p m g s h l in mt re mo mi lt lit pt second".split())
 SIGNS = frozenset({*CURRENCY_SIGNS, *WORDS_BEFORE})
 # currencies that may follow an amount with a sign: "$5 dollars", "Rs. 500 rupees"

@@ -1,4 +1,4 @@
-"""Check pairs of valid operators: only the parts that the operator declares may differ, and the problem is the same."""
+"""Check pairs of valid operators: the problem must be the same, and only the declared parts may differ."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PRONOUN_ONE = re.compile(
     r"|\b1 (?:another|must|should|can|who|would)\b",
     re.I,
 )
-# sentences may begin with them, in capitals
+# words that may start a sentence with a capital
 _NO_NAMES = STOP | frozenset(UNITS) | NUMBER_WORDS
 _NO_NAMES |= frozenset(
     "negative minus determine calculate compute evaluate solve given suppose assume assuming work".split()
@@ -49,7 +49,7 @@ _HALF_LIST = re.compile(r"\d,(?:" + "|".join(sorted(NUMBER_WORDS)) + r")\b", re.
 _OPERATOR_SIGNS = frozenset("+*=<>×÷")
 _LETTERS = frozenset("mgslh")
 _PRONOUNS = frozenset("he she him her his hers they them their".split())
-# words of a relation and of its opposite; a rewording may choose another word of the same side
+# words for a relation and for its opposite; a rewording may use another word of the same side
 _OPPOSITES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("more",), ("fewer", "less")),
     (("increased", "increases", "increase"), ("decreased", "decreases", "decrease", "reduced")),
@@ -64,10 +64,11 @@ _OPPOSITES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("odd",), ("even",)),
     (("positive",), ("negative",)),
 )
-_NEW_WORDS = 0.5  # the share of content words beyond which a rewording is looked at
-_SAID_OTHERWISE = 2  # words
-_KNOWN_BY = 4  # letters by which a word in another form is known again
-_BEHIND, _INSIDE = 9, 30  # characters between the end of a rate and its denominator, written behind or inside it
+_NEW_WORDS = 0.5  # a rewording with a larger share of new content words is suspicious
+_MOST_REPLACED = 2  # words that a rewording may replace in the question
+_STEM = 4  # letters that the forms of a word share
+# characters between the end of a rate and its denominator, if it comes after or inside the rate
+_BEHIND, _INSIDE = 9, 30
 
 
 def check_valid(pair: Pair) -> Finding:
@@ -114,12 +115,12 @@ def same_numbers(pair: Pair) -> Finding | None:
 
 def _differ_by_more_than_inverses(lost: Counter[Fraction], added: Counter[Fraction]) -> bool:
     folded = [Counter(max(v, 1 / v) if v > 0 else v for v in values.elements()) for values in (lost, added)]
-    # a half may also be written as "one half": the second count then reads a further 1
+    # "one half" adds a 1 to the second count
     return any(value != 1 for values in (folded[0] - folded[1], folded[1] - folded[0]) for value in values)
 
 
 def _lone_units(problem: Problem) -> Counter[str]:
-    """Return the units that belong to no quantity; the kg of "Rs. 9 per kg" does, wherever its rupee stands."""
+    """Return the units outside quantities; the kg of "Rs. 9 per kg" belongs to a quantity."""
     bottoms: dict[str, list[int]] = {}
     for q in problem.quantities:
         if q.unit and "/" in q.unit:
@@ -134,10 +135,10 @@ def _lone_units(problem: Problem) -> Counter[str]:
 
 
 def _same_units(pair: Pair) -> Finding | None:
-    """Compare the units that no number stands with; a rewording may name one twice, but no other one."""
+    """Compare the units without a number; a rewording may repeat one, but not add another."""
     read_before, read_after = _lone_units(pair.q), _lone_units(pair.p)
     before, after = pair.qc.lone_units(), pair.pc.lone_units()
-    if "wording" in pair.free:  # what the reader takes for a unit by itself depends on the words around it
+    if "wording" in pair.free:  # the reader's units without a number depend on the words around them
         other = set(before) != set(after)
         return by_two(other and set(read_before) != set(read_after), other, "units differ")
     return by_two(read_before != read_after, before != after, "units differ")
@@ -167,16 +168,16 @@ def _same_names(pair: Pair) -> Finding | None:
 
 
 def _name_changes(pair: Pair) -> dict[str, tuple[int, int]]:
-    """Return how often each name stands in both texts where that differs.
+    """Return the number of mentions of each name in both texts, if it differs.
 
-    What is a name is the reader's word; how often it stands there is counted in the texts, so that a name which is
-    seen in one place and not in another counts all the same.
+    The reader decides which words are names. Their mentions are counted in the texts, including those that the reader
+    did not recognise.
     """
     names = {word.lower() for e in (*pair.q.entities, *pair.p.entities) for word in re.findall(r"[^\W\d_]+", e.text)}
     names -= _NO_NAMES
     if any(
         c.isupper() for c in pair.question
-    ):  # what also stands in small letters is no name: "Tom Bought …, Ann bought"
+    ):  # a word that also occurs in lower case is not a name: "Tom Bought …, Ann bought"
         names -= {token for token in (*pair.qc.tokens, *pair.pc.tokens) if token.islower()}
     before, after = Counter(split_possessives(pair.qc.low)), Counter(split_possessives(pair.pc.low))
     return {name: (before[name], after[name]) for name in names if before[name] != after[name] and len(name) > 1}
@@ -196,24 +197,24 @@ def _question_kept(pair: Pair) -> Finding | None:
         target -= {stem(word) for e in pair.q.entities for word in e.text.split()}
     if "things" in pair.free:
         target -= {stem(word) for change in pair.changes for word in change.old}
-    found = {word[:_KNOWN_BY] for word in content_stems(pair.paraphrase)}
-    missing = {word for word in target if word[:_KNOWN_BY] not in found}
+    found = {word[:_STEM] for word in content_stems(pair.paraphrase)}
+    missing = {word for word in target if word[:_STEM] not in found}
     if 2 * len(missing) <= len(target):
         return None
-    # a word or two may have been said by others ("how much did he save": "his savings")
-    return impure("question changed") if len(missing) > _SAID_OTHERWISE else doubt("the question lost a word")
+    # one or two words may have been replaced ("how much did he save": "his savings")
+    return impure("question changed") if len(missing) > _MOST_REPLACED else doubt("the question lost a word")
 
 
 # --- nothing but the promised edit --------------------------------------------------------------
 
 
 def _nothing_else(pair: Pair) -> Finding | None:
-    """Compare what is left when numbers or units, whichever the operator may touch, are taken out."""
+    """Compare the texts without the parts that may change."""
     if pair.free == {"names"}:
         return _only_renamed(pair)
     if pair.free == {"things"}:
         consistent = renaming(*(singular_things(text.tokens) for text in (pair.qc, pair.pc))).consistent
-        return None if consistent else impure("no consistent renaming")
+        return None if consistent else impure("not a consistent renaming")
     if pair.free == {"pronouns"}:
         return _only_pronouns(pair)
     if pair.free == {"question"}:
@@ -232,14 +233,14 @@ def _nothing_else(pair: Pair) -> Finding | None:
 def _only_renamed(pair: Pair) -> Finding | None:
     found = renaming(pair.qc.tokens, pair.pc.tokens)
     if not found.consistent:
-        return impure("no consistent renaming")
+        return impure("not a consistent renaming")
     cased = any(c.isupper() for c in pair.question)
     words = [token.removesuffix("'s") for token in pair.qc.tokens]
     low = [word.lower() for word in words]
     for phrase in found.names:
         for k, word in enumerate(low):
             if word == phrase[0] and ((cased and words[k].islower()) or (k and low[k - 1] in {"a", "an"})):
-                return doubt("what was renamed may be no name")
+                return doubt("the renamed word may not be a name")
     return None
 
 
@@ -270,19 +271,19 @@ def _only_sentences(pair: Pair) -> Finding | None:
 
 
 def _odd_edits(pair: Pair) -> Finding | None:
-    """Look for edits that both opinions would follow blindly: a pronoun made a number, a variable made a unit."""
+    """Find edits that both readings would accept: a pronoun written as a number, a variable written as a unit."""
     if "numbers" in pair.free:
         if _HALF_LIST.search(pair.paraphrase) and not _HALF_LIST.search(pair.question):
-            return doubt("a list half in words")
+            return doubt("a list partly in words")
         found = {m.lower() for m in _PRONOUN_ONE.findall(pair.paraphrase)}
         if found - {m.lower() for m in _PRONOUN_ONE.findall(pair.question)}:
-            return doubt("the pronoun one made a number")
+            return doubt("the pronoun one written as a number")
     if "units" not in pair.free:
         return None
     for change in pair.changes:
         letters = [token for token in change.old if token in _LETTERS]
         if letters and any(_is_variable(pair, letter) for letter in letters):
-            return impure("a variable made a unit")
+            return impure("a variable written as a unit")
     return None
 
 
@@ -309,15 +310,15 @@ def _reversed_relation(pair: Pair) -> str | None:
 
 
 def _wording(pair: Pair) -> Finding | None:
-    """Check a rewording: no relation turned, each number with its unit or noun, most content words there."""
+    """Check a rewording: no reversed relation, the same numbers with the same things, most content words kept."""
     reversed_relation = _reversed_relation(pair)
     if reversed_relation is not None and "relations" not in pair.free:
         return impure(f"a relation is reversed ({reversed_relation})")
     before, after = roles(pair.qc), roles(pair.pc)
     lost, new = before - after, after - before
-    # the same things with other numbers: a noun in another word is no exchange
+    # the same things with other numbers; a synonym for a noun is not an exchange
     if len(lost) > 1 and Counter(role[1:] for role in lost.elements()) == Counter(role[1:] for role in new.elements()):
-        return doubt("numbers stand with other words")
+        return doubt("numbers belong to other words")
     target, found = content_stems(pair.question), content_stems(pair.paraphrase)
     if "names" in pair.free:
         for e in pair.q.entities:

@@ -1,1 +1,1 @@
-"""Operators that rename people and things, or confuse them."""
+"""Rename people and things, or confuse them."""

@@ -1,4 +1,4 @@
-"""People called by another name, everywhere."""
+"""Rename people everywhere."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from paraqd.reading import Problem
 
 
 class ConsistentRenaming(Operator):
-    """Renames one or more people everywhere, gender and possessives kept: Tom … Tom's → Max … Max's."""
+    """Rename one or more people everywhere, with the same gender and possessives: Tom … Tom's → Max … Max's."""
 
     name = "ConsistentRenaming"
     polarity = "valid"
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rename; None where nobody can be renamed for sure."""
+        """Rename people; return None if nobody can be renamed safely."""
         del resources
         candidates = renameable(problem)
         if not candidates:

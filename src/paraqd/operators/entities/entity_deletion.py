@@ -1,4 +1,4 @@
-"""A place or another name left out behind its preposition: the sentence breaks there."""
+"""Delete a name after its preposition, so that the sentence breaks off there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ALONE_BEFORE = re.compile(r"(?:^|[.?!]\s+)$")
 
 
 class EntityDeletion(Operator):
-    """Leaves out a name and keeps what led up to it: from Rome at 20 km/h → from at 20 km/h."""
+    """Delete a name and keep the words before it: from Rome at 20 km/h → from at 20 km/h."""
 
     name = "EntityDeletion"
     polarity = "invalid"
@@ -22,7 +22,7 @@ class EntityDeletion(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Leave out one name; None where none stands behind a preposition or opens a sentence."""
+        """Delete one name; return None if none follows a preposition or opens a sentence."""
         del resources
         text = problem.text
         found = [

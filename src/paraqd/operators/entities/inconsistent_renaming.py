@@ -1,4 +1,4 @@
-"""A person called by another name in some places only."""
+"""Rename a person in some places only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 
 
 class InconsistentRenaming(Operator):
-    """Renames a person in some but not all places, or gives one person another's name."""
+    """Rename a person in some but not all places, or give one person the name of another."""
 
     name = "InconsistentRenaming"
     polarity = "invalid"
@@ -19,7 +19,7 @@ class InconsistentRenaming(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Mix a name up; None where no name stands twice."""
+        """Rename some mentions of one person; return None if no name occurs twice."""
         del resources
         candidates = [(name, spans) for name, spans in renameable(problem) if len(spans) > 1]
         if not candidates:

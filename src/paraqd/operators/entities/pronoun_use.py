@@ -1,4 +1,4 @@
-"""He or she for a name that stands there again, or the name for he or she."""
+"""Replace a repeated name by a pronoun, or a pronoun by the name."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ _OPENING = frozenset(
 
 
 class PronounUse(Operator):
-    """Says he or she for a name, or the name for he or she: Tom has 5. Tom eats 2. → Tom has 5. He eats 2."""
+    """Replace a name by he or she, or the reverse: Tom has 5. Tom eats 2. → Tom has 5. He eats 2."""
 
     name = "PronounUse"
     polarity = "valid"
     changes = frozenset({"pronouns"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Exchange names and pronouns; None where it is not sure who is meant."""
+        """Exchange names and pronouns; return None if a pronoun could mean somebody else."""
         del resources
         shorter, longer = list[Edit](), list[Edit]()
         said = {token.text.lower() for token in problem.tokens}
@@ -59,7 +59,7 @@ class PronounUse(Operator):
             used = people()[name.title()]
             for gender in ("m", "f") if used == "u" else (used,):
                 if said & _OTHER_GENDER[gender] and not _someone_else(problem, name, "f" if gender == "m" else "m"):
-                    continue  # the list has the gender wrong, or somebody is not seen
+                    continue  # the list has the wrong gender, or another person was not recognised
                 within = (spans[0][0], _first_rival(problem, name, gender))
                 shorter += _pronouns(problem, name, gender, within) if used != "u" else []
                 longer += _names(problem, name, gender, within)
@@ -68,7 +68,7 @@ class PronounUse(Operator):
 
 
 def _someone_else(problem: Problem, name: str, gender: str) -> bool:
-    """Tell whether a person of that gender is named or spoken of."""
+    """Return True if the text names or mentions another person of the given gender."""
     named = (people().get(e.text.split()[0].title()) for e in problem.entities if e.text.lower() != name.lower())
     return gender in named or any(token.text.lower() in _NOUNS[gender].split() for token in problem.tokens)
 
@@ -78,16 +78,16 @@ def _own(token: Token, name: str) -> bool:
 
 
 def _first_rival(problem: Problem, name: str, gender: str) -> int:
-    """Return up to where nobody but the one of that name can be meant by a pronoun."""
+    """Return the position up to which a pronoun can only mean the person with the given name."""
     others = [len(problem.text)]
     for entity in problem.entities:
         known = people().get(entity.text.split()[0].title())
-        place = entity.category == "PLACE" and _AT.search(problem.text[: entity.start])  # "Jordan has 5" is no place
+        place = entity.category == "PLACE" and _AT.search(problem.text[: entity.start])  # "Jordan has 5" is not a place
         if entity.text.lower() != name.lower() and not place and known in {gender, "u", None}:
             others.append(entity.start)
     for i, token in enumerate(problem.tokens[:-1]):
         word = re.split("['’]", token.text.lower())[0]
-        # a name that no list knows: "Zorvan has 5"
+        # a name that is not in any list: "Zorvan has 5"
         opens = token.start in problem.sentence_starts and word not in _OPENING and not _own(token, name)
         opens = opens and word.isalpha() and word.title() not in people()
         if word in _RIVALS[gender] or (opens and _VERB.match(problem.tokens[i + 1].text)):
@@ -96,14 +96,14 @@ def _first_rival(problem: Problem, name: str, gender: str) -> int:
 
 
 def _around(problem: Problem, i: int) -> tuple[str, str]:
-    """Return the words before and after a token, in lower case; a mark at the ends."""
+    """Return the words before and after a token, in lower case; a full stop at the ends of a sentence."""
     tokens = problem.tokens
     before = tokens[i - 1].text.lower() if i and tokens[i].start not in problem.sentence_starts else "."
     return before, tokens[i + 1].text.lower() if i + 1 < len(tokens) else "."
 
 
 def _pronouns(problem: Problem, name: str, gender: str, within: tuple[int, int]) -> list[Edit]:
-    """Return the edits that say he or she for the name."""
+    """Return the edits that replace the name by a pronoun."""
     edits, (he, him, his) = list[Edit](), _PRONOUNS[gender]
     for i, token in enumerate(problem.tokens):
         if not _own(token, name) or not within[0] < token.start < within[1]:
@@ -124,7 +124,7 @@ def _pronouns(problem: Problem, name: str, gender: str, within: tuple[int, int])
 
 
 def _names(problem: Problem, name: str, gender: str, within: tuple[int, int]) -> list[Edit]:
-    """Return the edits that say the name for he or she."""
+    """Return the edits that replace a pronoun by the name."""
     edits, (he, him, his) = list[Edit](), _PRONOUNS[gender]
     for i, token in enumerate(problem.tokens):
         word = token.text.lower()
@@ -137,14 +137,14 @@ def _names(problem: Problem, name: str, gender: str, within: tuple[int, int]) ->
             continue
         if word == he:
             edits.append((token.start, token.end, name))
-        # "her" is "him" or "his", and for sure the latter where it begins a sentence
+        # "her" can mean "him" or "his"; at the start of a sentence it means "his"
         elif not _said_before(problem, i, name) and (his != him or before == "."):
             edits.append((token.start, token.end, f"{name}'s" if word == his else name))
     return edits
 
 
 def _said_before(problem: Problem, i: int, name: str) -> bool:
-    """Tell whether the sentence has the name or a pronoun before token i."""
+    """Return True if the name or a pronoun precedes token i in its sentence."""
     start = max(s for s in problem.sentence_starts if s <= problem.tokens[i].start)
     earlier = [token for token in problem.tokens[:i] if token.start >= start]
     return any(_own(token, name) or token.text.lower() in {"he", "she", "his", "her", "him"} for token in earlier)

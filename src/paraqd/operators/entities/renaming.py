@@ -1,4 +1,4 @@
-"""Replacing names: by one of the same category, everywhere or in places, or by nothing."""
+"""Find names and choose replacements of the same category."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 def _people_by_gender() -> dict[str, tuple[str, ...]]:
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name, gender in people().items():
-        # a name that is a unit or another ordinary word would read as one in lower case
+        # in lower case, a name that is a unit or an ordinary word would be read as that word
         if name.isascii() and "-" not in name and name.lower() not in SPELLINGS and name.lower() not in not_names():
             groups[gender].append(name)
     return {gender: tuple(sorted(names)) for gender, names in groups.items()}
@@ -39,7 +39,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def titled_gender(problem: Problem, entity: Entity) -> str | None:
-    """Return the gender that a title before a name tells (Mr., Mrs.), or None."""
+    """Return the gender that a title before a name implies (Mr., Mrs.), or None."""
     before = problem.text[max(0, entity.start - 8) : entity.start].rstrip(" .").lower()
     if before.endswith(("mrs", "ms", "miss", "madam", "smt", "aunt")):
         return "f"
@@ -49,10 +49,10 @@ def titled_gender(problem: Problem, entity: Entity) -> str | None:
 def substitute(
     name: str, category: str, taken: frozenset[str], rng: random.Random, *, gender: str | None = None
 ) -> str | None:
-    """Draw a name of the same category that none of the ``taken`` words occurs in, in the same letter case.
+    """Draw a name of the same category and letter case that contains none of the ``taken`` words.
 
-    A person's new name is used for the same gender, so that pronouns stay right; a place is replaced by one of its
-    kind. None where the category has no list.
+    A new name of a person has the same gender, so that pronouns still fit. A place is replaced by a place of the same
+    type. Return None if there is no list for the category.
     """
     pool: tuple[str, ...]
     if category == "PERSON":
@@ -73,7 +73,7 @@ def substitute(
 
 
 def mentions_by_name(problem: Problem) -> dict[str, list[Entity]]:
-    """Group the entities of a problem by what they are called, case apart."""
+    """Group the entities of a problem by name, ignoring case."""
     groups: defaultdict[str, list[Entity]] = defaultdict(list)
     for entity in problem.entities:
         groups[entity.text.lower()].append(entity)
@@ -81,7 +81,10 @@ def mentions_by_name(problem: Problem) -> dict[str, list[Entity]]:
 
 
 def every_mention(problem: Problem, name: str) -> list[tuple[int, int]]:
-    """Return every place where a one-word name stands as a token, possessives included, found as an entity or not."""
+    """Return every span where a one-word name is a token, with or without a possessive ending.
+
+    This includes mentions that were not recognised as entities.
+    """
     low = name.lower()
     spans = []
     for token in problem.tokens:
@@ -92,11 +95,11 @@ def every_mention(problem: Problem, name: str) -> list[tuple[int, int]]:
 
 
 def renameable(problem: Problem) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Return the people who can be renamed for sure: one known word, the same wherever it occurs."""
+    """Return the people who can be renamed safely: one known word, spelt the same everywhere."""
     found = []
     for mentions in mentions_by_name(problem).values():
         first = mentions[0]
-        known = first.text.title() in people() and first.text.lower() not in SPELLINGS  # Miles, Penny
+        known = first.text.title() in people() and first.text.lower() not in SPELLINGS  # not Miles or Penny
         if first.category != "PERSON" or " " in first.text or not known or _part_of_longer(problem, first):
             continue
         spans = every_mention(problem, first.text)
@@ -106,6 +109,6 @@ def renameable(problem: Problem) -> list[tuple[str, list[tuple[int, int]]]]:
 
 
 def _part_of_longer(problem: Problem, name: Entity) -> bool:
-    """Tell whether the name also occurs inside a longer one or behind a title (Tom, and Tom Sawyer)."""
+    """Return True if the name is also part of a longer one, such as Tom and Tom Sawyer."""
     low = name.text.lower()
     return any(low in e.text.lower().split() and " " in e.text for e in problem.entities)

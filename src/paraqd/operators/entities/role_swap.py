@@ -1,4 +1,4 @@
-"""Two people exchanged in one sentence: who has what is another matter then."""
+"""Exchange two people in one sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ONE_WAY = re.compile(
 
 
 class RoleSwap(Operator):
-    """Exchanges two names in a sentence that treats them differently: Tom gives Ann 3 → Ann gives Tom 3."""
+    """Exchange two names in a sentence that treats them differently: Tom gives Ann 3 → Ann gives Tom 3."""
 
     name = "RoleSwap"
     polarity = "invalid"
@@ -27,18 +27,18 @@ class RoleSwap(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Exchange two names; None where no sentence treats two of them differently."""
+        """Exchange two names; return None if no sentence treats two people differently."""
         del resources
         candidates = [(a, b) for sentence in problem.sentences for a, b in _pairs(problem, sentence)]
         if not candidates or len(problem.sentences) < 2:
-            return None  # in a single sentence the names may only have been renamed
+            return None  # in a single sentence the exchange may be a mere renaming
         a, b = rng.choice(candidates)
         text = problem.text
         return splice(text, sorted([(*a, text[slice(*b)]), (*b, text[slice(*a)])]))
 
 
 def _pairs(problem: Problem, sentence: Sentence) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return the two names of a sentence that names just two, once each, one way, and stand elsewhere too."""
+    """Return the two names of a sentence that treats them differently, if both also occur elsewhere."""
     found = [
         (name, span)
         for name, spans in renameable(problem)

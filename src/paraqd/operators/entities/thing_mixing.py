@@ -1,4 +1,4 @@
-"""A thing called by another name in some places only."""
+"""Rename a thing in some places only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 
 
 class ThingMixing(Operator):
-    """Makes other goods of the goods in some but not all places: 20 hats … and the question asks for apples."""
+    """Replace a thing by another in some but not all places: 20 apples and 5 apples → 20 apples and 5 hats."""
 
     name = "ThingMixing"
     polarity = "invalid"
@@ -19,7 +19,7 @@ class ThingMixing(Operator):
     changes = frozenset({"things"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Mix a thing up; None where none is named twice."""
+        """Rename some mentions of one thing; return None if no thing occurs twice."""
         del resources
         there, new = goods(problem), another(problem, rng)
         twice = [number for number in sorted(there) if len(there[number]) > 1]

@@ -1,4 +1,4 @@
-"""A thing called by another name everywhere."""
+"""Rename a thing everywhere."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _VOWEL_TROUBLE = re.compile(r"\b[Aa]n?\s+$")
 
 
 class ThingRenaming(Operator):
-    """Makes other goods of the goods, everywhere: apples → hats."""
+    """Replace a thing by another everywhere: apples → hats."""
 
     name = "ThingRenaming"
     polarity = "valid"
     changes = frozenset({"things"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rename one thing; None where none is known to be exchangeable."""
+        """Rename one thing; return None if the text has none of the list."""
         del resources
         there, new = goods(problem), another(problem, rng)
         if not there or new is None:

@@ -1,4 +1,4 @@
-"""Things that may stand for each other, and where a text counts them."""
+"""List things that can replace each other, and find them in a text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from paraqd.reading import Problem
 
-# singular and plural of goods of one sort: any of them can be counted, bought, shared or lost
+# singular and plural of each thing; all of them can be counted, bought, shared and lost
 _GOODS = (
     "apple apples",
     "orange oranges",
@@ -28,14 +28,14 @@ _GOODS = (
 )
 FORMS = {form: number for number, line in enumerate(_GOODS) for form in line.split()}
 _WORD = re.compile(r"[A-Za-z]+")
-# words beside which not every thing makes sense
+# words that do not make sense with every thing
 _TIED = re.compile(
     r"\b(?:fruits?|basket|eat|eats|ate|eaten|bak\w+|tree|trees|orchard|write|draw|juice|flavou?rs?)\b", re.I
 )
 
 
 def goods(problem: Problem) -> dict[int, list[tuple[int, int]]]:
-    """Return where each thing of the list is named; nothing where the text says more of it than its number."""
+    """Return the spans of each thing in the list; empty if the text says more about things than their number."""
     if _TIED.search(problem.text):
         return {}
     found: dict[int, list[tuple[int, int]]] = {}
@@ -47,14 +47,14 @@ def goods(problem: Problem) -> dict[int, list[tuple[int, int]]]:
 
 
 def another(problem: Problem, rng: random.Random) -> int | None:
-    """Return a thing that the text does not name."""
+    """Draw a thing that the text does not mention, or return None."""
     there = goods(problem)
     free = [number for number in range(len(_GOODS)) if number not in there]
     return rng.choice(free) if free else None
 
 
 def renamed(word: str, thing: int) -> str:
-    """Return another thing in the form of a word.
+    """Return the name of another thing in the form of a given word.
 
     >>> renamed("Apples", 4), renamed("apple", 4)
     ('Pens', 'pen')

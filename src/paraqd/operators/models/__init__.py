@@ -1,1 +1,1 @@
-"""Operators that run a model."""
+"""Run a model."""

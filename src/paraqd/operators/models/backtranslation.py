@@ -1,4 +1,4 @@
-"""f1 Backtranslation: English to German and back, sentence by sentence."""
+"""Translate to German and back, sentence by sentence (f1)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ DIVERSE = Decoding(num_candidates=5, diversity=0.8)
 
 
 class Backtranslation(Operator):
-    """Translates there and back (f1, valid).
+    """Translate the question to German and back (f1).
 
-    On the way back decoding is diverse, and of a sentence's candidates the one farthest from it (Levenshtein)
-    is taken, as in the paper. Sentences are joined with a space. An output whose quantities differ from the
-    question's is dropped and counted.
+    As in the paper, decoding into English is diverse, and the candidate with the largest Levenshtein distance from each
+    sentence is used. Sentences are joined with a space. An output with other quantities than the question is discarded
+    and counted.
     """
 
     name = "Backtranslation"
@@ -40,13 +40,13 @@ class Backtranslation(Operator):
         self.backward = backward
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the translation of the translation, or None where it may not be called valid."""
+        """Return the back-translation, or None if it cannot be labelled valid."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Translate many problems in the models' own batches."""
+        """Translate many problems in batches."""
         there = resources.require("generator.f1.forward", needed_by=self.name)
         back = resources.require("generator.f1.backward", needed_by=self.name)
         seeds = draw_seeds(rngs)
@@ -59,19 +59,19 @@ class Backtranslation(Operator):
             if not sentences:
                 outputs.append(None)
                 continue
-            # A sentence that did not come back is no reason to keep the others: nothing may be lost.
+            # If one sentence has no translation, discard the whole output, so that nothing is lost.
             chosen = [_farthest(s, c) for s, c in zip(sentences, candidates, strict=True)]
             output = " ".join(chosen) if all(chosen) else ""
             outputs.append(checked_valid(problem, output, resources, operator=self.name))
         return outputs
 
     def source_model(self, resources: Resources) -> str:
-        """Name both models."""
+        """Return the names of both models."""
         return " ".join(str(resources.require(need, needed_by=self.name).name) for need in self.needs)
 
 
 def _farthest(sentence: str, candidates: Sequence[str]) -> str:
-    """Return the candidate with the largest Levenshtein distance, the first of equals.
+    """Return the candidate with the largest Levenshtein distance; the first one if several are equal.
 
     >>> _farthest("Tom has 5 apples.", ["Tom has 5 apples.", "Tom owns 5 apples."])
     'Tom owns 5 apples.'

@@ -1,4 +1,4 @@
-"""fb CorruptedReconstruction: a corrupted question, put right again by a model trained to do so."""
+"""Corrupt a question and let a trained model reconstruct it (fb)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from paraqd.operators.base import Operator, Resources, derive_rng
 from paraqd.operators.models.output import ask, checked_valid, draw_seeds
 from paraqd.reading import Problem, read
 
-LAST_TOKENS = 3  # they tell what is asked
+LAST_TOKENS = 3  # they contain the question
 
 
 class CorruptedReconstruction(Operator):
-    """Corrupts the question and lets a model reconstruct it (fb, valid): t5-base in the paper.
+    """Corrupt the question and let a model reconstruct it (fb); the paper uses t5-base.
 
-    Replacement words come from the question itself.
-    An output whose quantities differ from the question's is dropped and counted.
+    Replacement words come from the question itself. An output with other quantities than the question is discarded and
+    counted.
     """
 
     name = "CorruptedReconstruction"
@@ -31,16 +31,16 @@ class CorruptedReconstruction(Operator):
         self.decoding = decoding
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the reconstruction, or None where it may not be called a valid paraphrase."""
+        """Return the reconstruction, or None if it cannot be labelled valid."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Corrupt and reconstruct many problems in the model's own batches."""
+        """Corrupt and reconstruct many problems in batches."""
         generator: Generator = resources.require("generator.fb", needed_by=self.name)
         corrupted = [corrupt(problem, rng) for problem, rng in zip(problems, rngs, strict=True)]
-        # A question in which everything must be spared stays whole: the operator does not apply to it.
+        # If no word may be corrupted, the operator does not apply.
         parts = [[] if text == p.text else [text] for text, p in zip(corrupted, problems, strict=True)]
         answers = ask(generator, parts, seeds=draw_seeds(rngs), decoding=self.decoding)
         outputs: list[str | None] = []
@@ -53,7 +53,7 @@ class CorruptedReconstruction(Operator):
         return outputs
 
     def source_model(self, resources: Resources) -> str:
-        """Name the model."""
+        """Return the name of the model."""
         return str(resources.require("generator.fb", needed_by=self.name).name)
 
 
@@ -66,17 +66,17 @@ def corrupt(
     replaced: float = 0.1,
     window: float = 2.0,
 ) -> str:
-    """Shuffle words locally, delete some and replace some; spare numbers, units and the last three tokens.
+    """Shuffle words locally, delete some and replace some; keep numbers, units and the last three tokens.
 
-    No word moves farther than ``window`` places or past something that is spared. Returns the question as it
-    is where there is nothing to corrupt.
+    No word moves by more than ``window`` positions or past a word that is kept. If nothing can be corrupted, return the
+    question unchanged.
     """
     tokens = problem.tokens
     free = _free_words(problem)
     words = [token.text for token in tokens]
     pool = vocabulary or [words[i] for i in free]
     for run in _runs(free):
-        # Sorting by a jittered place moves a word by less than the jitter's range (Lample et al., 2018).
+        # Sorting by position plus noise moves a word by less than the range of the noise (Lample et al., 2018).
         jittered = sorted(run, key=lambda place: place + rng.uniform(0, window))
         for place, word in zip(run, [words[i] for i in jittered], strict=True):
             words[place] = word
@@ -96,10 +96,9 @@ def corrupt(
 
 
 def training_pairs(questions: Iterable[str], *, seed: int, vocabulary: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
-    """Yield (corrupted question, question) to train ``generator.fb`` with.
+    """Yield (corrupted question, question) pairs for training ``generator.fb``.
 
-    The corruptions are not those that ``apply`` makes with the same seed, which the model would know by
-    heart.
+    The corruptions differ from those of ``apply`` with the same seed, so that the model cannot have memorised them.
     """
     for question in questions:
         problem = read(question)
@@ -110,7 +109,7 @@ def training_pairs(questions: Iterable[str], *, seed: int, vocabulary: Sequence[
 
 
 def _free_words(problem: Problem) -> list[int]:
-    """Return the places of the words that may be corrupted."""
+    """Return the positions of the words that may be corrupted."""
     tokens = problem.tokens
     spared: set[int] = set(range(len(tokens) - LAST_TOKENS, len(tokens)))
     spans = sorted(quantity.span for quantity in problem.quantities)
@@ -125,7 +124,7 @@ def _free_words(problem: Problem) -> list[int]:
 
 
 def _runs(places: Sequence[int]) -> Iterator[list[int]]:
-    """Yield runs of adjacent places.
+    """Yield runs of adjacent positions.
 
     >>> list(_runs([0, 1, 4, 5, 6]))
     [[0, 1], [4, 5, 6]]

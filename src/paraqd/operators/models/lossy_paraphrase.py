@@ -1,4 +1,4 @@
-"""f9 LossyParaphrase: a paraphraser of general English, which loses something of a word problem."""
+"""Paraphrase with a model for general English, which loses part of a word problem (f9)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paraqd.reading import Problem
 
 
 class LossyParaphrase(Operator):
-    """Rewords with a model fine-tuned on PAWS (f9, invalid): Pegasus in the paper."""
+    """Paraphrase with a model fine-tuned on PAWS (f9); the paper uses Pegasus."""
 
     name = "LossyParaphrase"
     paper_id = "f9"
@@ -26,17 +26,17 @@ class LossyParaphrase(Operator):
         self.decoding = decoding
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the model's rewording, or None where it is the question again."""
+        """Return the model's paraphrase, or None if it equals the question."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Reword many problems in the model's own batches."""
+        """Paraphrase many problems in batches."""
         return lossy_paraphrases(
             problems, rngs, resources, operator=self.name, resource=self.needs[0], decoding=self.decoding
         )
 
     def source_model(self, resources: Resources) -> str:
-        """Name the model."""
+        """Return the name of the model."""
         return str(resources.require(self.needs[0], needed_by=self.name).name)

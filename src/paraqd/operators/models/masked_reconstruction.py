@@ -1,4 +1,4 @@
-"""SSMBA's operator: tokens masked, and filled in again by a masked language model."""
+"""Mask tokens and let a masked language model fill them in (SSMBA)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SAMPLED = Decoding(do_sample=True)
 
 
 class MaskedReconstruction(Operator):
-    """Masks some tokens and lets a masked language model fill them in (baseline SSMBA, labelled valid).
+    """Mask some tokens and let a masked language model fill them in (baseline SSMBA).
 
-    As in SSMBA (Ng et al., 2020): 15 % of the tokens are chosen, corrupted as BERT was trained, and drawn anew
-    from what the model expects. Its label is SSMBA's promise, not ours: a number may be among the tokens. Several
-    outputs of one question are had under the names ``MaskedReconstruction#2``, ``#3`` and so on.
+    As in SSMBA (Ng et al., 2020), 15 % of the tokens are chosen, corrupted as in the training of BERT, and sampled from
+    the model. All outputs are labelled valid, as SSMBA does, although a number may be among the tokens. Use the names
+    ``MaskedReconstruction#2``, ``#3`` and so on for several outputs per question.
 
     Parameters
     ----------
     tries : int
-        How often it is tried where the model puts back the very tokens that were masked.
+        The number of attempts if the model returns the tokens that were masked.
 
     """
 
@@ -39,13 +39,13 @@ class MaskedReconstruction(Operator):
         self.tries = tries
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the reconstruction, or None where it is the question again."""
+        """Return the reconstruction, or None if it equals the question."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Mask and reconstruct many problems in the model's own batches."""
+        """Mask and reconstruct many problems in batches."""
         generator: Generator = resources.require("generator.ssmba", needed_by=self.name)
         found = ["" for _ in problems]
         waiting = [place for place, problem in enumerate(problems) if problem.text.strip()]
@@ -64,5 +64,5 @@ class MaskedReconstruction(Operator):
         return outputs
 
     def source_model(self, resources: Resources) -> str:
-        """Name the model."""
+        """Return the name of the model."""
         return str(resources.require("generator.ssmba", needed_by=self.name).name)

@@ -1,4 +1,4 @@
-"""What the operators that run a model share: asking it, and refusing what cannot be an output."""
+"""Request outputs from a model, and discard those that cannot be used."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from paraqd.operators.base import Resources
 from paraqd.reading import Problem, read
 from paraqd.reading.equality import same_quantities
 
-# Sampled, because the likeliest rewording of a small paraphraser is often a faithful one. A cut-off output is
-# kept: losing the end is one of the faults that the paper saw in these models.
+# Outputs are sampled, because the most likely output of a small paraphraser is often correct. Truncated outputs are
+# kept: the paper observed them as a fault of these models.
 LOSSY = Decoding(do_sample=True, top_p=0.9, keep_unfinished=True)
 
-# Marks that a rewording adds or loses without changing what is said; signs of arithmetic are not among them.
+# marks that may differ without a change of meaning; arithmetic signs are not among them
 _MARKS = re.compile(r"[\s.,;:!?\"'`´‘’“”]+")
 
 
 def draw_seeds(rngs: Sequence[random.Random]) -> list[int]:
-    """Draw one seed for each problem: all that a model operator takes from the generator passed in."""
+    """Draw one seed for each problem."""
     return [rng.getrandbits(63) for rng in rngs]
 
 
 def sentences_of(problem: Problem) -> list[str]:
-    """Return the problem's sentences as a model is given them."""
+    """Return the sentences of a problem."""
     return [sentence.text for sentence in problem.sentences]
 
 
 def ask(
     generator: Generator, parts: Sequence[Sequence[str]], *, seeds: Sequence[int], decoding: Decoding
 ) -> list[list[list[str]]]:
-    """Ask for all parts of all problems at once; the candidates in the order and the shape of ``parts``."""
+    """Request outputs for all parts of all problems at once; return the candidates in the shape of ``parts``."""
     texts = [text for group in parts for text in group]
     seed_of = [seed for group, seed in zip(parts, seeds, strict=True) for _ in group]
     answers = iter(generator.generate(texts, seed=seed_of, decoding=decoding))
@@ -40,12 +40,12 @@ def ask(
 
 
 def unchanged(problem: Problem, output: str) -> bool:
-    """Say whether the output is the question but for its white space."""
+    """Return True if the output equals the question, ignoring white space."""
     return output.split() == problem.text.split()
 
 
 def same_wording(problem: Problem, output: str) -> bool:
-    """Say whether the output says the same in the same words, but for case, marks and white space."""
+    """Return True if the output has the same words and quantities, ignoring case, marks and white space."""
     words = _MARKS.sub(" ", output).casefold().split()
     return words == _MARKS.sub(" ", problem.text).casefold().split() and same_quantities(
         problem.quantities, read(output).quantities
@@ -53,7 +53,7 @@ def same_wording(problem: Problem, output: str) -> bool:
 
 
 def checked_changed(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return what is an output at all; what is not, is dropped and counted."""
+    """Return a usable output; discard and count one that is blank or unchanged."""
     if not output.strip():
         resources.dropped(operator, "no output")
     elif unchanged(problem, output):
@@ -64,7 +64,7 @@ def checked_changed(problem: Problem, output: str, resources: Resources, *, oper
 
 
 def checked_valid(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return what may be called valid; what is not, is dropped and counted."""
+    """Return a usable output with the same quantities; discard and count any other."""
     checked = checked_changed(problem, output, resources, operator=operator)
     if checked is not None and not same_quantities(problem.quantities, read(checked).quantities):
         resources.dropped(operator, "quantities differ")
@@ -81,10 +81,10 @@ def lossy_paraphrases(
     resource: str,
     decoding: Decoding,
 ) -> list[str | None]:
-    """Let a general paraphraser reword word problems, which it cannot do without losing something.
+    """Paraphrase problems with a general paraphraser, which loses part of them.
 
-    The whole question at once, or sentence by sentence where the generator was made from single sentences. An
-    output that keeps every word is dropped and counted.
+    The model gets the whole question, or one sentence at a time if it was trained on single sentences. An output with
+    the same words is discarded and counted.
     """
     generator: Generator = resources.require(resource, needed_by=operator)
     parts = [sentences_of(p) if generator.by_sentence else [p.text] for p in problems]

@@ -1,6 +1,6 @@
-"""The models behind the paper's model operators and its baselines, by the name of the resource that holds each.
+"""List the models of the paper's operators and baselines, by the key of their resource.
 
-Every one can be replaced by another hub name or a folder: ``--generator f9=DIR``.
+Each can be replaced by another model on the hub or by a folder: ``--generator f9=DIR``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from paraqd.generators import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperModel:
-    """A model by hub name, the operator that needs it and how it is asked.
+    """A model on the hub, the operator that needs it, and its prompt.
 
-    ``certain`` is False where the paper says which base and which data but not which published weights: the
-    model named is the likeliest. ``train_first`` says that the published weights are only the base of a
-    training (``paraqd generator train``), ``masked`` that no other kind of model will do.
+    ``certain`` is False if the paper names the base model and the data but not the published weights; the model given
+    is the most likely one. If ``train_first`` is True, the published weights are only the start of a training (``paraqd
+    generator train``). If ``masked`` is True, only a masked language model can be used.
     """
 
     operator: str
@@ -69,12 +69,12 @@ PAPER_MODELS: Mapping[str, PaperModel] = MappingProxyType(
 
 
 def load_paper_generator(key: str, model: str | Path | None = None, *, device: str | None = None) -> Generator:
-    """Load the generator of a key of ``PAPER_MODELS``: the paper's model, or another by hub name or folder.
+    """Load the generator for a key of ``PAPER_MODELS``: the paper's model, or another by hub name or folder.
 
-    ``GeneratorUnavailableError`` says in one line what is absent and what to do.
+    Raise ``GeneratorUnavailableError`` if it is not available.
     """
     if key not in PAPER_MODELS:
-        raise ValueError(f"no operator takes a generator {key!r}: one of {', '.join(PAPER_MODELS)}")
+        raise ValueError(f"unknown generator {key!r}; choose one of {', '.join(PAPER_MODELS)}")
     paper = PAPER_MODELS[key]
     if model is None and paper.train_first:
         raise GeneratorUnavailableError(
@@ -85,20 +85,20 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
     card = read_card(chosen)
     if card and card.get("kind", key) != key:
         raise GeneratorUnavailableError(
-            f"--generator {key}={model}: that model was trained for {card['kind']}, not for {paper.operator}"
+            f"--generator {key}={model}: this model was trained for {card['kind']}, not for {paper.operator}"
         )
     loaded = load_generator(
         chosen,
         device=device,
-        # A folder that this project trained knows its own prompt.
+        # a folder that this project trained contains its own prompt
         prompt=None if card else paper.prompt,
         needed_by=paper.operator,
         option=key,
     )
     if paper.masked and not isinstance(loaded, MaskedGenerator):
         raise GeneratorUnavailableError(
-            f"--generator {key}={model}: {paper.operator} needs a masked language model, which this is not; "
-            f"paraqd generator train {key} --out DIR makes one"
+            f"--generator {key}={model}: {paper.operator} needs a masked language model; "
+            f"run `paraqd generator train {key} --out DIR` to train one"
         )
     return loaded
 
@@ -106,7 +106,7 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
 def generator_factories(
     given: Mapping[str, str | Path] | None = None, *, device: str | None = None
 ) -> dict[str, Callable[[], Generator]]:
-    """Return ``Resources``' lazy factories for all keys, those of ``given`` with the models named there.
+    """Return lazy factories for ``Resources`` for all keys, with the models in ``given``.
 
     >>> sorted(generator_factories({"f9": "my-model"}))[:2]
     ['generator.f1.backward', 'generator.f1.forward']
@@ -114,7 +114,7 @@ def generator_factories(
     given = given or {}
     unknown = [key for key in given if key not in PAPER_MODELS]
     if unknown:
-        raise ValueError(f"no operator takes a generator {unknown[0]!r}: one of {', '.join(PAPER_MODELS)}")
+        raise ValueError(f"unknown generator {unknown[0]!r}; choose one of {', '.join(PAPER_MODELS)}")
     return {
         f"generator.{key}": partial(load_paper_generator, key, given.get(key), device=device) for key in PAPER_MODELS
     }

@@ -1,4 +1,4 @@
-"""fe T5Paraphrase: a paraphraser of questions, which loses something of a word problem."""
+"""Paraphrase with a model for questions, which loses part of a word problem (fe)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from paraqd.operators.models.lossy_paraphrase import LossyParaphrase
 
 
 class T5Paraphrase(LossyParaphrase):
-    """Rewords with a model fine-tuned on Quora's question pairs (fe, invalid): T5 in the paper."""
+    """Paraphrase with a model fine-tuned on Quora's question pairs (fe); the paper uses T5."""
 
     name = "T5Paraphrase"
     paper_id = "fe"

@@ -1,1 +1,1 @@
-"""Operators that change how numbers are written, or the numbers."""
+"""Change numbers, or how they are written."""

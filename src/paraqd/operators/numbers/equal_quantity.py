@@ -1,4 +1,4 @@
-"""A quantity written as an exactly equal one."""
+"""Write a quantity as an equal one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.currencies import CURRENCIES
 from paraqd.reading.units import dimension
 
-# units that people do express in each other
+# units that people convert into each other
 _PARTNERS: dict[str, tuple[str, ...]] = {
     "hour": ("minute",),
     "minute": ("hour", "second"),
@@ -46,27 +46,27 @@ for _currency in CURRENCIES:
 _AGES = re.compile(
     r"\b(?:old|older|age|ages|aged|ago|young|younger|born|birthday|interest|annum|compounded|annually)\b", re.I
 )
-# what may follow a measure that stands for itself; before a noun (a 3 hour journey) another unit reads badly
+# words that may follow a measure; before a noun (a 3 hour journey) another unit sounds wrong
 _AFTER_MEASURE = re.compile(
     r"\s*(?:$|[.,;:?!)]|(?:and|or|in|at|to|from|of|for|with|on|by|is|was|are|were|if|then|when|while|before|after|more|"
     r"less|long|wide|deep|high|tall|away|apart|later|together|respectively|how|find|what|the|he|she|it|they|but|so|than|"
     r"longer|shorter|faster|slower|towards|through|as|upstream|downstream)\b)"
 )
 _MOST = 100_000
-_MOST_QUANTITIES = 60  # of a text: more are no word problem, and each is compared with the whole text
+_MOST_QUANTITIES = 60  # each is compared with the whole text; a word problem has fewer
 _MOST_COINS = 1_000  # nobody writes 80 dollars as 8,000 cents
 _PERCENT_PARTS = {10, 20, 25, 30, 40, 50, 60, 75, 80}
 
 
 class EqualQuantity(Operator):
-    """Writes one quantity in an equal form: half an hour → 30 minutes, 25% of → one quarter of, 12 → a dozen."""
+    """Write one quantity in an equal form: half an hour → 30 minutes, 25% of → one quarter of, 12 → a dozen."""
 
     name = "EqualQuantity"
     polarity = "valid"
     changes = frozenset({"numbers", "units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rewrite one quantity that has an equal form; None where none has."""
+        """Rewrite one quantity that has an equal form; return None if none has."""
         del resources
         american = uses_american_spelling(problem.text)
         edits = [
@@ -83,7 +83,7 @@ class EqualQuantity(Operator):
 
 
 def _with_neighbours(quantities: Sequence[Quantity]) -> Iterator[tuple[Quantity, list[Quantity]]]:
-    """Yield each quantity with the one before and the one behind it."""
+    """Yield each quantity with the quantities before and after it."""
     for i, q in enumerate(quantities):
         yield q, [*quantities[max(0, i - 1) : i], *quantities[i + 1 : i + 2]]
 
@@ -111,7 +111,7 @@ def _part(problem: Problem, q: Quantity) -> list[Edit]:
 
 
 def _dozen(text: str, q: Quantity) -> list[Edit]:
-    """Write 12, 24, 36 as dozens before a plural noun."""
+    """Write 12, 24 and 36 as dozens before a plural noun."""
     noun = re.match(r" ([a-z]{3,})\b", text[q.end : q.end + 30])
     if q.worded or q.value not in {12, 24, 36, 6} or noun is None or not noun.group(1).endswith("s") or q.start == 0:
         return []
@@ -141,7 +141,7 @@ def _dozen(text: str, q: Quantity) -> list[Edit]:
 
 
 def _decimal(text: str, q: Quantity) -> list[Edit]:
-    """Write 3/4 as 0.75 where the decimal ends."""
+    """Write 3/4 as 0.75 if the decimal is finite."""
     surface = text[q.start : q.end]
     if "/" not in surface or q.value.denominator not in {2, 4, 5, 8, 10, 20, 25}:
         return []
@@ -160,7 +160,7 @@ def _other_units(problem: Problem, q: Quantity, beside: list[Quantity], *, ameri
     if dimension(q.unit)[0] == "calendar" and _AGES.search(text):
         return []
     if re.match(r"\s+(?:\d|and \d|a |an |per |each |every |old\b|ago\b)", text[q.end : q.end + 12]):
-        return []  # part of a compound (5 feet 6 inches), or of a rate
+        return []  # part of a compound (5 feet 6 inches) or of a rate
     if (
         q.unit_span is not None
         and q.unit_span[0] < q.number_span[0]
@@ -183,7 +183,7 @@ def _other_units(problem: Problem, q: Quantity, beside: list[Quantity], *, ameri
 
 
 def _part_of_compound(q: Quantity, beside: list[Quantity]) -> bool:
-    """Tell whether the quantity is a part of 2 hours 35 minutes."""
+    """Return True if the quantity is part of a compound such as 2 hours 35 minutes."""
     return any(
         other.unit != q.unit
         and dimension(other.unit)[0] == dimension(q.unit)[0]
@@ -193,13 +193,13 @@ def _part_of_compound(q: Quantity, beside: list[Quantity]) -> bool:
 
 
 def _is_a_period(text: str, q: Quantity) -> bool:
-    """Tell whether the text counts by this unit (8 hours a day, $5 per week): then it is no mere length of time."""
+    """Return True if the text uses the unit as a period, as in 8 hours a day or $5 per week."""
     found = re.finditer(rf"(?:\b(?:an?|per|each|every)\s+|/\s*){q.unit}\b", text, re.I)
     return any(not q.start <= match.start() < q.end for match in found)
 
 
 def _plain(value: Fraction) -> str | None:
-    """Write a value that a person would write: a whole number, or one with halves, quarters or tenths."""
+    """Write a value the way people do: a whole number, or one with halves, quarters or tenths."""
     if value.denominator == 1 and 0 < value < _MOST:
         return str(int(value))
     if value.denominator in {2, 4, 5, 10} and Fraction(1, 2) <= value < 1000:

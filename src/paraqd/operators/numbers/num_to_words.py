@@ -1,4 +1,4 @@
-"""f3: numbers in digits written out in words."""
+"""Write numbers in words (f3)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ARTICLE = re.compile(r"(?:^|\W)an? $", re.I)
 
 
 class NumToWords(Operator):
-    """Writes numbers in words: 1,200 → one thousand two hundred, $1.30 → one dollar and thirty cents (f3)."""
+    """Write numbers in words: 1,200 → one thousand two hundred, $1.30 → one dollar and thirty cents (f3)."""
 
     name = "NumToWords"
     paper_id = "f3"
@@ -38,19 +38,19 @@ class NumToWords(Operator):
     changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Write out every number that has a word form; what has none is kept."""
+        """Write out every number that has a form in words, and keep the others."""
         del rng, resources
         edits = [edit for q in problem.quantities if (edit := to_words(problem, q)) is not None]
         text = keep_quantities(problem, edits)
         if "£" not in (problem.text if text is None else text):
             return text
-        # pounds that do not read as money without their sign are called by their full name
+        # if pounds are not read as money without their sign, write pounds sterling
         named = [(start, end, _POUNDS.sub(r"\1 sterling", new)) for start, end, new in edits]
         return keep_quantities(problem, named) or text
 
 
 def to_words(problem: Problem, q: Quantity) -> Edit | None:
-    """Return the edit that writes one quantity out, or None where it has no word form or is written out already."""
+    """Return the edit that writes one quantity in words, or None if it has no such form or already is in words."""
     if q.worded or q.kind in {Kind.COEFFICIENT, Kind.EXPONENT, Kind.LABEL} or _in_expression(problem.text, q):
         return None
     start, end = q.number_span
@@ -79,13 +79,13 @@ def to_words(problem: Problem, q: Quantity) -> Edit | None:
 
 
 def _in_expression(text: str, q: Quantity) -> bool:
-    """Tell whether the number stands in an expression: one half in words (2x + five) is nobody's way of writing."""
+    """Return True if the number is part of an expression; nobody writes 2x + five."""
     before, after = text[max(0, q.start - 3) : q.start], text[q.end : q.end + 3]
     if before.strip()[-1:] in _OPERATORS or after.strip()[:1] in _OPERATORS or (before[-1:] + after[:1] == "()"):
         return True
     factor = text[q.end : q.end + 5].replace(" ", "")
     if (factor[:1] == "!" and (factor[1:2] in _OPERATORS or factor[1:2].isalnum())) or before[-1:].isalpha():
-        return True  # 7!5!, 13! / 6!; a root sign that was lost in an encoding
+        return True  # 7!5!, 13! / 6!, or a root sign that was lost in conversion
     if q.unit is not None:
         return False  # 10-20 minutes is a range
     if (before[-1:] in _DASHES and not before[-2:-1].isspace()) or (after[:1] in _DASHES and after[1:2].isdigit()):
@@ -97,7 +97,7 @@ def _number(surface: str, value: Fraction) -> str | None:
     digits = surface.replace(",", "")
     bare = digits.lstrip("".join(MINUS)).strip()
     if len(digits) > _MOST_DIGITS or (len(bare) > 1 and bare[0] == "0" and bare[1].isdigit()):
-        return None  # 007 names something
+        return None  # 007 is a name
     indian = surface.count(",") > 0 and len(surface.rsplit(",", 2)[-2]) == 2
     if bare.isdecimal():
         return cardinal_words(int(value), indian=indian)
@@ -127,7 +127,7 @@ def _degrees(problem: Problem, q: Quantity, words: str) -> Edit:
 
 
 def _time(problem: Problem, q: Quantity) -> Edit | None:
-    """Write the hour out: ten a.m., half past three."""
+    """Write the hour in words: ten a.m., half past three."""
     start = q.start
     surface = problem.text[start : q.end]
     match = _DIGITS.match(surface)
@@ -150,7 +150,7 @@ def _coins(name: str, count: int) -> str:
 
 
 def _money(problem: Problem, q: Quantity) -> Edit | None:
-    """Write an amount out, the currency behind it: Rs. 40,000 → forty thousand rupees."""
+    """Write an amount in words, followed by the currency: Rs. 40,000 → forty thousand rupees."""
     currency = (q.unit or "").partition("/")[0]
     text = problem.text
     number = text[q.number_span[0] : q.number_span[1]]

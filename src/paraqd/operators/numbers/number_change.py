@@ -1,4 +1,4 @@
-"""One number changed into another."""
+"""Change one number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TRIES = 6
 
 
 class NumberChange(Operator):
-    """Changes one number into another of the same form: 15 km → 18 km, two-thirds → three quarters, 2:3 → 2:5."""
+    """Change one number into another of the same form: 15 km → 18 km, two-thirds → three quarters, 2:3 → 2:5."""
 
     name = "NumberChange"
     polarity = "invalid"
@@ -24,14 +24,14 @@ class NumberChange(Operator):
     changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Change one number; None where the text has none that can be changed."""
+        """Change one number; return None if no number can be changed."""
         del resources
         numbers = [q for q in problem.quantities if q.kind is not Kind.LABEL]
         rng.shuffle(numbers)
         for q in numbers[:_TRIES]:
             new = _another(problem.text[q.number_span[0] : q.number_span[1]], q, rng)
             if new is None or (q.worded and problem.text[q.number_span[1] :].startswith((" a ", " an "))):
-                continue  # half an hour: "three quarters an hour" is no English
+                continue  # half an hour: "three quarters an hour" is not English
             text = splice(problem.text, [(*q.number_span, match_case(new, problem, q.number_span[0]))])
             if text != problem.text and not same_quantities(problem.quantities, read(text).quantities):
                 return text
@@ -57,7 +57,7 @@ def _another(surface: str, q: Quantity, rng: random.Random) -> str | None:
 
 
 def _another_number(digits: str, rng: random.Random) -> str:
-    """Draw a number near the old one, with as many decimals and the same grouping."""
+    """Draw a number near the old one, with the same number of decimals and the same grouping."""
     plain = digits.replace(",", "")
     _, point, decimals = plain.partition(".")
     step = 10 ** len(decimals)
@@ -65,7 +65,7 @@ def _another_number(digits: str, rng: random.Random) -> str:
     spread = max(2, abs(old) // 2)
     round_to = 10 ** (len(str(old)) - len(str(old).rstrip("0"))) if old else 1
     new = old
-    while new == old or new <= 1:  # one of something would need a singular
+    while new == old or new <= 1:  # 1 would need a singular noun
         new = old + rng.choice((-1, 1)) * max(round_to, rng.randint(1, spread) // round_to * round_to)
         if new <= 1:
             new = old + round_to * rng.randint(1, 3)
@@ -79,7 +79,7 @@ def _another_number(digits: str, rng: random.Random) -> str:
 
 
 def indian_groups(n: int) -> str:
-    """Write a number with commas the Indian way.
+    """Write a number with commas in the Indian style.
 
     >>> indian_groups(120000), indian_groups(999)
     ('1,20,000', '999')
@@ -91,14 +91,14 @@ def indian_groups(n: int) -> str:
 
 
 def _another_part(surface: str, rng: random.Random, *, clock: bool) -> str | None:
-    """Change one of the numbers of a fraction, a ratio or a time."""
+    """Change one number of a fraction, a ratio or a time."""
     pieces = _pieces(surface)
     spots = [i for i, piece in enumerate(pieces) if piece.isdecimal()]
     if not spots:
         return None
     fraction = "/" in surface
     if fraction and len(spots) == 3:
-        spots = spots[:1]  # of a mixed number the whole part: its fraction must stay below one
+        spots = spots[:1]  # change the whole part of a mixed number, because its fraction must stay below one
     spot = rng.choice(spots)
     width = len(pieces[spot])
     if clock and width == 2 and spot == spots[-1]:
@@ -136,7 +136,7 @@ def _another_in_words(surface: str, q: Quantity, rng: random.Random) -> str | No
     if q.kind is Kind.MULTIPLE and q.value.denominator == 1 and not surface.isalpha():
         return None
     if q.value.denominator != 1 and not any(found.value == q.value for found in read(surface).quantities):
-        return None  # the half of "two hours and a half" stands behind the unit
+        return None  # in "two hours and a half" the half follows the unit
     if q.value.denominator != 1:
         choices = [Fraction(1, 3), Fraction(2, 3), Fraction(1, 4), Fraction(3, 4), Fraction(1, 5), Fraction(2, 5)]
         new = rng.choice([value for value in choices if value != q.value])

@@ -1,4 +1,4 @@
-"""f8: numbers lost, or made vague."""
+"""Delete numbers or make them vague (f8)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARTICLE = re.compile(r"(?:^|\W)(an? )$", re.I)
 
 
 class NumberDeletion(Operator):
-    """Replaces one or two numbers by "some", "a few", "many", "a lot of" or nothing (f8)."""
+    """Replace one or two numbers by "some", "a few", "many", "a lot of" or nothing (f8)."""
 
     name = "NumberDeletion"
     paper_id = "f8"
@@ -27,7 +27,7 @@ class NumberDeletion(Operator):
     changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Lose at most two numbers; None where the text has none."""
+        """Remove one or two numbers; return None if the text has none."""
         del resources
         numbers = [q for q in problem.quantities if _is_number(q) and not _in_a_chain(problem.text, q)]
         if not numbers:
@@ -42,14 +42,14 @@ class NumberDeletion(Operator):
 
 
 def _is_number(q: Quantity) -> bool:
-    """Leave ordinals in words alone, for they order and do not count, and the article of "an hour"."""
+    """Return False for ordinals in words, which do not count anything, and for the article of "an hour"."""
     article = q.worded and q.number_span[1] - q.number_span[0] <= 2 and q.value == 1
     named = q.worded and q.kind in {Kind.ORDINAL, Kind.TIME_OF_DAY}  # the third, noon
     return not article and not named and q.kind is not Kind.LABEL
 
 
 def _in_a_chain(text: str, q: Quantity) -> bool:
-    """Tell whether digits and letters run on behind the number (6x6x6, 23x57): no word fits in there."""
+    """Return True if digits and letters continue after the number (6x6x6, 23x57), so that no word fits."""
     return text[q.end : q.end + 1].isalpha() and text[q.end + 1 : q.end + 2].isdigit()
 
 

@@ -1,4 +1,4 @@
-"""Two numbers exchanged."""
+"""Exchange two numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_PAIRS = 12
 
 
 class NumberSwap(Operator):
-    """Exchanges two numbers that count or measure different things: 7 boys and 9 girls → 9 boys and 7 girls."""
+    """Exchange two numbers that count or measure different things: 7 boys and 9 girls → 9 boys and 7 girls."""
 
     name = "NumberSwap"
     polarity = "invalid"
@@ -31,7 +31,7 @@ class NumberSwap(Operator):
     changes = frozenset({"order"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Exchange two numbers; None where no two stand for different things."""
+        """Exchange two numbers; return None if no two belong to different things."""
         del resources
         pairs = _pairs(problem)
         if not pairs:
@@ -48,9 +48,9 @@ class NumberSwap(Operator):
 
 
 def _pairs(problem: Problem) -> list[tuple[Quantity, Quantity]]:
-    """Return pairs whose exchange changes who has what: different values, different units or nouns.
+    """Return the pairs with different values and different units or nouns.
 
-    Two numbers of the same things (5 days and 7 days) are left alone: "A takes 5 days and B 7; how long together?"
+    Two numbers of the same thing (5 days and 7 days) are not exchanged: "A takes 5 days and B 7; how long together?"
     has the same answer either way.
     """
     numbers = [q for q in problem.quantities if q.kind in _KINDS and not q.worded and q.value > 0]
@@ -80,7 +80,7 @@ def _same_things(text: str, a: Quantity, b: Quantity) -> bool:
 
 
 def _thing(text: str, q: Quantity) -> str | None:
-    """Return the noun that a plain number counts, or None where none follows."""
+    """Return the noun that a number without a unit counts, or None if no noun follows."""
     if q.unit is not None:
         return None
     match = _NOUN.match(text, q.end)

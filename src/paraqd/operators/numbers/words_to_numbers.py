@@ -1,4 +1,4 @@
-"""Numbers in words written in digits."""
+"""Write numbers in digits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LARGE = 10**6
 
 
 class WordsToNumbers(Operator):
-    """Writes numbers in digits: twenty-five → 25, two-thirds → 2/3, a dozen → 12, twice → 2 times."""
+    """Write numbers in digits: twenty-five → 25, two-thirds → 2/3, a dozen → 12, twice → 2 times."""
 
     name = "WordsToNumbers"
     polarity = "valid"
     changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Write every number in words in digits."""
+        """Write every number that is in words in digits."""
         del rng, resources
         text = problem.text
         edits = [edit for q in problem.quantities if q.worded and (edit := _to_digits(text, q)) is not None]
@@ -46,7 +46,7 @@ def _to_digits(text: str, q: Quantity) -> Edit | None:
     if q.kind is Kind.TIME_OF_DAY:
         return None
     if surface in {"a", "an", "a couple"}:
-        return None  # "an hour": the article would become 1 in places where nobody writes it
+        return None  # "an hour": nobody writes the article as 1
     if text[:start].endswith((" and ", "ime and ")) and q.kind is Kind.FRACTION and q.unit is None:
         return None  # time and a half
     if q.unit_span is None and q.unit is None and end < q.end:
@@ -62,7 +62,7 @@ def _to_digits(text: str, q: Quantity) -> Edit | None:
 
 
 def _beside_number(text: str, edit: Edit, edits: list[Edit]) -> bool:
-    """Tell whether the number would stand right beside another in digits: "three 5 kg bags" must not become "3 5"."""
+    """Return True if the number would be next to another in digits: "three 5 kg bags" must not become "3 5"."""
     start, end, _ = edit
     left, right = text[:start][-3:].rstrip(), text[end : end + 3].lstrip()
     if left[-1:].isdigit() or right[:1].isdigit() or right[:1] in SIGNS:

@@ -1,1 +1,1 @@
-"""Operators that change how the question is asked, or what it asks."""
+"""Change the form of the question, or the question itself."""

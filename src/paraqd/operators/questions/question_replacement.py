@@ -1,4 +1,4 @@
-"""Another question about the same facts."""
+"""Ask another question about the same facts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraqd.operators.entities.renaming import mentions_by_name
 from paraqd.operators.text import splice
 from paraqd.reading import Problem, Question
 
-# words that say what is asked, and what may be asked instead
+# words for the quantity in question, and their replacements
 _TARGETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"speed", ("distance", "time taken")),
     (r"distance(?! (?:covered|travel))", ("speed", "time taken")),
@@ -70,7 +70,7 @@ _NOT_COUNTED = frozenset(
 
 
 class QuestionReplacement(Operator):
-    """Asks something else about the same facts: the speed → the distance, how many apples → how many pears."""
+    """Ask another question about the same facts: the speed → the distance, how many apples → how many pears."""
 
     name = "QuestionReplacement"
     polarity = "invalid"
@@ -78,7 +78,7 @@ class QuestionReplacement(Operator):
     changes = frozenset({"question"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Change what is asked; None where no other question can be made of it."""
+        """Change the question; return None if no other question can be formed."""
         del resources
         question = problem.question
         if question is None:
@@ -105,7 +105,7 @@ def _by_target(question: Question, rng: random.Random) -> list[tuple[int, int, s
 
 
 def _by_name(problem: Problem, question: Question, rng: random.Random) -> list[tuple[int, int, str]]:
-    """Ask about another person of the text."""
+    """Ask about another person in the text."""
     asked = [e for e in problem.entities if question.start <= e.start < question.end and e.category == "PERSON"]
     if len({e.text for e in asked}) != 1:
         return []

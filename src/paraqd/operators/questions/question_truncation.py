@@ -1,4 +1,4 @@
-"""The question cut off in the middle."""
+"""Cut the question off in the middle."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import random
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
-# a text that ends in one of these visibly breaks off; "Find the area" may still ask
+# a text that ends with one of these is clearly incomplete; "Find the area" could still be a question
 _BREAKS_OFF = frozenset(
     "how many much what which who when where in by at of to from for with the a an is are was were did does do will "
     "would can could should has have had find calculate determine compute then if after before between and or his her "
     "their its be been than that".split()
 )
-_LEAST_LOST = 3  # words: fewer may be no loss ("in total", "altogether")
+_LEAST_LOST = 3  # losing fewer words may not matter ("in total", "altogether")
 
 
 class QuestionTruncation(Operator):
-    """Cuts the text off inside its last question: "How many hours did it take?" → "How many"."""
+    """Cut the text off inside its last question: "How many hours did it take?" → "How many"."""
 
     name = "QuestionTruncation"
     polarity = "invalid"
@@ -25,7 +25,7 @@ class QuestionTruncation(Operator):
     changes = frozenset({"question"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Cut the question; None where it is too short to be cut."""
+        """Cut the question off; return None if it is too short."""
         del resources
         question = problem.question
         if question is None:

@@ -1,1 +1,1 @@
-"""Operators that turn relations round."""
+"""Reverse relations between quantities."""

@@ -1,4 +1,4 @@
-"""A relation of which one half only was turned round."""
+"""Reverse only one half of a relation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 
 
 class BrokenConverse(Operator):
-    """Turns the word or the parties, never both: Ann has 5 more than Bob → Bob has 5 more than Ann."""
+    """Reverse the word or the parties, but not both: Ann has 5 more than Bob → Bob has 5 more than Ann."""
 
     name = "BrokenConverse"
     polarity = "invalid"
@@ -19,7 +19,7 @@ class BrokenConverse(Operator):
     changes = frozenset({"relations", "names", "order"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Turn half of one relation; None where none is sure, or where the parties differ by their names only."""
+        """Reverse half of one relation; return None if none is certain to change the problem."""
         del resources
         found = [each for each in find(problem) if each.broken and tells_apart(problem, each)]
         if not found:

@@ -1,4 +1,4 @@
-"""The two parties of a relation: what can be one, how it is written on the other side, and whom a pronoun means."""
+"""Handle the two parties of a relation: what can be a party, its form on the other side, and pronouns for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PERSON_NOUNS = frozenset(
     "aunt cousin neighbor neighbour dad mom worker player".split()
 )
 _POINTING = r"he|she|his|her|him|himself|herself|latter|former"
-# of somebody and his sister, "he" and "she" can each stand for one only
+# if one party is a brother or sister of the other, "he" and "she" each mean only one of them
 _OTHER_GENDER = frozenset(
     (whose, kin)
     for whose, kins in (("his", "sister mother mom wife aunt"), ("her", "brother father dad husband uncle"))
@@ -26,7 +26,7 @@ _SIZES = re.compile(r"\b(?:length|width|breadth|height|base|altitude)\b", re.I)
 
 
 def mentions_of(party: str) -> re.Pattern[str]:
-    """Make the pattern of a party's mentions; the letter a must not be taken for the article."""
+    """Return a pattern for the mentions of a party; the letter a is not confused with the article."""
     if party.lower() == "a":
         return re.compile(r"\ba(?= (?:and|is|has|can|alone|does|did|was|have|gets?|or)\b|['’]s|\s*[,.?]|$)", re.I)
     word = re.sub(r"^(?:the|an?|his|her|its) (?=\w\w)", "", party, flags=re.I)
@@ -34,7 +34,7 @@ def mentions_of(party: str) -> re.Pattern[str]:
 
 
 def is_pronoun(words: str) -> bool:
-    """Tell whether a party is he or she."""
+    """Return True if a party is he or she."""
     return words.lower() in {"he", "she"}
 
 
@@ -44,7 +44,7 @@ def in_sentence(words: str) -> str:
 
 
 def turned_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, str] | None:
-    """Return the second party as a subject and the first as an object, or None where one is no party for sure."""
+    """Return the second party as a subject and the first as an object, or None if one may not be a party."""
     if a.lower() == b.lower() or not _party(problem, a) or not _of_a_kind(a, b):
         return None
     y = low = in_sentence(a)
@@ -75,7 +75,7 @@ def turned_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, st
 
 
 def _of_a_kind(a: str, b: str) -> bool:
-    """Tell whether both are nouns, or both somebody: "twice as much as the lowest score" compares Ann with no one."""
+    """Return True if both are nouns or both are people; "twice as much as the lowest score" has only one."""
     nouns = [bool(re.match(r"(?:the|an?) ", each, re.I)) for each in (a, b)]
     if nouns[0] != nouns[1]:
         noun = a if nouns[0] else b
@@ -88,7 +88,7 @@ def _of_a_kind(a: str, b: str) -> bool:
 
 
 def _party(problem: Problem, words: str) -> bool:
-    """Tell whether words name a party: a name, a letter, a noun with its article, or what belongs to a name."""
+    """Return True if the words are a party: a name, a letter, a noun with its article, or a possession."""
     if is_pronoun(words):
         return True
     each, low = words.split(), words.lower()
@@ -111,7 +111,7 @@ def _party(problem: Problem, words: str) -> bool:
 
 
 def _name(problem: Problem, word: str) -> bool:
-    """Tell whether a word is a name: a known one, one that is read as a name, or one the text has again and again."""
+    """Return True if a word is a name: a known one, a capitalised one, or one that the text repeats."""
     if word.title() in people():
         return True
     if word[0].isupper():
@@ -121,7 +121,7 @@ def _name(problem: Problem, word: str) -> bool:
 
 
 def verb_fits(verb: str, a: str, b: str) -> bool:
-    """Tell whether the verb fits both parties, as subject of the one and then of the other."""
+    """Return True if the verb agrees with both parties as its subject."""
     if re.fullmatch(rf"{SINGULAR_VERBS}|was", verb):
         return not is_plural(a) and not is_plural(b)
     if verb in {"are", "have", "were", "do"}:
@@ -130,7 +130,7 @@ def verb_fits(verb: str, a: str, b: str) -> bool:
 
 
 def is_plural(words: str) -> bool:
-    """Tell whether a noun phrase is plural; names and letters are not."""
+    """Return True if a noun phrase is plural; names and letters are not."""
     head = words.lower().split(" of ")[0].split()[-1]
     if head in {"men", "women", "children", "people", "sheep"} or head.endswith("fish"):
         return True
@@ -139,16 +139,16 @@ def is_plural(words: str) -> bool:
 
 
 def sorts_of_a_kind(x: str, y: str) -> bool:
-    """Tell whether two bare plurals are sorts of one kind, and not a thing and somebody who has it."""
+    """Return True if two plurals without an article are two sorts of things, and not a thing and its owner."""
     last, other = x.split()[-1], y.split()[-1]
     bare = not x.startswith("the ") and not y.startswith("the ") and x == x.lower() and y == y.lower()
-    bare = bare and " of " not in x + y  # "pounds of apples" against "grapes" are pounds of both
+    bare = bare and " of " not in x + y  # in "pounds of apples than grapes" both are pounds
     both = bare and is_plural(x) and is_plural(y) and x != y
     return both and (last in _PERSON_PLURALS) == (other in _PERSON_PLURALS) and not {last, other} & UNITS
 
 
 def built_alike(x: str, y: str) -> bool:
-    """Tell whether two phrases have the same build: "cost price" and "selling price", not "red" and "blue balls"."""
+    """Return True if two phrases have the same form: "cost price" and "selling price", not "red" and "blue balls"."""
     short = [re.sub(r"^the ", "", each, flags=re.I).split() for each in (x, y)]
     if len(short[0]) != len(short[1]) or short[0] == short[1]:
         return False
@@ -156,7 +156,7 @@ def built_alike(x: str, y: str) -> bool:
 
 
 def exchanged(x: str, link: str, y: str) -> str:
-    """Exchange two sides, and leave what belongs to both where it is (red to blue balls)."""
+    """Exchange two sides; keep shared words in place (red to blue balls)."""
     shared = re.match(r"(?:the )?numbers? of ", x, re.I)
     if shared and not re.match(r"(?:the )?number of ", y, re.I) and " of " not in y:
         return f"{shared[0]}{y}{link}{x[shared.end() :]}"
@@ -168,7 +168,7 @@ def exchanged(x: str, link: str, y: str) -> str:
 
 
 def measured_alike(a: str, b: str, *, of: bool) -> bool:
-    """Tell whether one thing can be so many times the other: two sides, two prices, two people's ages."""
+    """Return True if one can be a multiple of the other: two sides, two prices, two people's ages."""
     a, b = a.lower(), b.lower()
     if of:
         return " of " not in a + b and "'" not in a + b and a.startswith("the ") == b.startswith("the ")
@@ -184,9 +184,9 @@ def measured_alike(a: str, b: str, *, of: bool) -> bool:
 
 
 def pronouns_stay(problem: Problem, end: int, a: str, b: str) -> bool:
-    """Tell whether no later pronoun can change the one it stands for when the subject of this clause changes."""
+    """Return True if exchanging the subject of a clause does not change the meaning of a later pronoun."""
     if _SIZES.search(a):
-        return True  # "it" is the rectangle, whichever of its sides comes first
+        return True  # "it" means the rectangle, whichever side comes first
     known = [people().get(each.title()) for each in (a, b)]
     if sorted(filter(None, known)) == ["f", "m"]:
         return True
@@ -194,19 +194,19 @@ def pronouns_stay(problem: Problem, end: int, a: str, b: str) -> bool:
     whose, _, kin = b.lower().partition(" ")
     if (whose, kin) in _OTHER_GENDER or (kin in {"son", "daughter"} and b.lower() in rest.lower()):
         return True
-    # the "it" of "how long does it take" stands for nothing
+    # the "it" of "how long does it take" has no antecedent
     thing = r"|its|this|it(?! (?:takes?|took|would take|will take|be)\b)"
     found = re.search(rf"\b(?:{_POINTING}{'' if all(known) else thing})\b", rest, re.I)
     if found is None:
         return True
     if found[0].lower() in {"it", "its"} and re.search(r"\b(?:work|job|task|tank)\b", rest[: found.start()], re.I):
         return True
-    # a name in between is what the pronoun stands for
+    # a name in between is the antecedent
     return any(end <= entity.start < end + found.start() for entity in problem.entities)
 
 
 def pointed_at(problem: Problem, end: int) -> bool:
-    """Tell whether the rest of the sentence or the next one says "they" or the like."""
+    """Return True if the rest of the sentence or the next one has "they" or a similar word."""
     after = [sentence.end for sentence in problem.sentences if sentence.end > end][:2]
     rest = problem.text[end : after[-1]] if after else ""
     return bool(re.search(r"\b(?:they|them|these|those|latter|former)\b", rest, re.I))

@@ -1,4 +1,4 @@
-"""The words and the patterns of relations that can be said from either side."""
+"""List the words and patterns of relations that can be stated from either side."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPPOSITES = {
     "richer": "poorer",
 }
 TURNED = {**{b: a for a, b in _OPPOSITES.items()}, **_OPPOSITES, "elder": "younger", "smaller": "larger"}
-# what is measured, not counted: 5 miles less, not fewer
+# nouns for amounts, which take "less" and not "fewer"
 UNITS = frozenset(
     "year years month months week weeks day days hour hours minute minutes second seconds km kilometers kilometres m "
     "meters metres cm centimeters miles mile feet foot inches inch kg kgs kilograms grams pounds pound ounces dollars "
@@ -33,19 +33,19 @@ UNITS = frozenset(
 )
 COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 PARTS = dict(enumerate("half third quarter fifth sixth seventh eighth ninth tenth".split(), start=2))
-# how the other side may be brought in before the clause
+# phrases that put the other side before the clause
 BESIDE = tuple(
     "compared with|compared to|in comparison with|in comparison to|as compared with|as compared to|"
     "when compared with|when compared to|relative to|by comparison with|set against|measured against".split("|")
 )
-# verbs with a subject in the singular alone
+# verbs with a singular subject
 SINGULAR_VERBS = (
     "is|has|weighs|costs|earns|scores|runs|drives|travels|walks|swims|reads|sells|makes|gets|owns|buys|eats|takes|"
     "works|spends|saves|collects|receives|contains|finishes|produces|lives|pays|invests|needs|uses|bakes|plants|picks|"
     "drinks|lasts|charges|grows|jumps|moves|types|writes|cooks|sleeps|leaves|starts|arrives|departs|gives|lends|beats|"
     "defeats|borrows|does"
 )
-# other verbs: those of the past and of the future, and plural ones
+# verbs in the past or future, and plural forms
 OTHER_VERBS = (
     "was|will be|had|weighed|cost|earned|scored|ran|drove|travell?ed|walked|swam|read|sold|made|got|owned|bought|ate|"
     "took|worked|spent|saved|collected|received|contained|finished|produced|paid|caught|won|found|picked|baked|"
@@ -59,7 +59,7 @@ _VERB = (
 _NUMBER_WORD = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|a hundred"
 )
-# words that no name of a party has in it
+# words that cannot be part of a party's name
 _STOP = (
     "if|that|and|or|but|while|when|who|whom|which|whose|is|are|was|were|has|had|have|than|as|then|there|it|they|this|"
     "these|those|we|you|i|what|how|each|every|both|all|other|others|another|not|by|with|at|from|to|for|in|on|half|"
@@ -90,7 +90,7 @@ _NEXT = (
     rf"(?!(?:{SINGULAR_VERBS}|{OTHER_VERBS})\b){_WORD} (?:{_WORD} )?(?:{SINGULAR_VERBS}|{OTHER_VERBS}|can) "
     r"(?!together\b|combined\b|put\b)"
 )
-# a clause ends at a stop, before a question, or before a conjunction with a subject and a verb of its own
+# a clause ends at a full stop, before a question, or before a conjunction with its own subject and verb
 _END = (
     rf"(?=\s*(?:[.;?!](?!\d)|$)|,? (?:how|what|find|calculate)\b|, then\b|,? (?:and|but|while) {_NEXT}|"
     r",? and (?:the (?:sum|total|difference|product)|together|if|their|they|there)\b)"
@@ -98,7 +98,7 @@ _END = (
 _MONEY = (
     rf"(?:(?:{SIGN_PATTERN}|rs\.?) ?)?\d[\d,]*(?:\.\d+)?(?: (?:dollars|rupees|cents|each|apiece|years?|months?|days?))*"
 )
-# whose it is would have to be said anew from the other side
+# "his", "her" and "its" would mean the other party after the exchange
 _THING = (
     rf"(?P<thing>(?:{_PURE_AMOUNT}|(?:a|an|the) {_WORD})"
     rf"(?: (?!(?:his|her|its)\b)(?:of (?:the )?(?!(?:his|her|its)\b))?{_WORD}){{0,3}}?)"

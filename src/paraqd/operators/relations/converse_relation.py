@@ -1,4 +1,4 @@
-"""A relation said from its other side."""
+"""State a relation from the other side."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from paraqd.reading import Problem
 
 
 class ConverseRelation(Operator):
-    """Turns a relation round with both its sides: Ann has 5 more than Bob → Bob has 5 fewer than Ann."""
+    """Reverse a relation and its two sides: Ann has 5 more than Bob → Bob has 5 fewer than Ann."""
 
     name = "ConverseRelation"
     polarity = "valid"
     changes = frozenset({"relations", "pronouns", "order", "wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Turn one relation; None where none can be turned for sure."""
+        """Reverse one relation; return None if none can be reversed safely."""
         del resources
         found = [each for each in find(problem) if each.right]
         if not found:

@@ -1,8 +1,8 @@
-"""Relations that can be said from either side: Ann has 5 more than Bob, Bob has 5 fewer than Ann.
+"""Find relations that can be stated from either side: Ann has 5 more than Bob, Bob has 5 fewer than Ann.
 
-Each finder reads patterns of one sort and gives the clause as said from the other side (``right``), and as it reads
-when only half of that is done (``broken``). A clause is taken whole, from the beginning of its subject to its end:
-anything in it that the pattern does not know stops the finder, since it may belong to one of the two sides only.
+Each finder uses patterns of one kind. It returns the clause stated from the other side (``right``) and the clause with
+only half of that change (``broken``). A pattern must match the whole clause, because unknown words may belong to only
+one of the two sides.
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ from paraqd.operators.relations.converse_parties import (
 from paraqd.reading import Problem
 from paraqd.reading.name_lists import people
 
-Ways = tuple[tuple[str, ...], ...]  # groups of wordings, each group as likely as the next
+Ways = tuple[tuple[str, ...], ...]  # groups of wordings; each group is equally likely
 
 
 @dataclass(frozen=True)
 class Converse:
-    """A clause that can be turned: where it stands, its two parties, and how it reads turned well and badly."""
+    """A clause that can be reversed: its span, its two parties, and its reversed forms, correct and incorrect."""
 
     start: int
     end: int
     parties: tuple[str, str]
     right: Ways
     broken: Ways
-    plain: bool = False  # the clause alone tells the two apart: it is the question, or gives a number of one
+    # the clause itself distinguishes the parties: it is the question, or has a number for one of them
+    plain: bool = False
 
 
 def find(problem: Problem) -> list[Converse]:
-    """Return every clause of a problem that can be turned for sure, in order.
+    """Return every clause of a problem that can be reversed safely, in order.
 
     >>> from paraqd.reading import read
     >>> [each.right[0] for each in find(read("Ann is 5 years older than Bob. Bob is 7. How old is Ann?"))]
@@ -58,9 +59,9 @@ def find(problem: Problem) -> list[Converse]:
 
 
 def tells_apart(problem: Problem, converse: Converse) -> bool:
-    """Tell whether the rest of the text says or asks something of one party alone.
+    """Return True if the rest of the text states or asks something about only one of the parties.
 
-    Without that, the two are told apart by their names only, and exchanging them changes nothing.
+    Otherwise they differ only by their names, and exchanging them changes nothing.
     """
     if converse.plain:
         return True
@@ -99,17 +100,17 @@ def _one_and_other(problem: Problem) -> Iterator[Converse]:
         turned = _opposite(match["word"].lower(), match["what"].strip(), match["amount"], match["a"].strip())
         rest = problem.text[: match.start()] + problem.text[match.end() :]
         if re.search(r"\b(?:other|another|first|second)\b", rest, re.I):
-            continue  # which of the two that is depends on the word
+            continue  # the reversed word would change which of the two is meant
         if turned and not (match["word"].lower() in patterns.TURNED and match["what"]):
-            # with "one" and "the other" for parties the word alone is turned, and nothing can be broken
+            # with the parties "one" and "the other", only the word is reversed, and there is no broken form
             yield Converse(match.start("word"), match.end("word"), ("one", "other"), (turned,), ())
 
 
 def _races(problem: Problem) -> Iterator[Converse]:
-    """Find who came so long before whom, and who beat whom by how much."""
+    """Find who came before whom, and who beat whom, and by how much."""
     for match in _each(patterns.WHEN, problem):
         event = match["b"].lower().startswith(("the ", "a ")) and not match["a"].lower().startswith(("the ", "a "))
-        if not event:  # "2 days before the end" has no other side
+        if not event:  # "2 days before the end" has no second party
             turned = tuple(f"{match['amount']} {word}" for word in patterns.BEFORE_AFTER[match["word"].lower()])
             same = f"{match['amount']} {match['word']}"
             yield from _both(problem, match, same, turned, "", extra=match["where"])
@@ -138,7 +139,7 @@ def _givings(problem: Problem) -> Iterator[Converse]:
 
 
 def _sorts(problem: Problem) -> Iterator[Converse]:
-    """Find two sorts of things of one owner: 5 more pens than pencils, twice as many pens as pencils."""
+    """Find two sorts of things with one owner: 5 more pens than pencils, twice as many pens as pencils."""
     for match in patterns.MORE_SORTS.finditer(problem.text):
         x, y, word, amount = match["x"], match["y"], match["word"], match["amount"]
         turned = "fewer" if word == "more" else "more"
@@ -176,7 +177,7 @@ def _ratios(problem: Problem) -> Iterator[Converse]:
             right = ((f"{turned}{mid}{n}{colon}{m}",),)
             yield Converse(match.start("x"), match.end(), (match["x"], match["y"]), right, (wrong,))
     for match in patterns.RATIO_ASKED.finditer(text):
-        # the ratio of the other to the one is another answer: only the twin that changes the question can use this
+        # the reversed ratio has another answer, so there is only a broken form
         x, y = match["x"], match["y"]
         yield Converse(match.start("x"), match.end(), (x, y), (), ((exchanged(x, " to ", y),),), plain=True)
 
@@ -185,7 +186,7 @@ def _questions(problem: Problem) -> Iterator[Converse]:
     for match in patterns.ASK_PARTIES.finditer(problem.text):
         a, b, verb, base, how = (match[name] for name in ("a", "b", "verb", "base", "how"))
         if verb.lower() in {"is", "was", "are", "were"}:
-            a, base = a + base, ""  # the second word of a name, no verb
+            a, base = a + base, ""  # the second word of a name, not a verb
         word, what = match["word"].lower(), match["what"].strip()
         sides = turned_parties(problem, a, b, verb.lower())
         turned = _opposite(word, what, match["much"], a)
@@ -208,7 +209,7 @@ def _questions(problem: Problem) -> Iterator[Converse]:
 
 
 def _names_again(rest: str) -> bool:
-    """Tell whether every other ratio names its sides: one that does not keeps the order of this one."""
+    """Return True if every other ratio names its sides; one that does not relies on the order of this one."""
     ratios = [found.start() for found in re.finditer(r"\bratio\b", rest, re.I)]
     figures = re.findall(r"\d\s?:\s?\d|\d to \d", rest)
     return (
@@ -219,7 +220,7 @@ def _names_again(rest: str) -> bool:
 
 
 def _each(pattern: re.Pattern[str], problem: Problem) -> Iterator[re.Match[str]]:
-    """Return the matches whose subject is whole: that of "Tom and Ann sold" and of "Mrs. Lee sold" is not."""
+    """Yield the matches with a complete subject, unlike those in "Tom and Ann sold" and "Mrs. Lee sold"."""
     for match in pattern.finditer(problem.text):
         before, lead = problem.text[: match.start("a")].rstrip(), match["lead"].strip().lower()
         if re.search(r"\b(?:mr|mrs|ms|dr|rs|st|no)\.$", before, re.I):
@@ -235,9 +236,9 @@ def _each(pattern: re.Pattern[str], problem: Problem) -> Iterator[re.Match[str]]
 def _both(
     problem: Problem, match: re.Match[str], same: str, turned: tuple[str, ...], link: str, extra: str = ""
 ) -> Iterator[Converse]:
-    """Write a comparison from either side, plainly and with the other side brought in first."""
+    """Yield a comparison in both directions, also with the other side first."""
     verb, joint = match["verb"], f" {link} " if link else " "
-    # "than Ann is", but not "than its length is", nor "than he is is"
+    # "than Ann is", but not "than its length is" or "than he is is"
     short = (
         not match["b"].lower().startswith(("its ", "his ", "her "))
         and len(match["a"].split()) < 3
@@ -268,9 +269,9 @@ def _written(
     right_fronted: Sequence[str] = (),
     wrong_fronted: Sequence[str] = (),
 ) -> Iterator[Converse]:
-    """Fill the parties in: a and b as they are, x for b as the subject and y for a as the object.
+    """Fill in the parties: a and b unchanged, x for b as the subject, and y for a as the object.
 
-    The first letter is a capital where the clause begins a sentence. Nothing comes where the parties are not sure.
+    A clause at the start of a sentence gets a capital. Yield nothing if the parties are not certain.
     """
     a, b, verb = match["a"], match["b"], match["verb"].split()[0].lower()
     sides = turned_parties(problem, a, b, verb)
@@ -295,7 +296,7 @@ def _relation(amount: str, word: str, what: str) -> str:
 
 
 def _opposite(word: str, what: str, amount: str, party: str) -> tuple[str, ...]:
-    """Return the words that say the comparison from the other side; none where it depends."""
+    """Return the words for the comparison from the other side; empty if they depend on the context."""
     if word == "more expensive":
         return ("cheaper", "less expensive")
     if word == "shorter":
@@ -312,7 +313,7 @@ def _opposite(word: str, what: str, amount: str, party: str) -> tuple[str, ...]:
 
 
 def _inverse(times: str) -> tuple[str, ...]:
-    """Return how many times the other is: twice → half, 3 times → a third.
+    """Return the inverse of a multiple: twice → half, 3 times → a third.
 
     >>> _inverse("three times")
     ('one third', 'a third', '1/3')

@@ -1,4 +1,4 @@
-"""A relation turned round: more into fewer, before into after, bought into sold."""
+"""Reverse a relation: more to fewer, before to after, bought to sold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
-# (pattern, replacement); the pattern's guards keep fixed phrases out ("more or less", "no longer", "least common")
+# (pattern, replacement); guards in the patterns exclude fixed phrases ("more or less", "no longer", "least common")
 _TABLE: tuple[tuple[str, str], ...] = (
     (r"(?<!or )(?<!once )(?<!any )more than", "less than"),
     (r"(?<!or )less than\b(?! or)", "more than"),
@@ -88,7 +88,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
 _FLIPS = tuple(
     (re.compile(rf"\b(?:{pattern})" + ("" if new.endswith(" ") else r"(?!\w)"), re.I), new) for pattern, new in _TABLE
 )
-# places where a listed word says nothing about the mathematics
+# places where a listed word has no mathematical meaning
 _GUARDS = re.compile(
     r"more or less|no longer|no sooner|least common|greatest common|common multiple|highest common|the following|"
     r"(?:given|shown|listed|figure|options) (?:below|above)|below:|above figure|day before yesterday|"
@@ -98,7 +98,7 @@ _GUARDS = re.compile(
 
 
 class RelationFlip(Operator):
-    """Turns one relation round: more → fewer, before → after, bought → sold, upstream → downstream."""
+    """Reverse one relation: more → fewer, before → after, bought → sold, upstream → downstream."""
 
     name = "RelationFlip"
     polarity = "invalid"
@@ -106,7 +106,7 @@ class RelationFlip(Operator):
     changes = frozenset({"relations"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Turn one relation round; None where the text has none of the table."""
+        """Reverse one relation; return None if the text has none from the table."""
         del resources
         text = problem.text
         blocked = [match.span() for match in _GUARDS.finditer(text)]

@@ -1,4 +1,4 @@
-"""One small word replaced so that the problem is another: each, by, of the remaining, at least, twice."""
+"""Replace one small word so that the problem changes: each, by, of the remaining, at least, twice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MACROS = {
     "{n}": r"(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)",
     "{whole}": "(?! ?50 ?%| 50 per| 1/2| half)",  # reduced by a half and reduced to a half are the same
 }
-# pattern => what may stand for it; the guards keep to places where the word carries the mathematics
+# pattern => replacements; guards limit each pattern to places where the word has a mathematical meaning
 _TABLE = r"""
 (?<=\d )each(?=[.,;?]| and (?:\d|the\b|a\b)) => altogether / in total / in all / combined
 ({amount} (?!feet|foot|inch|m |cm|meters)[a-z]+) each(?=[.,;?]) => \1 altogether / \1 in total / \1 in all / \1 combined
@@ -106,7 +106,7 @@ ENTRIES = _entries()
 
 
 class SmallWordChange(Operator):
-    """Changes one small word that the mathematics hangs on: $5 each → $5 in all, increased by 20 → increased to 20."""
+    """Change one small word that decides the answer: $5 each → $5 in all, increased by 20 → increased to 20."""
 
     name = "SmallWordChange"
     polarity = "invalid"
@@ -114,7 +114,7 @@ class SmallWordChange(Operator):
     changes = frozenset({"relations", "numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Change one word, each kind of change as likely as the others; None where there is none of the table."""
+        """Change one word; every kind of change is equally likely. Return None if no pattern matches."""
         del resources
         found = [(there, new) for pattern, new in ENTRIES if (there := _matches(problem, pattern))]
         if not found:
@@ -128,7 +128,7 @@ class SmallWordChange(Operator):
 
 
 def _matches(problem: Problem, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-    """Find the places in sentences that ask or hold a number: elsewhere the word may be idle."""
+    """Return the matches in sentences with a question or a number; elsewhere the word may not matter."""
     found = []
     for match in pattern.finditer(problem.text):
         around = next((s for s in problem.sentences if s.start <= match.start() < s.end), None)

@@ -1,1 +1,1 @@
-"""Rewording by rule: edits over a dependency parse, one file per family."""
+"""Reword problems by rules: edits on a dependency parse, one family per file."""

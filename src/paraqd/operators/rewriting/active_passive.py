@@ -1,4 +1,4 @@
-"""fa ActivePassive: active clauses made passive and passive ones active; the question stays the same."""
+"""Change active clauses to passive ones and passive to active (fa)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ _GRAMMAR = "generator.fa.grammar"
 
 
 class ActivePassive(Operator):
-    """Changes the voice of clauses (fa, valid).
+    """Change the voice of clauses (fa).
 
-    Where a model that does so is given (``generator.fa.passive``, then, if given, ``generator.fa.grammar`` to mend
-    the grammar), it is asked sentence by sentence, as in the paper. Without one, rules over the dependency parse
-    turn every clause of a clean shape, and nothing else. An output whose quantities differ from the question's is
-    dropped and counted.
+    If a model is given (``generator.fa.passive``, and optionally ``generator.fa.grammar`` to correct the grammar), it
+    changes one sentence at a time, as in the paper. Otherwise, rules on the dependency parse change every clause with a
+    simple structure. An output with other quantities than the question is discarded and counted.
     """
 
     name: ClassVar[str] = "ActivePassive"
@@ -39,13 +38,13 @@ class ActivePassive(Operator):
         self.decoding = decoding
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the problem in the other voice, or None where no clause can be turned."""
+        """Return the problem in the other voice, or None if no clause can be changed."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Turn many problems; they are parsed together."""
+        """Change many problems; they are parsed together."""
         generator = _generator(resources)
         if generator is not None:
             outputs = self._by_model(generator, problems, rngs, resources)
@@ -58,7 +57,7 @@ class ActivePassive(Operator):
         ]
 
     def source_model(self, resources: Resources) -> str:
-        """Name the models, if any; empty for the rules."""
+        """Return the names of the models; empty for the rules."""
         models = [model for model in (_generator(resources), resources.get(_GRAMMAR)) if model is not None]
         return " ".join(str(model.name) for model in models) if _generator(resources) is not None else ""
 
@@ -73,7 +72,7 @@ class ActivePassive(Operator):
         sentences = [sentences_of(problem) for problem in problems]
         for model in filter(None, (generator, resources.get(_GRAMMAR))):
             answers = ask(model, sentences, seeds=seeds, decoding=self.decoding)
-            # a sentence that does not come back stays as it was: nothing may be lost
+            # a sentence without an output stays unchanged, so that nothing is lost
             sentences = [
                 [found[0] if found else old for old, found in zip(group, candidates, strict=True)]
                 for group, candidates in zip(sentences, answers, strict=True)

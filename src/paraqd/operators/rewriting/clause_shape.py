@@ -1,4 +1,4 @@
-"""Whether a clause is of the clean shape that a change of voice needs."""
+"""Check that a clause has the simple structure that a change of voice needs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NOT_OBJECTS = {
 
 
 def clean_clause(verb: Any) -> bool:
-    """Whether a verb heads a plain finite clause, on its own or after *if*, *when*, *and* and the like."""
+    """Return True if a verb heads a simple finite clause, alone or after *if*, *when*, *and* and the like."""
     if verb.dep_ == "advcl":
         if not _marked(verb):
             return False
@@ -71,7 +71,8 @@ def _clean_child(child: Any, verb: Any) -> bool:
         return bool(child.i < verb.i)
     if child.dep_ == "advcl":
         return _marked(child)
-    if child.dep_ == "prep" and child.i > verb.i:  # not stranded, nor *before crying*, whose subject is understood
+    # not without its object, and not *before crying*, which has no subject
+    if child.dep_ == "prep" and child.i > verb.i:
         return bool(children(child, "pobj"))
     return bool(child.dep_ != "dative" or child.tag_ == "IN" or child.i < verb.i)
 
@@ -81,7 +82,7 @@ def _marked(clause: Any) -> bool:
 
 
 def _continued(verb: Any) -> bool:
-    """Whether the next sentence goes on with this one's subject or verb (*… for $5. And sold it …*)."""
+    """Return True if the next sentence continues the subject or verb of this one (*… for $5. And sold it …*)."""
     end = verb.sent.end
     if end >= len(verb.doc):
         return False
@@ -90,11 +91,11 @@ def _continued(verb: Any) -> bool:
 
 
 def movable(head: Any) -> bool:
-    """Whether a noun phrase can change places: nothing in it points back, compares or asks."""
+    """Return True if a noun phrase can be moved: it does not refer back, compare or ask."""
     words = {token.lower_ for token in head.subtree}
     if words & (POSSESSIVE | REFLEXIVE | COMPARING | FOCUS | INTERROGATIVE | {"every", "per"}) or not is_plain(head):
         return False
-    # *gave Ann 5 pens* is two phrases, even where the parser sees one
+    # *gave Ann 5 pens* has two phrases, even if the parser finds one
     return not any(
         token.tag_ == "CD" and token.nbor(-1).pos_ in ("NOUN", "PROPN", "PRON")
         for token in head.subtree
@@ -103,7 +104,7 @@ def movable(head: Any) -> bool:
 
 
 def good_subject(head: Any) -> bool:
-    """Whether a subject can become *by* and its object form."""
+    """Return True if a subject can become *by* and its object form."""
     if head.lower_ in _NOT_SUBJECTS or head.tag_ not in (*NOUN_TAGS, "PRP"):
         return False
     if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # *he and Ann*
@@ -113,7 +114,7 @@ def good_subject(head: Any) -> bool:
 
 
 def good_object(head: Any, lemma: str) -> bool:
-    """Whether an object of this verb can become the subject of a passive."""
+    """Return True if an object of this verb can become the subject of a passive."""
     if head.lower_ in ("it", "them"):
         return True
     if is_money(head):
@@ -129,17 +130,17 @@ def good_object(head: Any, lemma: str) -> bool:
 
 
 def follows_well(verb: Any, after: int) -> bool:
-    """Whether what comes after the clause's core hangs on the verb, so that it may stay where it is."""
+    """Return True if the words after the core of the clause depend on the verb, so that they can stay in place."""
     doc = verb.doc
     stop = min([conj.left_edge.i for conj in children(verb, "conj") if conj.i > verb.i] + [verb.right_edge.i + 1])
     rest = doc[after:stop]
     while len(rest) and (rest[-1].is_punct or (rest[-1].tag_ == "CC" and rest[-1].head == verb)):
         rest = rest[:-1]
-    # a coordination in there may be a clause whose verb is left out: *… in 8 hours and pipe B in 4 hours*
+    # a coordination may be a clause without a verb: *… in 8 hours and pipe B in 4 hours*
     if any(token.tag_ == "CC" or token.text == "," or token.lower_ in FOCUS - {"each"} for token in rest):
         return False
     if len(rest) > 1 and rest[0].lower_ == "to" and rest[1].tag_ != "VB" and verb.lemma_ not in _GIVING:
-        return False  # *bought tickets to the show*: the show is the tickets'
+        return False  # in *bought tickets to the show*, the show belongs to the tickets
     if len(rest):
         return rest[0].lower_ in _ADVERBIAL or "npadvmod" in (rest[0].dep_, rest[0].head.dep_)
     following = doc[after] if after < len(doc) and not doc[after].is_sent_start else None
@@ -151,7 +152,7 @@ def follows_well(verb: Any, after: int) -> bool:
 
 
 def _main_starts(verb: Any, i: int) -> bool:
-    """Whether the main clause starts after an *if* clause, and not a further member of a list."""
+    """Return True if the main clause starts after an *if* clause, and not another member of a list."""
     if i >= len(verb.doc):
         return False
     if verb.doc[i].lower_ in ("how", "what", "which", "find", "then", "in", "at", "by", "calculate", "determine"):
@@ -161,7 +162,7 @@ def _main_starts(verb: Any, i: int) -> bool:
 
 
 def starts_well(verb: Any, start: int) -> bool:
-    """Whether the clause starts with the subject at ``start``, so that the subject is not half of a longer one."""
+    """Return True if the clause starts with the subject at ``start``, which is then not part of a longer one."""
     if verb.doc[start].is_sent_start:
         return True
     before = verb.doc[start - 1]
@@ -171,7 +172,7 @@ def starts_well(verb: Any, start: int) -> bool:
 
 
 def agrees(subject: Any, first: Any) -> bool:
-    """Whether subject and finite verb agree: if they do not, the parse or the sentence is wrong."""
+    """Return True if subject and verb agree; otherwise the parse or the sentence is wrong."""
     plural = is_plural(subject)
     if plural is None:
         return False
@@ -183,7 +184,7 @@ def agrees(subject: Any, first: Any) -> bool:
 
 
 def distributes(subject: Any, thing: Any, auxiliaries: list[Any]) -> bool:
-    """Whether *three customers bought two melons* may mean two each, which the passive would hide."""
+    """Return True if *three customers bought two melons* may mean two each, which the passive would hide."""
     if is_money(thing):
         return is_plural(subject) is not False
     if subject.tag_ not in ("NNS", "NNPS") or any(aux.lower_ in ("can", "could") for aux in auxiliaries):

@@ -1,4 +1,4 @@
-"""*If C, Q?* in other words: *Q if C?*, *Suppose that C. Q?*, *Given that C, Q?*."""
+"""Reword *If C, Q?*: *Q if C?*, *Suppose that C. Q?*, *Given that C, Q?*."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Condition(NamedTuple):
 
 
 def condition_edits(document: Document) -> list[Edit]:
-    """Return the ways to put each condition otherwise; those of one sentence exclude one another."""
+    """Return the rewordings of each condition; those of one sentence exclude one another."""
     edits: list[Edit] = []
     for number, (first, _) in enumerate(document.sentences):
         found = _leading(document, first)
@@ -40,7 +40,7 @@ def condition_edits(document: Document) -> list[Edit]:
 
 
 def unsafe(words: list[str]) -> bool:
-    """Whether a sentence holds quotations, brackets, or two sentences run together (*time?Then*)."""
+    """Return True if a sentence has quotations or brackets, or is two sentences without a space (*time?Then*)."""
     return bool(set(words) & _UNSAFE) or any("?" in word and len(word) > 1 for word in words)
 
 
@@ -64,7 +64,7 @@ def _leading(document: Document, first: int) -> Condition | None:
 
 
 def _starts_main(doc: Any, first: int, main: int, end: int) -> bool:
-    """Whether the main clause, a question or a request, starts here."""
+    """Return True if the main clause, a question or a request, starts here."""
     token = doc[main]
     if doc[main - 2 if doc[main - 1].lower_ == "then" else main - 1].i - first < 4 or _aside(doc, first, main):
         return False
@@ -76,19 +76,19 @@ def _starts_main(doc: Any, first: int, main: int, end: int) -> bool:
         return bool(token.tag_ in ("VB", "VBP"))
     if token.lower_ in ("in", "at", "by", "for"):
         return bool(doc[main + 1].lower_ in ("what", "how", "which"))
-    # *the ratio is?*: a subject whose verb ends the sentence
+    # *the ratio is?*: a subject with its verb at the end of the sentence
     verb = doc[end - 1]
     return bool(verb.lower_ in ("is", "are", "was", "were") and doc[main : end - 1].root.head == verb)
 
 
 def _aside(doc: Any, first: int, main: int) -> bool:
-    """Whether a short phrase between commas stands before the main clause: *…, at most, how many …*."""
+    """Return True if a short phrase between commas precedes the main clause: *…, at most, how many …*."""
     commas = [i for i in range(first, main) if doc[i].text == ","]
     return len(commas) > 1 and commas[-1] - commas[-2] < 4 and doc[commas[-2] + 1].tag_ in ("IN", "RB")
 
 
 def _finite(clause: Any) -> bool:
-    """Whether a stretch is one whole finite clause."""
+    """Return True if the tokens are one complete finite clause."""
     return any(t.tag_ in ("VBZ", "VBP", "VBD", "MD") for t in clause) and any(
         t.dep_ in ("nsubj", "nsubjpass", "expl") for t in clause
     )
@@ -101,7 +101,7 @@ def _real(document: Document, found: Condition) -> bool:
 
 
 def _restated(document: Document, found: Condition, number: int) -> list[Edit]:
-    """Turn *If C, Q?* into *Suppose that C. Q?*, *Given that C, Q?*."""
+    """Turn *If C, Q?* into *Suppose that C. Q?* and *Given that C, Q?*."""
     given = document.doc[found.start : found.start + 3]
     if not _real(document, found) or given[-1].lower_ in ("assumed", "given", "known", "supposed"):
         return []

@@ -1,8 +1,7 @@
-"""A parsed problem: spaCy's analysis of a tidied copy of the words, with the places where they stand in the text.
+"""Parse a problem with spaCy, from a cleaned copy of its words, and keep their spans in the text.
 
-The parser was trained on news. A copy in which a rupee sign is a dollar sign, ``km / hr`` is one word and lower-case
-names have their capital is parsed far better than the text as it is; since every token keeps its own span, the
-edits still fall on the original characters.
+The parser was trained on news. It works far better on a copy in which a rupee sign is a dollar sign, ``km / hr`` is one
+word and lower-case names have a capital. Every token keeps its original span, so edits apply to the original text.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from paraqd.reading import Problem
 from paraqd.reading.name_lists import common_names
 from paraqd.reading.numerals import CARDINAL_START
 
-_KEPT = "_rewriting_document"  # the name under which a problem keeps its document
-MAX_CHARACTERS = 5000  # no word problem is longer, and a parse takes memory in proportion
+_KEPT = "_rewriting_document"  # the attribute of a problem that holds its document
+MAX_CHARACTERS = 5000  # word problems are shorter, and the memory for a parse grows with the length
 
 _FIRST_NAMES = common_names() | {"anu", "lara", "sheela"}
 _VERBS_AFTER_A = (
@@ -27,7 +26,7 @@ _VERBS_AFTER_A = (
     "runs|beats|completes|completed|finishes|finished|receives|received|contributes|contributed|to|lends|lent|"
     "borrows|borrowed|walks|travels|spends|owes|needs|must|may|should|puts|put"
 )
-# the letter as the name of a person, which the parser takes for the article
+# a letter as a name, which the parser mistakes for the article
 _NAMED_A = re.compile(rf"[Aa](?=(?: and| or|,| &) ?[BbCc]\b|['’]s\b| ['’] ?s\b| (?:{_VERBS_AFTER_A})\b)")
 _LETTER_A = re.compile(
     rf"(?<![\w.'’/^*+=-])(?:(?:{_NAMED_A.pattern})"
@@ -50,7 +49,7 @@ _SPECIAL: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (_LETTER_A, _PERSON_A),
 )
-# *10 p. m. every day*, *the l. c. m. of*: letters with full stops, after which a sentence hardly ever ends
+# *10 p. m. every day*, *the l. c. m. of*: a sentence hardly ever ends after such abbreviations
 _ABBREVIATED = re.compile(r"\b[a-z]\. ?[a-z]\.\s*\Z")
 _UNIT_STOP = re.compile(
     r"\b(?:hrs?|mins?|secs?|kms?|cms?|mtrs?|mts?|kgs?|gms?|ltrs?|ft|sq|nos?|yrs?|approx)\.\s*\Z", re.I
@@ -62,7 +61,7 @@ _STARTERS = frozenset(
 
 
 def _really_ends(text: str, start: int) -> bool:
-    """Whether a sentence really starts here, and no abbreviation was taken for the end of one."""
+    """Return True if a sentence really starts here, and not after the full stop of an abbreviation."""
     before = max(0, start - 9)
     if _ABBREVIATED.search(text, before, start):
         return False
@@ -100,8 +99,8 @@ def _pieces(nlp: Any, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _words(nlp: Any, problem: Problem) -> list[tuple[int, int, str]]:
-    """Cut the text into (start, end, word for the parser)."""
-    text = _SURROGATE.sub("\ufffd", problem.text)  # half a character, which spaCy cannot encode
+    """Split the text into (start, end, word for the parser)."""
+    text = _SURROGATE.sub("\ufffd", problem.text)  # half of a surrogate pair, which spaCy cannot encode
     lower_case = not any(character.isupper() for character in text)
     starts = {sentence.start for sentence in problem.sentences}
     stops = {sentence.end for sentence in problem.sentences}
@@ -120,7 +119,7 @@ def _words(nlp: Any, problem: Problem) -> list[tuple[int, int, str]]:
         position = max(position, words[-1][1] if words else 0)
         if position < end:
             words.append((position, end, text[position:end]))
-        if end in stops and end - words[-1][0] == 2 and text[end - 1] == ".":  # *… of B.*: no abbreviation
+        if end in stops and end - words[-1][0] == 2 and text[end - 1] == ".":  # *… of B.* is not an abbreviation
             words[-1:] = [(end - 2, end - 1, text[end - 2]), (end - 1, end, ".")]
     if lower_case:
         words = [
@@ -149,16 +148,17 @@ def _to_doc(nlp: Any, problem: Problem) -> tuple[Any, list[tuple[int, int]]]:
 
 
 def _worth_parsing(text: str) -> bool:
-    """Whether a text is neither blank nor too long nor SHOUTED, in which case no new word would fit in."""
-    if len(text) > MAX_CHARACTERS or not text.strip() or "\\" in text:  # a backslash: some markup
+    """Return True if a text is not blank, too long or entirely in capitals."""
+    if len(text) > MAX_CHARACTERS or not text.strip() or "\\" in text:  # a backslash means markup
         return False
     return sum(character.isupper() for character in text) <= sum(character.islower() for character in text)
 
 
 def parse(nlp: Any, problems: Sequence[Problem]) -> list[Document | None]:
-    """Parse many problems at once; None for one that cannot be edited (blank, too long, all in capitals).
+    """Parse many problems at once; the result is None for a problem that cannot be edited.
 
-    A document stays with its problem: several operators, and compositions of them, ask for the same parse.
+    A problem cannot be edited if it is blank, too long or entirely in capitals. Each document is stored with its
+    problem, because several operators need the same parse.
     """
     inputs = []
     result: list[Document | None] = [problem.__dict__.get(_KEPT) for problem in problems]
@@ -175,57 +175,57 @@ def parse(nlp: Any, problems: Sequence[Problem]) -> list[Document | None]:
 
 
 class Document:
-    """A text, its parse and where each token stands."""
+    """A text, its parse and the spans of its tokens."""
 
     def __init__(self, text: str, doc: Any, spans: Sequence[tuple[int, int]]) -> None:
         self.text = text
         self.doc = doc
         self.spans = spans
         self.sentences: list[tuple[int, int]] = [(s.start, s.end) for s in doc.sents]
-        self.named: frozenset[str] = frozenset()  # the words of the names that reading found
+        self.named: frozenset[str] = frozenset()  # the words of the names in the problem
         self._found: dict[Any, list[Any]] = {}
 
     def found_by(self, finder: Callable[[Document], list[Any]]) -> list[Any]:
-        """Return what a finder finds here; it searches once."""
+        """Return the edits of a finder; the finder runs once per document."""
         if finder not in self._found:
             self._found[finder] = finder(self)
         return self._found[finder]
 
     def start(self, i: int) -> int:
-        """Where token ``i`` starts in the text."""
+        """Return the start of token ``i`` in the text."""
         return self.spans[i][0]
 
     def end(self, i: int) -> int:
-        """Where token ``i`` ends in the text."""
+        """Return the end of token ``i`` in the text."""
         return self.spans[i][1]
 
     def surface(self, i: int, j: int) -> str:
-        """Return the original text of tokens ``i`` up to, not including, ``j``."""
+        """Return the original text of the tokens from ``i`` up to, but not including, ``j``."""
         return self.text[self.spans[i][0] : self.spans[j - 1][1]] if j > i else ""
 
     def ref(self, i: int, j: int, case: Case = "keep") -> Ref:
-        """Return a reference to tokens ``i`` up to, not including, ``j``."""
+        """Return a reference to the tokens from ``i`` up to, but not including, ``j``."""
         if case == "lower" and self.doc[i].text == _PERSON_A:
             case = "keep"
         return Ref(self.spans[i][0], self.spans[j - 1][1], case)
 
     def like(self, i: int) -> Case:
-        """Return the case that something put in the place of token ``i`` should have."""
+        """Return the case for a replacement of token ``i``."""
         first = self.text[self.spans[i][0]]
         capital = first.isupper() if first.isalpha() else self.upper
         return "upper" if self.doc[i].is_sent_start and capital else "keep"
 
     def cased(self, i: int, word: str) -> str:
-        """Return a new word for the place of token ``i``: with a capital where the old one had it."""
+        """Return a new word for token ``i``, with a capital if the old one has it."""
         return word[:1].upper() + word[1:] if self.like(i) == "upper" else word
 
     def sentence(self, i: int) -> int:
-        """Return the number of the sentence that token ``i`` is in."""
+        """Return the number of the sentence that contains token ``i``."""
         return next(n for n, (first, last) in enumerate(self.sentences) if first <= i < last)
 
     @cached_property
     def upper(self) -> bool:
-        """Whether sentences of this text start with a capital."""
+        """True if sentences of this text start with a capital."""
         return any(self.text[self.start(first)].isupper() for first, _ in self.sentences)
 
     @cached_property
@@ -249,7 +249,7 @@ class Document:
         return frozenset(word.rstrip(".") for word in names)
 
     def lower(self, text: str) -> str:
-        """Take the capital off a text that leaves the start of a sentence, unless it starts with a name."""
+        """Remove the capital of a text that is moved from the start of a sentence, unless it starts with a name."""
         match = re.match(r"[^\W\d_]+", text)
         if match is None:
             return text
@@ -273,7 +273,7 @@ _NEVER_NAMES = frozenset(
 
 
 def contiguous(token: Any) -> bool:
-    """Whether everything that hangs on a token stands in one stretch."""
+    """Return True if a token and everything that depends on it are contiguous."""
     return bool(sum(1 for _ in token.subtree) == token.right_edge.i - token.left_edge.i + 1)
 
 

@@ -1,7 +1,7 @@
-"""Edits that can be nested: a replacement is made of new text and of references to stretches of the old one.
+"""Define edits that can be nested: a replacement consists of new text and references to the old text.
 
-A clause that is moved is a ``Ref``, so that a synonym inside it, found on its own, still takes effect where the
-clause ends up. One parse of the text is therefore enough for any number of edits.
+A moved clause is a ``Ref``, so a synonym that was found inside it still takes effect at its new position. One parse of
+the text is therefore enough for any number of edits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Case = Literal["keep", "upper", "lower"]
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A stretch of the old text, with the case that its first letter should have in its new place."""
+    """A span of the old text, with the case of its first letter in its new position."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ Piece = str | Ref
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Put ``pieces`` in the place of ``text[start:end]``."""
+    """Replace ``text[start:end]`` by ``pieces``."""
 
     start: int
     end: int
@@ -38,8 +38,8 @@ class Replacement:
 class Edit:
     """Replacements that are made together or not at all.
 
-    ``family`` says what sort of edit it is. ``frames`` names the parts of the text whose build it changes (a
-    sentence, a question): at most one edit may change each, or readable clauses would turn into a tangle.
+    ``family`` is the kind of edit. ``frames`` names the parts of the text whose structure it changes (a sentence, a
+    question). At most one edit may change each of them, to keep the text readable.
     """
 
     family: str
@@ -48,12 +48,12 @@ class Edit:
 
     @classmethod
     def single(cls, family: str, start: int, end: int, *pieces: Piece, frames: Iterable[tuple[str, int]] = ()) -> Edit:
-        """Make an edit of one replacement."""
+        """Create an edit with one replacement."""
         return cls(family, (Replacement(start, end, pieces),), frozenset(frames))
 
 
 def _inside(inner: Replacement, outer: Replacement) -> bool:
-    """Whether ``inner`` lies in a stretch that ``outer`` takes over from the old text."""
+    """Return True if ``inner`` lies in a span that ``outer`` keeps from the old text."""
     return any(
         isinstance(piece, Ref) and piece.start <= inner.start and inner.end <= piece.end for piece in outer.pieces
     )
@@ -68,7 +68,7 @@ def _clash(a: Replacement, b: Replacement) -> bool:
 
 
 def compatible(edit: Edit, chosen: Sequence[Edit]) -> bool:
-    """Whether an edit can be made together with those already chosen."""
+    """Return True if an edit can be combined with those already chosen."""
     for other in chosen:
         if edit.frames & other.frames:
             return False
@@ -78,9 +78,9 @@ def compatible(edit: Edit, chosen: Sequence[Edit]) -> bool:
 
 
 def render(text: str, edits: Sequence[Edit], lower: Callable[[str], str]) -> str:
-    """Return the text after all the edits, which must be compatible with one another.
+    """Return the text after all edits, which must be compatible.
 
-    ``lower`` takes the capital off a stretch that leaves the start of a sentence (and knows names, which keep it).
+    ``lower`` removes the capital of a span that is moved from the start of a sentence, except for names.
 
     >>> swap = Edit.single("order", 0, 12, Ref(8, 12, "upper"), ", ", Ref(0, 7, "lower"))
     >>> word = Edit.single("synonym", 5, 7, "leave")
@@ -98,7 +98,7 @@ def _render(text: str, start: int, end: int, replacements: Sequence[Replacement]
         if replacement.start < position or replacement.end > end:
             continue
         parts.append(text[position : replacement.start])
-        # a Ref may also copy what stands elsewhere, with what is changed there
+        # a Ref may also copy a span from elsewhere, including the edits there
         others = [r for r in replacements if r is not replacement]
         for piece in replacement.pieces:
             if isinstance(piece, str):

@@ -1,4 +1,4 @@
-"""*There are 30 pupils in a class.* and *A class has 30 pupils.*, where a container or a group is meant."""
+"""Exchange *There are 30 pupils in a class.* and *A class has 30 pupils.* for containers and groups."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _there_is(document: Document, first: int, number: int) -> Edit | None:
 
 
 def _things(words: Any) -> bool:
-    """Whether a stretch is a plain enumeration: *5 red balls and 3 blue ones*."""
+    """Return True if the tokens are a simple list: *5 red balls and 3 blue ones*."""
     if not 1 < len(words) <= 14 or words[-1].tag_ not in ("NN", "NNS", "NNPS"):
         return False
     if any(
@@ -106,7 +106,7 @@ def _has(document: Document, first: int, number: int) -> Edit | None:
     if thing.lower_ in MEASURE_NOUNS and subject.lemma_.lower() in _GROUPS:
         return None
     if doc[verb.i + 1].lower_ in ("1", "one", "a", "an"):
-        plural = False  # *there is one red and two blue balls*: agreement goes by the first
+        plural = False  # in *there is one red and two blue balls* the verb agrees with the first member
     there = document.cased(first, "there")
     return Edit.single(
         "existence.there",

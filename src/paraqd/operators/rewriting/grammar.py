@@ -1,4 +1,4 @@
-"""What a noun phrase is made of: its number, its pronoun's case, whether it is plain enough to be moved."""
+"""Analyse noun phrases: number, case of pronouns, and whether they can be moved."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _QUANTIFIER_HEADS = frozenset(
 
 
 def noun_phrase(token: Any) -> tuple[int, int]:
-    """Return the first token of the phrase headed by a noun and the one after its last."""
+    """Return the first token of the phrase headed by a noun, and the token after its last."""
     return token.left_edge.i, token.right_edge.i + 1
 
 
 def is_money(token: Any) -> bool:
-    """Whether a head is an amount such as *$ 40*."""
+    """Return True if a head is an amount of money such as *$ 40*."""
     return bool(token.tag_ == "CD" and any(child.tag_ == "$" for child in token.children)) or token.tag_ == "$"
 
 
 def is_plural(head: Any) -> bool | None:
-    """Whether a verb agreeing with this head is plural; None where it cannot be told."""
+    """Return True if a verb that agrees with this head is plural; None if that is uncertain."""
     if any(child.dep_ == "cc" and child.lower_ in ("or", "nor", "but") for child in head.children):
         return None
     if children(head, "conj"):
@@ -76,7 +76,7 @@ def _partitive_number(head: Any) -> bool | None:
 
 
 def is_plain(head: Any, *, limit: int = 9, prepositions: frozenset[str] = frozenset({"of"})) -> bool:
-    """Whether a noun phrase is short, in one piece, and without clauses or loose modifiers hanging on it."""
+    """Return True if a noun phrase is short, contiguous, and without clauses or loose modifiers."""
     first, last = noun_phrase(head)
     if last - first > limit or not contiguous(head) or head.doc[last - 1].is_punct:
         return False

@@ -1,4 +1,4 @@
-"""Other ways to ask *how many*, *how much*, *how long*, *how old*: as a request, as a number, as an amount."""
+"""Reword questions with *how many*, *how much*, *how long* and *how old*: as a request, a number or an amount."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _ENDS = frozenset('how what : ; ( ) " “ ” = … whether'.split())
 
 @dataclass(frozen=True)
 class Asked:
-    """A question clause: *[how many apples] [did] [Tom] [buy] [on Monday]*, by token numbers.
+    """A question clause: *[how many apples] [did] [Tom] [buy] [on Monday]*, by token indices.
 
-    ``subject`` is None where the asked phrase is itself the subject (*how many students passed*).
+    ``subject`` is None if the question phrase itself is the subject (*how many students passed*).
     """
 
     start: int
-    verb: Any  # the finite verb or auxiliary after the asked phrase
+    verb: Any  # the finite verb or auxiliary after the question phrase
     main: Any
     subject: tuple[int, int] | None
     end: int
@@ -47,7 +47,7 @@ class Asked:
 
 
 def how_edits(document: Document) -> list[Edit]:
-    """Return the ways to ask each *how* question otherwise; those of one sentence exclude one another."""
+    """Return the rewordings of each *how* question; those of one sentence exclude one another."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lower_ != "how" and not (token.lower_ == "what" and token.i + 1 < len(document.doc)):
@@ -62,7 +62,7 @@ def how_edits(document: Document) -> list[Edit]:
 
 
 def analyse(document: Document, how: Any) -> Asked | None:
-    """Read the question clause that starts with this *how* or *what*; None where it is of no plain shape."""
+    """Analyse the question clause that starts with this *how* or *what*; return None if it is not simple."""
     doc = document.doc
     start = how.i
     if start > 0 and not how.is_sent_start and doc[start - 1].lower_ in ("in", "at", "by", "for", "on"):
@@ -112,7 +112,7 @@ def _by_parse(document: Document, how: int, start: int, verb: Any, end: int, las
     if verb.lemma_ == "do" or (
         following is not None and following.tag_ in _SUBJECT_TAGS and verb.lemma_ in ("be", "have")
     ):
-        return None  # an inversion whose subject the parser has not found
+        return None  # an inversion without a subject in the parse
     before = [s for s in children(main, "nsubj", "nsubjpass") if how < s.i < verb.i]
     contiguous = all(t.dep_ in ("aux", "auxpass", "advmod") for t in doc[verb.i + 1 : main.i])
     if start != how or len(before) != 1 or before[0].i != _noun(doc, how, verb.i) or not contiguous:
@@ -121,7 +121,7 @@ def _by_parse(document: Document, how: int, start: int, verb: Any, end: int, las
 
 
 def _by_tags(document: Document, start: int, verb: Any, end: int, last: int) -> Asked | None:
-    """Find *did Tom buy* by its shape alone, where the parser went astray."""
+    """Find *did Tom buy* by its tags alone, if the parse is wrong."""
     doc = document.doc
     if verb.tag_ != "MD" and verb.lower_ not in ("do", "does", "did"):
         return None
@@ -176,7 +176,7 @@ def _statement(document: Document, found: Asked) -> list[Piece] | None:
 
 
 def whole_edit(document: Document, found: Asked, family: str, mark: str, *pieces: Piece) -> Edit:
-    """Put other words in the place of the whole question clause, and another mark after it."""
+    """Replace the whole question clause and the mark after it."""
     edit = Edit.single(
         family,
         document.start(found.start),
@@ -188,7 +188,7 @@ def whole_edit(document: Document, found: Asked, family: str, mark: str, *pieces
 
 
 def lead(document: Document, found: Asked, words: str) -> str:
-    """Return the first words of a question, with a capital where the old ones had it."""
+    """Return the first words of a question, with a capital if the old ones have it."""
     return document.cased(found.start, words.lower())
 
 

@@ -1,10 +1,10 @@
-"""Forms of English verbs and nouns: lemminflect's, with the few that matter here put right."""
+"""Inflect English verbs and nouns with lemminflect, with a few corrections."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-# lemminflect gives these an archaic or a rarer form first
+# lemminflect returns an archaic or rare form first
 _PREFERRED = {
     ("be", "VBD"): "was",
     ("be", "VBP"): "are",
@@ -27,7 +27,7 @@ _PREFERRED = {
 
 @lru_cache(maxsize=4096)
 def inflect(lemma: str, tag: str) -> str | None:
-    """Return the form of a lemma that a Penn tag asks for, or None where none is known.
+    """Return the form of a lemma for a Penn tag, or None if it is unknown.
 
     >>> inflect("buy", "VBN"), inflect("carry", "VBZ"), inflect("pupil", "NNS")
     ('bought', 'carries', 'pupils')
@@ -56,7 +56,7 @@ def be(tense: str, *, plural: bool) -> str:
 
 
 def finite(lemma: str, tense: str, *, plural: bool) -> str | None:
-    """Return the finite form of a verb for a third person.
+    """Return the finite form of a verb in the third person.
 
     >>> finite("go", "VBZ", plural=False), finite("go", "VBP", plural=True), finite("have", "VBD", plural=True)
     ('goes', 'go', 'had')

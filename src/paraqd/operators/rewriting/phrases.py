@@ -1,4 +1,4 @@
-"""Small changes inside a phrase: *Tom's age* and *the age of Tom*, *a box containing* and *a box that contains*."""
+"""Reword phrases: *Tom's age*, *the age of Tom*; *a box containing*, *a box that contains*."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraqd.operators.rewriting.grammar import is_plural
 from paraqd.operators.rewriting.inflection import be, finite
 from paraqd.reading.signs import POSSESSIVES
 
-# what belongs to one owner and can be said both ways; *the cost of 5 pens* cannot be turned round
+# nouns with one owner that allow both forms; *the cost of 5 pens* cannot be reversed
 _PROPERTIES = frozenset(
     """age speed length width breadth height weight salary income perimeter radius diameter volume capacity population
     circumference area mass depth share""".split()
@@ -31,7 +31,7 @@ _MOVERS = _PEOPLE | frozenset("train car bus boat truck plane ship van cyclist b
 
 
 def phrase_edits(document: Document) -> list[Edit]:
-    """Return the changes of owners' phrases and of participles."""
+    """Return the changes of possessives and participles."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lemma_.lower() in _PROPERTIES:
@@ -149,7 +149,7 @@ def _participle(document: Document, verb: Any) -> Edit | None:
 
 
 def _relative(document: Document, verb: Any) -> Edit | None:
-    """Turn *a box that contains 5 pens* into *a box containing 5 pens*, *that is running* into *running*."""
+    """Turn *a box that contains 5 pens* into *a box containing 5 pens*; *that is running* into *running*."""
     doc = document.doc
     pronouns = [t for t in children(verb, "nsubj") if t.lower_ in ("that", "which", "who")]
     if len(pronouns) != 1 or doc[pronouns[0].i - 1] != verb.head or verb.head.tag_ not in ("NN", "NNS"):

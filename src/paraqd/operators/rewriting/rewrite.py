@@ -1,7 +1,7 @@
-"""Rewrite: the same problem in other words, by rule (ours; valid).
+"""Reword a problem by rules.
 
-Several kinds of edit are found over one parse (other forms of the question, moved clauses and adverbials, sentences
-merged and split, active and passive, synonyms, small words) and as many as go together are made at once.
+Several families of edits are found in one parse: other forms of the question, moved clauses and adverbials, merged and
+split sentences, active and passive, synonyms, small words. As many compatible edits as possible are made at once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from paraqd.reading.equality import same_quantities
 
 Finder = Callable[[Document], list[Edit]]
 
-# the first families change most: they choose their places before the others
+# the first families change most, so they choose before the others
 _FINDERS: tuple[tuple[Finder, ...], ...] = (
     (
         adverbial_edits,
@@ -56,7 +56,7 @@ _FINDERS: tuple[tuple[Finder, ...], ...] = (
     (phrase_edits,),
     (synonym_edits, function_word_edits, wording_edits),
 )
-# how likely a family is to choose before the others of its rank: moved clauses change most, openers least
+# the weight of a family within its rank: moved clauses change most, openers least
 _WEIGHTS = {
     "sentence.after": 3.0,
     "condition.postponed": 3.0,
@@ -71,9 +71,9 @@ _DIGITS = re.compile(r"\d+")
 
 
 class Rewrite(Operator):
-    """Put a problem in other words, with its numbers, units, names and question kept.
+    """Reword a problem and keep its numbers, units, names and question.
 
-    ``apply`` returns None where no edit applies or where none keeps the quantities.
+    ``apply`` returns None if no edit applies or if none keeps the quantities.
     """
 
     name: ClassVar[str] = "Rewrite"
@@ -120,7 +120,7 @@ class Rewrite(Operator):
         return None
 
     def _choose(self, document: Document, rng: random.Random) -> list[Edit]:
-        """Draw edits that go together, the larger ones first."""
+        """Draw compatible edits, the larger ones first."""
         chosen: list[Edit] = []
         left_out: list[Edit] = []
         for finders in self.finders:
@@ -139,9 +139,9 @@ class Rewrite(Operator):
 
 
 class RewriteKeepingVoice(Rewrite):
-    """Rewrite without changes of voice: the offline stand-in for back-translation (f1).
+    """Reword a problem without changes of voice: the stand-in for back-translation (f1).
 
-    Changing the voice is the paper's test operator fa, which the paper's recipe must not train on.
+    Changing the voice is the paper's test operator fa, which must not be used for training.
     """
 
     name: ClassVar[str] = "RewriteKeepingVoice"

@@ -1,8 +1,8 @@
-"""Words for words, where the mathematics stays the same.
+"""Replace words by synonyms that do not affect the mathematics.
 
-The tables are short on purpose: no word that counts, compares or names a technical term is in them, and each entry
-says in which company it may be exchanged. A noun is exchanged everywhere in the text or nowhere, and never for one
-that the text uses already.
+The tables are short on purpose. They have no words that count, compare or are technical terms, and each entry says in
+which context it applies. A noun is replaced everywhere in the text or not at all, and never by one that the text
+already uses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _always(token: Any) -> bool:
 
 
 def _object(token: Any) -> bool:
-    """Whether a verb has a noun as its object, here or in front of it, and no clause."""
+    """Return True if a verb has a noun, and not a clause, as its object, here or before it."""
     if children(token, "xcomp", "ccomp", "prt", "dative") or _next(token) in ("up", "out", "off", "to", "in", "for"):
         return False
     return any(child.tag_ in ("NN", "NNS", "NNP", "PRP", "CD") for child in children(token, "dobj"))
@@ -39,7 +39,7 @@ def _active_object(token: Any) -> bool:
 
 
 def _things_object(token: Any) -> bool:
-    """Whether the object is something other than a distance, a round or a degree."""
+    """Return True if the object is not a distance, a round or a degree."""
     return _object(token) and not any(child.lemma_.lower() in _ROUNDS for child in children(token, "dobj"))
 
 
@@ -52,7 +52,7 @@ def _starting(token: Any) -> bool:
 
 
 def _needed(token: Any) -> bool:
-    """Whether *required* stands for *needed*: *the tiles required to …*, *how many are required*."""
+    """Return True if *required* means *needed*: *the tiles required to …*, *how many are required*."""
     if token.tag_ == "VBN":
         return token.dep_ in ("acl", "ROOT", "relcl", "ccomp") and _next(token) in ("to", "for", "?", ".", "by", "in")
     return _active_object(token)
@@ -90,7 +90,7 @@ def _dividing(token: Any) -> bool:
 
 
 def _waged(token: Any) -> bool:
-    """Whether someone makes so much an hour or a week."""
+    """Return True if someone earns an amount per hour or week."""
     if not _money_object(token):
         return False
     words = [t.lower_ for t in token.doc[token.i + 1 : token.i + 7]]
@@ -156,7 +156,7 @@ _VERBS: Mapping[str, tuple[tuple[str, Guard], ...]] = {
 
 
 def _free(token: Any) -> bool:
-    """Whether a noun is not part of a compound, whose other half would have to change too."""
+    """Return True if a noun is not part of a compound."""
     if token.dep_ == "compound" or children(token, "compound"):
         return False
     before = token.nbor(-1) if token.i > 0 else None
@@ -202,7 +202,7 @@ _NOUNS: Mapping[str, tuple[tuple[str, Guard], ...]] = {
 
 
 def synonym_edits(document: Document) -> list[Edit]:
-    """Return the exchanges of words that the text allows."""
+    """Return the possible replacements of words."""
     edits: list[Edit] = []
     nouns: dict[str, list[Any]] = defaultdict(list)
     for token in document.doc:
@@ -264,12 +264,12 @@ _FAMILY = frozenset("mom mum dad grandma grandpa".split())
 
 
 def _named(document: Document, token: Any, lemma: str) -> bool:
-    """Whether a noun serves as a name: *Grandma left …*, *the Movie Club*."""
+    """Return True if a noun is used as a name: *Grandma left …*, *the Movie Club*."""
     return document.surface(token.i, token.i + 1)[:1].isupper() and (lemma in _FAMILY or not token.is_sent_start)
 
 
 def _article_fits(document: Document, token: Any, new: str) -> bool:
-    """Whether *a* or *an* in front stays right."""
+    """Return True if the *a* or *an* before the word still fits."""
     before = document.doc[token.i - 1].lower_ if token.i > 0 else ""
     if before not in ("a", "an"):
         return True

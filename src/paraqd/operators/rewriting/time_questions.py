@@ -1,4 +1,4 @@
-"""*In how many days will A finish the job?* and *How many days will A take to finish the job?*."""
+"""Exchange *In how many days will A finish the job?* and *How many days will A take to finish the job?*."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORKER_TAGS = frozenset("DT NN NNS NNP PRP CD CC JJ PRP$".split())
 
 
 def time_edits(document: Document) -> list[Edit]:
-    """Return the other ways to ask for a time."""
+    """Return the rewordings of questions for a time."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lower_ not in ("how", "what"):
@@ -28,7 +28,7 @@ def time_edits(document: Document) -> list[Edit]:
 
 
 def _asked_time(document: Document, found: Asked) -> tuple[str, bool] | None:
-    """Return the words that ask for a time, and whether *in* stands before them."""
+    """Return the span of the words that ask for a time, and True if *in* precedes them."""
     words = [token.lower_ for token in document.doc[found.start : found.verb.i]]
     inside = bool(words) and words[0] == "in"
     words = words[1:] if inside else words

@@ -1,4 +1,4 @@
-"""Verb groups: which tense, modal and aspect they have, and how the same group looks in the other voice."""
+"""Analyse verb groups: tense, modal and aspect, and their form in the other voice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from paraqd.operators.rewriting.inflection import be, finite, inflect
 
-# verbs whose passive is everyday English; have, cost, weigh, take (time), travel, get, want, like … are left out
+# verbs with a common passive; not have, cost, weigh, take (time), travel, get, want, like and others
 TRANSITIVE = frozenset(
     """add answer assemble attend bake borrow break bring build buy carry catch choose chop clean climb collect
     complete construct consume cook copy cover create cross cut decorate deliver deposit design dig discover
@@ -32,13 +32,13 @@ class Verb(NamedTuple):
 
 
 def _be_form(word: str) -> str:
-    """Say which form of the main verb a form of *be* stands for."""
+    """Return the form of the main verb that corresponds to a form of *be*."""
     forms = {"be": "VB", "been": "VBN", "being": "VBG", "was": "VBD", "were": "VBD"}
     return forms.get(word, "VBZ")
 
 
 def group(auxiliaries: list[Any], verb: Any, *, passive: bool) -> Verb | None:
-    """Read auxiliaries and a verb as one group; None where they make no plain one."""
+    """Read auxiliaries and a verb as one group; return None if they are not a simple one."""
     words = [auxiliary.lower_ for auxiliary in auxiliaries]
     lemma, tag = verb.lemma_.lower(), verb.tag_
     if passive:
@@ -71,7 +71,7 @@ def _with_one_auxiliary(words: list[str], lemma: str, tag: str) -> Verb | None:
 
 
 def passive_words(verb: Verb, *, plural: bool) -> tuple[str, str] | None:
-    """Return the first word of the passive group and the rest of it.
+    """Return the first word of the passive group, and the rest.
 
     >>> passive_words(Verb("buy", "VBD"), plural=True)
     ('were', 'bought')
@@ -91,7 +91,7 @@ def passive_words(verb: Verb, *, plural: bool) -> tuple[str, str] | None:
 
 
 def active_words(verb: Verb, *, plural: bool, question: bool) -> tuple[str, str] | None:
-    """Return the auxiliary of the active group (empty where there is none) and the rest of it.
+    """Return the auxiliary of the active group (empty if there is none), and the rest.
 
     >>> active_words(Verb("buy", "VBD"), plural=False, question=False)
     ('', 'bought')

@@ -1,7 +1,6 @@
-"""From active to passive and back, clause by clause, over a dependency parse.
+"""Change clauses from active to passive and back, on a dependency parse.
 
-Only clauses of a clean shape are touched: one subject, a verb of a list, one object, standing next to each other.
-Everything else is left as it is.
+Only clauses with a simple structure are changed: one subject, a verb from a list and one object, next to each other.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _ALONE = ("alone", "together")
 
 
 def voice_edits(document: Document) -> list[Edit]:
-    """Return the changes of voice that the text allows, each on its own."""
+    """Return the possible changes of voice, each as a separate edit."""
     edits: list[Edit] = []
     for verb in document.doc:
         if verb.pos_ in ("VERB", "AUX") and (verb.is_lower or verb.is_sent_start):
@@ -73,7 +72,7 @@ def _before(verb: Any) -> list[Any]:
 
 
 def _new_subject(document: Document, thing: Any, start: int) -> Piece:
-    """Return the object as it stands in front of the verb, in the place of token ``start``."""
+    """Return the object as a subject, for the position of token ``start``."""
     if thing.lower_ in ("it", "them"):
         return document.cased(start, SUBJECT_FORM[thing.lower_])
     return document.ref(*noun_phrase(thing), document.like(start))
@@ -84,7 +83,7 @@ def _new_agent(document: Document, subject: Any, end: int) -> Piece:
 
 
 def _past_alone(document: Document, end: int, stop: int) -> int:
-    """Return the end of a subject with the *alone* or *together* that follows it."""
+    """Return the end of a subject, including a following *alone* or *together*."""
     while end < stop and document.doc[end].lower_ in _ALONE:
         end += 1
     return end
@@ -127,9 +126,9 @@ def _passive_statement(document: Document, verb: Any) -> Edit | None:
 
 
 def _asked(document: Document, aux: Any) -> tuple[bool, bool] | None:
-    """Find *how many apples* (or *how much money*) in front of an auxiliary.
+    """Find *how many apples* (or *how much money*) before an auxiliary.
 
-    Return whether there is a noun and whether it is plural.
+    Return True if there is a noun, and True if it is plural.
     """
     doc = document.doc
     for i in range(aux.i - 2, max(aux.i - 9, aux.sent.start) - 1, -1):
@@ -214,7 +213,7 @@ def _inverted_question(document: Document, verb: Any) -> Edit | None:
 
 
 def _agent(verb: Any) -> tuple[Any, Any, int] | None:
-    """Return *by*, the head of the agent and the token after it."""
+    """Return *by*, the head of the agent, and the token after it."""
     found = children(verb, "agent")
     if len(found) != 1 or found[0].lower_ != "by":
         return None
@@ -236,7 +235,7 @@ def _agent_number(head: Any) -> bool | None:
 
 
 def _passive_core(document: Document, verb: Any) -> tuple[list[Any], Any, Any, int] | None:
-    """Return auxiliaries, *by*, the agent and the end of the agent of a passive clause of clean shape."""
+    """Return the auxiliaries, *by*, the agent and its end for a simple passive clause."""
     auxiliaries, agent = _before(verb), _agent(verb)
     if agent is None or not auxiliaries or children(verb, "dobj", "attr", "nsubj"):
         return None

@@ -1,4 +1,4 @@
-"""Set phrases with another wording: *at 60 kmph*, *at a speed of 60 kmph*; *a number which is*, *a number that is*."""
+"""Reword fixed phrases: *at 60 kmph*, *at a speed of 60 kmph*; *a number which is*, *a number that is*."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNREAL = frozenset("were had would could".split())
 
 
 def wording_edits(document: Document) -> list[Edit]:
-    """Return the set phrases that can be said otherwise."""
+    """Return the rewordings of fixed phrases."""
     edits = _job(document)
     for token in document.doc:
         for rule in _RULES.get(token.lower_, ()):
@@ -90,7 +90,7 @@ def _consists(document: Document, token: Any) -> list[Edit]:
 
 
 def _remaining(document: Document, token: Any) -> list[Edit]:
-    """Turn *the remaining pens* into *the rest of the pens*; not where a number follows."""
+    """Turn *the remaining pens* into *the rest of the pens*, unless a number follows."""
     doc, i = document.doc, token.i
     if i < 1 or i + 2 >= len(doc) or doc[i - 1].lower_ != "the" or doc[i + 1].tag_ not in ("NNS", "NN"):
         return []
@@ -122,7 +122,7 @@ def _only(document: Document, token: Any) -> list[Edit]:
 
 
 def _certain(document: Document, token: Any) -> list[Edit]:
-    """Turn *a certain day* into *a particular day*, everywhere or nowhere."""
+    """Turn *a certain day* into *a particular day*, everywhere or not at all."""
     every = [t for t in document.doc if t.lower_ == "certain"]
     if token != every[0] or any(t.dep_ != "amod" or _word(document, t.i - 1) != "a" for t in every):
         return []
@@ -243,7 +243,7 @@ _WORK_BEFORE = frozenset("a the same this that whole entire remaining particular
 
 
 def _job(document: Document) -> list[Edit]:
-    """Turn *a piece of work … the work* into *a job … the job*, everywhere or nowhere."""
+    """Turn *a piece of work … the work* into *a job … the job*, everywhere or not at all."""
     doc = document.doc
     nouns = [t for t in doc if t.lower_ == "work" and t.tag_ == "NN"]
     if not nouns or document.words & {"job", "jobs", "works"} or any(t.tag_ == "NNS" for t in nouns):

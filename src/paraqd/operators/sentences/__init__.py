@@ -1,1 +1,1 @@
-"""Operators that add, drop or move whole sentences and clauses."""
+"""Add, delete or move whole sentences and clauses."""

@@ -1,4 +1,4 @@
-"""One condition more that changes the answer: not counting half of them, plus a tax of one tenth."""
+"""Add a condition that changes the answer: not counting half of them, plus a tax of one tenth."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem, Question
 from paraqd.reading.units import SPELLINGS
 
-# clauses for the question, each group for one sort of it; {} is what is counted
+# clauses for the question, one group for each kind of question; {} is the counted noun
 _COUNTED = (
     "not counting half of {}|leaving out the last two of {}|apart from a quarter of {}|leaving aside one of {}|"
     "excluding the first three of {}|if only every second of {} is counted|if a third of {} are not counted|"
@@ -40,12 +40,12 @@ _MEASURED = (
 _AGED = (
     "three years later|two years earlier|ten years after that|five years before that|a year and a half later"
 ).split("|")
-# clauses for a statement of what is done daily
+# clauses for a statement about something daily
 _WORKDAYS = (
     "but only on weekdays|except on Sundays|but not on the first day|but only every other day|not counting weekends|"
     "with every third day off|but never on Mondays"
 ).split("|")
-# sentences of their own, before the question
+# separate sentences, before the question
 _GONE = (
     "Then half of {} go missing.|After that, two of {} are lost.|Then a third of {} are taken away.|"
     "In the end, one of {} is given away.|Later, a quarter of {} disappear."
@@ -54,7 +54,7 @@ _DEARER = (
     "A tax of one tenth is added to everything.|Then all prices are cut by a third.|A fee of one fifth comes on top.|"
     "By then everything costs twice as much."
 ).split("|")
-# and behind or before the whole text
+# sentences after or before the whole text
 _AT_END = (
     "Halve the result in the end.|Then double the result.|Add one tenth to the result.|Take off a third of the result.|"
     "Give only a quarter of the result.|Multiply what you get by three.|Subtract two from what you get.|"
@@ -80,7 +80,7 @@ PHRASES = (
     *_AT_START,
 )
 
-# "how many more", "at least", "at first" and the like: what is added might not touch what is asked
+# with "how many more", "at least", "at first" and the like, the condition may not affect the answer
 _UNSURE = re.compile(
     r"\b(?:more|less|fewer|extra|cheaper|longer|faster|than|can|could|must|should|need\w*|require\w*|possible|least|most|"
     r"maximum|minimum|ways|originally|initial\w*|at first|before|begin\w*|start\w*|original|ratio|percent\w*|fraction|"
@@ -108,7 +108,7 @@ _LONG = re.compile(r"\b(?:weeks?|months?|years?)\b", re.I)
 
 
 class ConditionAddition(Operator):
-    """Adds a condition that changes the answer: …, not counting half of them? Then double the result."""
+    """Add a condition that changes the answer: …, not counting half of them? Then double the result."""
 
     name = "ConditionAddition"
     polarity = "invalid"
@@ -116,7 +116,7 @@ class ConditionAddition(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Add a condition; None where no condition is sure to change what is asked."""
+        """Add a condition; return None if none is certain to change the answer."""
         del resources
         asked = problem.question
         made = [] if asked is None else _made(problem, asked, rng)
@@ -124,7 +124,7 @@ class ConditionAddition(Operator):
 
 
 def _made(problem: Problem, asked: Question, rng: random.Random) -> list[str]:
-    """Return one draw of each sort that fits."""
+    """Return one text for each kind of condition that fits."""
     text, made = problem.text, []
     daily = [s for s in problem.sentences if s.end < asked.start and s.text.endswith(".") and _DAILY.search(s.text)]
     if daily and _LONG.search(text) and not _WEEKDAY.search(text):
@@ -149,7 +149,7 @@ def _made(problem: Problem, asked: Question, rng: random.Random) -> list[str]:
 
 
 def _fitting(asked: Question) -> tuple[list[str], list[str]]:
-    """Return the clauses and the sentences that fit what is asked."""
+    """Return the clauses and sentences that fit the question."""
     for pattern, clauses, sentences in _SORTS:
         if re.match(pattern, asked.text, re.I):
             return clauses, sentences

@@ -1,4 +1,4 @@
-"""A harmless phrase more, or fewer: the weather, the place, what somebody likes, a word to the reader."""
+"""Add or remove a harmless phrase: the weather, the place, a hobby, a word to the reader."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PHRASES = (*_WHEN, *_WHERE, *_WHO, *_SCENE, *_TO_READER, *_HINTS)
 _PEOPLE = "man|woman|boys?|girls?|shopkeeper|farmers?|baker|teacher|children|family|friends?|trader|mother|father"
 _STORY = re.compile(rf"\b(?:{_PEOPLE})\b", re.I)
 _STORY_OPENING = re.compile(rf"(?:an?|there (?:is|are) an?|two|some|my|the) (?:\w+ )?(?:{_PEOPLE})\b", re.I)
-# a phrase of time or place beside these could contradict them or be taken to limit them
+# a phrase of time or place could contradict these words or limit them
 _TIMED = re.compile(
     r"\b(?:days?|daily|weeks?|weekly|weekends?|months?|monthly|years?|yearly|annual\w*|hours?|hourly|minutes?|seconds?|"
     r"mornings?|evenings?|nights?|afternoons?|noon|today|tomorrow|yesterday|ago|old|older|age|ages|aged|every|"
@@ -75,17 +75,18 @@ _IDLE = re.compile(
 
 
 class Decoration(Operator):
-    """Adds a phrase that does not matter (Tom, who likes music, …; Read carefully.), or leaves such a phrase out."""
+    """Add a phrase that does not matter (Tom, who likes music, …; Read carefully.), or remove one."""
 
     name = "Decoration"
     polarity = "valid"
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Add a phrase or leave one out; None where there is no place for any."""
+        """Add or remove a phrase; return None if there is no suitable place."""
         del resources
         kinds = [_leave_out, *rng.sample(_STORY_KINDS, len(_STORY_KINDS))]
-        kinds.insert(0 if rng.random() < 0.2 else len(kinds), _to_reader)  # it fits nearly everywhere: else the last
+        # it fits nearly everywhere, so it is usually tried last
+        kinds.insert(0 if rng.random() < 0.2 else len(kinds), _to_reader)
         for kind in kinds:
             made = kind(problem, rng)
             typed = made if made is None or problem.cased else made.lower()
@@ -131,17 +132,17 @@ def _leave_out(problem: Problem, rng: random.Random) -> str | None:
 
 
 def _put(phrase: str, problem: Problem, *, before_question: bool) -> str | None:
-    """Put a sentence before the text, or before the question where that is a sentence of its own."""
+    """Put a sentence before the text, or before the question if that is a sentence of its own."""
     text, asked = problem.text, problem.question
     at = asked.start if asked is not None and before_question else 0
-    ended = re.search(r"(?:\w{2}|[)%])[.?!]\s+$", text[:at])  # behind H.C.F. no sentence ends
+    ended = re.search(r"(?:\w{2}|[)%])[.?!]\s+$", text[:at])  # no sentence ends after H.C.F.
     if not text[at : at + 1].isalpha() or (before_question and not (ended and at in problem.sentence_starts)):
         return None
     return f"{text[:at]}{phrase} {text[at:]}"
 
 
 def _is_story(problem: Problem) -> bool:
-    """Tell whether the text tells of people, in more than a question."""
+    """Return True if the text is about people and has more than a question."""
     named = any(entity.text.title() in people() for entity in problem.entities)
     return len(problem.sentences) > 1 and (named or _STORY.search(problem.text) is not None)
 

@@ -1,4 +1,4 @@
-"""f6: the last sentence cut off."""
+"""Delete the last sentence (f6)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import random
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
-_TOKENS = 3  # how many a question of one sentence loses
+_TOKENS = 3  # deleted from a question of one sentence
 
 
 class LastSentenceDeletion(Operator):
-    """Deletes the last sentence; of a single sentence, its last three tokens (f6)."""
+    """Delete the last sentence, or the last three tokens of a single sentence (f6)."""
 
     name = "LastSentenceDeletion"
     paper_id = "f6"
@@ -20,7 +20,7 @@ class LastSentenceDeletion(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Cut the end off; None where nothing would be left."""
+        """Delete the end; return None if nothing would be left."""
         del rng, resources
         if len(problem.sentences) > 1:
             return problem.text[: problem.sentences[-2].end].strip() or None if _says_something(problem) else None
@@ -30,7 +30,7 @@ class LastSentenceDeletion(Operator):
 
 
 def _says_something(problem: Problem) -> bool:
-    """Tell whether the last sentence asks or gives a quantity: "Justify your answer." can be lost unharmed."""
+    """Return True if the last sentence has a question or a quantity; "Justify your answer." has neither."""
     last = problem.sentences[-1]
     question = problem.question
     asked_before = question is not None and question.start < last.start

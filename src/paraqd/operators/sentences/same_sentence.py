@@ -1,4 +1,4 @@
-"""f2: the question itself; the encoder's dropout makes it an augmentation."""
+"""Keep the question (f2); the dropout of the encoder makes it an augmentation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraqd.reading import Problem
 
 
 class SameSentence(Operator):
-    """Returns the question unchanged (f2)."""
+    """Return the question unchanged (f2)."""
 
     name = "SameSentence"
     paper_id = "f2"
@@ -17,6 +17,6 @@ class SameSentence(Operator):
     changes = frozenset()
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the text as it is."""
+        """Return the text unchanged."""
         del rng, resources
         return problem.text or None

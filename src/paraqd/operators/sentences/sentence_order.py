@@ -1,4 +1,4 @@
-"""The same sentences in another order: the question first, statements exchanged, clauses joined or cut."""
+"""Reorder the sentences: question first, statements exchanged, clauses joined or split."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _IF = "if|if|if|given that|assuming that|supposing that|provided that|assuming|u
 
 
 def _words_or_marks(words: str) -> re.Pattern[str]:
-    """Make a pattern of any of the words, and of the marks of a text that is too intricate to be moved about."""
+    """Return a pattern for any of the words, and for marks of texts that are too complex to reorder."""
     return re.compile(rf"\b(?:{words})\b|[;:()%]", re.I)
 
 
-# words that lean on what stands before them
+# words that refer to earlier text
 _BACK = _words_or_marks(
     "s?he|him|his|hers?|it|its|they|them|theirs?|this|these|those|such|then|so|same|others?|another|rest|both|"
     "remaining|remainder|former|latter|also|too|again|still|instead|said|above|below|following|here|we|our|i|my|you|"
@@ -70,29 +70,29 @@ _LOWERED = re.compile(r"(?:an?|the|s?he|they|it|there|his|her|their|each|every|o
 _NAMED = re.compile(rf"[A-Z][a-z]+ {_VERB}\b")
 _BREAKS_OFF = re.compile(r"(?:then )?(the [^?:.=,;]{4,70}?)(?: will be| is| are| was| were)\s*[?:.=]*", re.I)
 _TASKS = ("find {}.", "what is {}?", "calculate {}.", "determine {}.", "what would be {}?", "work out {}.")
-_MOST_WORDS = 14  # of each of two statements to be joined
+_MOST_WORDS = 14  # in each of two statements to be joined
 
 
 class SentenceOrder(Operator):
-    """Tells the same in another order: Tom has 5 pens. How many … ? → How many … ? Tom has 5 pens."""
+    """Reorder the sentences: Tom has 5 pens. How many … ? → How many … ? Tom has 5 pens."""
 
     name = "SentenceOrder"
     polarity = "valid"
     changes = frozenset({"order", "wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Order the sentences otherwise; None where that might change what is told."""
+        """Reorder the sentences; return None if that might change the meaning."""
         del resources
         return reordered(problem, rng)
 
 
 def reordered(problem: Problem, rng: random.Random) -> str | None:
-    """Return the text in another order, two sentences perhaps joined or one cut besides; None where none is sure."""
+    """Return the sentences in another order, possibly with two joined or one split; None if no order is safe."""
     if len(problem.questions) != 1 or problem.questions[0].end != problem.sentences[-1].end:
         return None
     asked = problem.questions[0]
     broken = _BREAKS_OFF.fullmatch(asked.text)
-    if broken is not None:  # The speed of the train is: cannot stand first as it is
+    if broken is not None:  # "The speed of the train is:" cannot come first in this form
         task = rng.choice(_TASKS).format(broken[1][0].lower() + broken[1][1:])
         task = task[0].upper() + task[1:] if problem.cased and asked.start in problem.sentence_starts else task
         problem = read(problem.text[: asked.start] + task)
@@ -100,8 +100,8 @@ def reordered(problem: Problem, rng: random.Random) -> str | None:
             return None
     sentences = [" ".join(sentence.text.split()) for sentence in problem.sentences]
     if any(len(each.split()) < 3 or each[-1] not in ".?!" for each in sentences):
-        return None  # a cut at an abbreviation, a list, a formula
-    moves = [_exchanged, *rng.sample((_question_first, _condition_moved), 2)]  # the one that seldom applies is first
+        return None  # a break at an abbreviation, a list or a formula
+    moves = [_exchanged, *rng.sample((_question_first, _condition_moved), 2)]  # try the move that rarely applies first
     made = next((new for move in moves if (new := move(problem, sentences, rng))), None)
     if made is None or rng.random() < 0.4:
         shapes = rng.sample((_joined, _cut), 2)
@@ -111,7 +111,7 @@ def reordered(problem: Problem, rng: random.Random) -> str | None:
 
 
 def _question_first(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Move the question to the front where it leans on nothing."""
+    """Move the question to the front if it does not refer to earlier text."""
     *told, asked = sentences
     plain = _IT_TAKES.sub("", asked)
     if not told or not _ASKS.match(asked) or _BACK.search(plain) or _LIMITS.search(plain):
@@ -123,7 +123,7 @@ def _question_first(problem: Problem, sentences: list[str], rng: random.Random) 
 
 
 def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Tell the condition of "If a pen costs $2, what … ?" behind its question, or in a sentence of its own."""
+    """Move the condition of "If a pen costs $2, what … ?" after the question, or into its own sentence."""
     *told, last = sentences
     asked = " ".join(problem.questions[0].text.split())
     match = re.fullmatch(r"if (.+?)(?:, then|,| then)", last.removesuffix(asked).strip(), re.I)
@@ -133,7 +133,7 @@ def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random)
     if re.search(r"\b(?:if|will|would|then)\b|[;:?]", condition):
         return None
     initial = asked[0].upper() if problem.cased else asked[0]
-    # not behind the question where that would speak of the train before there is one
+    # the question must not mention the train before the condition introduces it
     spoken = set(_INDEFINITE.findall(condition.lower())) & set(_DEFINITE.findall(asked.lower()))
     if spoken or _BACK.search(_IT_TAKES.sub("", asked)) or rng.random() < 0.4:
         opening = rng.choice(_SUPPOSE)
@@ -144,7 +144,7 @@ def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random)
 
 
 def _exchanged(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Exchange two statements side by side of which neither leans on the other, nor a later one on their order."""
+    """Exchange two adjacent statements that do not refer to each other and whose order does not matter later."""
     named = {entity.start for entity in problem.entities}
     free = [
         (sentence.start in named or re.match(r"an? ", each, re.I))
@@ -157,7 +157,7 @@ def _exchanged(problem: Problem, sentences: list[str], rng: random.Random) -> li
     pairs = []
     for n, (one, two) in enumerate(pairwise(each.lower() for each in sentences)):
         apart = one.split()[0] in {"a", "an"} or one.split()[0] != two.split()[0]
-        apart = apart and not re.search(r"\bthe\b", two)  # "the box" may be the one that the first brought in
+        apart = apart and not re.search(r"\bthe\b", two)  # "the box" may be the one that the first sentence introduced
         if free[n] and free[n + 1] and apart and not any(map(_LATER.search, sentences[n + 2 :])):
             pairs.append(n)
     if not pairs:
@@ -167,7 +167,7 @@ def _exchanged(problem: Problem, sentences: list[str], rng: random.Random) -> li
 
 
 def _joined(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Join two short statements that stood side by side."""
+    """Join two short adjacent statements."""
     text = " ".join(problem.text.split())
     pairs = [
         n
@@ -188,7 +188,7 @@ def _joined(problem: Problem, sentences: list[str], rng: random.Random) -> list[
 
 
 def _cut(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Cut one statement before "and he …", "and Ann has …"."""
+    """Split one statement before "and he …" or "and Ann has …"."""
     found = [(n, match) for n, each in enumerate(sentences) if (match := _AND_CLAUSE.match(each)) and each[-1] == "."]
     found = [(n, match) for n, match in found if not _CLAUSES.search(sentences[n])]
     if not found:

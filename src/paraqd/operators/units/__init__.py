@@ -1,1 +1,1 @@
-"""Operators that change how units are written, or the units."""
+"""Change units, or how they are written."""

@@ -1,4 +1,4 @@
-"""Units written in full made short."""
+"""Abbreviate units."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
 
 
 class UnitContraction(Operator):
-    """Abbreviates units behind digits: 5 kilometres → 5 km, 20 kilometres per hour → 20 km/hr."""
+    """Abbreviate units after digits: 5 kilometres → 5 km, 20 kilometres per hour → 20 km/hr."""
 
     name = "UnitContraction"
     polarity = "valid"
     changes = frozenset({"units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Abbreviate every unit that has a short form and stands behind a number in digits."""
+        """Abbreviate every unit that has a short form and follows a number in digits."""
         del rng, resources
         edits = [
             edit for mention in find_unit_mentions(problem) if (edit := _contract(mention, problem.text)) is not None

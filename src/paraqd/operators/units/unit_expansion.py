@@ -1,4 +1,4 @@
-"""f4: abbreviated units written in full."""
+"""Write abbreviated units in full (f4)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from paraqd.operators.units.unit_names import full_name, is_abbreviated, takes_p
 from paraqd.reading import Problem
 from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
 
-_POWER_BEHIND = re.compile(r" [23]\b(?![./]\d)")  # "per m 2": which power of what is not sure
-# words that go on behind an abbreviation's stop: "9 kgs. of sugar"
+_POWER_BEHIND = re.compile(r" [23]\b(?![./]\d)")  # the power in "per m 2" is uncertain
+# words that may follow the full stop of an abbreviation: "9 kgs. of sugar"
 _GOES_ON = frozenset("of and or to in at per long wide high deep for from by with each more less apart away".split())
 
 
 class UnitExpansion(Operator):
-    """Writes unit abbreviations in full: 5 km → 5 kilometres, 20 kmph → 20 kilometres per hour (f4)."""
+    """Write abbreviated units in full: 5 km → 5 kilometres, 20 kmph → 20 kilometres per hour (f4)."""
 
     name = "UnitExpansion"
     paper_id = "f4"
@@ -25,7 +25,7 @@ class UnitExpansion(Operator):
     changes = frozenset({"units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Expand every abbreviation that is a unit in its context."""
+        """Write every abbreviation that is a unit in its context in full."""
         del rng, resources
         american = uses_american_spelling(problem.text)
         edits = [
@@ -63,7 +63,7 @@ def _expand(mention: UnitMention, problem: Problem, *, american: bool) -> Edit:
 
 
 def _stop_belongs(problem: Problem, at: int) -> bool:
-    """Tell whether the stop at ``at`` is the abbreviation's own: a word in lower case follows in the same sentence."""
+    """Return True if the full stop at ``at`` is part of the abbreviation: the sentence continues after it."""
     text = problem.text
     if any(sentence.end == at + 1 for sentence in problem.sentences):
         return False

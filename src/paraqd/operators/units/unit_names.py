@@ -1,4 +1,4 @@
-"""How a unit is written: full name or abbreviation, number, British or American spelling."""
+"""Write units: in full or abbreviated, singular or plural, in British or American spelling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BRITISH = re.compile(
 )
 _ARTICLE = re.compile(r"(?:^|\W)an? $", re.I)
 _TO_AMERICAN = (("metre", "meter"), ("litre", "liter"))
-# the abbreviation to write; units that are not here have none in use
+# common abbreviations; other units have none
 SHORT = {
     "metre": "m",
     "kilometre": "km",
@@ -49,7 +49,7 @@ SHORT = {
 
 
 def uses_american_spelling(text: str) -> bool:
-    """Tell whether a text spells units the American way (and nowhere the British)."""
+    """Return True if a text uses American and no British spelling."""
     return bool(_AMERICAN.search(text)) and not _BRITISH.search(text)
 
 
@@ -67,7 +67,7 @@ def full_name(unit: str, *, many: bool, american: bool) -> str:
 
 
 def short_name(unit: str) -> str | None:
-    """Write a canonical unit as an abbreviation, or return None where none is in use.
+    """Write a canonical unit as an abbreviation, or return None if it has none.
 
     >>> short_name("kilometre/hour"), short_name("square metre"), short_name("day")
     ('km/hr', 'sq. m', None)
@@ -84,12 +84,12 @@ def short_name(unit: str) -> str | None:
 
 
 def is_sign(surface: str) -> bool:
-    """Tell whether a unit is written as a currency sign."""
+    """Return True if a unit is written as a currency sign."""
     return surface.strip("USu ") in SIGNS
 
 
 def is_abbreviated(mention: UnitMention, text: str) -> bool:
-    """Tell whether a unit is written short: km, kmph, sq. m, Rs., km/hr."""
+    """Return True if a unit is abbreviated: km, kmph, sq. m, Rs., km/hr."""
     surface = text[mention.start : mention.end]
     if is_sign(surface) or surface in {"°", "º", "°C", "°F", "˚"} or "°" in surface:
         return False
@@ -102,7 +102,7 @@ _FULL_WORDS |= {"per", "square", "cubic", "squared", "cubed", "a", "an", "each",
 
 
 def takes_plural(mention: UnitMention, problem: Problem) -> bool:
-    """Decide about agreement: 5 kilometres, 1 kilometre, a 7-inch pipe, how many kilometres, per kilometre."""
+    """Return True for a plural: 5 kilometres, how many kilometres; not for 1 kilometre or a 7-inch pipe."""
     text = problem.text
     before = text[: mention.start].rstrip()
     quantity = mention.quantity

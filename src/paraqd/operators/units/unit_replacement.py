@@ -1,4 +1,4 @@
-"""f10: a unit replaced by another of its category."""
+"""Replace a unit by another of its category (f10)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paraqd.reading.currencies import BY_NAME
 from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
 from paraqd.reading.units import category, dimension
 
-# what a unit may be replaced with: the common ones of each category
+# the common units of each category, which may replace each other
 ALTERNATIVES: dict[str, tuple[str, ...]] = {
     "currency": ("dollar", "rupee", "euro", "cent", "paisa", "yen"),
     "length": ("kilometre", "metre", "centimetre", "millimetre", "mile", "foot", "inch", "yard"),
@@ -31,12 +31,12 @@ ALTERNATIVES: dict[str, tuple[str, ...]] = {
     "angle": ("degree", "radian"),
     "data": ("kilobyte", "megabyte", "gigabyte"),
 }
-# the currencies whose sign may replace another sign; a further one would change every corpus
+# the currencies whose sign may replace another; adding one would change every corpus
 _SIGN_OF = {name: BY_NAME[name].signs[0] for name in ("dollar", "rupee", "euro", "pound sterling", "yen")}
 
 
 class UnitReplacement(Operator):
-    """Replaces units by others of the same category: 100 km → 100 m, hours → minutes, $5 → €5 (f10)."""
+    """Replace units by others of the same category: 100 km → 100 m, hours → minutes, $5 → €5 (f10)."""
 
     name = "UnitReplacement"
     paper_id = "f10"
@@ -45,7 +45,7 @@ class UnitReplacement(Operator):
     changes = frozenset({"units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace some of the units; None where the text names none."""
+        """Replace some of the units; return None if the text has none."""
         del resources
         mentions = [m for m in find_unit_mentions(problem) if _can_replace(m)]
         if not mentions:
@@ -58,7 +58,7 @@ class UnitReplacement(Operator):
 
 
 def _can_replace(mention: UnitMention) -> bool:
-    # nothing of something is nothing in any unit
+    # zero is the same in any unit
     return category(mention.unit) in ALTERNATIVES and (mention.quantity is None or mention.quantity.value != 0)
 
 
@@ -84,12 +84,12 @@ def _replace(mention: UnitMention, problem: Problem, rng: random.Random, *, amer
 
 
 def _other(unit: str, group: str, rng: random.Random) -> str:
-    # a cubic centimetre is a millilitre: another name for the same measure is no replacement
+    # a cubic centimetre is a millilitre, so it cannot replace one
     return rng.choice([name for name in ALTERNATIVES.get(group, (unit,)) if dimension(name) != dimension(unit)])
 
 
 def _currency_before(other: str, rng: random.Random, unit: str) -> str:
-    """Write the sign of another currency; what has none that stands before (cents) is replaced by one that has."""
+    """Return the sign of another currency; draw one if the chosen unit has no sign, such as the cent."""
     signs = [sign for name, sign in _SIGN_OF.items() if name != unit.partition("/")[0]]
     if other not in _SIGN_OF:
         return rng.choice(signs)

@@ -1,1 +1,1 @@
-"""Operators that change single words."""
+"""Change single words."""

@@ -1,4 +1,4 @@
-"""Broken grammar with everything there, as from a hasty writer or a poor translation."""
+"""Break the grammar and keep the meaning, like a hasty writer or a poor translation."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _ENDS = frozenset(".?!")
 
 
 class ClumsyGrammar(Operator):
-    """Breaks the grammar and keeps the sense: no articles, glued sentences, wrong agreement, How many pens he has."""
+    """Break the grammar and keep the meaning: no articles, joined sentences, wrong verb forms."""
 
     name = "ClumsyGrammar"
     polarity = "valid"
     changes = frozenset({"wording", "punctuation"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Make two to four kinds of slips; None where nothing can slip."""
+        """Make two to four kinds of mistakes; return None if none is possible."""
         del resources
         kinds = rng.sample(_KINDS, rng.randint(2, 4))
         free = _free(problem)
@@ -51,12 +51,12 @@ class ClumsyGrammar(Operator):
                     edits[start, end] = new
         made = keep_quantities(problem, [(start, end, new) for (start, end), new in sorted(edits.items())])
         if made is None or "".join(made.casefold().split()) == "".join(problem.text.casefold().split()):
-            return None  # capitals and spaces alone are no slip
+            return None  # a change of capitals and spaces only is not a mistake
         return " ".join(made.split())
 
 
 def _free(problem: Problem) -> list[Token]:
-    """Return the tokens that belong to no quantity."""
+    """Return the tokens outside quantities."""
     spans = [quantity.span for quantity in problem.quantities]
     taken = {t.start for t in problem.tokens for a, b in spans if a <= t.start < b}
     return [token for token in problem.tokens if token.start not in taken]
@@ -118,7 +118,7 @@ def _lower(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit
 
 
 def _without(text: str, token: Token) -> Edit:
-    """Take out a word and the space behind it."""
+    """Return the edit that removes a word and the space after it."""
     end = token.end + 1 if text[token.end : token.end + 1] == " " else token.end
     return (token.start, end, "")
 

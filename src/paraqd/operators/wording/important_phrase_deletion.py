@@ -1,4 +1,4 @@
-"""f5: the most important phrase deleted."""
+"""Delete the most important phrase (f5)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from paraqd.reading import Problem
 from paraqd.reading.signs import POSSESSIVES
 
 Encoder = Callable[[Sequence[str]], "np.ndarray[Any, Any]"]
-_LONGEST = 20_000  # characters: beyond, a text is no word problem and parsing it takes minutes
+_LONGEST = 20_000  # characters; a word problem is shorter, and parsing a longer text takes minutes
 
 
 class ImportantPhraseDeletion(Operator):
-    """Deletes, of TopicRank's k best phrases, the one whose loss lowers the cosine most (f5).
+    """Delete the one of TopicRank's k best phrases whose loss lowers the cosine most (f5).
 
     Parameters
     ----------
     k : int
-        How many phrases are tried.
+        The number of phrases to try.
 
     """
 
@@ -39,7 +39,7 @@ class ImportantPhraseDeletion(Operator):
         self.k = k
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete the phrase; None where the text has none."""
+        """Delete the phrase; return None if the text has none."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
@@ -67,7 +67,7 @@ class ImportantPhraseDeletion(Operator):
         return results
 
     def _options(self, doc: Any, problem: Problem) -> list[str]:
-        """Return the text without each of the best phrases, wherever the phrase stands, possessives included."""
+        """Return the text without each of the best phrases, at all their mentions, including possessives."""
         shortened = []
         for phrase in best_phrases(doc, self.k):
             spans = [(s, e + 2 if problem.text[e : e + 2] in POSSESSIVES else e) for s, e in phrase.spans]
@@ -76,7 +76,7 @@ class ImportantPhraseDeletion(Operator):
 
 
 def can_parse(text: str) -> bool:
-    """Tell whether a text is one that a pipeline can take: not too long, and valid Unicode."""
+    """Return True if a pipeline can parse a text: it is not too long and valid Unicode."""
     if len(text) > _LONGEST:
         return False
     try:

@@ -1,4 +1,4 @@
-"""UDA's second operator: words that tell little replaced by other words that tell little."""
+"""Replace uninformative words by other uninformative words (UDA)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from paraqd.reading import Problem, Token
 
 
 class LowTfidfReplacement(Operator):
-    """Replaces words of low TF-IDF by words that tell little (baseline UDA, labelled valid).
+    """Replace words with a low TF-IDF by uninformative words (baseline UDA).
 
-    As in UDA (Xie et al., 2020): a word is replaced with a probability that falls with its TF-IDF in the
-    question, to zero for the highest; what replaces it is drawn from the corpus, likelier the lower its own
-    score is. Its label is UDA's promise, not ours: numbers, units and names are words like any other there, and
-    so they are here. Marks stay. How often a term occurs in the corpus is counted in questions.
+    As in UDA (Xie et al., 2020), the probability of replacing a word falls with its TF-IDF in the question, to zero for
+    the highest. The replacement is drawn from the corpus; words with a lower score are more likely. All outputs are
+    labelled valid, as UDA does, although numbers, units and names are replaced like any other word. Punctuation stays.
+    Document frequencies count questions.
 
     Parameters
     ----------
     rate : float
-        The share of the question's words that is replaced on average (UDA's p); at least one is.
+        The mean share of the question's words to replace (p in UDA); at least one is replaced.
 
     """
 
@@ -37,7 +37,7 @@ class LowTfidfReplacement(Operator):
         self.rate = rate
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace some words; None where no word tells less than another."""
+        """Replace some words; return None if all words have the same TF-IDF."""
         vocabulary: Vocabulary = resources.require("vocabulary", needed_by=self.name)
         terms = [token for token in problem.tokens if is_term(token.text)]
         chances = replacement_chances([token.text for token in terms], vocabulary, rate=self.rate)
@@ -51,7 +51,7 @@ class LowTfidfReplacement(Operator):
 
 
 def replacement_chances(terms: Sequence[str], vocabulary: Vocabulary, *, rate: float) -> list[float]:
-    """Return the probability of each term of a question to be replaced: ``rate`` on average, before it is cut at 1.
+    """Return the probability of replacing each term of a question; the mean is ``rate`` before limiting each to 1.
 
     >>> vocabulary = Vocabulary.of(["the red pen", "the red cap", "the blue cap", "the pen"])
     >>> [round(chance, 2) for chance in replacement_chances(["the", "blue", "cap"], vocabulary, rate=0.3)]
@@ -67,7 +67,7 @@ def replacement_chances(terms: Sequence[str], vocabulary: Vocabulary, *, rate: f
 def _edits(
     text: str, tokens: Sequence[Token], vocabulary: Vocabulary, rng: random.Random
 ) -> Iterator[tuple[int, int, str]]:
-    """Draw what replaces each token, with a space where it would be glued to its neighbour (5km)."""
+    """Yield the replacement of each token, with a space if it would be glued to its neighbour (5km)."""
     starts = {token.start for token in tokens}
     for token in tokens:
         drawn = vocabulary.draw_uninformative(rng)

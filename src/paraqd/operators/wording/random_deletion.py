@@ -1,4 +1,4 @@
-"""fd: tokens deleted at random."""
+"""Delete random tokens (fd)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paraqd.operators.base import Operator, Resources
 from paraqd.operators.text import delete
 from paraqd.reading import Problem
 
-# words whose loss leaves a clumsy text that still says the same
+# words whose loss makes a text clumsy but does not change its meaning
 _SMALL = frozenset(
     "a an the of is are was were be been to in on at by for and or that this these those it its he she they his her "
     "their as with from then also so do does did will would has have had there if how what which who when where than "
@@ -17,12 +17,12 @@ _SMALL = frozenset(
 
 
 class RandomDeletion(Operator):
-    """Deletes each token with a given probability, at least one and never all (fd).
+    """Delete each token with a given probability; at least one and never all (fd).
 
     Parameters
     ----------
     rate : float
-        The probability of a token to be deleted.
+        The probability of deleting a token.
 
     """
 
@@ -36,7 +36,7 @@ class RandomDeletion(Operator):
         self.rate = rate
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete tokens; None where there are fewer than two."""
+        """Delete tokens; return None if there are fewer than two."""
         del resources
         tokens = problem.tokens
         if len(tokens) < 2:
@@ -44,7 +44,7 @@ class RandomDeletion(Operator):
         chosen = [token for token in tokens if rng.random() < self.rate]
         content = [token for token in tokens if _matters(token.text)]
         if content and not any(_matters(token.text) for token in chosen):
-            chosen.append(rng.choice(content))  # a lost comma or article changes nothing
+            chosen.append(rng.choice(content))  # a missing comma or article changes nothing
         if not chosen:
             chosen = [rng.choice(tokens)]
         if len(chosen) == len(tokens):
@@ -54,5 +54,5 @@ class RandomDeletion(Operator):
 
 
 def _matters(word: str) -> bool:
-    """Tell whether a token is a content word or a number."""
+    """Return True if a token is a content word or a number."""
     return word[0].isalnum() and word.lower() not in _SMALL

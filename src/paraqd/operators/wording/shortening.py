@@ -1,4 +1,4 @@
-"""Words that do not matter left out, or put in: that, then, in all, a speed of, a certain, the value of."""
+"""Remove or add words that do not matter: that, then, in all, a speed of, a certain, the value of."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLAUSE = r"(?=(?:the|he|she|there|each|all) [^,.?]*\b(?:is|are|was|were|has|hav
 _FAR = r"(?:km|miles|kilometers)\b(?! ?/| per| an?\b| more| less| faster| farther)"
 _PLACES = "class|school|town|village|city|company|store|shop|library|factory|college|hotel|office|zoo|farm|garden"
 _START = r"(?:^|(?<=[.?!] ))"
-# each pattern's group is left out
+# the group of each pattern is removed
 _OUT = (
     rf"\b(?:{_SAYS}|assuming|suppose|assume|given|provided) (that )(?=(?:the|he|she|they|it|there|an?|his|her|each)\b)",
     rf"\b(?:[a-z]+s|money|amount|cake|bread|book) (that )(?=(?:he|she|they|it|you|we) (?:{_GOT}|can|will)\b)",
@@ -50,7 +50,7 @@ _OUT = (
     r"\b(in order )(?=to [a-z])",
     r"(?<=[A-Za-z])(, (?:who|which) (?:loves|likes|enjoys|is fond of|adores) [a-z ]{3,40},)(?= [a-z])",
 )
-# behind each pattern one of these may be put
+# one of these may be added after each pattern
 _IN = (
     (rf"\b(?:assuming|suppose|assume) {_CLAUSE}", ("that ",)),
     (rf"\b(?:{_SAYS}) (?=(?:he|she|they|there) )", ("that ",)),
@@ -77,7 +77,7 @@ _TOTAL_IN = re.compile(
     r"(?:\w+ ){0,3}(?:have|buy|sell|make|eat|read|earn|bake|collect|pick|use|plant|see|score|there|catch)(?=\s?\?)",
     re.I,
 )
-# a question about a part, a rest or a rate is another one with "in all" or without
+# with these words, "in all" changes the question
 _PART = re.compile(
     r"\b(?:each|every|per|more|fewer|less|than|left|remain\w*|now|still|first|second|third|last|next|other|only|total|"
     r"average|additional|extra|initially|originally|beginning|different|possible|before|after|or)\b",
@@ -98,19 +98,19 @@ _NEVER = frozenset(
 
 
 class Shortening(Operator):
-    """Leaves out one to three words that do not matter, or puts such words in: in all, that, then, a speed of."""
+    """Remove or add one to three words that do not matter: in all, that, then, a speed of."""
 
     name = "Shortening"
     polarity = "valid"
     changes = frozenset({"wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Leave words out or put them in; None where there are none and no place for any."""
+        """Remove or add words; return None if no pattern matches."""
         del resources
         text = problem.text
         found = [_without(problem, *span) for span in _idle(problem)]
         for pattern, new in _INS:
-            if new != ("then ",) or rng.random() < 0.3:  # there is a place for it in every fourth question
+            if new != ("then ",) or rng.random() < 0.3:  # it fits in every fourth question
                 found += [(match.end(), match.end(), rng.choice(new)) for match in pattern.finditer(text)]
         asked = _TOTAL_IN.search(text)
         if asked and not _PART.search(asked.group()) and not _LOSS.search(text):
@@ -123,7 +123,7 @@ class Shortening(Operator):
 
 
 def _idle(problem: Problem) -> Iterator[tuple[int, int]]:
-    """Find what may be left out."""
+    """Yield the spans that may be removed."""
     text = problem.text
     for pattern in _OUTS:
         yield from (match.span(1) for match in pattern.finditer(text))
@@ -135,12 +135,12 @@ def _idle(problem: Problem) -> Iterator[tuple[int, int]]:
         others = {word.lower() for word in _KINDS.findall(text)} - {adjective}
         bare = re.findall(rf"\b(?:{_DETERMINER}|this|that|{adjective}) {noun}", text, re.I)
         once = text.lower().count(adjective) == 1 and len(bare) == text.lower().count(noun)
-        if once and noun not in _NEVER and not others:  # else it may tell this one from others
+        if once and noun not in _NEVER and not others:  # otherwise the adjective may distinguish this one from others
             yield match.span(1)
 
 
 def _without(problem: Problem, start: int, end: int) -> Edit:
-    """Take out a span; the article before it and the capital behind it are mended."""
+    """Return the edit that removes a span and corrects the article before it and the capital after it."""
     text = problem.text
     behind = re.findall(r"^\w*", text[end:])[0]
     if problem.cased and start in problem.sentence_starts:

@@ -1,4 +1,4 @@
-"""fc: the words that matter replaced by random ones."""
+"""Replace important words by random ones (fc)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from paraqd.reading import Problem
 
 
 class TfidfReplacement(Operator):
-    """Replaces the words with the highest TF-IDF by random words of the vocabulary (fc).
+    """Replace the words with the highest TF-IDF by random words of the vocabulary (fc).
 
     Parameters
     ----------
     rate : float
-        The share of the question's words that is replaced, at least one.
+        The share of the question's words to replace; at least one is replaced.
 
     """
 
@@ -32,7 +32,7 @@ class TfidfReplacement(Operator):
         self.rate = rate
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace the most telling words; None where there is no word."""
+        """Replace the most important words; return None if there is no word."""
         vocabulary: Vocabulary = resources.require("vocabulary", needed_by=self.name)
         words = [token for token in problem.tokens if is_word(token.text)]
         if not words or len(vocabulary.words) < 2:

@@ -1,4 +1,4 @@
-"""TopicRank (Bougouin et al., 2013): the most important phrases of a text, from a graph of its topics."""
+"""Rank the phrases of a text with TopicRank (Bougouin et al., 2013), a graph of topics."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 _PARTS_OF_SPEECH = frozenset({"NOUN", "PROPN", "ADJ"})
-_SIMILARITY = 0.25  # phrases that share a quarter of their stems are one topic
+_SIMILARITY = 0.25  # phrases that share a quarter of their stems form one topic
 _DAMPING = 0.85
-_MOST_PHRASES = 80  # clustering is cubic; a text of more phrases is cut
+_MOST_PHRASES = 80  # clustering takes cubic time, so further phrases are ignored
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A candidate: its normal form and where it stands, as spans of the text and as word offsets."""
+    """A candidate phrase: its normal form, its spans in the text, and its word offsets."""
 
     form: str
     stems: frozenset[str]
@@ -25,7 +25,7 @@ class Phrase:
 
 
 def candidates(doc: Any) -> list[Phrase]:
-    """Return the longest runs of nouns and adjectives of a parsed text, grouped by their normal form."""
+    """Return the longest runs of nouns and adjectives in a parsed text, grouped by their normal form."""
     found: dict[str, list[tuple[int, int, int]]] = {}
     stems: dict[str, frozenset[str]] = {}
     run: list[Any] = []
@@ -34,7 +34,7 @@ def candidates(doc: Any) -> list[Phrase]:
             run.append(token)
             continue
         run = _without_compounds(doc, run)
-        # letters alone name points, sets and unknowns: deleting them leaves holes, not a lost phrase
+        # single letters name points, sets and unknowns, which are not phrases
         if any(t.pos_ != "ADJ" for t in run) and any(len(t.text) > 2 for t in run):
             form = " ".join(t.lower_ for t in run)
             found.setdefault(form, []).append((run[0].idx, run[-1].idx + len(run[-1].text.rstrip(".")), run[0].i))
@@ -47,7 +47,7 @@ def candidates(doc: Any) -> list[Phrase]:
 
 
 def _without_compounds(doc: Any, run: list[Any]) -> list[Any]:
-    """Cut words off the ends that a hyphen ties to what is outside: of vice-president neither half can go alone."""
+    """Remove words at the ends that a hyphen joins to a word outside, as in vice-president."""
     while run and run[0].i > 0 and doc[run[0].i - 1].text == "-":
         run = run[1:]
     while run and run[-1].i + 1 < len(doc) and doc[run[-1].i + 1].text == "-":
@@ -78,7 +78,7 @@ def _topics(phrases: Sequence[Phrase]) -> list[list[int]]:
 
 
 def _rank(phrases: Sequence[Phrase], topics: Sequence[Sequence[int]]) -> np.ndarray[Any, Any]:
-    """Score topics by PageRank over the complete graph weighted by nearness in the text."""
+    """Score topics by PageRank on the complete graph, weighted by proximity in the text."""
     n = len(topics)
     weights = np.zeros((n, n))
     for x in range(n):

@@ -1,4 +1,4 @@
-"""The words of a corpus and how many of its questions each occurs in."""
+"""Count the words of a corpus, by the number of questions that contain them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _MOST_WORDS = 50_000
 class Vocabulary:
     """Words in alphabetical order, their document frequencies, and the number of documents.
 
-    ``others`` has the document frequencies of what is no word but a token with a letter or a digit: numbers,
-    single letters, words with an apostrophe.
+    ``others`` holds the document frequencies of other tokens with a letter or a digit: numbers, single letters, words
+    with an apostrophe.
 
     >>> vocabulary = Vocabulary.of(["a red pen", "a blue pen", "a red book"])
     >>> vocabulary.words, round(vocabulary.idf("red"), 2) < round(vocabulary.idf("zebra"), 2)
@@ -37,7 +37,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Vocabulary:
-        """Count the words of a corpus in one pass; memory holds the vocabulary, not the texts."""
+        """Count the words of a corpus in one pass; the texts are not kept in memory."""
         words: Counter[str] = Counter()
         others: Counter[str] = Counter()
         documents = 0
@@ -54,48 +54,48 @@ class Vocabulary:
         return math.log((1 + self.documents) / (1 + self.frequencies.get(word.lower(), 0))) + 1
 
     def plain_idf(self, term: str) -> float:
-        """Return the inverse document frequency of a word or another term without smoothing, as UDA has it.
+        """Return the inverse document frequency of a term without smoothing, as in UDA.
 
-        0 for what stands in every document; what was not counted stands in one.
+        It is 0 for a term in every document. A term that was not counted is assumed to be in one document.
         """
         term = term.lower()
         found = self.frequencies.get(term) or self.others.get(term) or 1
         return math.log(max(self.documents, found) / found)
 
     def draw_uninformative(self, rng: random.Random) -> str | None:
-        """Draw a term, the likelier the less it tells (UDA's sampling); None from an empty vocabulary.
+        """Draw a term, with a higher probability for a less informative one (as in UDA); None if there is no term.
 
-        A term's score is its frequency times its inverse document frequency, and its weight how far that lies
-        below the highest score.
+        The score of a term is its frequency times its inverse document frequency. Its weight is the difference from the
+        highest score.
         """
         terms, weights = self._draws
         return rng.choices(terms, cum_weights=weights)[0] if terms else None
 
     @cached_property
     def _draws(self) -> tuple[tuple[str, ...], tuple[float, ...]]:
-        """Terms in a fixed order and their weights, added up."""
+        """The terms in a fixed order, and their cumulative weights."""
         counts = {**self.frequencies, **self.others}
         terms = tuple(sorted(counts))
         scores = [counts[term] * self.plain_idf(term) for term in terms]
         highest = max(scores, default=0.0)
         weights = [highest - score for score in scores]
-        if not any(weights):  # all alike
+        if not any(weights):  # all scores are equal
             weights = [1.0] * len(terms)
         return terms, tuple(accumulate(weights))
 
 
 def is_word(token: str) -> bool:
-    """Tell whether a token is a word of more than one letter."""
+    """Return True if a token is a word of more than one letter."""
     return len(token) > 1 and token.isalpha()
 
 
 def is_term(token: str) -> bool:
-    """Tell whether a token is a word, a letter or a number, and no mark."""
+    """Return True if a token is a word, a letter or a number, and not a mark."""
     return token[:1].isalnum()
 
 
 def cased_like(word: str, new: str) -> str:
-    """Return ``new`` with a capital where ``word`` has one.
+    """Return ``new`` with a capital if ``word`` has one.
 
     >>> cased_like("Tom", "red"), cased_like("pen", "red")
     ('Red', 'red')
