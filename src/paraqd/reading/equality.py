@@ -36,7 +36,7 @@ def signature(quantity: Quantity) -> Hashable:
 
 
 def equal(a: Quantity, b: Quantity) -> bool:
-    """Tell whether two quantities are exactly equal: the same magnitude in the same dimension.
+    """Return True if two quantities are exactly equal: the same magnitude in the same dimension.
 
     >>> from paraqd.reading import read
     >>> hour, minutes, half = read("It takes an hour, 60 minutes, or half.").quantities
@@ -76,7 +76,7 @@ def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quanti
 
 
 def _compound(this: Quantity, following: Quantity) -> bool:
-    """Tell whether ``following`` is the smaller part of the same measure, right behind ``this``."""
+    """Return True if ``following`` is the smaller part of the same measure, right behind ``this``."""
     if this.unit is None or following.unit is None or "/" in this.unit or this.unit_span is None:
         return False
     if this.kind not in {Kind.MEASURE, Kind.MONEY} or this.unit == following.unit or this.value < 0:
@@ -103,7 +103,7 @@ def multiset(quantities: Iterable[Quantity]) -> Counter[Hashable]:
 
 
 def same_quantities(a: Iterable[Quantity], b: Iterable[Quantity]) -> bool:
-    """Tell whether two texts hold the same quantities, each as often, whatever their order and form.
+    """Return True if two texts hold the same quantities, each as often, whatever their order and form.
 
     >>> from paraqd.reading import read
     >>> q = read("It takes 2 hours 30 minutes to pack a dozen boxes.").quantities

@@ -93,7 +93,7 @@ class _Scan:
         return Entity(self.s.source[start:end], category, start, end)
 
     def titled(self, i: int) -> bool:
-        """Tell whether a title stands before token i."""
+        """Return True if a title stands before token i."""
         if i > 1 and self.low[i - 1] == ".":
             i -= 1
         return i > 0 and self.low[i - 1] in _TITLES
@@ -146,7 +146,7 @@ class _Scan:
         return category
 
     def follows(self, i: int) -> bool:
-        """Tell whether token i is one space behind the token before, and that one is no possessive."""
+        """Return True if token i is one space behind the token before, and that one is no possessive."""
         return self.s.start[i] == self.s.end[i - 1] + 1 and _base(self.low[i - 1]) == self.low[i - 1]
 
     # texts with capitals

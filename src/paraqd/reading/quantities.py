@@ -115,7 +115,7 @@ def _numeric(s: Stream, i: int, floor: int) -> Draft:
 
 
 def _names_something(s: Stream, i: int) -> bool:
-    """Tell whether the digits are glued behind letters and name something (x1, A1, H2O)."""
+    """Return True if the digits are glued behind letters and name something (x1, A1, H2O)."""
     before = s.text[i - 1]
     if not s.glued(i) or not before[-1].isalpha() or s.low[i - 1] in _GLUED_BEFORE:
         return False
@@ -167,7 +167,7 @@ def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
 
 
 def _opens_groups(s: Stream, i: int) -> bool:
-    """Tell whether groups of three follow behind spaces: 5 000, 1 250 000, and 12 500 where the space is a thin one."""
+    """Return True if groups of three digits follow after spaces: 5 000, 1 250 000, and 12 500 with a thin space."""
     if len(s.text[i]) > 3 or not _group(s, i + 1):
         return False
     if s.text[i + 1] == "000" or s.source[s.end[i]] in _THIN:
@@ -310,7 +310,7 @@ def _feet_or_inches(s: Stream, i: int) -> Draft | None:
 
 
 def _has_minutes(s: Stream, i: int) -> bool:
-    """Tell whether ``:30`` follows the number at i; with a space in it only where it cannot be a ratio."""
+    """Return True if ``:30`` follows the number at i; with a space in it only where it cannot be a ratio."""
     minutes = s.text[i + 2]
     if s.text[i + 1] != ":" or not s.glued(i + 1) or len(minutes) != 2 or not minutes.isdecimal() or int(minutes) > 59:
         return False

@@ -293,10 +293,10 @@ def _coefficient(s: Stream, d: Draft) -> None:
 
 
 def _names_decade(s: Stream, i: int) -> bool:
-    """Tell whether the letter at i is the s of the 1990s."""
+    """Return True if the letter at i is the s of the 1990s."""
     return s.text[i] == "s" and s.glued(i) and s.text[i - 1].endswith("0") and s.text[i + 1] not in _ALGEBRA
 
 
 def _hyphenated(s: Stream, i: int) -> bool:
-    """Tell whether the letter at i begins a compound such as T-shirt."""
+    """Return True if the letter at i begins a compound such as T-shirt."""
     return s.text[i + 1] == "-" and s.glued(i + 1) and s.glued(i + 2) and len(s.text[i + 2]) > 2

@@ -85,7 +85,7 @@ def _letter_stop_ends(text: str, start: int, word: str, after: str, *, cased: bo
 
 
 def _opens_line(text: str, at: int) -> bool:
-    """Tell whether only white space stands between the line's beginning and ``at``."""
+    """Return True if only white space stands between the line's beginning and ``at``."""
     before = text[max(0, at - 12) : at].rstrip(" \t")
     return before.endswith("\n") or (not before and at <= 12)
 

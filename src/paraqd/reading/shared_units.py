@@ -52,7 +52,7 @@ def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
 
 
 def _is_share(s: Stream, left: Draft, right: Draft, join: str | None) -> bool:
-    """Tell whether a number beside a percentage is a part: a quarter and 15 %, 0.35 and 15 %, not 0.5 to 2 %."""
+    """Return True if a number beside a percentage is a part: a quarter and 15 %, 0.35 and 15 %, not 0.5 to 2 %."""
     if left.kind is Kind.FRACTION:
         return True
     listed = join in {",", "and", "or"} and s.low[max(0, left.first - 1)] != "between"
@@ -100,7 +100,7 @@ def _share_currency(s: Stream, drafts: list[Draft]) -> None:
 
 
 def _continues(s: Stream, drafts: list[Draft], i: int) -> bool:
-    """Tell whether a comma after number i stands in a list: of at least three (3, 4, 12 days), or 6,8 days."""
+    """Return True if a comma after number i stands in a list: of at least three (3, 4, 12 days), or 6,8 days."""
     comma = drafts[i].after
     if s.glued(comma) and s.glued(comma + 1):
         return True

@@ -43,16 +43,16 @@ class Stream:
         return tokens_of(self.text[: self.n], self.start, self.end)
 
     def glued(self, i: int) -> bool:
-        """Tell whether token i follows the one before without a space."""
+        """Return True if token i follows the one before without a space."""
         return i > 0 and self.start[i] == self.end[i - 1]
 
     def number_at(self, i: int) -> bool:
-        """Tell whether token i is a number in digits."""
+        """Return True if token i is a number in digits."""
         word = self.text[i]
         return bool(word) and (word[0].isdecimal() or (word[0] == "." and len(word) > 1))
 
     def ends_number(self, i: int) -> bool:
-        """Tell whether a number in digits or a fraction sign stands at token i."""
+        """Return True if a number in digits or a fraction sign stands at token i."""
         return i >= 0 and (self.number_at(i) or self.text[i][:1] in VULGAR_SET)
 
     @cached_property
@@ -75,7 +75,7 @@ class Stream:
 
     @cached_property
     def pays_in_pounds(self) -> bool:
-        """Tell whether somewhere shortly before *pounds* something costs or is paid."""
+        """Return True if somewhere shortly before *pounds* something costs or is paid."""
         return any(
             self.low[i] in {"pound", "pounds"} and not _PAYING.isdisjoint(self.low[max(0, i - 6) : i])
             for i in range(self.n)

@@ -24,7 +24,7 @@ _GROUP, _START, _END = re.Match.group, re.Match.start, re.Match.end
 
 
 def is_grouped(run: str) -> bool:
-    """Tell whether commas in a run of digits group it: Western (10,576) or Indian (1,20,000).
+    """Return True if commas in a run of digits group it: Western (10,576) or Indian (1,20,000).
 
     >>> is_grouped("10,576"), is_grouped("1,20,000"), is_grouped("3,4,5")
     (True, True, False)
@@ -46,14 +46,14 @@ _MONEY_AFTER = re.compile(r"\s?(?:€|euros?\b|EUR\b)")
 
 
 def _is_price(text: str, word: str, start: int, end: int) -> bool:
-    """Tell whether the comma of a run of digits stands for a decimal point."""
+    """Return True if the comma of a run of digits stands for a decimal point."""
     if _PRICE.fullmatch(word) is None:
         return False
     return bool(_MONEY_BEFORE.search(text[max(0, start - 2) : start]) or _MONEY_AFTER.match(text, end))
 
 
 def _is_list(text: str, word: str, start: int, end: int) -> bool:
-    """Tell whether the commas of a run of digits stand between numbers: 3,4,5."""
+    """Return True if the commas of a run of digits stand between numbers: 3,4,5."""
     return "," in word and end - start > 1 and not is_grouped(word) and not _is_price(text, word, start, end)
 
 

@@ -88,7 +88,7 @@ def _power(s: Stream, i: int, name: str, after: int) -> tuple[str, int]:
 
 
 def _counts_something(s: Stream, i: int) -> bool:
-    """Tell whether the number at i counts or measures what follows it."""
+    """Return True if the number at i counts or measures what follows it."""
     following = s.text[i + 1]
     return s.start[i] - s.end[i - 1] > 1 or (following[:1].isalpha() and s.low[i + 1] not in _AFTER_POWER)
 

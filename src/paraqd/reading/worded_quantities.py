@@ -353,7 +353,7 @@ def _and_part(s: Stream, d: Draft) -> None:
 
 
 def _starts(s: Stream, i: int) -> bool:
-    """Tell whether token i begins a sentence."""
+    """Return True if token i begins a sentence."""
     return i == 0 or s.text[i - 1] in {".", "?", "!", '"', "“"}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -51,7 +52,7 @@ _GETTING = {
 _BETWEEN = frozenset(("another", "only", "just", "exactly", "a", "up", "him", "her", "them", "me", "us"))
 _WORD = re.compile(r"\w+")
 _FURTHER = re.compile(r"\s+(?:extra|additional|further|other)\b", re.I)
-_MORE = re.compile(r"\s+more\b(?![^.?!;]*\b(?:than|as)\b)", re.I)
+_MORE = re.compile(r"\s+more\b(?![^.?!;]{0,500}\b(?:than|as)\b)", re.I)
 _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
@@ -84,11 +85,12 @@ def normalise_quantities(question: Problem, paraphrase: Problem, matching: Match
     >>> normalise_quantities(q, p, match_quantities(q, p)).text
     'Nine out of ten of us run. In how many km?'
     """
-    lists = [*_lists(question, paraphrase, matching)]
+    lists = sorted(_lists(question, paraphrase, matching))
+    starts = [start for start, _, _ in lists]
     edits = lists + [
         edit
         for edit in _quantities(question, paraphrase, matching)
-        if not any(start <= edit[0] < end for start, end, _ in lists)
+        if not lists or (place := bisect_right(starts, edit[0])) == 0 or lists[place - 1][1] <= edit[0]
     ]
     edits += _units(question, paraphrase, edits)
     edits += _more(question, paraphrase, matching)
@@ -123,9 +125,14 @@ def _more(question: Problem, paraphrase: Problem, matching: Matching) -> Iterato
         verb = _got(question.text, a.start)
         if not verb or verb != _got(paraphrase.text, b.start) or _FURTHER.match(paraphrase.text, b.end):
             continue
-        words = _WORD.findall((question if here else paraphrase).text.lower())
-        if sum(_GETTING.get(word) == verb for word in words) == 1:  # he buys 5 and she buys 3 more: than he?
+        if _getting_verbs(question if here else paraphrase)[verb] == 1:  # he buys 5 and she buys 3 more: than he?
             yield b.end, there.end() if there else b.end, here[0] if here else ""
+
+
+@computed_once
+def _getting_verbs(problem: Problem) -> Counter[str]:
+    """Count the verbs of getting in a text."""
+    return Counter(_GETTING[word] for word in _WORD.findall(problem.text.lower()) if word in _GETTING)
 
 
 def _got(text: str, end: int) -> str:
@@ -145,9 +152,9 @@ def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterat
     if not there or any(_ORDERED.search(problem.text) for problem in (question, paraphrase)):
         return
     partner = {b.start: a.start for a, b in matching.same}
+    runs_here = {frozenset(item.start for item in run): run for run in here}
     for run in there:
-        mine = {partner[item.start] for item in run}
-        same = next((other for other in here if {item.start for item in other} == mine), None)
+        same = runs_here.get(frozenset(partner[item.start] for item in run))
         if same is not None:
             yield run[0].start, run[-1].end, question.text[same[0].start : same[-1].end]
 

@@ -53,7 +53,7 @@ def single(item: Item) -> Quantity | None:
 
 
 def equal_as_written(a: Item, b: Item) -> bool:
-    """Tell whether two numbers are the same and only one has a unit, or a rate's *per*, right beside it."""
+    """Return True if two numbers are the same and only one has a unit, or a rate's *per*, right beside it."""
     one, other = single(a), single(b)
     if one is None or other is None or one.terms or other.terms:
         return False
@@ -71,7 +71,7 @@ def equal_as_written(a: Item, b: Item) -> bool:
 
 
 def _below_agree(one: str, other: str) -> bool:
-    """Tell whether two units are not per different things."""
+    """Return True if two units are not per different things."""
     below, other_below = one.partition("/")[2], other.partition("/")[2]
     return not below or not other_below or below == other_below
 
@@ -147,7 +147,7 @@ def counted_end(text: str, item: Item) -> int:
 
 
 def _share(a: Item, b: Item) -> bool:
-    """Tell whether one is a percentage and the other the same part in decimals: 35 % of 80, 0.35 × 80."""
+    """Return True if one is a percentage and the other the same part in decimals: 35 % of 80, 0.35 × 80."""
     one, other = single(a), single(b)
     if one is None or other is None or {one.kind, other.kind} != {Kind.PERCENT, Kind.COUNT}:
         return False
@@ -156,7 +156,7 @@ def _share(a: Item, b: Item) -> bool:
 
 
 def _equal_value(a: Item, b: Item) -> bool:
-    """Tell whether a rate, converted, agrees in its upper unit: 60 minutes a day, an hour each day."""
+    """Return True if a rate, converted, agrees in its upper unit: 60 minutes a day, an hour each day."""
     one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None or one.terms or other.terms:
         return False
@@ -191,7 +191,7 @@ def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
 
 
 def _turned(a: Item, b: Item) -> bool:
-    """Tell whether one is the other turned over: x/4 and a quarter of x, the seventh part and 1/7, 1 : 10 and 10."""
+    """Return True if one is the other turned over: x/4 and a quarter of x, the seventh part and 1/7, 1 : 10 and 10."""
     one, other = single(a), single(b)
     if one is None or other is None or not one.value or not other.value:
         return False

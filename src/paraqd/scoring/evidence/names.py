@@ -43,7 +43,7 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
-    """Tell whether a name stands where something is asked, and nowhere before: nobody has said who or what that is."""
+    """Return True if a name is in the question clause and nowhere before: nobody knows who or what it is."""
     asked = problem.question
     if asked is None or not all(asked.start < start and end <= asked.end for start, end in spans):
         return False
@@ -78,7 +78,7 @@ def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
 
 
 def _known(name: str, lower: str, *, opens: bool) -> bool:
-    """Tell whether a text has a name, or the last part of it behind a word that opens a sentence: Doubling Phil's."""
+    """Return True if a text has a name, or the last part of it behind a word that opens a sentence: Doubling Phil's."""
     first, _, last = name.partition(" ")
     if name[:_ROOT] in lower or name in STOP_WORDS:
         return True

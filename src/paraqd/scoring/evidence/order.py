@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
@@ -65,10 +66,8 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     for (names, terms), span in mine.items():
         if terms in both_ways and not _apart(mine, names, terms[::-1]):
             continue  # from 2 : 1 to 1 : 2: which is which their names do not tell
-        for (other_names, other_terms), other in theirs.items():
-            crossed = other_names == names[::-1]
-            same = other_names == names
-            if (same and other_terms == terms[::-1]) or (crossed and other_terms == terms):
+        for other in (theirs.get((names, terms[::-1])), theirs.get((names[::-1], terms))):
+            if other is not None:
                 message = (
                     f"The sides of the ratio changed places: “{paraphrase.text[slice(*other)]}” stands where "
                     f"“{question.text[slice(*span)]}” stood."
@@ -86,7 +85,7 @@ def _both_ways(problem: Problem) -> set[tuple[object, ...]]:
 def _apart(
     sides: Iterable[tuple[tuple[str, ...], tuple[object, ...]]], names: tuple[str, ...], terms: tuple[object, ...]
 ) -> bool:
-    """Tell whether a ratio is that of two other things than these."""
+    """Return True if a ratio is that of two other things than these."""
     return any(theirs == terms and set(other).isdisjoint(names) for other, theirs in sides)
 
 
@@ -104,7 +103,8 @@ def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]],
 
 def _before(words: list[Word], problem: Problem, start: int) -> list[str]:
     """Return the two names that stand before a ratio, joined by *to*, *and* or a colon."""
-    near = [word for word in words if start - _REACH <= word.start < start and word.stem not in _STEMS]
+    first, last = (bisect_left(words, place, key=lambda word: word.start) for place in (start - _REACH, start))
+    near = [word for word in words[first:last] if word.stem not in _STEMS]
     for first, second in reversed(list(pairwise(near))):
         between = problem.text[first.end : second.start].strip().lower()
         if between in _JOINING and first.stem != second.stem:

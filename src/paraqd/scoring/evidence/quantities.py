@@ -115,7 +115,7 @@ def _said_units(problem: Problem) -> Counter[tuple[str, Fraction]]:
 
 
 def _said_by_unit(item: Item, said: Counter[tuple[str, Fraction]]) -> bool:
-    """Tell whether it is one of a unit that only the other text names: 60 seconds, every minute."""
+    """Return True if it is one of a unit that only the other text names: 60 seconds, every minute."""
     one = single(item)
     if one is None or one.unit is None or "/" in one.unit:
         return False
@@ -169,7 +169,7 @@ class _Told:
         self._exponents = {item.signed for item in items if item.first.kind is Kind.EXPONENT}
 
     def has(self, item: Item) -> bool:
-        """Tell whether a number repeats one of these; a small exponent repeats exponents alone."""
+        """Return True if a number repeats one of these; a small exponent repeats exponents alone."""
         if item.first.kind is Kind.EXPONENT and item.first.value <= _SMALL:
             return item.signed in self._exponents
         if item.signed in self._signed or item.signed in self._exponents:
@@ -178,7 +178,7 @@ class _Told:
 
 
 def _pointed(item: Item, problem: Problem) -> bool:
-    """Tell whether a small number in words points back: the better one of these two days."""
+    """Return True if a small number in words points back: the better one of these two days."""
     one = single(item)
     if one is None or not one.worded or one.value > _SMALL:
         return False
@@ -186,13 +186,13 @@ def _pointed(item: Item, problem: Problem) -> bool:
 
 
 def _in_run(item: Item, values: Container[Fraction]) -> bool:
-    """Tell whether a number stands in the middle of a run, which may be told by its ends: 0, 1, 2, … 6."""
+    """Return True if a number stands in the middle of a run, which may be told by its ends: 0, 1, 2, … 6."""
     value = item.first.value
     return item.first.unit is None and value - 1 in values and value + 1 in values
 
 
 def _negligible(item: Item) -> bool:
-    """Tell whether a number may come and go: *one*, *the two of them*, *first*, *an hour*."""
+    """Return True if a number may come and go: *one*, *the two of them*, *first*, *an hour*."""
     one = single(item)
     if one is None:
         return False
@@ -210,12 +210,12 @@ def _negligible(item: Item) -> bool:
 
 
 def _other_exponent(a: Item, b: Item) -> bool:
-    """Tell whether both are exponents: with nothing left that they equal, they differ."""
+    """Return True if both are exponents: with nothing left that they equal, they differ."""
     return a.first.kind is b.first.kind is Kind.EXPONENT
 
 
 def _unit_differs(a: Item, b: Item) -> bool:
-    """Tell whether two numbers are the same and stand with units that are not."""
+    """Return True if two numbers are the same and stand with units that are not."""
     one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None:
         return False
@@ -248,7 +248,7 @@ def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase:
 
 
 def follows(item: Item, question: Problem) -> bool:
-    """Tell whether a number can be had from the question's by one step.
+    """Return True if a number can be had from the question's by one step.
 
     A sum of some, a difference, product or quotient of two, a double or a half, a complement to a whole.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from paraqd.reading import Problem
@@ -124,11 +125,12 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
 
 
 def _open(problem: Problem) -> bool:
-    """Tell whether a question asks for more than yes or no."""
+    """Return True if a question asks for more than yes or no."""
+    starts = [asked.start for asked in problem.questions]
     return any(
         _OPEN.search(sentence.text)
         for sentence in problem.sentences
-        if any(sentence.start <= asked.start < sentence.end for asked in problem.questions)
+        if bisect_left(starts, sentence.start) < bisect_left(starts, sentence.end)
     )
 
 
@@ -172,12 +174,12 @@ def _named_people(problem: Problem) -> frozenset[str]:
 
 
 def _rate(text: str, start: int) -> bool:
-    """Tell whether a unit is the lower part of a rate: per day."""
+    """Return True if a unit is the lower part of a rate: per day."""
     return _PER.search(text[max(0, start - _BEFORE_UNIT) : start]) is not None
 
 
 def _named(unit: str, word: str, low: str) -> bool:
-    """Tell whether a text names a unit in any form: hourly, daily, 3-day."""
+    """Return True if a text names a unit in any form: hourly, daily, 3-day."""
     forms = (unit[:4], word.lower(), *_FORMS.get(unit, ()))
     return re.search(rf"\b(?:{'|'.join(map(re.escape, forms))})", low) is not None
 
@@ -217,13 +219,24 @@ def _grouped(asked: Question, problem: Problem) -> dict[str, tuple[int, int, str
         name = stem(match.group())
         name = _SAME_STEMS.get(name, name)
         start, end = asked.start + match.start(), asked.start + match.end()
-        if name in _GROUPS and not any(q.start <= start < q.end for q in problem.quantities):
+        if name in _GROUPS and not _in_quantity(problem, start):
             found[name] = (start, end, match.group())
     return found
 
 
+def _in_quantity(problem: Problem, place: int) -> bool:
+    """Return True if a place is inside a quantity."""
+    before = bisect_right(_quantity_starts(problem), place) - 1
+    return before >= 0 and place < problem.quantities[before].end
+
+
+@computed_once
+def _quantity_starts(problem: Problem) -> list[int]:
+    return [quantity.start for quantity in problem.quantities]
+
+
 def _cut_off(asked: Question, problem: Problem) -> bool:
-    """Tell whether a clause breaks off at a word that wants another, or its sentence asks and names nothing."""
+    """Return True if a clause breaks off at a word that wants another, or its sentence asks and names nothing."""
     words = [word.lower() for word in _TOKEN.findall(asked.text)[-_TAIL:]]
     if not words:
         return True
@@ -241,7 +254,7 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
 
 
 def _somebody_before(text: str) -> bool:
-    """Tell whether the last word but one is somebody: the total number that he did."""
+    """Return True if the last word but one is somebody: the total number that he did."""
     before = "".join(_TOKEN.findall(text)[-2:-1])
     return before.lower() in _SUBJECTS or before[:1].isupper()
 

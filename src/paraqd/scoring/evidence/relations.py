@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from paraqd.reading import Kind, Problem
@@ -79,10 +81,12 @@ _JOINTS = frozenset({"than", "as", "before", "after", "that", "of"})
 _MULTIPLES = frozenset({"twice", "double", "half", "times"})
 _AT_ONCE = _GIVING | _JOINTS | {"ahead", "behind", "exceeds", "exceed", "exceeded", "outweighs"}
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[.?!;,]")
+_SPACES = re.compile(r"\s*")
 _LEFT_RIGHT = re.compile(r"\bturn(?:s|ed|ing)?\b(?:\W+(?!and\b)\w+){0,2}?\W+(left|right)\b", re.I)
 _MIRROR = {"left": "right", "right": "left"}
 _DIRECTION = re.compile(r"\b(?:direction|facing|face|which way|bearing)\b", re.I)
 _REACH = 5
+_LONGEST_CLAUSE = 120  # words; without a limit a text that repeats one word takes minutes
 _APART = 2
 _MEASURED = frozenset("many much old tall long heavy big large high fast great wide deep far expensive".split())
 
@@ -101,7 +105,7 @@ class Mention(NamedTuple):
 
 
 def _unlike(mine: Mention, theirs: Mention) -> bool:
-    """Tell whether it cannot be said who stands where: *he* for a name, north *of* something."""
+    """Return True if it cannot be said who stands where: *he* for a name, north *of* something."""
     return mine.somebody != theirs.somebody or mine.vague or theirs.vague
 
 
@@ -113,10 +117,11 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
     here, there = _told(question), _told(paraphrase)
     for family in sorted(here.places.keys() & there.places.keys()):
         mine, theirs = _mentions(question, here, family), _mentions(paraphrase, there, family)
-        for one, other in _paired(mine, theirs):
-            mine = [mention for mention in mine if mention is not one]
-            theirs = [mention for mention in theirs if mention is not other]
+        pairs = _paired(mine, theirs)
+        for one, other in pairs:
             yield from _compared(question, paraphrase, one, other)
+        mine = _without(mine, [one for one, _ in pairs])
+        theirs = _without(theirs, [other for _, other in pairs])
         sure = family in _ALONE and len(mine) == len(theirs) == 1 and not _unlike(mine[0], theirs[0])
         yield from _opposites(question, paraphrase, mine, theirs, sure=sure)
 
@@ -135,17 +140,23 @@ def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
 
 def _paired(mine: list[Mention], theirs: list[Mention]) -> list[tuple[Mention, Mention]]:
     """Return the mentions that go with the same number; the only one on either side goes with the only other."""
-    found = []
-    for one in mine:
-        same = [other for other in theirs if other.number == one.number is not None]
-        if len(same) == 1 and sum(each.number == one.number for each in mine) == 1:
-            found.append((one, same[0]))
-    used, taken = ([id(pair[side]) for pair in found] for side in (0, 1))
-    left = [one for one in mine if id(one) not in used]
-    right = [other for other in theirs if id(other) not in taken]
+    here, there = (Counter(mention.number for mention in mentions) for mentions in (mine, theirs))
+    partners = {other.number: other for other in theirs if other.number is not None}
+    found = [
+        (one, partners[one.number])
+        for one in mine
+        if here[one.number] == there[one.number] == 1 and one.number in partners
+    ]
+    left, right = _without(mine, [one for one, _ in found]), _without(theirs, [other for _, other in found])
     if len(left) == len(right) == 1 and (left[0].left or left[0].right):
         found.append((left[0], right[0]))
     return found
+
+
+def _without(mentions: list[Mention], gone: list[Mention]) -> list[Mention]:
+    """Return the mentions that are not among others; each is an object of its own, whatever it equals."""
+    ids = {id(mention) for mention in gone}
+    return [mention for mention in mentions if id(mention) not in ids]
 
 
 def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Iterator[Finding]:
@@ -174,7 +185,7 @@ def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Men
 
 
 def _other_names(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Tell whether both sides name somebody, and not the same."""
+    """Return True if both sides name somebody, and not the same."""
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
@@ -275,10 +286,12 @@ def _mentions(problem: Problem, told: _Told, family: int) -> list[Mention]:
 
 
 def _paid(problem: Problem, ends: Sequence[int], start: int) -> bool:
-    """Tell whether an amount of money stands right before a place."""
+    """Return True if an amount of money stands right before a place."""
     before = bisect_right(ends, start) - 1
     return (
-        before >= 0 and problem.quantities[before].kind is Kind.MONEY and not problem.text[ends[before] : start].strip()
+        before >= 0
+        and problem.quantities[before].kind is Kind.MONEY
+        and _SPACES.fullmatch(problem.text, ends[before], start) is not None
     )
 
 
@@ -303,7 +316,7 @@ _LOW = WordCache(_low)
 def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
     """Return the quantity right before a word, with at most two words between: 5 cm taller, 9 red pens fewer."""
     before = bisect_right(ends, start) - 1
-    if before < 0 or len(_WORD.findall(problem.text, ends[before], start)) > _APART:
+    if before < 0 or len(list(islice(_WORD.finditer(problem.text, ends[before], start), _APART + 1))) > _APART:
         return None
     return signature(problem.quantities[before])
 
@@ -330,7 +343,8 @@ def _near(low: list[str], place: int, step: int) -> frozenset[str]:
     if step > 0 and low[place] in _MULTIPLES:
         joints = 2 if "as" in low[place + 1 : place + 3] else 0  # twice as old *as Ann*, twice *her age*
     at = place + step
-    while 0 <= at < len(low) and len(found) < _REACH:
+    end = max(-1, place - _LONGEST_CLAUSE) if step < 0 else min(len(low), place + _LONGEST_CLAUSE)
+    while at != end and len(found) < _REACH:
         word = low[at]
         if word == "," and step < 0 and not found:
             at += step  # the bucket, which is heavier

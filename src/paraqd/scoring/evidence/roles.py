@@ -78,7 +78,7 @@ def _laid_out(problem: Problem) -> tuple[list[str], list[int], list[int]]:
 
 
 def sides_turned(question: Problem, a: Item, paraphrase: Problem, b: Item) -> bool:
-    """Tell whether what both sentences speak of stands in the other order in the second."""
+    """Return True if what both sentences speak of stands in the other order in the second."""
     here, there = _order(question, a), _order(paraphrase, b)
     shared = [word for word in here if word in there]
     turned = [there[x] > there[y] for x, y in combinations(shared, 2)]
@@ -139,12 +139,12 @@ def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> lis
 
 
 def _comparable(a: Item, b: Item) -> bool:
-    """Tell whether two numbers measure the same and are not equal."""
+    """Return True if two numbers measure the same and are not equal."""
     return dimension(a.first.unit)[0] == dimension(b.first.unit)[0] and a.signed != b.signed
 
 
 def _compares(problem: Problem, item: Item) -> bool:
-    """Tell whether a number says by how much two things differ: 8 blocks higher, $1 more."""
+    """Return True if a number says by how much two things differ: 8 blocks higher, $1 more."""
     behind = re.split(r"[.?!;]", problem.text[item.end : item.end + _BEHIND])[0]
     return any(stem(word.lower()) in _COMPARING for word in re.findall(r"[^\W\d_]+", behind)[:3])
 

@@ -89,7 +89,7 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
 
 
 def _replaced(a: Item, b: Item, matching: Matching) -> bool:
-    """Tell whether all numbers have their counterparts but these two, which are of one sort: 46 a kg, 48 a kg.
+    """Return True if all numbers have their counterparts but these two, which are of one sort: 46 a kg, 48 a kg.
 
     A share may be told by what is left of it: a quarter is gone, 75% is left.
     """
@@ -105,7 +105,7 @@ def _share(quantity: Quantity) -> Fraction:
 
 
 def _places(a: Item, b: Item) -> bool:
-    """Tell whether both are places in an order: no arithmetic leads from the 13th to the 30th."""
+    """Return True if both are places in an order: no arithmetic leads from the 13th to the 30th."""
     return a.first.kind is b.first.kind is Kind.ORDINAL
 
 
