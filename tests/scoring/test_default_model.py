@@ -167,7 +167,7 @@ def test_no_thread_is_no_number_of_threads():
 
 def test_the_judge_multiplies_integers_and_pads_nothing():
     """What makes it fast, and its scores independent of a batch: there is no mask, and no range is taken from it."""
-    import onnx
+    onnx = pytest.importorskip("onnx")
 
     graph = onnx.load(FOLDER / "onnx" / "model.onnx").graph
     operators = [node.op_type for node in graph.node]

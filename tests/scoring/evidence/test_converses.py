@@ -194,6 +194,7 @@ def test_long_texts_take_no_longer_than_their_length():
 
 
 def test_a_sure_finding_weighs_though_no_pair_has_it():
+    pytest.importorskip("scipy")
     fusion = fit_fusion([[], ["number_lost"]] * 4, [1, 0] * 4, model=[2.0, -2.0] * 4)
     assert fusion.weights["ratio_cut"] == pytest.approx(-4, abs=0.1)
     assert fusion.score(["ratio_cut"], 0.5) < 0.5 < fusion.score([], 0.5)

@@ -39,7 +39,7 @@ def test_there_is_a_core():
 
 def test_sum_and_norm_stay_two_operators(monkeypatch, tmp_path):
     """An option of the runtime that it takes in silence where it does not know it."""
-    import onnx
+    onnx = pytest.importorskip("onnx")
     import onnxruntime
 
     made = onnxruntime.SessionOptions
