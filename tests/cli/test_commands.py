@@ -2,11 +2,13 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import paraqd
 from paraqd.cli.main import program, run
@@ -35,6 +37,26 @@ def test_help_of_every_command_has_an_example(capsys):
     for command in commands:
         assert run(command) == 0
         assert "Example: paraqd" in capsys.readouterr().out, command
+
+
+def examples():
+    """Return the example of every command, as shown in its help."""
+    app = program()
+    found = [command.epilog for command in app.registered_commands]
+    for group in app.registered_groups:
+        found += [group.epilog, *(command.epilog for command in group.typer_instance.registered_commands)]
+    return [example.removeprefix("Example: ") for example in found]
+
+
+@pytest.mark.parametrize("example", examples())
+def test_the_example_in_the_help_is_a_command_that_can_be_parsed(example):
+    _, *arguments = shlex.split(example)
+    command = typer.main.get_command(program())
+    context = command.make_context("paraqd", arguments)
+    while hasattr(command, "resolve_command"):  # a group: go on to the command that the arguments name
+        name, command, arguments = command.resolve_command(context, [*context._protected_args, *context.args])
+        context = command.make_context(name, arguments, parent=context)
+    assert command.callback is not None
 
 
 def test_version(capsys):

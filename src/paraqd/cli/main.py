@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -79,11 +80,19 @@ def program(only: str | None = None) -> typer.Typer:
         if only in (None, name):
             module = import_module(f"paraqd.cli.{name.replace('-', '_')}")
             if hasattr(module, "app"):  # a group of several commands
+                for info in module.app.registered_commands:
+                    info.help = _help(info.callback)
                 app.add_typer(module.app, name=name, epilog=module.EXAMPLE, rich_help_panel=panel)
             else:
                 command = getattr(module, name.replace("-", "_"))
-                app.command(name, epilog=module.EXAMPLE, rich_help_panel=panel)(command)
+                app.command(name, help=_help(command), epilog=module.EXAMPLE, rich_help_panel=panel)(command)
     return app
+
+
+def _help(command: Any) -> str:
+    """Return the docstring of a command with the lines of each paragraph joined, so that it fits any terminal."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
