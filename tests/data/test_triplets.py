@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import paraqd
 from paraqd.data.tables import TableError, default_id
-from paraqd.data.triplets import IN_BATCH, make_triplets, read_triplets, subset
+from paraqd.data.triplets import IN_BATCH, choose_questions, draw_triplets, make_triplets, read_triplets, subset
 from paraqd.operators import UnknownOperatorError
 
 PENS = "Tom has 5 pens. How many pens has he?"
@@ -302,6 +302,37 @@ def test_a_subset_keeps_in_batch_negatives():
     part = subset(make_triplets([r for r in MANY if r["label"]], in_batch=True), 0.5, 1)
     assert (part.triplets[:, 2] == IN_BATCH).all()
     assert part.triplets[:, :2].min() == 0
+
+
+def test_chosen_questions_do_not_depend_on_what_is_dropped():
+    """Rows of an ablation are trained on the same questions, whatever each operator applies to."""
+    rows = [made for made in MANY if int(made["id"]) % 3 or made["operator"] != "B"]  # B applies to two in three
+    rows += [row(f"other {n}", 0, "LastSentenceDeletion", question=f"question {n}", name=str(n)) for n in range(50)]
+    chosen = choose_questions([str(n) for n in range(50)], 20, seed=3407)
+    whole = make_triplets(rows, questions=chosen)
+    without = make_triplets(rows, questions=chosen, drop_operators=["LastSentenceDeletion"])
+    anchors = {anchor for anchor, _, _ in spelt(whole)}
+    assert anchors == {f"question {name}" for name in chosen}
+    assert {anchor for anchor, _, _ in spelt(without)} == {f"question {n}" for n in chosen if int(n) % 3}
+
+
+def test_fewer_chosen_questions_are_among_more():
+    names = [str(n) for n in range(50)]
+    few, more = (choose_questions(names, count, seed=1) for count in (5, 20))
+    assert few < more
+    assert choose_questions(reversed(names), 20, seed=1) == more
+    assert choose_questions(names, 20, seed=2) != more
+    assert choose_questions(names, 99, seed=1) == frozenset(names)
+
+
+def test_drawn_triplets_are_so_many_and_keep_their_order():
+    whole = make_triplets(MANY)
+    part = draw_triplets(whole, 40, seed=1)
+    assert len(part) == 40
+    places = [spelt(whole).index(triplet) for triplet in spelt(part)]
+    assert places == sorted(set(places))
+    assert set(part.triplets.ravel().tolist()) == set(range(len(part.texts)))
+    assert same(draw_triplets(whole, 1000, seed=1), whole)
 
 
 @pytest.mark.parametrize("share", [0, -0.1, 1.1, float("nan")])

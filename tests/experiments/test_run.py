@@ -14,15 +14,18 @@ import pytest
 pytest.importorskip("sentence_transformers")
 
 from paraqd.data.locks import alone
+from paraqd.data.tables import open_table
 from paraqd.evaluation.metrics import evaluate
 from paraqd.evaluation.published import published, top_operators
 from paraqd.experiments import EXPERIMENTS
 from paraqd.experiments.data import RunData
 from paraqd.experiments.declared import experiment
 from paraqd.experiments.errors import ExperimentError, NotRunError
+from paraqd.experiments.measure import Measurements
 from paraqd.experiments.run import run_experiments, with_settings
 from paraqd.experiments.scales import FULL, SMOKE
 from paraqd.experiments.tables import top_operators_of
+from paraqd.reading.entities import PipelineUnavailableError, load_spacy
 
 _SPEC = importlib.util.spec_from_file_location("smoke_command", Path(__file__).parent / "conftest.py")
 assert _SPEC is not None
@@ -56,7 +59,7 @@ def test_every_experiment_has_its_table_in_three_formats_and_says_that_it_is_a_s
 
 def test_every_row_that_was_declared_is_in_the_table(smoke):
     folder, *_ = smoke
-    for name in ("main", "operators", "loss", "seed", "train-operators"):
+    for name in ("main", "operators", "loss", "seed", "train-operators", "leak", "sources", "optimisation", "margin"):
         declared = [row.names for row in experiment(name).rows(SMOKE)]
         shown = [{key: row[key] for key in experiment(name).on} for row in tables(folder, name)[0]["rows"]]
         assert shown == declared
@@ -134,6 +137,71 @@ def test_the_report_shows_each_figure_that_it_names(smoke):
         "reliability",
         "triplets",
     }
+
+
+def test_rows_of_the_table_of_operators_are_trained_on_the_same_questions(smoke):
+    folder, *_ = smoke
+    data = RunData(folder, SMOKE)
+    whole, *others = experiment("operators").trainings(SMOKE)
+    chosen = data.triplets(whole)[0]
+    questions = {chosen.texts[i] for i in chosen.triplets[:, 0]}
+    assert len(questions) == SMOKE.ablation_questions
+    for training in others:
+        triplets, _ = data.triplets(training)
+        assert {triplets.texts[i] for i in triplets.triplets[:, 0]} <= questions
+
+
+def test_questions_of_one_source_in_equal_steps(smoke):
+    folder, *_ = smoke
+    data = RunData(folder, SMOKE)
+    ids = {row["question"]: row["id"] for row in open_table(data.questions).rows(["id", "question"])}
+    for training in experiment("sources").trainings(SMOKE):
+        triplets, _ = data.triplets(training)
+        assert len(triplets) == SMOKE.arm_triplets
+        [source] = training.sources
+        assert all(ids[triplets.texts[i]].startswith(source) for i in triplets.triplets[:, 0])
+
+
+def test_arms_differ_in_what_they_are_meant_to(smoke):
+    folder, *_ = smoke
+    data = RunData(folder, SMOKE)
+    used = {}
+    for name in ("leak", "deletion"):
+        for training in experiment(name).trainings(SMOKE):
+            triplets, _ = data.triplets(training)
+            used[training.method.recipe] = {operator for both in triplets.operators for operator in both}
+    assert {"EntitiesOrTopWords", "UnitsOrTopWords"} <= used["public-code"]
+    assert "NumberRemoval" in used["paper-deletion"]
+    assert not any("TopWord" in name or name == "NumberRemoval" for name in used["paper"])
+    fit = [t for t in experiment("optimisation").trainings(SMOKE) if t.trainer == "fit"]
+    facts = json.loads((folder / "trainings" / f"{fit[0].slug}.json").read_text())
+    assert facts["steps"] == -(-facts["data"]["triplets"] // 16)
+    assert facts["validation"]["triplets"] > 0
+
+
+def test_the_run_says_how_names_were_found(smoke):
+    folder, *_ = smoke
+    reader = json.loads((folder / "data" / "paper.jsonl.gz.meta.json").read_text())["entities"]
+    try:
+        load_spacy()
+    except PipelineUnavailableError:
+        assert reader == "light"
+    else:
+        assert reader == "spacy"
+    assert f"names were found by: {reader}" in tables(folder, "operators")[0]["notes"]
+
+
+def test_the_axes_of_a_models_vectors_are_kept(smoke):
+    folder, *_ = smoke
+    measurements = Measurements(RunData(folder, SMOKE))
+    [training] = [t for t in experiment("main").trainings(SMOKE) if t.method.name == "ParaQD"]
+    test = measurements.data.test_set("samples")
+    found = measurements.spectrum(training, test)
+    texts = {text for pair in test.pairs for text in (pair.question, pair.paraphrase)}
+    assert found["values"].sum() == pytest.approx(len(texts), rel=1e-3)  # of unit length
+    assert found["questions"].shape == found["paraphrases"].shape == (len(test.pairs), 16)
+    near = (found["questions"].astype(float) * found["paraphrases"].astype(float)).sum(axis=1)
+    assert near == pytest.approx(measurements.scores(training, test), abs=0.1)  # most of each lies on the first axes
 
 
 def test_operators_left_out_are_left_out(smoke):

@@ -26,7 +26,7 @@ def write(folder, text, name="mine.toml"):
 
 
 def test_the_recipes_that_come_with_the_package():
-    assert recipe_names() == ["extended", "paper", "ssmba", "test", "uda"]
+    assert recipe_names() == ["extended", "paper", "paper-deletion", "public-code", "ssmba", "test", "uda"]
 
 
 @pytest.mark.parametrize("name", recipe_names())
@@ -136,7 +136,7 @@ def test_an_unknown_recipe_suggests_the_nearest(wrong, nearest):
 
 @pytest.mark.parametrize("wrong", ["", "zzz", "../paper", "recipes"])
 def test_what_is_no_recipe_at_all(wrong):
-    with pytest.raises(UnknownRecipeError, match="extended, paper, ssmba, test, uda"):
+    with pytest.raises(UnknownRecipeError, match="extended, paper, paper-deletion, public-code, ssmba, test, uda"):
         load_recipe(wrong)
 
 

@@ -83,19 +83,50 @@ def test_neighbours_are_of_like_length():
     assert spread < at_random / 5
 
 
+def store():
+    return TokenStore(ids=np.arange(10, dtype=np.int32), starts=np.array([0, 3, 4, 9, 10]), pad=0)
+
+
 def test_a_batch_holds_each_text_once_and_borrows_negatives_from_the_next_question():
-    tokens = TokenStore(ids=np.arange(10, dtype=np.int32), starts=np.array([0, 3, 4, 9, 10]), pad=0)
-    rows = np.array([[0, 0, -1], [1, 3, -1], [2, 2, 3]], dtype=np.int32)
+    rows = np.array([[0, 2, -1], [1, 3, -1], [2, 0, 3]], dtype=np.int32)
     triplets = TripletSet(("a", "b", "c", "d"), rows, np.arange(3, dtype=np.int32), (("", ""),) * 3)
-    batch = collate([0, 1, 2], triplets, tokens)
+    batch = collate([0, 1, 2], triplets, store())
     assert batch["text_input_ids"].tolist() == [[0, 1, 2, 0, 0], [3, 0, 0, 0, 0], [4, 5, 6, 7, 8], [9, 0, 0, 0, 0]]
     assert batch["text_attention_mask"].sum(dim=1).tolist() == [3, 1, 5, 1]
-    assert batch["label"].tolist() == [[0, 0, 1], [1, 3, 2], [2, 2, 3]]
+    assert batch["label"].tolist() == [[0, 2, 1], [1, 3, 2], [2, 0, 3]]
+
+
+def test_a_valid_text_that_is_the_question_itself_is_encoded_a_second_time():
+    rows = np.array([[2, 2, 3], [2, 1, 0], [2, 2, 0]], dtype=np.int32)
+    triplets = TripletSet(("a", "b", "c", "d"), rows, np.zeros(3, dtype=np.int32), (("", ""),) * 3)
+    batch = collate([0, 1, 2], triplets, store())
+    texts = [tuple(row) for row in batch["text_input_ids"].tolist()]
+    assert texts.count((4, 5, 6, 7, 8)) == 2
+    assert len(texts) == 5  # the other three once each
+    for anchor, valid, _ in batch["label"][[0, 2]].tolist():
+        assert anchor != valid
+        assert texts[anchor] == texts[valid] == (4, 5, 6, 7, 8)
+
+
+def test_dropout_gives_a_question_and_itself_different_vectors_and_a_gradient():
+    import torch
+
+    from paraqd.training.losses import triplet_loss
+
+    rows = np.array([[2, 2, 3]], dtype=np.int32)
+    triplets = TripletSet(("a", "b", "c", "d"), rows, np.zeros(1, dtype=np.int32), (("", ""),))
+    batch = collate([0], triplets, store())
+    torch.manual_seed(1)
+    embedding, dropout = torch.nn.Embedding(10, 32), torch.nn.Dropout(0.5)
+    vectors = dropout(embedding(batch["text_input_ids"])).mean(dim=1)
+    anchor, valid, _ = (vectors[column] for column in batch["label"].T)
+    triplet_loss(anchor, valid, torch.zeros_like(valid), distance="cosine", margin=2.0).backward()
+    assert float(embedding.weight.grad.abs().max()) > 0
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_processes_share_a_batch_and_borrow_the_negatives_of_the_whole(size):
-    tokens = TokenStore(ids=np.arange(10, dtype=np.int32), starts=np.array([0, 3, 4, 9, 10]), pad=0)
+    tokens = store()
     rows = np.array([[0, 0, -1], [1, 3, -1], [2, 2, 3]], dtype=np.int32)
     triplets = TripletSet(("a", "b", "c", "d"), rows, np.arange(3, dtype=np.int32), (("", ""),) * 3)
 

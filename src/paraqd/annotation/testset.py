@@ -109,6 +109,7 @@ def make_testset(
             out=out,
             parts=parts,
             progress=report,
+            entities=entities,
             started=started,
         )
         parts.begin(

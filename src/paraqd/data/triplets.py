@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -95,6 +95,7 @@ def make_triplets(
     *,
     seed: int = 3407,
     drop_operators: Sequence[str] = (),
+    questions: Collection[str] | None = None,
     in_batch: bool = False,
 ) -> TripletSet:
     """Make triplets from labelled pairs as the paper does: each invalid output once, with a random valid one.
@@ -108,6 +109,8 @@ def make_triplets(
         The seed of the random choice, which depends on the id of a question and its outputs, but not on their order.
     drop_operators : sequence of str
         Operators to leave out, by name or paper id; a composed operator by its full name.
+    questions : collection of str, optional
+        The ids of the questions to use; all of them unless given.
     in_batch : bool
         Set this for the baselines, which have only valid outputs: each output makes one triplet with its negatives in
         the batch. If pseudo-labels have made some outputs invalid, each invalid one is used once, with a random valid
@@ -130,10 +133,11 @@ def make_triplets(
     ['5 pens?', 'five pens?', '7 pens?']
 
     """
-    questions = _grouped(rows, drop_operators)
     skipped: Counter[str] = Counter()
     builder = _Builder()
-    for name, outputs in questions.items():
+    for name, outputs in _grouped(rows, drop_operators).items():
+        if questions is not None and name not in questions:
+            continue
         valid, invalid = _cleaned(outputs, skipped)
         rng = _rng(seed, name)
         triplets = (_with_batch if in_batch else _drawn)(outputs.question, valid, invalid, rng)
@@ -150,6 +154,7 @@ def read_triplets(
     *paths: str | Path,
     seed: int = 3407,
     drop_operators: Sequence[str] = (),
+    questions: Collection[str] | None = None,
     in_batch: bool = False,
     columns: Columns = DEFAULT_COLUMNS,
     encoding: str | None = None,
@@ -166,7 +171,7 @@ def read_triplets(
     for table in tables:
         table.require(columns, ("question", "paraphrase", "label"))
     rows = _labelled(tables, columns)
-    made = make_triplets(rows, seed=seed, drop_operators=drop_operators, in_batch=in_batch)
+    made = make_triplets(rows, seed=seed, drop_operators=drop_operators, questions=questions, in_batch=in_batch)
     if not len(made):
         reasons = ", ".join(f"{why}: {times:,}" for why, times in made.skipped.items())
         names = ", ".join(table.name for table in tables)
@@ -183,10 +188,37 @@ def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str
             yield {**plain, "operator": row.get("operator"), _WHERE: f"{table.name}, row {number}"}
 
 
-def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
-    """Return the triplets of a random share of the questions, but at least one question, in their order.
+def choose_questions(ids: Iterable[str], count: int, seed: int) -> frozenset[str]:
+    """Return the ids of ``count`` questions, drawn at random.
 
-    Unused texts are removed and the questions are numbered again. ``skipped`` still describes the whole set.
+    The draw depends on the seed and each id alone. It is the same whatever is later made of the questions, and a
+    larger draw contains every smaller one.
+
+    >>> few, more = (choose_questions(map(str, range(9)), n, seed=1) for n in (3, 5))
+    >>> few < more
+    True
+    """
+
+    def place(name: str) -> bytes:
+        return hashlib.sha256(f"{seed}\x1f{name}\x1fquestions".encode("utf-8", "surrogatepass")).digest()
+
+    return frozenset(sorted(set(ids), key=place)[:count])
+
+
+def draw_triplets(triplets: TripletSet, count: int, seed: int) -> TripletSet:
+    """Return ``count`` of the triplets, drawn at random, in their order; all of them if there are fewer."""
+    if count >= len(triplets):
+        return triplets
+    kept = np.zeros(len(triplets), dtype=bool)
+    kept[_rng(seed, "draw").sample(range(len(triplets)), count)] = True
+    return _kept(triplets, kept)
+
+
+def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
+    """Return the triplets of a random share of the questions that have any, at least one, in their order.
+
+    Questions without triplets are not counted. To compare trainings on the same questions, choose them first
+    (`choose_questions`) and make triplets of these. ``skipped`` still describes the whole set.
     """
     if not 0 < share <= 1:
         raise ValueError(f"the share of the questions must be above 0 and at most 1, not {share}")
@@ -194,7 +226,11 @@ def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
     if not total:
         return triplets
     chosen = _rng(seed, "subset").sample(range(total), max(1, round(share * total)))
-    kept = np.isin(triplets.questions, chosen)
+    return _kept(triplets, np.isin(triplets.questions, chosen))
+
+
+def _kept(triplets: TripletSet, kept: NDArray[np.bool_]) -> TripletSet:
+    """Return some of the triplets; unused texts are removed, and the questions are numbered again."""
     rows = triplets.triplets[kept]
     used = np.unique(rows[rows != IN_BATCH])  # sorted, so that the texts keep their order
     places = np.full(len(triplets.texts) + 1, IN_BATCH, dtype=np.int32)  # IN_BATCH refers to the last one

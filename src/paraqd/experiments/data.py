@@ -16,13 +16,14 @@ from paraqd.data.locks import alone
 from paraqd.data.mixture import paper_training, paper_validation
 from paraqd.data.pairs import Pair, both_classes
 from paraqd.data.tables import TableError, open_table
-from paraqd.data.triplets import TripletSet, read_triplets, subset
+from paraqd.data.triplets import TripletSet, choose_questions, draw_triplets, read_triplets
 from paraqd.evaluation.published import examples
 from paraqd.experiments.errors import ExperimentError, NotRunError
 from paraqd.experiments.methods import Method, Training
 from paraqd.experiments.scales import Scale
 from paraqd.generators.base import GeneratorUnavailableError
 from paraqd.generators.training_data import TrainingDataError
+from paraqd.reading.entities import PipelineUnavailableError, load_spacy
 from paraqd.runs.pseudo_labels import PseudoLabelStatistics, pseudo_label_file
 from paraqd.training.prepare import PreparedPairs, describe_pairs, is_complete, prepare_pairs, write_questions
 
@@ -33,7 +34,12 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int | None, str], None]
 SAMPLES = "samples"
 EXAMPLES = "examples"
-_GENERATORS: Mapping[str, tuple[Kind, ...]] = {"paper": ("f9",), "ssmba": ("ssmba",)}
+_GENERATORS: Mapping[str, tuple[Kind, ...]] = {
+    "paper": ("f9",),
+    "paper-deletion": ("f9",),
+    "public-code": ("f9",),
+    "ssmba": ("ssmba",),
+}
 _PSEUDO_LABEL_THRESHOLD = 0.8
 
 
@@ -180,6 +186,7 @@ class RunData:
                     seed=self.scale.settings.seed,
                     stand_ins=self.stand_ins,
                     generators={**models, **self.generators},
+                    entities=_entity_reader(),
                     device=self.device,
                     workers=self.workers,
                     progress=lambda stage, done, total: self.tell(f"{recipe}: {stage}", done, total),
@@ -235,7 +242,7 @@ class RunData:
         method: Method = training.method
         assert method.recipe is not None
         prepared = self.pairs(method.recipe)
-        key = (method, training.without, training.questions)
+        key = (method, training.without, training.questions, training.sources, training.triplets)
         if key not in self._triplets:
             path = self.pseudo_labelled(method.recipe)[0] if method.pseudo_labels else prepared.path
             seed = self.scale.settings.seed
@@ -243,12 +250,26 @@ class RunData:
                 path,
                 seed=seed,
                 drop_operators=[training.without] if training.without else (),
+                questions=self._chosen(training),
                 in_batch=method.in_batch,
             )
-            if training.questions is not None and training.questions < made.n_questions:
-                made = subset(made, training.questions / made.n_questions, seed)
+            if training.triplets is not None:
+                made = draw_triplets(made, training.triplets, seed)
             self._triplets = {key: made}  # one at a time: they are large
         return self._triplets[key], prepared
+
+    def _chosen(self, training: Training) -> frozenset[str] | None:
+        """Return the ids of the questions to train on; None for all of them.
+
+        They are chosen before any operator is left out, so that trainings without different operators are on the same
+        questions.
+        """
+        if training.questions is None and not training.sources:
+            return None
+        ids = [str(row["id"]) for row in open_table(self.questions).rows(["id"])]
+        if training.sources:
+            ids = [name for name in ids if name.startswith(training.sources)]
+        return choose_questions(ids, training.questions or len(ids), self.scale.settings.seed)
 
     # test sets
 
@@ -282,3 +303,12 @@ class RunData:
         """Report progress, if anybody wants it."""
         if self.progress is not None:
             self.progress(stage, done, total, remark)
+
+
+def _entity_reader() -> str:
+    """Return the better reader of names that is installed: spaCy's, or the light one."""
+    try:
+        load_spacy()
+    except PipelineUnavailableError:
+        return "light"
+    return "spacy"

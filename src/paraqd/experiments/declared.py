@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from paraqd.experiments.methods import METHODS, PARAQD, PRETRAINED, SSMBA, UDA, Method, Training
+from paraqd.experiments.methods import (
+    DELETION,
+    METHODS,
+    PARAQD,
+    PRETRAINED,
+    PUBLIC_CODE,
+    SSMBA,
+    UDA,
+    Method,
+    Training,
+)
 from paraqd.experiments.scales import Scale
 from paraqd.training.encoders import PAPER_ENCODERS
 
 VALID_OPERATORS = ("f1", "f2", "f3", "f4")
+ARM = ("dataset", "arm", "seed")  # what tells the rows of the experiments that explain the gap apart
 INVALID_OPERATORS = ("f5", "f6", "f7", "f8", "f9", "f10")
 
 
@@ -102,6 +114,70 @@ def _train_operators(scale: Scale) -> list[Row]:
     return [Row(training(m, scale), {"method": m.name}, scale.train_operator_set) for m in METHODS]
 
 
+def _arm(method: Method, scale: Scale, **settings: Any) -> Training:
+    """Return a training at the size of the experiments that explain the gap, in large batches unless told otherwise."""
+    made = replace(training(method, scale), questions=scale.arm_questions)
+    return made.with_settings(
+        **{"epochs": scale.arm_epochs, "batch_size": scale.arm_batch_size, "learning_rate": 7e-5, **settings}
+    )
+
+
+def _arms(scale: Scale, arms: Mapping[str, Training], seeds: Sequence[int]) -> list[Row]:
+    """Return a row for each arm, seed and test set; the first arm is the one that the others are compared with."""
+    return [
+        Row(made.with_settings(seed=seed), {"dataset": test_set, "arm": name, "seed": str(seed)}, test_set)
+        for test_set in scale.test_sets
+        for name, made in arms.items()
+        for seed in seeds
+    ]
+
+
+def _recipes(scale: Scale) -> list[Row]:
+    return [
+        Row(
+            training(method, scale).with_settings(seed=seed),
+            {"dataset": s, "method": method.name, "seed": str(seed)},
+            s,
+        )
+        for s in scale.test_sets
+        for method in (PARAQD, PUBLIC_CODE)
+        for seed in (scale.settings.seed, 1)
+    ]
+
+
+def _leak(scale: Scale) -> list[Row]:
+    arms = {"paper": _arm(PARAQD, scale), "public-code": _arm(PUBLIC_CODE, scale)}
+    return _arms(scale, arms, scale.arm_seeds)
+
+
+def _deletion(scale: Scale) -> list[Row]:
+    arms = {"f8 deletes or makes vague": _arm(PARAQD, scale), "f8 deletes": _arm(DELETION, scale)}
+    return _arms(scale, arms, scale.arm_seeds)
+
+
+def _sources(scale: Scale) -> list[Row]:
+    whole = replace(_arm(PARAQD, scale), questions=None, triplets=scale.arm_triplets)
+    arms = {f"{source} only": replace(whole, sources=(source,)) for source in scale.arm_sources}
+    return _arms(scale, arms, scale.arm_seeds)
+
+
+def _optimisation(scale: Scale) -> list[Row]:
+    large = replace(_arm(PARAQD, scale), questions=scale.arm_few_questions)
+    small = large.with_settings(batch_size=16, learning_rate=2e-5)
+    arms = {
+        "192 at 7e-5": large,
+        "16 at 2e-5": small,
+        "16 at 2e-5, sentence-transformers' fit": replace(small, trainer="fit"),
+    }
+    return _arms(scale, arms, scale.arm_seeds[:2])
+
+
+def _margin(scale: Scale) -> list[Row]:
+    arms = {f"cosine, {margin:g}": _arm(PARAQD, scale, margin=margin) for margin in (2.0, 1.0, 0.5, 0.3)}
+    arms["Euclidean, 5"] = _arm(PARAQD, scale, distance="euclidean", margin=5.0)
+    return _arms(scale, arms, scale.arm_seeds)
+
+
 def _examples(scale: Scale) -> list[Row]:
     return [Row(training(m, scale), {"method": m.name}, "examples") for m in (PRETRAINED, PARAQD)]
 
@@ -141,6 +217,17 @@ EXPERIMENTS = (
         on=("dataset", "method"),
         kind="pseudo-labels",
     ),
+    Experiment(
+        "recipes",
+        "The paper's recipe and the public code's at full size",
+        on=("dataset", "method", "seed"),
+        rows=_recipes,
+    ),
+    Experiment("leak", "Words replaced where an operator does not apply", on=ARM, rows=_leak),
+    Experiment("deletion", "f8 that only deletes numbers", on=ARM, rows=_deletion),
+    Experiment("sources", "One corpus of questions against another, in equal steps", on=ARM, rows=_sources),
+    Experiment("optimisation", "Batches, learning rates and trainers", on=ARM, rows=_optimisation),
+    Experiment("margin", "Margins of the triplet loss", on=ARM, rows=_margin),
     Experiment("examples", "The paper's examples, scored", rows=_examples, kind="examples"),
 )
 

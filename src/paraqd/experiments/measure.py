@@ -15,22 +15,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.data.locks import alone
+from paraqd.data.triplets import TripletSet
 from paraqd.data.writers import replace_json, replacing
 from paraqd.evaluation.intervals import Bootstrap, Estimate, bootstrap
 from paraqd.evaluation.metrics import Metrics, evaluate
 from paraqd.experiments.data import RunData, TestSet
 from paraqd.experiments.errors import NotRunError
 from paraqd.experiments.methods import Training
+from paraqd.experiments.public_fit import fit
 from paraqd.generators.encoder import EncoderUnavailableError, encoder_folder, load_encoder
 from paraqd.generators.runtime import quiet
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.signature import folder_hash, signature
-from paraqd.training.encoders import load_trainable
+from paraqd.training.encoders import embedder, load_trainable
 from paraqd.training.seed_search import SeedSearch, search_seed
-from paraqd.training.train import train
+from paraqd.training.train import describe, train
 from paraqd.training.validation import Validation, validate
 
 THRESHOLD = 0.5
+_AXES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,7 @@ class Measurements:
             for test in wanted:
                 self.data.tell(f"{training.slug}: scoring {test.name}", 0, len(test.pairs))
                 scores = cosine_scores(embed, [(pair.question, pair.paraphrase) for pair in test.pairs])
+                _replace_npz(self._spectrum_file(training, test), _spectrum(embed, test))
                 self._write_scores(training, test, scores, signature(name, digest, "encoder", THRESHOLD))
             for test in drawn:
                 _replace_npz(self._vector_file(training, test), _triplet_vectors(embed, test))
@@ -131,6 +135,11 @@ class Measurements:
         """Return the embeddings of a test set's triplets, and which rows make a triplet."""
         with np.load(self._vector_file(training, test)) as held:
             return held["vectors"].astype(np.float32), [tuple(row) for row in held["triplets"].tolist()]
+
+    def spectrum(self, training: Training, test: TestSet) -> dict[str, NDArray[Any]]:
+        """Return where the texts of a test set lie on the main axes of their vectors; see `_spectrum`."""
+        with np.load(self._spectrum_file(training, test)) as held:
+            return {name: held[name] for name in held.files}
 
     def facts(self, training: Training) -> dict[str, Any]:
         """Return how a model was made: its declaration, data, validation, the seed it was trained with."""
@@ -183,6 +192,9 @@ class Measurements:
             )
             settings = replace(settings, seed=search.best)
         started = time.monotonic()
+        if training.trainer == "fit":
+            self._fit(training, triplets, folder)
+            return folder, training.slug
         done = train(
             triplets,
             folder,
@@ -200,11 +212,38 @@ class Measurements:
             **{key: done.facts[key] for key in ("data", "settings", "stand_ins", "validation", "history", "steps")},
             "versions": done.facts["versions"],
             "left_out": dict(prepared.left_out),
+            "entities": prepared.entities,
             "seconds": None if done.reused else round(time.monotonic() - started, 1),
             "seeds": None if search is None else _seeds(search),
         }
         self._write_facts(training, facts)
         return folder, training.slug
+
+    def _fit(self, training: Training, triplets: TripletSet, folder: Path) -> None:
+        """Train with sentence-transformers' own ``fit`` and save the model."""
+        started = time.monotonic()
+        model, steps = fit(
+            triplets,
+            settings=training.settings,
+            encoder=training.encoder,
+            layers=training.layers,
+            device=self.data.device,
+        )
+        seconds = round(time.monotonic() - started, 1)
+        prepared = self.data.triplets(training)[1]
+        facts = {
+            "data": describe(triplets),
+            "settings": training.settings.to_dict(),
+            "stand_ins": list(prepared.stand_ins),
+            "left_out": dict(prepared.left_out),
+            "entities": prepared.entities,
+            "validation": validate(embedder(model), self.data.validation).to_dict(),
+            "steps": steps,
+            "seconds": seconds,
+        }
+        with quiet():
+            model.save_pretrained(str(folder), create_model_card=False)
+        self._write_facts(training, facts)
 
     # files
 
@@ -213,6 +252,9 @@ class Measurements:
 
     def _vector_file(self, training: Training, test: TestSet) -> Path:
         return self.folder / "embeddings" / training.slug / f"{test.key}.npz"
+
+    def _spectrum_file(self, training: Training, test: TestSet) -> Path:
+        return self.folder / "spectra" / training.slug / f"{test.key}.npz"
 
     def _facts_file(self, training: Training) -> Path:
         return self.folder / "trainings" / f"{training.slug}.json"
@@ -240,6 +282,23 @@ def _triplet_vectors(embed: Any, test: TestSet) -> dict[str, NDArray[Any]]:
     place = {text: number for number, text in enumerate(texts)}
     rows = [[place[text] for text in triplet] for triplet in test.triplets]
     return {"vectors": np.asarray(embed(texts), dtype=np.float16), "triplets": np.array(rows, dtype=np.int32)}
+
+
+def _spectrum(embed: Any, test: TestSet) -> dict[str, NDArray[Any]]:
+    """Describe the vectors of a test set by their main axes.
+
+    ``values`` are the squared singular values of all distinct texts' unit vectors (not centred), and ``questions`` and
+    ``paraphrases`` the coordinates of each pair on the first 16 axes.
+    """
+    texts = list(dict.fromkeys(text for pair in test.pairs for text in (pair.question, pair.paraphrase)))
+    vectors = np.asarray(embed(texts), dtype=np.float64)
+    _, values, axes = np.linalg.svd(vectors, full_matrices=False)
+    place = dict(zip(texts, (vectors @ axes[:_AXES].T).astype(np.float16), strict=True))
+    return {
+        "values": (values**2).astype(np.float32),
+        "questions": np.array([place[pair.question] for pair in test.pairs]),
+        "paraphrases": np.array([place[pair.paraphrase] for pair in test.pairs]),
+    }
 
 
 def _replace_npz(path: Path, arrays: dict[str, NDArray[Any]]) -> None:

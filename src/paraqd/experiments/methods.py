@@ -26,12 +26,25 @@ UDA_PL = Method("UDA (w pl)", "uda", pseudo_labels=True, in_batch=True)
 SSMBA = Method("SSMBA", "ssmba", in_batch=True)
 SSMBA_PL = Method("SSMBA (w pl)", "ssmba", pseudo_labels=True, in_batch=True)
 PARAQD = Method("ParaQD", "paper")
+PUBLIC_CODE = Method("ParaQD, public code", "public-code")
+DELETION = Method("ParaQD, f8 deletes", "paper-deletion")
 METHODS = (PRETRAINED, UDA, UDA_PL, SSMBA, SSMBA_PL, PARAQD)
 
 
 @dataclass(frozen=True)
 class Training:
-    """One model of an experiment, declared: everything that decides its weights."""
+    """One model of an experiment, declared: everything that decides its weights.
+
+    Attributes
+    ----------
+    sources : tuple of str
+        Train only on questions whose id starts with one of these (``aqua``); on all of them if empty.
+    triplets : int, optional
+        Train on so many of the triplets, drawn at random, so that trainings on different questions take equal steps.
+    trainer : {"paraqd", "fit"}
+        The project's own trainer, or sentence-transformers' ``fit`` as the paper's public code calls it.
+
+    """
 
     method: Method
     encoder: str
@@ -40,20 +53,27 @@ class Training:
     without: str = ""
     questions: int | None = None
     seed_search: bool = False
+    sources: tuple[str, ...] = ()
+    triplets: int | None = None
+    trainer: str = "paraqd"
 
     @property
     def slug(self) -> str:
         """A short name for files, the same for the same training and no other."""
         digest = hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:8]
         words = [self.method.name, "search" if self.seed_search else "", f"no-{self.without}" if self.without else ""]
+        words += [*self.sources, "" if self.trainer == "paraqd" else self.trainer]
         if self.settings.loss != "triplet" or self.settings.distance != "cosine":
             words.append(self.settings.loss if self.settings.loss != "triplet" else self.settings.distance)
         plain = "-".join("".join(c for c in word.lower() if c.isalnum() or c == "-") for word in words if word)
         return f"{plain}-{digest}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the declaration as plain data."""
+        """Return the declaration as plain data; later additions only where they are used, so that slugs stay."""
+        special = {"sources": list(self.sources), "triplets": self.triplets, "trainer": self.trainer}
+        usual = {"sources": [], "triplets": None, "trainer": "paraqd"}
         return {
+            **{key: value for key, value in special.items() if value != usual[key]},
             "method": self.method.name,
             "encoder": self.encoder,
             "layers": self.layers,

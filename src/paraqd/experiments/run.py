@@ -216,6 +216,9 @@ def _notes(scale: Scale, measurements: Measurements, results: Sequence[Result]) 
     if left_out:
         notes.append(f"left out: {'; '.join(left_out)}")
     trained = [fact for fact in facts if fact.get("settings")]
+    readers = sorted({fact["entities"] for fact in trained if fact.get("entities")})
+    if readers:
+        notes.append(f"names were found by: {', '.join(readers)}")
     for key, what in (("epochs", "epochs"), ("batch_size", "triplets a batch"), ("learning_rate", "learning rate")):
         used = sorted({fact["settings"][key] for fact in trained})
         if used:

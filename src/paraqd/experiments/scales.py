@@ -19,6 +19,10 @@ class Scale:
         How many to train on; all there are unless given.
     ablation_questions, ablation_epochs : int, optional
         For the tables that train many models (operators, seed), where fewer will do.
+    arm_questions, arm_few_questions, arm_epochs, arm_batch_size, arm_seeds
+        For the experiments that explain the gap to the paper; the few questions are for slow trainers.
+    arm_sources : pair of str, arm_triplets : int
+        The two corpora that are compared, by the beginning of their questions' ids, and the triplets of each.
     layers : int, optional
         The first layers of the encoder are kept.
     note : str
@@ -32,6 +36,13 @@ class Scale:
     questions: int | None = None
     ablation_questions: int | None = None
     ablation_epochs: int | None = None
+    arm_questions: int = 10_000
+    arm_few_questions: int = 3_000
+    arm_epochs: int = 3
+    arm_batch_size: int = 192
+    arm_seeds: tuple[int, ...] = (1, 2, 3)
+    arm_sources: tuple[str, str] = ("aqua", "mathqa")
+    arm_triplets: int = 27_000
     layers: int | None = None
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     generators: str = "full"
@@ -53,6 +64,13 @@ SMOKE = Scale(
     settings=TrainSettings(epochs=1, learning_rate=1e-4, max_length=48),
     questions=32,
     ablation_questions=12,
+    arm_questions=12,
+    arm_few_questions=8,
+    arm_epochs=1,
+    arm_batch_size=8,
+    arm_seeds=(1,),
+    arm_sources=("s05", "s06"),
+    arm_triplets=16,
     layers=2,
     seeds=(0, 1),
     generators="smoke",

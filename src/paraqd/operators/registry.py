@@ -68,6 +68,12 @@ BUILTIN: Mapping[str, str] = {
     "InventedWord": "wording.invented_word",
     "LowTfidfReplacement": "wording.low_tfidf_replacement",
     "MaskedReconstruction": "models.masked_reconstruction",
+    "NumberRemoval": "numbers.number_removal",
+    "TopWordReplacement": "wording.top_word_replacement",
+    "EntitiesOrTopWords": "public_code",
+    "NumbersOrTopWords": "public_code",
+    "ParaphraseOrTopWords": "public_code",
+    "UnitsOrTopWords": "public_code",
 }
 
 

@@ -105,6 +105,7 @@ def augment(
             out=out,
             parts=parts,
             progress=report,
+            entities=entities,
         )
         named = {"encoder": spec.encoder, **spec.generators}
         parts.begin(settings(run, survey, spec, stand_ins=stand_ins, models=named), restart=restart)

@@ -138,7 +138,7 @@ def augment_folder(
         inputs=inputs,
         settings=settings,
         schema=SCHEMA,
-        metadata=what_made(plan, seed, complete=True),
+        metadata=what_made(plan, seed, entities, complete=True),
         job=lambda sink: AugmentJob(inputs.reader, sink, columns, plan, seed, spec),
         count=lambda piece, facts: collector.include(facts, source.shown(piece.file)),
         totals=lambda: {"questions": collector.questions, "pairs": collector.written, "recipe": plan.recipe},

@@ -45,6 +45,7 @@ class Run:
     out: Path
     parts: Parts
     progress: Progress
+    entities: str = "light"
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -102,7 +103,7 @@ def pair_row(question: Question, step: Step, paraphrase: str, note: str) -> Row:
 
 def write_pairs(run: Run, schema: Mapping[str, type], rows: Iterable[Row], *, complete: bool) -> None:
     """Write the output in one step, with what made it inside or beside it."""
-    metadata = what_made(run.plan, run.seed, complete=complete)
+    metadata = what_made(run.plan, run.seed, run.entities, complete=complete)
     with (
         replacing(run.out, beside=run.parts.folder) as temporary,
         open_writer(
@@ -113,12 +114,13 @@ def write_pairs(run: Run, schema: Mapping[str, type], rows: Iterable[Row], *, co
     write_beside(run.out, metadata)  # after the pairs: it says that they are whole
 
 
-def what_made(plan: Plan, seed: int, *, complete: bool) -> dict[str, Any]:
+def what_made(plan: Plan, seed: int, entities: str, *, complete: bool) -> dict[str, Any]:
     """Return what is kept with pairs: how they were made."""
     return {
         "recipe": plan.recipe,
         "seed": seed,
         "version": __version__,
+        "entities": entities,
         "complete": complete,
         "operators": [step.name for step in plan.steps],
         "left_out": dict(plan.left_out),

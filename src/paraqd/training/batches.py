@@ -1,7 +1,10 @@
-"""Batches of triplets: texts tokenised once, neighbours of like length, each distinct text encoded once.
+"""Plan and make the batches of a training.
 
-The batches of the whole training are planned before it starts, so that a run that was killed goes on with the
-very batches it would have had.
+Texts are tokenised once, and texts of similar length share a batch. A batch encodes each distinct text once, except
+that a valid text equal to its question (f2) is encoded a second time: dropout then gives two different vectors, and
+the triplet has something to pull together.
+
+All batches are planned before the training starts, so that an interrupted run resumes with the same batches.
 """
 
 from __future__ import annotations
@@ -158,8 +161,9 @@ def collate(
 ) -> dict[str, Any]:
     """Make the trainer's inputs: the distinct texts of the batch, and each triplet as rows among them.
 
-    The in-batch negative (-1) of a triplet is the question of the next triplet. Of several processes each makes its
-    share; where there is none for it, it has a text to encode, but no triplet.
+    A valid text that equals its anchor has a row of its own, so that dropout tells the two apart. The in-batch
+    negative (-1) of a triplet is the question of the next triplet. Of several processes each makes its share; a
+    process without a triplet still has a text to encode.
     """
     import torch
 
@@ -167,7 +171,10 @@ def collate(
     borrowed = chosen[:, 2] < 0
     chosen[borrowed, 2] = np.roll(chosen[:, 0], -1)[borrowed]
     own = chosen[share(len(chosen), rank, size)]
-    texts, places = np.unique(own, return_inverse=True)
+    total = len(tokens.starts) - 1
+    own[own[:, 1] == own[:, 0], 1] += total  # a second row for the same text
+    rows, places = np.unique(own, return_inverse=True)
+    texts = rows % total
     if not len(texts):
         texts = chosen[0, :1]
     ids, mask = tokens.padded(texts)

@@ -26,13 +26,16 @@ class PreparedPairs:
     recipe: str
     stand_ins: tuple[str, ...]
     left_out: Mapping[str, str]
+    entities: str = ""
 
 
 def describe_pairs(path: str | Path) -> PreparedPairs:
     """Read what made a file of augmented pairs; nothing is known of a file from elsewhere."""
     facts = read_metadata(path)
     stand_ins = tuple(f"{name} ({model})" for name, model in facts.get("stand_ins", {}).items())
-    return PreparedPairs(Path(path), str(facts.get("recipe", "")), stand_ins, facts.get("left_out", {}))
+    return PreparedPairs(
+        Path(path), str(facts.get("recipe", "")), stand_ins, facts.get("left_out", {}), facts.get("entities", "")
+    )
 
 
 def write_questions(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -53,6 +56,7 @@ def prepare_pairs(
     skip: Sequence[str] = (),
     generators: Mapping[str, str] | None = None,
     encoder: str = DEFAULT_ENCODER,
+    entities: str = "light",
     device: str | None = None,
     workers: int = 1,
     progress: Progress | None = None,
@@ -72,6 +76,7 @@ def prepare_pairs(
                 skip=skip,
                 generators=generators,
                 encoder=encoder,
+                entities=entities,
                 device=device,
                 workers=workers,
                 overwrite=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from typing import ClassVar
 
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.text import delete, match_case, splice
@@ -25,6 +26,7 @@ class NumberDeletion(Operator):
     polarity = "invalid"
     fault = "number_lost"
     changes = frozenset({"numbers"})
+    vague: ClassVar[tuple[str, ...]] = VAGUE
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Remove one or two numbers; return None if the text has none."""
@@ -33,7 +35,7 @@ class NumberDeletion(Operator):
         if not numbers:
             return None
         chosen = rng.sample(numbers, rng.randint(1, min(_MOST, len(numbers))))
-        vague = rng.choice(VAGUE)
+        vague = rng.choice(self.vague)
         if not vague:
             text = delete(problem, [_deleted_span(problem, q) for q in chosen]).strip()
         else:

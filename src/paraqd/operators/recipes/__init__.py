@@ -34,7 +34,7 @@ def recipe_names() -> list[str]:
     """Return the names of the recipes in the package.
 
     >>> recipe_names()
-    ['extended', 'paper', 'ssmba', 'test', 'uda']
+    ['extended', 'paper', 'paper-deletion', 'public-code', 'ssmba', 'test', 'uda']
     """
     return sorted(path.stem for path in Path(__file__).parent.glob("*.toml"))
 

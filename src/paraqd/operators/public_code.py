@@ -1,0 +1,90 @@
+"""Apply operators as the paper's public code does: replace high-TF-IDF words if an operator does not apply.
+
+The public code trains on such replacements, although one of the operators that made the test sets (fc) replaces words
+in the same way. These operators exist to measure how much that leak is worth. Only the recipe ``public-code`` uses
+them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import ClassVar
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.entities.entity_replacement import EntityReplacement
+from paraqd.operators.models.lossy_paraphrase import LossyParaphrase
+from paraqd.operators.numbers.number_deletion import NumberDeletion
+from paraqd.operators.units.unit_replacement import UnitReplacement
+from paraqd.operators.wording.top_word_replacement import TopWordReplacement
+from paraqd.reading import Problem
+
+
+class _OrTopWords(Operator):
+    """An operator, and `TopWordReplacement` wherever it does not apply.
+
+    ``skipped`` is the share of the questions for which the operator is not tried at all.
+    """
+
+    polarity = "invalid"
+    first: ClassVar[type[Operator]]
+    skipped: ClassVar[float] = 0.0
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Apply the operator, or replace words; return None if neither is possible."""
+        return self.apply_batch([problem], [rng], resources)[0]
+
+    def apply_batch(
+        self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
+    ) -> list[str | None]:
+        """Apply the operator to many problems, and replace words in those that it leaves."""
+        tried = [i for i, rng in enumerate(rngs) if not self.skipped or rng.random() >= self.skipped]
+        outputs: list[str | None] = [None] * len(problems)
+        made = self.first().apply_batch([problems[i] for i in tried], [rngs[i] for i in tried], resources)
+        for i, output in zip(tried, made, strict=True):
+            outputs[i] = output
+        otherwise = TopWordReplacement()
+        return [
+            otherwise.apply(problem, rng, resources) if output is None else output
+            for problem, rng, output in zip(problems, rngs, outputs, strict=True)
+        ]
+
+    def source_model(self, resources: Resources) -> str:
+        """Return the name of the operator's model, if it has one."""
+        return self.first().source_model(resources)
+
+
+class EntitiesOrTopWords(_OrTopWords):
+    """f7 of the public code: names replaced or deleted, or else high-TF-IDF words replaced."""
+
+    name = "EntitiesOrTopWords"
+    needs = TopWordReplacement.needs
+    first = EntityReplacement
+
+
+class NumbersOrTopWords(_OrTopWords):
+    """f8 of the public code: numbers deleted or made vague, or else high-TF-IDF words replaced."""
+
+    name = "NumbersOrTopWords"
+    needs = TopWordReplacement.needs
+    first = NumberDeletion
+
+
+class ParaphraseOrTopWords(_OrTopWords):
+    """f9 of the public code: a lossy paraphrase, or else high-TF-IDF words replaced.
+
+    In the published outputs 164 of 254 only replace lower-case words, so the paraphraser is skipped that often.
+    """
+
+    name = "ParaphraseOrTopWords"
+    needs = (*LossyParaphrase.needs, *TopWordReplacement.needs)
+    first = LossyParaphrase
+    skipped = 164 / 254
+
+
+class UnitsOrTopWords(_OrTopWords):
+    """f10 of the public code: units replaced, or else high-TF-IDF words replaced."""
+
+    name = "UnitsOrTopWords"
+    needs = TopWordReplacement.needs
+    first = UnitReplacement

@@ -1,0 +1,49 @@
+"""Replace one or two words that matter by random terms of the corpus."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from paraqd.operators.base import Operator, Resources
+from paraqd.operators.text import splice
+from paraqd.operators.wording.vocabulary import Vocabulary, cased_like, is_word
+from paraqd.reading import Problem
+
+_MOST = 2
+
+
+class TopWordReplacement(Operator):
+    """Replaces the one or two words with the highest TF-IDF by random terms: words, numbers or names.
+
+    The paper's public code does this silently whenever an operator fails. It is close to the test operator fc, so
+    the recipe ``paper`` never uses it.
+    """
+
+    name = "TopWordReplacement"
+    polarity = "invalid"
+    needs = ("vocabulary",)
+
+    def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
+        """Replace the words wherever they occur; return None if the text has no word."""
+        vocabulary: Vocabulary = resources.require("vocabulary", needed_by=self.name)
+        words = [token for token in problem.tokens if is_word(token.text)]
+        terms = (*vocabulary.words, *sorted(vocabulary.others))
+        if not words or len(terms) < 2:
+            return None
+        counts = Counter(token.text.lower() for token in words)
+        ranked = sorted(counts, key=lambda word: (-counts[word] * vocabulary.idf(word), word))
+        new = {word: _another(word, terms, rng) for word in ranked[: rng.randint(1, _MOST)]}
+        edits = [
+            (token.start, token.end, cased_like(token.text, new[token.text.lower()]))
+            for token in words
+            if token.text.lower() in new
+        ]
+        return splice(problem.text, edits)
+
+
+def _another(word: str, terms: tuple[str, ...], rng: random.Random) -> str:
+    new = word
+    while new == word:
+        new = rng.choice(terms)
+    return new
