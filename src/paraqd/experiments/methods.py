@@ -71,7 +71,7 @@ class Training:
     def to_dict(self) -> dict[str, Any]:
         """Return the declaration as plain data; later additions only where they are used, so that slugs stay."""
         special = {"sources": list(self.sources), "triplets": self.triplets, "trainer": self.trainer}
-        usual = {"sources": [], "triplets": None, "trainer": "paraqd"}
+        usual: dict[str, Any] = {"sources": [], "triplets": None, "trainer": "paraqd"}
         return {
             **{key: value for key, value in special.items() if value != usual[key]},
             "method": self.method.name,

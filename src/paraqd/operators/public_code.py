@@ -38,6 +38,8 @@ class _OrTopWords(Operator):
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
         """Apply the operator to many problems, and replace words in those that it leaves."""
+        for need in self.needs:
+            resources.require(need, needed_by=self.name)
         tried = [i for i, rng in enumerate(rngs) if not self.skipped or rng.random() >= self.skipped]
         outputs: list[str | None] = [None] * len(problems)
         made = self.first().apply_batch([problems[i] for i in tried], [rngs[i] for i in tried], resources)

@@ -22,7 +22,7 @@ class NumberDeletion(Operator):
     """Replace one or two numbers by "some", "a few", "many", "a lot of" or nothing (f8)."""
 
     name = "NumberDeletion"
-    paper_id = "f8"
+    paper_id: ClassVar[str | None] = "f8"
     polarity = "invalid"
     fault = "number_lost"
     changes = frozenset({"numbers"})
