@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from typing import ClassVar
 
-from paraqd.operators.base import Operator, Resources
+from paraqd.operators.base import VARIES, Operator, Resources
 from paraqd.operators.entities.entity_replacement import EntityReplacement
 from paraqd.operators.models.lossy_paraphrase import LossyParaphrase
 from paraqd.operators.numbers.number_deletion import NumberDeletion
@@ -20,13 +20,15 @@ from paraqd.operators.wording.top_word_replacement import TopWordReplacement
 from paraqd.reading import Problem
 
 
-class _OrTopWords(Operator):
+class _OrTopWords(Operator, declared=False):
     """An operator, and `TopWordReplacement` wherever it does not apply.
 
     ``skipped`` is the share of the questions for which the operator is not tried at all.
     """
 
     polarity = "invalid"
+    fault = VARIES
+    changes = TopWordReplacement.changes
     first: ClassVar[type[Operator]]
     skipped: ClassVar[float] = 0.0
 
@@ -60,6 +62,7 @@ class EntitiesOrTopWords(_OrTopWords):
     """f7 of the public code: names replaced or deleted, or else high-TF-IDF words replaced."""
 
     name = "EntitiesOrTopWords"
+    changes = TopWordReplacement.changes | EntityReplacement.changes
     needs = TopWordReplacement.needs
     first = EntityReplacement
 
@@ -68,6 +71,7 @@ class NumbersOrTopWords(_OrTopWords):
     """f8 of the public code: numbers deleted or made vague, or else high-TF-IDF words replaced."""
 
     name = "NumbersOrTopWords"
+    changes = TopWordReplacement.changes | NumberDeletion.changes
     needs = TopWordReplacement.needs
     first = NumberDeletion
 
@@ -79,6 +83,8 @@ class ParaphraseOrTopWords(_OrTopWords):
     """
 
     name = "ParaphraseOrTopWords"
+    changes = TopWordReplacement.changes | LossyParaphrase.changes
+    stand_in = LossyParaphrase.stand_in
     needs = (*LossyParaphrase.needs, *TopWordReplacement.needs)
     first = LossyParaphrase
     skipped = 164 / 254
@@ -88,5 +94,6 @@ class UnitsOrTopWords(_OrTopWords):
     """f10 of the public code: units replaced, or else high-TF-IDF words replaced."""
 
     name = "UnitsOrTopWords"
+    changes = TopWordReplacement.changes | UnitReplacement.changes
     needs = TopWordReplacement.needs
     first = UnitReplacement

@@ -22,6 +22,8 @@ class TopWordReplacement(Operator):
 
     name = "TopWordReplacement"
     polarity = "invalid"
+    fault = "incoherent"
+    changes = frozenset({"wording", "names", "things", "units", "relations"})
     needs = ("vocabulary",)
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
