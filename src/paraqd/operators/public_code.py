@@ -29,6 +29,7 @@ class _OrTopWords(Operator, declared=False):
     polarity = "invalid"
     fault = VARIES
     changes = TopWordReplacement.changes
+    baseline = TopWordReplacement.baseline
     first: ClassVar[type[Operator]]
     skipped: ClassVar[float] = 0.0
 
@@ -62,7 +63,6 @@ class EntitiesOrTopWords(_OrTopWords):
     """f7 of the public code: names replaced or deleted, or else high-TF-IDF words replaced."""
 
     name = "EntitiesOrTopWords"
-    changes = TopWordReplacement.changes | EntityReplacement.changes
     needs = TopWordReplacement.needs
     first = EntityReplacement
 
@@ -71,7 +71,6 @@ class NumbersOrTopWords(_OrTopWords):
     """f8 of the public code: numbers deleted or made vague, or else high-TF-IDF words replaced."""
 
     name = "NumbersOrTopWords"
-    changes = TopWordReplacement.changes | NumberDeletion.changes
     needs = TopWordReplacement.needs
     first = NumberDeletion
 
@@ -83,7 +82,6 @@ class ParaphraseOrTopWords(_OrTopWords):
     """
 
     name = "ParaphraseOrTopWords"
-    changes = TopWordReplacement.changes | LossyParaphrase.changes
     stand_in = LossyParaphrase.stand_in
     needs = (*LossyParaphrase.needs, *TopWordReplacement.needs)
     first = LossyParaphrase
@@ -94,6 +92,5 @@ class UnitsOrTopWords(_OrTopWords):
     """f10 of the public code: units replaced, or else high-TF-IDF words replaced."""
 
     name = "UnitsOrTopWords"
-    changes = TopWordReplacement.changes | UnitReplacement.changes
     needs = TopWordReplacement.needs
     first = UnitReplacement

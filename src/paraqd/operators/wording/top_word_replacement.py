@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from paraqd.operators.base import Operator, Resources
+from paraqd.operators.base import EVERYTHING, Operator, Resources
 from paraqd.operators.text import splice
 from paraqd.operators.wording.vocabulary import Vocabulary, cased_like, is_word
 from paraqd.reading import Problem
@@ -23,7 +23,8 @@ class TopWordReplacement(Operator):
     name = "TopWordReplacement"
     polarity = "invalid"
     fault = "incoherent"
-    changes = frozenset({"wording", "names", "things", "units", "relations"})
+    changes = EVERYTHING
+    baseline = "ParaQD's public code"
     needs = ("vocabulary",)
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
