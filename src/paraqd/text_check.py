@@ -8,8 +8,8 @@ LONGEST = 100_000  # characters; no word problem is longer, and scoring one woul
 SPREADSHEET_ERRORS = frozenset(
     ("#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!", "#SPILL!", "#CALC!")
 )
-# signs that take no room; a file that was not written to its end is filled with NUL
-_INVISIBLE = re.compile("[\\s\0\u200b\u200c\u200d\u2060\ufeff]*")
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"  # zero-width space and its like, byte-order mark, soft hyphen
+_BLANK = re.compile(f"[\\s\0{INVISIBLE}]*")  # a file that was not written to its end is filled with NUL
 
 
 def is_blank(text: str) -> bool:
@@ -18,7 +18,7 @@ def is_blank(text: str) -> bool:
     >>> is_blank(" \n\u200b\0"), is_blank("0")
     (True, False)
     """
-    return _INVISIBLE.fullmatch(text) is not None
+    return _BLANK.fullmatch(text) is not None
 
 
 def text_problem(

@@ -39,14 +39,14 @@ class TestTheView:
         assert run(["explain", QUESTION, LOST]) == 0
         captured = capsys.readouterr()
         lines = [line.rstrip() for line in captured.out.splitlines()]
-        assert lines[:15] == [
+        assert lines[:16] == [
             "Question",
             "  Tom has 5 apples and buys [1: 3] more. How many apples has he now?",
             "",
             "Paraphrase",
             "  Tom has 5 apples and eats [2: 2]. How many has he?",
             "",
-            "What speaks against it",
+            "Evidence against it",
             "  [1] The paraphrase lost 3.",
             "      number_lost, moved the score by -0.60",
             "  [2] The paraphrase added 2.",
@@ -54,16 +54,17 @@ class TestTheView:
             "",
             "Score",
             "  -1 ██████████████████████░░░░░░░░░░░░░░░░░░░░░░░┃░░░░░░░░░░░░░░ 1",
-            "  invalid -0.250 (valid is above 0.5)",
+            "  invalid -0.250 (valid above 0.5)",
+            "  0.5 means undecided; at 0.9 about nine in ten such pairs are valid.",
         ]
-        assert lines[15] == "paraqd:test|model:digits@00000000|mode:fused|threshold:0.5"
+        assert lines[16] == "paraqd:test|model:digits@00000000|mode:fused|threshold:0.5"
         assert captured.err == "" and "\x1b" not in captured.out
 
     def test_nothing_speaks_against_it(self, capsys):
         assert run(["explain", QUESTION, QUESTION]) == 0
         out = capsys.readouterr().out
-        assert "Nothing was found." in out
-        assert "  valid 1.000 (valid is above 0.5)" in out
+        assert "Evidence against it\n  None." in out
+        assert "  valid 1.000 (valid above 0.5)" in out
 
     def test_a_blank_paraphrase(self, capsys):
         assert run(["explain", QUESTION, " "]) == 0
@@ -107,7 +108,7 @@ class TestTheView:
 
     def test_quiet(self, capsys):
         assert run(["explain", QUESTION, LOST, "-q"]) == 0
-        assert capsys.readouterr().out.rstrip() == "invalid -0.250 (valid is above 0.5)"
+        assert capsys.readouterr().out.rstrip() == "invalid -0.250 (valid above 0.5)"
 
     def test_texts_that_begin_with_a_minus(self, capsys):
         assert run(["explain", "--json", "--", "-5 + 3 is what?", "-5 and 3 are what?"]) == 0

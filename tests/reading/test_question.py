@@ -106,6 +106,19 @@ def test_target_is_the_thing_asked_for(text: str, target: str):
 
 
 @pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("A train is 200 m long. How long does it take to pass a pole?", "How long does it take to pass a pole"),
+        ("How far did Tom go?", "How far did Tom go"),
+        ("How many pens does Tom have?", "pens"),
+    ],
+)
+def test_target_of_how_long_is_the_whole_phrase(text: str, target: str):
+    """It was once shown as "does it take to pass a pole"."""
+    assert last_question(text).target == target
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "How long does it take to fill the tank?",

@@ -1,4 +1,4 @@
-"""``paraqd explain``: one pair, and what speaks against it."""
+"""Explain the score of one pair: ``paraqd explain``."""
 
 from __future__ import annotations
 
@@ -17,23 +17,32 @@ if TYPE_CHECKING:
 
 EXAMPLE = 'Example: paraqd explain "Tom has 5 pens and buys 3. How many has he?" "Tom has 5 pens. How many has he?"'
 
-_BAR = 60  # cells, where the terminal is wide enough
+_MEANING = "0.5 means undecided; at 0.9 about nine in ten such pairs are valid."
+_BAR = 60  # cells, if the terminal is wide enough
 
 
 def explain(
     question: str = typer.Argument(..., help="The question."),
-    paraphrase: str = typer.Argument(..., help="The paraphrase; texts that begin with - stand behind --."),
-    model: str | None = typer.Option(None, "--model", help="A model folder; the shipped one (default) unless given."),
-    mode: Mode = typer.Option(Mode.fused, "--mode", help="encoder is the paper's plain cosine."),
+    paraphrase: str = typer.Argument(..., help="The paraphrase. Put -- before texts that begin with a hyphen."),
+    model: str | None = typer.Option(
+        None, "--model", help="A model folder, or default or reading, which come with paraqd."
+    ),
+    mode: Mode = typer.Option(Mode.fused, "--mode", help="fused, or encoder: the paper's cosine."),
     threshold: float | None = typer.Option(
-        None, "--threshold", min=-1, max=1, help="Valid is a score above it; the model's own, 0.5, unless given."
+        None,
+        "--threshold",
+        min=-1,
+        max=1,
+        help="A pair is valid if its score is above it; the model's own (0.5) unless given.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Write JSON for a program."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="The score and the verdict alone."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show only the verdict and the score."),
 ) -> None:
-    """Show what speaks against a paraphrase, where it stands in both texts, and the score.
+    """Show the score of a paraphrase and the evidence against it.
 
-    Each piece of evidence has a number, which marks its words in the texts.
+    Each piece of evidence has a number, which marks its words in both texts.
+    The score runs from -1 to 1. 0.5 means undecided; at 0.9 about nine in ten
+    such pairs are valid.
     """
     from rich.padding import Padding
     from rich.text import Text
@@ -60,6 +69,8 @@ def explain(
         console.print(score_bar(verdict.score, scorer.threshold, console))
     console.print(Padding(_conclusion(verdict, scorer.threshold), (0, 0, 0, 0 if quiet else 2)))
     if not quiet:
+        if mode is Mode.fused:
+            console.print(Padding(Text(_MEANING, style="dim"), (0, 0, 0, 2)))
         console.print(Text(verdict.signature, style="dim"), soft_wrap=True)
 
 
@@ -85,22 +96,22 @@ def _show_evidence(console: Console, verdict: Verdict) -> None:
 
     from paraqd.cli.marking import style, visible
 
-    console.print(_heading("What speaks against it"))
+    console.print(_heading("Evidence against it"))
     if not verdict.evidence:
-        console.print(Padding(Text("Nothing was found.", style="dim"), (0, 0, 1, 2)))
+        console.print(Padding(Text("None.", style="dim"), (0, 0, 1, 2)))
         return
     for number, piece in enumerate(verdict.evidence, start=1):
         line = Text()
         line.append(f"[{number}] ", style=f"bold {style(number)}")
         line.append(visible(piece.message))
         console.print(Padding(line, (0, 0, 0, 2)))
-        moved = f"moved the score by {_signed(piece.delta)}" if abs(piece.delta) >= 0.005 else "did not move the score"
+        moved = f"moved the score by {piece.delta:+.2f}" if abs(piece.delta) >= 0.005 else "did not move the score"
         console.print(Padding(Text(f"{piece.kind.value}, {moved}", style="dim"), (0, 0, 0, 6)))
     console.print()
 
 
 def score_bar(score: float, threshold: float, console: Console) -> Text:
-    """Return the score as a bar from -1 to 1 with a sign where the threshold is, as wide as the console allows."""
+    """Return the score as a bar from -1 to 1, with a mark at the threshold, as wide as the console allows."""
     from rich.text import Text
 
     plain = not (console.encoding or "").lower().startswith("utf")
@@ -115,7 +126,7 @@ def score_bar(score: float, threshold: float, console: Console) -> Text:
 
 
 def _place(value: float, width: int) -> int:
-    """Return how many cells lie below a value.
+    """Return the number of cells below a value.
 
     >>> [_place(value, 20) for value in (-1, 0, 0.5, 1)]
     [0, 10, 15, 20]
@@ -127,19 +138,10 @@ def _conclusion(verdict: Verdict, threshold: float) -> Text:
     from rich.text import Text
 
     word, colour = ("valid", "green") if verdict.valid else ("invalid", "red")
-    return Text.assemble((f"{word} {verdict.score:.3f}", f"bold {colour}"), f" (valid is above {threshold:g})")
+    return Text.assemble((f"{word} {verdict.score:.3f}", f"bold {colour}"), f" (valid above {threshold:g})")
 
 
 def _heading(title: str) -> Text:
     from rich.text import Text
 
     return Text(title, style="bold")
-
-
-def _signed(delta: float) -> str:
-    """Write a number with its sign.
-
-    >>> _signed(-0.8251), _signed(0.1)
-    ('-0.83', '+0.10')
-    """
-    return f"{delta:+.2f}"

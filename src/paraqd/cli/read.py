@@ -1,4 +1,4 @@
-"""``paraqd read``: show how a text is read."""
+"""Show how a text is read: ``paraqd read``."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ EXAMPLE = 'Example: paraqd read "Alex drove 100 km at 20 kmph. How many hours di
 
 
 def read(
-    text: str = typer.Argument(..., help="The problem's text; - reads standard input."),
-    entities: str = typer.Option("light", help="How names are found: light (no model) or spacy."),
+    text: str = typer.Argument(..., help="The text of a word problem; - for standard input."),
+    entities: str = typer.Option("light", help="The reader of names: light (no model) or spacy."),
     as_json: bool = typer.Option(False, "--json", help="Write JSON for a program."),
 ) -> None:
-    """Show how a word problem is read: sentences, quantities, names and the question."""
+    """Show the sentences, quantities, names and questions that paraqd reads in a word problem."""
     from paraqd.operators.resources import ENTITY_READERS, ResourceSpec, build_resources
     from paraqd.reading import read as read_problem
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
     if entities not in ENTITY_READERS:
-        raise typer.BadParameter(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
+        raise typer.BadParameter(f"--entities {entities} is unknown: choose {' or '.join(ENTITY_READERS)}")
     reader = build_resources(ResourceSpec(entities=entities)).get("entities")
     problem = read_problem(text, entities=reader)
     if as_json:
@@ -37,7 +37,7 @@ def read(
 
 
 def to_dict(problem: Problem) -> dict[str, Any]:
-    """Return a reading as plain data; values are exact, as fractions where need be."""
+    """Return a reading as plain data. Values are exact: integers or fractions."""
     return {
         "text": problem.text,
         "sentences": [{"text": s.text, "span": [s.start, s.end]} for s in problem.sentences],
@@ -79,6 +79,7 @@ def _show(problem: Problem) -> None:
     heading("Names", len(problem.entities))
     for entity in problem.entities:
         console.print(Text(f"  {entity.text}  {entity.category.lower()}"))
-    heading("Asked", len(problem.questions))
+    heading("Questions", len(problem.questions))
     for question in problem.questions:
-        console.print(Text(f"  {question.text}  → {question.target}" if question.target else f"  {question.text}"))
+        target = f"  (asks for: {question.target})" if question.target else ""
+        console.print(Text(f"  {question.text}{target}"))

@@ -1,4 +1,4 @@
-"""Text to `Problem`: sentences, quantities, entities, the question asked. Pure functions on one string."""
+"""Read word problems: sentences, quantities, names and the questions asked. All functions are pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from paraqd.reading.light_entities import find_names
 from paraqd.reading.quantities import find_quantities
 from paraqd.reading.question import find_questions
 from paraqd.reading.sentences import split_sentences
+from paraqd.reading.signs import UNUSUAL
 from paraqd.reading.token_stream import Stream
 from paraqd.reading.tokens import tokenize
 from paraqd.reading.types import Entity, Kind, Problem, Quantity, Question, Sentence, Span, Token
+from paraqd.reading.unusual_signs import replace_unusual_signs, restore_text
 
 
 def read(text: str, *, entities: EntityReader | None = None) -> Problem:
@@ -19,9 +21,9 @@ def read(text: str, *, entities: EntityReader | None = None) -> Problem:
     Parameters
     ----------
     text : str
-        Any string; nothing in it is an error.
+        Any text; no text is an error.
     entities : EntityReader, optional
-        How names are found; the light reader, which needs no model, unless given.
+        The reader that finds names; a light one, which needs no model, unless given.
 
     Examples
     --------
@@ -31,6 +33,9 @@ def read(text: str, *, entities: EntityReader | None = None) -> Problem:
     >>> problem.question.text, [e.text for e in problem.entities]
     ('How much did she pay?', ['Meera'])
     """
+    if not text.isascii() and UNUSUAL.search(text):
+        clean, positions = replace_unusual_signs(text)
+        return restore_text(read(clean, entities=entities), text, positions)
     stream = Stream(text)
     sentences = split_sentences(text)
     names = find_names(stream, sentences) if entities is None else entities.find(text, stream.tokens, sentences)
@@ -41,7 +46,7 @@ def read(text: str, *, entities: EntityReader | None = None) -> Problem:
         entities=names,
         questions=find_questions(text, sentences),
     )
-    problem.__dict__["stream"] = stream  # already computed: fills the cached property
+    problem.__dict__["stream"] = stream  # fills the cached property
     return problem
 
 

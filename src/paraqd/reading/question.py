@@ -215,13 +215,14 @@ def _target(rest: str, stop: re.Pattern[str]) -> str:
 
 
 def _how_target(text: str, how: re.Match[str]) -> str:
-    """Return what *how many* counts; of *how long does it take* the whole clause is the target."""
+    """Return the thing that *how many* counts; of *how long does it take* the whole clause."""
     rest = text[how.end() :]
     if how.group().lower().split()[-1] in {"many", "much"}:
         target = _target(rest, _COUNTED_UNTIL)
         if target:
             return target
-    return _target(rest, _STOP_AFTER_FIND)
+        return _target(rest, _STOP_AFTER_FIND)
+    return f"{how.group()} {_target(rest, _STOP_AFTER_FIND)}".rstrip()
 
 
 def _wh_target(text: str, wh: re.Match[str]) -> str:

@@ -1,6 +1,13 @@
-"""List characters that stand for the same sign."""
+"""List characters that stand for the same sign, and characters that nobody sees."""
 
 from __future__ import annotations
 
+import re
+
+from paraqd.text_check import INVISIBLE
+
 MINUS = frozenset("-−–")  # hyphen, minus and en dash
 POSSESSIVES = ("'s", "’s")
+HYPHENS = "\u2010\u2011"  # look like "-"; the second one does not break
+ZERO_WIDTH = re.compile(f"[{INVISIBLE}]+")
+UNUSUAL = re.compile(f"[{HYPHENS}{INVISIBLE}]")

@@ -37,6 +37,15 @@ class Stream:
         self.start += far
         self.end += far
 
+    def moved(self, source: str, positions: list[int]) -> Stream:
+        """Return the same tokens with their places in another text; ``positions`` are those of all characters."""
+        stream = object.__new__(Stream)
+        stream.__dict__ |= {"source": source, "text": self.text, "low": self.low, "words": self.words, "n": self.n}
+        far = [len(source) + 9] * _PADDING
+        stream.start = [positions[start] for start in self.start[: self.n]] + far
+        stream.end = [positions[end - 1] + 1 for end in self.end[: self.n]] + far
+        return stream
+
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens as records."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from paraqd.reading.invisible import ZERO_WIDTH
+from paraqd.reading.signs import HYPHENS, ZERO_WIDTH
 from paraqd.scoring.verdict import Span
 
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
@@ -21,7 +21,7 @@ _TAG = re.compile(
 )
 _RAISED_TAG = re.compile(r"<sup>\s*([0-9]{1,3}|[a-z])\s*</sup>", re.I)
 # one for one, so that positions do not change
-_SIGNS = str.maketrans("“”„‘’‚−–—\u2010\u2011", "\"\"\"'''-----")
+_SIGNS = str.maketrans(f"“”„‘’‚−–—{HYPHENS}", "\"\"\"'''-----")
 _COMMANDS = {
     "times": "×",
     "cdot": "·",
