@@ -28,10 +28,10 @@ def splice(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
     return "".join(parts)
 
 
-def filled(pattern: str, macros: Mapping[str, str]) -> str:
+def expand_macros(pattern: str, macros: Mapping[str, str]) -> str:
     """Expand the macros of a pattern, in the given order; a macro may contain a later one.
 
-    >>> filled("{day} {n}", {"{day}": "({n})(st|nd)", "{n}": "[0-9]+"})
+    >>> expand_macros("{day} {n}", {"{day}": "({n})(st|nd)", "{n}": "[0-9]+"})
     '([0-9]+)(st|nd) [0-9]+'
     """
     for macro, meaning in macros.items():

@@ -68,7 +68,7 @@ class Count:
         last: Amount | None = None
         for amount in self.amounts:
             value = amount.value
-            if last is not None and _goes_on(last, amount, self.low):
+            if last is not None and _continues(last, amount, self.low):
                 value += found.pop()[0] / (amount.per / last.per)
             found.append((value, amount.dimension, amount.end))
             last = amount
@@ -108,7 +108,7 @@ def count(text: str) -> Count:
             continue
         amounts += found
         i = found[-1].end
-    units |= {k for k in range(len(low)) if k not in units and _stands_alone(low, k)}
+    units |= {k for k in range(len(low)) if k not in units and _is_lone_unit(low, k)}
     return Count(tokens, low, tuple(amounts), frozenset(units))
 
 
@@ -121,7 +121,7 @@ def _amounts_at(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
     if start in units:  # the sign belongs to another amount: "one lakh rupees one at a gain"
         sign, start = None, i
     if sign is not None:
-        unit, end = _behind_sign(low, j, sign)
+        unit, end = _after_sign(low, j, sign)
         units.update(range(start, i), range(j, end))
     else:
         of = j + 2 if values[-1] < 1 and low[j : j + 2] in {("of", "a"), ("of", "an")} else j  # 3/4 of an hour
@@ -138,7 +138,7 @@ def _amounts_at(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
     ]
 
 
-def _behind_sign(low: Sequence[str], j: int, sign: _Unit) -> tuple[_Unit, int]:
+def _after_sign(low: Sequence[str], j: int, sign: _Unit) -> tuple[_Unit, int]:
     """Read the rest of an amount with a sign: "$5 dollars", "Rs. 9/kg", "$5 an hour"."""
     _, after = _unit(low, j)
     end = after if after > j and low[j] in SAID_TWICE else j
@@ -227,7 +227,7 @@ def _denominator(low: Sequence[str], k: int) -> tuple[_Unit | None, int]:
     return None, k
 
 
-def _stands_alone(low: Sequence[str], k: int) -> bool:
+def _is_lone_unit(low: Sequence[str], k: int) -> bool:
     """Return True if token k is a unit without a number: "how many hours", "per kg", "in km/h"."""
     word = low[k]
     before = low[k - 1] if k else ""
@@ -243,7 +243,7 @@ def _stands_alone(low: Sequence[str], k: int) -> bool:
     return word != "in" and (in_rate or before in {"/", "per", "sq", "square", "cubic", "."})
 
 
-def _goes_on(a: Amount, b: Amount, low: Sequence[str]) -> bool:
+def _continues(a: Amount, b: Amount, low: Sequence[str]) -> bool:
     """Return True if b continues a: 2 hours [and] 30 minutes, two dollars and fifty cents."""
     if low[a.end : b.start] not in _BETWEEN or not a.dimension or a.number.denominator != 1:
         return False

@@ -6,7 +6,7 @@ import random
 import re
 
 from paraqd.operators.base import Operator, Resources
-from paraqd.operators.entities.things import another, goods, renamed
+from paraqd.operators.entities.things import draw_other_thing, in_form_of, things_in
 from paraqd.operators.text import splice
 from paraqd.reading import Problem
 
@@ -23,14 +23,14 @@ class ThingRenaming(Operator):
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Rename one thing; return None if the text has none of the list."""
         del resources
-        there, new = goods(problem), another(problem, rng)
+        there, new = things_in(problem), draw_other_thing(problem, rng)
         if not there or new is None:
             return None
         spans = there[rng.choice(sorted(there))]
         text = problem.text
         edits = []
         for start, end in spans:
-            word = renamed(text[start:end], new)
+            word = in_form_of(text[start:end], new)
             article = _VOWEL_TROUBLE.search(text[max(0, start - 4) : start])
             if article is not None:
                 first = start - len(article.group())

@@ -34,7 +34,7 @@ _TIED = re.compile(
 )
 
 
-def goods(problem: Problem) -> dict[int, list[tuple[int, int]]]:
+def things_in(problem: Problem) -> dict[int, list[tuple[int, int]]]:
     """Return the spans of each thing in the list; empty if the text says more about things than their number."""
     if _TIED.search(problem.text):
         return {}
@@ -46,17 +46,17 @@ def goods(problem: Problem) -> dict[int, list[tuple[int, int]]]:
     return found
 
 
-def another(problem: Problem, rng: random.Random) -> int | None:
+def draw_other_thing(problem: Problem, rng: random.Random) -> int | None:
     """Draw a thing that the text does not mention, or return None."""
-    there = goods(problem)
+    there = things_in(problem)
     free = [number for number in range(len(_GOODS)) if number not in there]
     return rng.choice(free) if free else None
 
 
-def renamed(word: str, thing: int) -> str:
+def in_form_of(word: str, thing: int) -> str:
     """Return the name of another thing in the form of a given word.
 
-    >>> renamed("Apples", 4), renamed("apple", 4)
+    >>> in_form_of("Apples", 4), in_form_of("apple", 4)
     ('Pens', 'pen')
     """
     singular, plural = _GOODS[thing].split()

@@ -66,7 +66,7 @@ class WrongReference(Operator):
         return text if same_quantities(problem.quantities, read(text).quantities) else None
 
 
-def _told(problem: Problem, asked: Question) -> list[Span]:
+def _statements(problem: Problem, asked: Question) -> list[Span]:
     """Return the spans of the statements: the sentences, and the text before the question in its sentence."""
     pieces = [(s.start, asked.start if s.start <= asked.start < s.end else s.end) for s in problem.sentences]
     return [(start, end) for start, end in pieces if start < end]
@@ -74,7 +74,7 @@ def _told(problem: Problem, asked: Question) -> list[Span]:
 
 def _differ(problem: Problem, asked: Question, one: str, other: str) -> bool:
     """Return True if a statement with a number is about only one of two people, or compares them."""
-    for start, end in _told(problem, asked):
+    for start, end in _statements(problem, asked):
         piece = problem.text[start:end]
         named = [re.search(rf"\b{re.escape(name)}\b", piece, re.I) is not None for name in (one, other)]
         counts = any(start <= quantity.start < end for quantity in problem.quantities)
@@ -99,7 +99,7 @@ def _people(problem: Problem, asked: Question) -> list[Edit]:
         if len(there[one]) != 1 or len(known[one]) < 2 or there[other] or not _differ(problem, asked, one, other):
             continue
         edits += [(*there[one][0], other)] * 2  # prefer the question to the statements
-        for start, end in _told(problem, asked) if sum(map(bool, there.values())) == 1 else []:
+        for start, end in _statements(problem, asked) if sum(map(bool, there.values())) == 1 else []:
             spans, rest = ([s for s in known[name] if start <= s[0] < end] for name in (one, other))
             if len(spans) == 1 and not rest and any(start <= q.start < end for q in problem.quantities):
                 edits.append((*spans[0], other))
@@ -130,7 +130,7 @@ def _kin(problem: Problem, asked: Question) -> list[Edit]:
 def _letters(problem: Problem, asked: Question) -> list[Edit]:
     """Return the edits that ask about another of the people or machines A, B and C."""
     found = [m.span(m.lastindex or 0) for m in _ASKED_LETTER.finditer(asked.text)]
-    pieces = (problem.text[slice(*span)] for span in _told(problem, asked))
+    pieces = (problem.text[slice(*span)] for span in _statements(problem, asked))
     parties = {m.group(m.lastindex or 0) for piece in pieces for m in _LISTED.finditer(piece)}
     one = asked.text[slice(*found[0])] if len(found) == 1 else ""
     others = sorted(p for p in parties - {one} if p.isupper() == one.isupper())
@@ -142,12 +142,12 @@ def _letters(problem: Problem, asked: Question) -> list[Edit]:
 
 def _groups(problem: Problem, asked: Question) -> list[Edit]:
     """Return the edits that ask for the number of another group: boys → girls."""
-    told, edits = " ".join(problem.text[slice(*span)] for span in _told(problem, asked)), list[Edit]()
-    if re.search(r"1 ?/ ?2|\b[Hh]alf\b|\b50", told):
+    statements, edits = " ".join(problem.text[slice(*span)] for span in _statements(problem, asked)), list[Edit]()
+    if re.search(r"1 ?/ ?2|\b[Hh]alf\b|\b50", statements):
         return []  # both groups may have the same size
     for group in _GROUPS:
         word = rf"\b(?:{group.replace(' ', '|')})\b(?!-)"
-        found, there = list(re.finditer(word, asked.text)), set(re.findall(word, told))
+        found, there = list(re.finditer(word, asked.text)), set(re.findall(word, statements))
         one = found[0].group() if len(found) == 1 else ""
         # everyone who is not a girl is a boy, but oranges that the text does not mention may be any fruit
         if one in asked.target.split() and " and " not in asked.target and (one in there or group in _GROUPS_OF_PEOPLE):

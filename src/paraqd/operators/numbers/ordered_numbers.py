@@ -122,11 +122,11 @@ def _named(problem: Problem) -> list[tuple[Span, Span]]:
     asked, text = problem.question, problem.text
     if asked is None or _ALIKE.search(asked.text.lower()):
         return []
-    told = text[: asked.start]
-    found = [(m[1], m[2], m.span(3), m.span(4)) for m in _RATIO.finditer(told)]
-    if not _ALIKE.search(told.lower()):
-        found += [(m[2], m[4], m.span(1), m.span(3)) for m in _LISTED.finditer(told)]
-        owners = combinations(_OWNED.finditer(told), 2)
+    statements = text[: asked.start]
+    found = [(m[1], m[2], m.span(3), m.span(4)) for m in _RATIO.finditer(statements)]
+    if not _ALIKE.search(statements.lower()):
+        found += [(m[2], m[4], m.span(1), m.span(3)) for m in _LISTED.finditer(statements)]
+        owners = combinations(_OWNED.finditer(statements), 2)
         found += [(a[1], b[1], a.span("a"), b.span("a")) for a, b in owners if a[3] == b[3]]
     return [
         (a, b)
@@ -142,8 +142,8 @@ def _left(problem: Problem) -> list[tuple[Span, Span]]:
         return []
     kinds = {q.number_span: (q.kind, q.unit) for q in problem.quantities}
     lost = [match.span("b") for match in _LOST.finditer(problem.text, first.end(), asked.start)]
-    had = first.span("a")
-    return [(had, span) for span in lost if had in kinds and kinds.get(span) == kinds[had]]
+    initial = first.span("a")
+    return [(initial, span) for span in lost if initial in kinds and kinds.get(span) == kinds[initial]]
 
 
 def _distances(problem: Problem) -> list[tuple[Span, Span]]:

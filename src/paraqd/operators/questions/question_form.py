@@ -107,7 +107,7 @@ class QuestionForm(Operator):
         if _TWO_TASKS.search(clause) or _TAIL.search(clause) or len(_WH.findall(clause)) > 1:
             return None
         orders = _ORDERS if before.endswith((",", "then")) else _ORDERS + _OPENING_ORDERS
-        forms = _told(clause, rng, orders) + _asked(clause)
+        forms = _instructions(clause, rng, orders) + _questions(clause)
         if not forms:
             return None
         made = rng.choice(forms)
@@ -118,7 +118,7 @@ class QuestionForm(Operator):
         return text if text is not None and len(read(text).questions) == 1 else None
 
 
-def _told(clause: str, rng: random.Random, orders: list[str]) -> list[str]:
+def _instructions(clause: str, rng: random.Random, orders: list[str]) -> list[str]:
     """Return the forms that are instructions (Find …)."""
     order, order_how, that = rng.choice(orders), rng.choice(_ORDERS_HOW), rng.choice(("that ", ""))
     if (named := _WHAT_IS.match(clause)) or ((named := _ORDER.match(clause)) and order not in clause.lower()):
@@ -138,7 +138,7 @@ def _told(clause: str, rng: random.Random, orders: list[str]) -> list[str]:
     return [f"{order_how} {clause[0].lower()}{clause[1:]}"] if _STRAIGHT.match(clause) else []
 
 
-def _asked(clause: str) -> list[str]:
+def _questions(clause: str) -> list[str]:
     """Return the forms that are questions."""
     ways = []
     for pattern, forms in _QUESTIONS.items():

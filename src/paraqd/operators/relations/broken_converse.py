@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from paraqd.operators.base import Operator, Resources
-from paraqd.operators.relations.converses import find, tells_apart
+from paraqd.operators.relations.converses import distinguishes_parties, find
 from paraqd.operators.text import splice
 from paraqd.reading import Problem
 
@@ -21,7 +21,7 @@ class BrokenConverse(Operator):
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Reverse half of one relation; return None if none is certain to change the problem."""
         del resources
-        found = [each for each in find(problem) if each.broken and tells_apart(problem, each)]
+        found = [each for each in find(problem) if each.broken and distinguishes_parties(problem, each)]
         if not found:
             return None
         turned = rng.choice(found)

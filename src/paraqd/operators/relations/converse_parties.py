@@ -43,7 +43,7 @@ def in_sentence(words: str) -> str:
     return words[0].lower() + words[1:] if is_pronoun(words) or re.match(r"(?:the|an?) ", words, re.I) else words
 
 
-def turned_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, str] | None:
+def reversed_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, str] | None:
     """Return the second party as a subject and the first as an object, or None if one may not be a party."""
     if a.lower() == b.lower() or not _party(problem, a) or not _of_a_kind(a, b):
         return None
@@ -138,7 +138,7 @@ def is_plural(words: str) -> bool:
     return not single and head.endswith("s") and not head.endswith(("ss", "us", "'s", "’s", "is"))
 
 
-def sorts_of_a_kind(x: str, y: str) -> bool:
+def are_sorts(x: str, y: str) -> bool:
     """Return True if two plurals without an article are two sorts of things, and not a thing and its owner."""
     last, other = x.split()[-1], y.split()[-1]
     bare = not x.startswith("the ") and not y.startswith("the ") and x == x.lower() and y == y.lower()
@@ -147,7 +147,7 @@ def sorts_of_a_kind(x: str, y: str) -> bool:
     return both and (last in _PERSON_PLURALS) == (other in _PERSON_PLURALS) and not {last, other} & UNITS
 
 
-def built_alike(x: str, y: str) -> bool:
+def same_form(x: str, y: str) -> bool:
     """Return True if two phrases have the same form: "cost price" and "selling price", not "red" and "blue balls"."""
     short = [re.sub(r"^the ", "", each, flags=re.I).split() for each in (x, y)]
     if len(short[0]) != len(short[1]) or short[0] == short[1]:
@@ -167,7 +167,7 @@ def exchanged(x: str, link: str, y: str) -> str:
     return f"{y}{link}{x}"
 
 
-def measured_alike(a: str, b: str, *, of: bool) -> bool:
+def are_comparable(a: str, b: str, *, of: bool) -> bool:
     """Return True if one can be a multiple of the other: two sides, two prices, two people's ages."""
     a, b = a.lower(), b.lower()
     if of:
@@ -183,7 +183,7 @@ def measured_alike(a: str, b: str, *, of: bool) -> bool:
     return heads[0] == heads[1] if " of " in a + b else heads[0] != heads[1]
 
 
-def pronouns_stay(problem: Problem, end: int, a: str, b: str) -> bool:
+def keeps_pronouns(problem: Problem, end: int, a: str, b: str) -> bool:
     """Return True if exchanging the subject of a clause does not change the meaning of a later pronoun."""
     if _SIZES.search(a):
         return True  # "it" means the rectangle, whichever side comes first
@@ -205,7 +205,7 @@ def pronouns_stay(problem: Problem, end: int, a: str, b: str) -> bool:
     return any(end <= entity.start < end + found.start() for entity in problem.entities)
 
 
-def pointed_at(problem: Problem, end: int) -> bool:
+def is_referred_to(problem: Problem, end: int) -> bool:
     """Return True if the rest of the sentence or the next one has "they" or a similar word."""
     after = [sentence.end for sentence in problem.sentences if sentence.end > end][:2]
     rest = problem.text[end : after[-1]] if after else ""

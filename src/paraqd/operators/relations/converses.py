@@ -14,17 +14,17 @@ from fractions import Fraction
 
 from paraqd.operators.relations import converse_patterns as patterns
 from paraqd.operators.relations.converse_parties import (
-    built_alike,
+    are_comparable,
+    are_sorts,
     exchanged,
     in_sentence,
     is_plural,
     is_pronoun,
-    measured_alike,
+    is_referred_to,
+    keeps_pronouns,
     mentions_of,
-    pointed_at,
-    pronouns_stay,
-    sorts_of_a_kind,
-    turned_parties,
+    reversed_parties,
+    same_form,
     verb_fits,
 )
 from paraqd.reading import Problem
@@ -58,7 +58,7 @@ def find(problem: Problem) -> list[Converse]:
     return sorted(found, key=lambda each: (each.start, each.end))
 
 
-def tells_apart(problem: Problem, converse: Converse) -> bool:
+def distinguishes_parties(problem: Problem, converse: Converse) -> bool:
     """Return True if the rest of the text states or asks something about only one of the parties.
 
     Otherwise they differ only by their names, and exchanging them changes nothing.
@@ -80,19 +80,19 @@ def tells_apart(problem: Problem, converse: Converse) -> bool:
 
 
 def _comparisons(problem: Problem) -> Iterator[Converse]:
-    for match in _each(patterns.THAN, problem):
+    for match in _complete_matches(patterns.THAN, problem):
         word, what, amount = match["word"].lower(), match["what"].strip(), match["amount"]
         turned = () if word in patterns.TURNED and what else _opposite(word, what, amount, match["a"])
         relations = tuple(_relation(amount, each, what) for each in turned)
-        yield from _both(problem, match, _relation(amount, word, what), relations, "than")
-    for match in _each(patterns.AS, problem):
+        yield from _both_directions(problem, match, _relation(amount, word, what), relations, "than")
+    for match in _complete_matches(patterns.AS, problem):
         relations = tuple(f"{times} {match['what']}" for times in _inverse(match["times"]))
-        yield from _both(problem, match, f"{match['times']} {match['what']}", relations, "as")
-    for match in _each(patterns.IS_TIMES, problem):
+        yield from _both_directions(problem, match, f"{match['times']} {match['what']}", relations, "as")
+    for match in _complete_matches(patterns.IS_TIMES, problem):
         of = f" {match['of'].strip()}" if match["of"] else ""
-        if measured_alike(match["a"], match["b"], of=bool(of)):
+        if are_comparable(match["a"], match["b"], of=bool(of)):
             relations = tuple(times + of for times in _inverse(match["times"]))
-            yield from _both(problem, match, match["times"] + of, relations, "")
+            yield from _both_directions(problem, match, match["times"] + of, relations, "")
 
 
 def _one_and_other(problem: Problem) -> Iterator[Converse]:
@@ -108,34 +108,34 @@ def _one_and_other(problem: Problem) -> Iterator[Converse]:
 
 def _races(problem: Problem) -> Iterator[Converse]:
     """Find who came before whom, and who beat whom, and by how much."""
-    for match in _each(patterns.WHEN, problem):
+    for match in _complete_matches(patterns.WHEN, problem):
         event = match["b"].lower().startswith(("the ", "a ")) and not match["a"].lower().startswith(("the ", "a "))
         if not event:  # "2 days before the end" has no second party
             turned = tuple(f"{match['amount']} {word}" for word in patterns.BEFORE_AFTER[match["word"].lower()])
             same = f"{match['amount']} {match['word']}"
-            yield from _both(problem, match, same, turned, "", extra=match["where"])
-    for match in _each(patterns.BEAT, problem):
+            yield from _both_directions(problem, match, same, turned, "", extra=match["where"])
+    for match in _complete_matches(patterns.BEAT, problem):
         verb, tail = match["verb"], f" by {match['amount']}"
         lost = patterns.BEATEN[verb.lower()].split("|")
         right = [f"{{x}} {each} {{y}}{tail}" for each in lost]
         wrong = [f"{{a}} {each} {{b}}{tail}" for each in lost] + [f"{{x}} {verb} {{y}}{tail}"] * len(lost)
-        yield from _written(problem, match, right, wrong)
+        yield from _filled_in(problem, match, right, wrong)
 
 
 def _givings(problem: Problem) -> Iterator[Converse]:
     for pattern in (patterns.GIVE_TO, patterns.GIVE):
-        for match in _each(pattern, problem):
+        for match in _complete_matches(pattern, problem):
             verb, thing, tail = match["verb"].lower(), match["thing"], match["tail"]
             got = [f"{each} {thing} {'by' if ' ' in each else 'from'}" for each in patterns.GIVING[verb].split("|")]
             right = [f"{{x}} {each} {{y}}{tail}" for each in got]
             wrong = [f"{{a}} {each} {{b}}{tail}" for each in got]
             wrong += [f"{{x}} {verb} {thing} to {{y}}{tail}"] * len(got)
-            yield from _written(problem, match, right, wrong)
-    for match in _each(patterns.GET, problem):
+            yield from _filled_in(problem, match, right, wrong)
+    for match in _complete_matches(patterns.GET, problem):
         verb, thing, tail = match["verb"].lower(), match["thing"], match["tail"]
         gave = f"{patterns.GETTING[verb]} {thing} to"
         wrong = [f"{{a}} {gave} {{b}}{tail}", f"{{x}} {verb} {thing} from {{y}}{tail}"]
-        yield from _written(problem, match, [f"{{x}} {gave} {{y}}{tail}"], wrong)
+        yield from _filled_in(problem, match, [f"{{x}} {gave} {{y}}{tail}"], wrong)
 
 
 def _sorts(problem: Problem) -> Iterator[Converse]:
@@ -145,7 +145,7 @@ def _sorts(problem: Problem) -> Iterator[Converse]:
         turned = "fewer" if word == "more" else "more"
         right = [f"{amount} {turned} {y} than {x}"]
         wrong = [f"{amount} {turned} {x} than {y}", f"{amount} {word} {y} than {x}"]
-        if sorts_of_a_kind(x, y) and not pointed_at(problem, match.end()):
+        if are_sorts(x, y) and not is_referred_to(problem, match.end()):
             yield Converse(match.end("before"), match.end(), (x, y), (tuple(right),), (tuple(wrong),))
     for match in patterns.TIMES_SORTS.finditer(problem.text):
         x, y, there, inverse = match["x"], match["y"], match["there"] or "", _inverse(match["times"])
@@ -154,7 +154,7 @@ def _sorts(problem: Problem) -> Iterator[Converse]:
         right = [f"{times} as many {y} as {there}{x}" for times in inverse]
         wrong = [f"{times} as many {x} as {there}{y}" for times in inverse]
         wrong += [f"{match['times']} as many {y} as {there}{x}"] * len(inverse)
-        if sorts_of_a_kind(x, y) and not pointed_at(problem, match.end()):
+        if are_sorts(x, y) and not is_referred_to(problem, match.end()):
             yield Converse(match.end("before"), match.end(), (x, y), (tuple(right),), (tuple(wrong),))
 
 
@@ -165,9 +165,9 @@ def _ratios(problem: Problem) -> Iterator[Converse]:
             x, y, m, n, mid, link = (match[name] for name in ("x", "y", "m", "n", "mid", "link"))
             own = text.lower().rfind("ratio", max(0, match.start() - 50), match.start("x"))
             rest = text[: own if own >= 0 else match.start()] + " " + text[match.end() :]
-            if m == n or x.lower() == y.lower() or not _names_again(rest):
+            if m == n or x.lower() == y.lower() or not _other_ratios_name_sides(rest):
                 continue
-            if pattern is patterns.RATIO_AND and (not built_alike(x, y) or (match["is"] and own < 0)):
+            if pattern is patterns.RATIO_AND and (not same_form(x, y) or (match["is"] and own < 0)):
                 continue
             same = f"{x}{link}{y}"
             if text[match.start("x")].isupper() and x.lower().startswith(("the ", "a ", "an ")):
@@ -188,7 +188,7 @@ def _questions(problem: Problem) -> Iterator[Converse]:
         if verb.lower() in {"is", "was", "are", "were"}:
             a, base = a + base, ""  # the second word of a name, not a verb
         word, what = match["word"].lower(), match["what"].strip()
-        sides = turned_parties(problem, a, b, verb.lower())
+        sides = reversed_parties(problem, a, b, verb.lower())
         turned = _opposite(word, what, match["much"], a)
         if sides is None or not turned or not verb_fits(verb.lower(), a, sides[0]):
             continue
@@ -201,14 +201,14 @@ def _questions(problem: Problem) -> Iterator[Converse]:
         yield Converse(match.start(), match.end(), (a, b), (right,), (wrong,), plain=True)
     for match in patterns.ASK_SORTS.finditer(problem.text):
         x, y, word = match["x"], match["y"], match["word"]
-        if sorts_of_a_kind(x, y):
+        if are_sorts(x, y):
             new = "fewer" if word.lower() == "more" else "more"
             wrong = (f"{new} {x} than {y}", f"{word} {y} than {x}")
             right = (f"{new} {y} than {x}",)
             yield Converse(match.start("word"), match.end(), (x, y), (right,), (wrong,), plain=True)
 
 
-def _names_again(rest: str) -> bool:
+def _other_ratios_name_sides(rest: str) -> bool:
     """Return True if every other ratio names its sides; one that does not relies on the order of this one."""
     ratios = [found.start() for found in re.finditer(r"\bratio\b", rest, re.I)]
     figures = re.findall(r"\d\s?:\s?\d|\d to \d", rest)
@@ -219,7 +219,7 @@ def _names_again(rest: str) -> bool:
     )
 
 
-def _each(pattern: re.Pattern[str], problem: Problem) -> Iterator[re.Match[str]]:
+def _complete_matches(pattern: re.Pattern[str], problem: Problem) -> Iterator[re.Match[str]]:
     """Yield the matches with a complete subject, unlike those in "Tom and Ann sold" and "Mrs. Lee sold"."""
     for match in pattern.finditer(problem.text):
         before, lead = problem.text[: match.start("a")].rstrip(), match["lead"].strip().lower()
@@ -233,7 +233,7 @@ def _each(pattern: re.Pattern[str], problem: Problem) -> Iterator[re.Match[str]]
         yield match
 
 
-def _both(
+def _both_directions(
     problem: Problem, match: re.Match[str], same: str, turned: tuple[str, ...], link: str, extra: str = ""
 ) -> Iterator[Converse]:
     """Yield a comparison in both directions, also with the other side first."""
@@ -258,10 +258,10 @@ def _both(
         right = [way for each in turned for way in ways("x", each, "y")]
         wrong = [way for each in turned for way in (*ways("a", each, "b"), *ways("x", same, "y"))]
         groups += [right, wrong]
-    yield from _written(problem, match, *groups)
+    yield from _filled_in(problem, match, *groups)
 
 
-def _written(
+def _filled_in(
     problem: Problem,
     match: re.Match[str],
     right: list[str],
@@ -274,8 +274,8 @@ def _written(
     A clause at the start of a sentence gets a capital. Yield nothing if the parties are not certain.
     """
     a, b, verb = match["a"], match["b"], match["verb"].split()[0].lower()
-    sides = turned_parties(problem, a, b, verb)
-    if sides is None or not right or not verb_fits(verb, a, sides[0]) or not pronouns_stay(problem, match.end(), a, b):
+    sides = reversed_parties(problem, a, b, verb)
+    if sides is None or not right or not verb_fits(verb, a, sides[0]) or not keeps_pronouns(problem, match.end(), a, b):
         return
     x, y = sides
     who = match.groupdict().get("who") or ""

@@ -6,7 +6,7 @@ import random
 import re
 
 from paraqd.operators.base import Operator, Resources
-from paraqd.operators.text import filled, fix_article
+from paraqd.operators.text import expand_macros, fix_article
 from paraqd.reading import Problem
 
 _MACROS = {
@@ -97,7 +97,7 @@ def _entries() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     pairs = []
     for line in _TABLE.strip().splitlines():
         old, new = line.split(" => ")
-        pattern = rf"(?<![\w-])(?:{filled(old, _MACROS)})(?![\w-])"
+        pattern = rf"(?<![\w-])(?:{expand_macros(old, _MACROS)})(?![\w-])"
         pairs.append((re.compile(pattern, re.I), tuple(new.split(" / "))))
     return tuple(pairs)
 

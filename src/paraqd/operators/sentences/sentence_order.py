@@ -112,19 +112,19 @@ def reordered(problem: Problem, rng: random.Random) -> str | None:
 
 def _question_first(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
     """Move the question to the front if it does not refer to earlier text."""
-    *told, asked = sentences
+    *statements, asked = sentences
     plain = _IT_TAKES.sub("", asked)
-    if not told or not _ASKS.match(asked) or _BACK.search(plain) or _LIMITS.search(plain):
+    if not statements or not _ASKS.match(asked) or _BACK.search(plain) or _LIMITS.search(plain):
         return None
-    if any(_NO_STATEMENT.match(each) or each[-1] == "?" for each in told):
+    if any(_NO_STATEMENT.match(each) or each[-1] == "?" for each in statements):
         return None
     lead = rng.choice(_LEADS) if rng.random() < 0.5 else ""
-    return [asked, *filter(None, [lead if problem.cased else lead.lower()]), *told]
+    return [asked, *filter(None, [lead if problem.cased else lead.lower()]), *statements]
 
 
 def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
     """Move the condition of "If a pen costs $2, what … ?" after the question, or into its own sentence."""
-    *told, last = sentences
+    *statements, last = sentences
     asked = " ".join(problem.questions[0].text.split())
     match = re.fullmatch(r"if (.+?)(?:, then|,| then)", last.removesuffix(asked).strip(), re.I)
     if match is None or not _ASKS.match(asked) or _LIMITS.search(asked):
@@ -137,10 +137,10 @@ def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random)
     spoken = set(_INDEFINITE.findall(condition.lower())) & set(_DEFINITE.findall(asked.lower()))
     if spoken or _BACK.search(_IT_TAKES.sub("", asked)) or rng.random() < 0.4:
         opening = rng.choice(_SUPPOSE)
-        return [*told, f"{opening if problem.cased else opening.lower()} {condition}.", initial + asked[1:]]
+        return [*statements, f"{opening if problem.cased else opening.lower()} {condition}.", initial + asked[1:]]
     word = "if" if re.search(r"\b(?:were|had|would|could|should)\b", condition) else rng.choice(_IF)
     comma = "," if "," in asked or rng.random() < 0.3 else ""
-    return [*told, f"{initial}{asked[1:-1].rstrip()}{comma} {word} {condition}{asked[-1]}"]
+    return [*statements, f"{initial}{asked[1:-1].rstrip()}{comma} {word} {condition}{asked[-1]}"]
 
 
 def _exchanged(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:

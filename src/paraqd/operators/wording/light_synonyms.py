@@ -7,7 +7,7 @@ import re
 
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.kept_quantities import Edit, keep_quantities
-from paraqd.operators.text import filled, fix_article
+from paraqd.operators.text import expand_macros, fix_article
 from paraqd.reading import Problem
 
 # sets of words that can replace each other anywhere
@@ -101,7 +101,7 @@ def _entries() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
         pairs += [(re.escape(old), tuple(new for new in words if new != old)) for old in words]
     for entry in filter(None, re.split(r";\s+|\n", _HERE)):
         old, new = entry.strip().split(" > ")
-        pairs.append((filled(old, _MACROS), tuple(new.split(" / "))))
+        pairs.append((expand_macros(old, _MACROS), tuple(new.split(" / "))))
     return tuple((re.compile(rf"(?<![\w'’-])(?:{old})(?![\w'’-])", re.I), new) for old, new in pairs)
 
 
@@ -123,7 +123,7 @@ class LightSynonyms(Operator):
         found: list[list[Edit]] = []
         for pattern, news in ENTRIES:
             matches = [m for m in pattern.finditer(text) if not any(a < m.end() and m.start() < b for a, b in blocked)]
-            fitting = [new for new in news if matches and not _told_apart(text, matches[0], new)]
+            fitting = [new for new in news if matches and not _already_in_text(text, matches[0], new)]
             if fitting and (news != ("what's",) or rng.random() < 0.3):  # it occurs in every third question
                 new = rng.choice(fitting)
                 found.append([_edit(text, match, new) for match in matches])
@@ -134,7 +134,7 @@ class LightSynonyms(Operator):
         return keep_quantities(problem, edits)
 
 
-def _told_apart(text: str, match: re.Match[str], new: str) -> bool:
+def _already_in_text(text: str, match: re.Match[str], new: str) -> bool:
     """Return True if the text already has the new word: big boxes and large boxes are two kinds of boxes."""
     fresh = set(_WORD.findall(match.expand(new).lower())) - set(_WORD.findall(match.group().lower()))
     return any(word[:5] in text.lower() for word in fresh)

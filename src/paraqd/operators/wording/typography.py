@@ -61,10 +61,10 @@ class Typography(Operator):
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Make two or three kinds of mistakes; return None if fewer than two are harmless."""
         del resources
-        wanted, done = rng.choice((2, 2, 3)), 0
+        count, done = rng.choice((2, 2, 3)), 0
         text = problem.text
         for kind in rng.sample(_KINDS, len(_KINDS)):
-            if done == wanted:
+            if done == count:
                 break
             made = kind(text, problem, rng)
             if made != text and _harmless(problem, made):
