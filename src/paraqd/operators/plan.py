@@ -194,7 +194,7 @@ def _step(named: Operator, runs: Operator, given: Mapping[str, str]) -> Step:
 def _with_stand_ins(
     operator: Operator, given: Mapping[str, str], recipe: Recipe, left_out: dict[str, str]
 ) -> Step | None:
-    """Replace each part that lacks its model by a rule, or leave the operator out and record the reason."""
+    """Replace each part that lacks its model with a rule, or leave the operator out and record the reason."""
     parts = []
     for name in operator.name.split("+"):
         part, base = get(name), base_name(name)

@@ -158,7 +158,7 @@ def _by_paper_id() -> dict[str, str]:
 
 
 def full_name(name: str) -> str:
-    """Replace paper ids by operator names, also in compositions; unknown names are returned as they are.
+    """Replace paper ids with operator names, also in compositions; unknown names are returned as they are.
 
     >>> full_name("f3+NumberChange")
     'NumToWords+NumberChange'

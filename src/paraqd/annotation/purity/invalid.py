@@ -43,7 +43,7 @@ _CUT_TOKENS = 3
 _NOT_SENTENCE_END = re.compile(r"(?:^|[\s(])(?:rs|mr|mrs|dr|ms|no|sq)\.$", re.I)
 _LETTER_END = re.compile(r"(?:^|\s)[a-z]\.$", re.I)
 _LETTER_START = re.compile(r"\s*[a-z](?:\.|$|\s*\?)", re.I)
-# words with the same meaning in a question: replacing one by another does not change the question
+# words with the same meaning in a question: replacing one with another does not change the question
 _SYNONYMS = (
     "average mean",
     "total sum altogether overall",
@@ -59,7 +59,7 @@ _SYNONYMS = (
     "amount sum",
 )
 _SAME_MEANING = tuple(frozenset(map(stem, group.split())) for group in _SYNONYMS)
-# words for relations; a flip replaces one by another
+# words for relations; a flip replaces one with another
 _RELATIONS = frozenset(
     (
         "more less fewer greater lesser smaller larger bigger higher lower taller shorter longer older elder "
@@ -321,7 +321,7 @@ def _relation_changed(pair: Pair) -> Finding | None:
     by_reader, by_count = any(pair.quantities), any(pair.counted)
     if (by_reader or by_count) and not pair.own & {"numbers", "order"}:
         return by_two(by_reader, by_count, "quantities differ")
-    if "order" in pair.own:  # the parties of the relation may have been exchanged
+    if "order" in pair.own:  # the parties of the relation may have been swapped
         return None
     if pair.free & {"wording", "names"}:
         before, after = (Counter(w for w in text.low if w in _RELATIONS - SILENT) for text in (pair.qc, pair.pc))

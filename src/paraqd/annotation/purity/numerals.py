@@ -60,7 +60,7 @@ _SUFFIXES = frozenset({"st", "nd", "rd", "th", "rds", "ths"})
 
 
 def plain(text: str) -> str:
-    """Replace typographic fractions, powers and marks by plain characters."""
+    """Replace typographic fractions, powers and marks with plain characters."""
     if text.isascii():
         return text
     return "".join(_fraction(c) for c in text.translate(_PLAIN))

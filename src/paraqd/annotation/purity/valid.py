@@ -316,7 +316,7 @@ def _wording(pair: Pair) -> Finding | None:
         return impure(f"a relation is reversed ({reversed_relation})")
     before, after = roles(pair.qc), roles(pair.pc)
     lost, new = before - after, after - before
-    # the same things with other numbers; a synonym for a noun is not an exchange
+    # the same things with other numbers; a synonym for a noun is not a swap
     if len(lost) > 1 and Counter(role[1:] for role in lost.elements()) == Counter(role[1:] for role in new.elements()):
         return doubt("numbers belong to other words")
     target, found = content_stems(pair.question), content_stems(pair.paraphrase)

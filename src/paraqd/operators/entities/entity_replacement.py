@@ -15,7 +15,7 @@ CONSISTENT = "consistent_renaming"
 
 
 class EntityReplacement(Operator):
-    """Replace up to three mentions of names by others of the same category, or delete them (f7).
+    """Replace up to three mentions of names with others of the same category, or delete them (f7).
 
     The paper counts every such text as invalid. If it is a consistent renaming, it is still the same problem; the
     output's note is then ``consistent_renaming``.

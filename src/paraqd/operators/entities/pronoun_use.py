@@ -1,4 +1,4 @@
-"""Replace a repeated name by a pronoun, or a pronoun by the name."""
+"""Replace a repeated name with a pronoun, or a pronoun with the name."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ _OPENING = frozenset(
 
 
 class PronounUse(Operator):
-    """Replace a name by he or she, or the reverse: Tom has 5. Tom eats 2. → Tom has 5. He eats 2."""
+    """Replace a name with he or she, or the reverse: Tom has 5. Tom eats 2. → Tom has 5. He eats 2."""
 
     name = "PronounUse"
     polarity = "valid"
     changes = frozenset({"pronouns"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Exchange names and pronouns; return None if a pronoun could mean somebody else."""
+        """Replace names with pronouns or the reverse; return None if a pronoun could mean somebody else."""
         del resources
         shorter, longer = list[Edit](), list[Edit]()
         said = {token.text.lower() for token in problem.tokens}
@@ -103,7 +103,7 @@ def _around(problem: Problem, i: int) -> tuple[str, str]:
 
 
 def _pronouns(problem: Problem, name: str, gender: str, within: tuple[int, int]) -> list[Edit]:
-    """Return the edits that replace the name by a pronoun."""
+    """Return the edits that replace the name with a pronoun."""
     edits, (he, him, his) = list[Edit](), _PRONOUNS[gender]
     for i, token in enumerate(problem.tokens):
         if not _own(token, name) or not within[0] < token.start < within[1]:
@@ -124,7 +124,7 @@ def _pronouns(problem: Problem, name: str, gender: str, within: tuple[int, int])
 
 
 def _names(problem: Problem, name: str, gender: str, within: tuple[int, int]) -> list[Edit]:
-    """Return the edits that replace a pronoun by the name."""
+    """Return the edits that replace a pronoun with the name."""
     edits, (he, him, his) = list[Edit](), _PRONOUNS[gender]
     for i, token in enumerate(problem.tokens):
         word = token.text.lower()

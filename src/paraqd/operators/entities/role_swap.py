@@ -1,4 +1,4 @@
-"""Exchange two people in one sentence."""
+"""Swap two people in one sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ONE_WAY = re.compile(
 
 
 class RoleSwap(Operator):
-    """Exchange two names in a sentence that treats them differently: Tom gives Ann 3 → Ann gives Tom 3."""
+    """Swap two names in a sentence that treats them differently: Tom gives Ann 3 → Ann gives Tom 3."""
 
     name = "RoleSwap"
     polarity = "invalid"
@@ -27,11 +27,11 @@ class RoleSwap(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Exchange two names; return None if no sentence treats two people differently."""
+        """Swap two names; return None if no sentence treats two people differently."""
         del resources
         candidates = [(a, b) for sentence in problem.sentences for a, b in _pairs(problem, sentence)]
         if not candidates or len(problem.sentences) < 2:
-            return None  # in a single sentence the exchange may be a mere renaming
+            return None  # in a single sentence the swap may be a mere renaming
         a, b = rng.choice(candidates)
         text = problem.text
         return splice(text, sorted([(*a, text[slice(*b)]), (*b, text[slice(*a)])]))

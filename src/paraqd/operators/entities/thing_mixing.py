@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 
 
 class ThingMixing(Operator):
-    """Replace a thing by another in some but not all places: 20 apples and 5 apples → 20 apples and 5 hats."""
+    """Replace a thing with another in some but not all places: 20 apples and 5 apples → 20 apples and 5 hats."""
 
     name = "ThingMixing"
     polarity = "invalid"

@@ -14,7 +14,7 @@ _VOWEL_TROUBLE = re.compile(r"\b[Aa]n?\s+$")
 
 
 class ThingRenaming(Operator):
-    """Replace a thing by another everywhere: apples → hats."""
+    """Replace a thing with another everywhere: apples → hats."""
 
     name = "ThingRenaming"
     polarity = "valid"

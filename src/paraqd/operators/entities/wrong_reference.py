@@ -57,7 +57,7 @@ class WrongReference(Operator):
         del resources
         asked = problem.question
         if asked is None or len(problem.questions) > 1 or _JOINT.search(asked.text) or _ALIKE.search(problem.text):
-            return None  # if both are asked for, exchanging them changes nothing
+            return None  # if both are asked for, swapping them changes nothing
         ways = [way for find in (_people, _kin, _letters, _groups) if (way := find(problem, asked))]
         if not ways:
             return None

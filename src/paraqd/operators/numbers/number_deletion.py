@@ -19,7 +19,7 @@ _ARTICLE = re.compile(r"(?:^|\W)(an? )$", re.I)
 
 
 class NumberDeletion(Operator):
-    """Replace one or two numbers by "some", "a few", "many", "a lot of" or nothing (f8)."""
+    """Replace one or two numbers with "some", "a few", "many", "a lot of" or nothing (f8)."""
 
     name = "NumberDeletion"
     paper_id: ClassVar[str | None] = "f8"

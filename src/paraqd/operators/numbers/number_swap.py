@@ -1,4 +1,4 @@
-"""Exchange two numbers."""
+"""Swap two numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_PAIRS = 12
 
 
 class NumberSwap(Operator):
-    """Exchange two numbers that count or measure different things: 7 boys and 9 girls → 9 boys and 7 girls."""
+    """Swap two numbers that count or measure different things: 7 boys and 9 girls → 9 boys and 7 girls."""
 
     name = "NumberSwap"
     polarity = "invalid"
@@ -31,7 +31,7 @@ class NumberSwap(Operator):
     changes = frozenset({"order"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Exchange two numbers; return None if no two belong to different things."""
+        """Swap two numbers; return None if no two belong to different things."""
         del resources
         pairs = _pairs(problem)
         if not pairs:
@@ -50,7 +50,7 @@ class NumberSwap(Operator):
 def _pairs(problem: Problem) -> list[tuple[Quantity, Quantity]]:
     """Return the pairs with different values and different units or nouns.
 
-    Two numbers of the same thing (5 days and 7 days) are not exchanged: "A takes 5 days and B 7; how long together?"
+    Two numbers of the same thing (5 days and 7 days) are not swapped: "A takes 5 days and B 7; how long together?"
     has the same answer either way.
     """
     numbers = [q for q in problem.quantities if q.kind in _KINDS and not q.worded and q.value > 0]

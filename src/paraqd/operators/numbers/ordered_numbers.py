@@ -1,4 +1,4 @@
-"""Reorder the sentences and exchange two numbers: the invalid counterpart of SentenceOrder."""
+"""Reorder the sentences and swap two numbers: the invalid counterpart of SentenceOrder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DIGITS = r"(?<![\d.,/:^-])(?P<{}>\d+(?:,\d{{2,3}})*(?:\.\d+)?)(?![\d/:^]|\.\d|,
 _MONEY = r"(?:\$|rs\.? ?)"
 _EACH = r"\b(?:each|per|every|apiece)\b|/"
 # (pattern, text that must occur, text that must not). "<a>" and "<b>" are the two numbers. One is divided by the other,
-# subtracted from it or weighted differently, so exchanging them changes the answer. "<p>" and "<q>" are two more
+# subtracted from it or weighted differently, so swapping them changes the answer. "<p>" and "<q>" are two more
 # numbers, which must differ. "~" matches any text without digits.
 _TABLE = (
     (rf"(?:buys?|bought|sells?|sold) <a> (?:[a-z]+ ){{1,2}}for {_MONEY}?<b>", "", _EACH),
@@ -80,7 +80,7 @@ _MOST_QUANTITIES = 40  # a word problem has fewer
 
 
 class OrderedNumbers(Operator):
-    """Reorder the sentences and exchange two numbers: 120 km in 3 hours → 3 km in 120 hours."""
+    """Reorder the sentences and swap two numbers: 120 km in 3 hours → 3 km in 120 hours."""
 
     name = "OrderedNumbers"
     polarity = "invalid"
@@ -88,7 +88,7 @@ class OrderedNumbers(Operator):
     changes = frozenset({"order", "wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Exchange two numbers and reorder; return None if no exchange is certain to change the problem."""
+        """Swap two numbers and reorder; return None if no swap is certain to change the problem."""
         del resources
         text = problem.text
         if len(problem.quantities) > _MOST_QUANTITIES:
@@ -98,7 +98,7 @@ class OrderedNumbers(Operator):
             {*_in_roles(problem), *_named(problem), *_left(problem), *_distances(problem), *_rated(problem)}
         ):
             values = {text[slice(*span)].replace(",", "") for span in (a, b)}
-            if len(values) == 2 and "1" not in values:  # "1 hours" would reveal the exchange
+            if len(values) == 2 and "1" not in values:  # "1 hours" would reveal the swap
                 pairs.append((a, b))
         if not pairs:
             return None

@@ -156,7 +156,7 @@ def same_form(x: str, y: str) -> bool:
 
 
 def exchanged(x: str, link: str, y: str) -> str:
-    """Exchange two sides; keep shared words in place (red to blue balls)."""
+    """Swap two sides; keep shared words in place (red to blue balls)."""
     shared = re.match(r"(?:the )?numbers? of ", x, re.I)
     if shared and not re.match(r"(?:the )?number of ", y, re.I) and " of " not in y:
         return f"{shared[0]}{y}{link}{x[shared.end() :]}"
@@ -184,7 +184,7 @@ def are_comparable(a: str, b: str, *, of: bool) -> bool:
 
 
 def keeps_pronouns(problem: Problem, end: int, a: str, b: str) -> bool:
-    """Return True if exchanging the subject of a clause does not change the meaning of a later pronoun."""
+    """Return True if swapping the subject of a clause does not change the meaning of a later pronoun."""
     if _SIZES.search(a):
         return True  # "it" means the rectangle, whichever side comes first
     known = [people().get(each.title()) for each in (a, b)]

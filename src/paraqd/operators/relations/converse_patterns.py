@@ -98,7 +98,7 @@ _END = (
 _MONEY = (
     rf"(?:(?:{SIGN_PATTERN}|rs\.?) ?)?\d[\d,]*(?:\.\d+)?(?: (?:dollars|rupees|cents|each|apiece|years?|months?|days?))*"
 )
-# "his", "her" and "its" would mean the other party after the exchange
+# "his", "her" and "its" would mean the other party after the swap
 _THING = (
     rf"(?P<thing>(?:{_PURE_AMOUNT}|(?:a|an|the) {_WORD})"
     rf"(?: (?!(?:his|her|its)\b)(?:of (?:the )?(?!(?:his|her|its)\b))?{_WORD}){{0,3}}?)"

@@ -61,7 +61,7 @@ def find(problem: Problem) -> list[Converse]:
 def distinguishes_parties(problem: Problem, converse: Converse) -> bool:
     """Return True if the rest of the text states or asks something about only one of the parties.
 
-    Otherwise they differ only by their names, and exchanging them changes nothing.
+    Otherwise they differ only by their names, and swapping them changes nothing.
     """
     if converse.plain:
         return True

@@ -27,7 +27,7 @@ Piece = str | Ref
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Replace ``text[start:end]`` by ``pieces``."""
+    """Replace ``text[start:end]`` with ``pieces``."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""Exchange *There are 30 pupils in a class.* and *A class has 30 pupils.* for containers and groups."""
+"""Convert between *There are 30 pupils in a class.* and *A class has 30 pupils.*, for containers and groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exchange *The length of the train is 100 m* and *The train has a length of 100 m*; also prices, ages and counts."""
+"""Convert between *The length of the train is 100 m* and *The train has a length of 100 m*; also prices and ages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exchange *When C, M* and *M when C*; also with *after*, *before*, *because*, *while*."""
+"""Convert between *When C, M* and *M when C*; also with *after*, *before*, *because*, *while*."""
 
 from __future__ import annotations
 

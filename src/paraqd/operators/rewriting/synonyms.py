@@ -1,4 +1,4 @@
-"""Replace words by synonyms that do not affect the mathematics.
+"""Replace words with synonyms that do not affect the mathematics.
 
 The tables are short on purpose. They have no words that count, compare or are technical terms, and each entry says in
 which context it applies. A noun is replaced everywhere in the text or not at all, and never by one that the text

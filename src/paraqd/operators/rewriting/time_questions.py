@@ -1,4 +1,4 @@
-"""Exchange *In how many days will A finish the job?* and *How many days will A take to finish the job?*."""
+"""Convert between *In how many days will A finish the job?* and *How many days will A take to finish the job?*."""
 
 from __future__ import annotations
 

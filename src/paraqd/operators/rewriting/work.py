@@ -1,4 +1,4 @@
-"""Exchange *A can do a job in 5 days*, *A takes 5 days to do a job* and *It takes A 5 days to do a job*."""
+"""Convert between *A can do a job in 5 days*, *A takes 5 days to do a job* and *It takes A 5 days to do a job*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reorder the sentences: question first, statements exchanged, clauses joined or split."""
+"""Reorder the sentences: question first, statements swapped, clauses joined or split."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random)
 
 
 def _exchanged(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Exchange two adjacent statements that do not refer to each other and whose order does not matter later."""
+    """Swap two adjacent statements that do not refer to each other and whose order does not matter later."""
     named = {entity.start for entity in problem.entities}
     free = [
         (sentence.start in named or re.match(r"an? ", each, re.I))

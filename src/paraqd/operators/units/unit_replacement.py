@@ -1,4 +1,4 @@
-"""Replace a unit by another of its category (f10)."""
+"""Replace a unit with another of its category (f10)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SIGN_OF = {name: BY_NAME[name].signs[0] for name in ("dollar", "rupee", "euro",
 
 
 class UnitReplacement(Operator):
-    """Replace units by others of the same category: 100 km → 100 m, hours → minutes, $5 → €5 (f10)."""
+    """Replace units with others of the same category: 100 km → 100 m, hours → minutes, $5 → €5 (f10)."""
 
     name = "UnitReplacement"
     paper_id = "f10"

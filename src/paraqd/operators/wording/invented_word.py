@@ -1,4 +1,4 @@
-"""Replace a word by an invented one."""
+"""Replace a word with an invented one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENDS = "b ck ff g k lk lm lt m mp n nd ng nk nt p rb rd rk rl rm rn rt sh sk sp
 
 
 class InventedWord(Operator):
-    """Replace a word by an invented one: packs them into boxes → packs them into blorvens."""
+    """Replace a word with an invented one: packs them into boxes → packs them into blorvens."""
 
     name = "InventedWord"
     polarity = "invalid"

@@ -1,4 +1,4 @@
-"""Replace a few words by synonyms."""
+"""Replace a few words with synonyms."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ ENTRIES = _entries()
 
 
 class LightSynonyms(Operator):
-    """Replace one to four words by synonyms: buys → purchases, per hour → an hour."""
+    """Replace one to four words with synonyms: buys → purchases, per hour → an hour."""
 
     name = "LightSynonyms"
     polarity = "valid"

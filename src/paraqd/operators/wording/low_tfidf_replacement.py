@@ -1,4 +1,4 @@
-"""Replace uninformative words by other uninformative words (UDA)."""
+"""Replace uninformative words with other uninformative words (UDA)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paraqd.reading import Problem, Token
 
 
 class LowTfidfReplacement(Operator):
-    """Replace words with a low TF-IDF by uninformative words (baseline UDA).
+    """Replace words of low TF-IDF with uninformative words (baseline UDA).
 
     As in UDA (Xie et al., 2020), the probability of replacing a word falls with its TF-IDF in the question, to zero for
     the highest. The replacement is drawn from the corpus; words with a lower score are more likely. All outputs are

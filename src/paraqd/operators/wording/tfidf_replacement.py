@@ -1,4 +1,4 @@
-"""Replace important words by random ones (fc)."""
+"""Replace important words with random ones (fc)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paraqd.reading import Problem
 
 
 class TfidfReplacement(Operator):
-    """Replace the words with the highest TF-IDF by random words of the vocabulary (fc).
+    """Replace the words that have the highest TF-IDF with random words of the vocabulary (fc).
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def _plain(word: str, named: frozenset[str], *, cased: bool) -> bool:
 
 
 def _slip(word: str, rng: random.Random) -> str:
-    """Exchange two letters or double one; in a long word also omit one, or hit the next key."""
+    """Swap two letters or double one; in a long word also omit one, or hit the next key."""
     at = rng.randrange(1, len(word) - 2)
     new = (word[at + 1] + word[at], word[at] * 2, "", _KEYS.get(word[at], ""))
     which = rng.randrange(4 if len(word) >= _LONG else 2)
