@@ -42,6 +42,7 @@ _GLUED_WORD = re.compile(
 _GLUED_FINE = frozenset({"tens", "tent", "tenths", "ones", *NUMBER_WORDS})
 _LONGEST_WORD = 60
 _WORD = re.compile(r"[^\W\d_]+")
+_PLURAL = re.compile(r"(?<=...)(?:y|ies?|(?<=o)es|s)$")  # candy and candies, cookie and cookies
 
 _LISTING = frozenset({",", ";", "and", "or"})
 
@@ -171,13 +172,12 @@ def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
 
 
 def singular_things(tokens: Sequence[str]) -> list[str]:
-    """Remove the articles a and an and the endings of plurals, so that apple and apples are one thing.
+    """Remove the articles a and an and cut the endings of plurals, so that apple and apples are one thing.
 
-    >>> singular_things("An apple, two apples and 3 candies".split())
-    ['apple,', 'two', 'apple', 'and', '3', 'candy']
+    >>> singular_things("An apple, two apples and 3 mangoes".split())
+    ['apple,', 'two', 'apple', 'and', '3', 'mango']
     """
-    kept = [token for token in tokens if token.lower() not in _ARTICLES]
-    return [re.sub(r"(?<=..)(?:(?<=o)es|(?<=\w)s)$", "", re.sub(r"(?<=..)ies$", "y", token)) for token in kept]
+    return [_PLURAL.sub("", token) for token in tokens if token.lower() not in _ARTICLES]
 
 
 class Skeleton(NamedTuple):

@@ -257,10 +257,11 @@ def _only_question(pair: Pair) -> Finding | None:
     question = pair.q.question
     if question is None:
         return impure("there was no question")
-    before, after = pair.question[: question.start].split(), pair.question[question.end :].split()
-    words = pair.paraphrase.split()
-    kept = words[: len(before)] == before and words[len(words) - len(after) :] == after
-    return None if kept else impure("changed outside the question")
+    before, after, text = (
+        "".join(part.split())
+        for part in (pair.question[: question.start], pair.question[question.end :], pair.paraphrase)
+    )
+    return None if text.startswith(before) and text.endswith(after) else impure("changed outside the question")
 
 
 def _only_sentences(pair: Pair) -> Finding | None:
