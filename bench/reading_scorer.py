@@ -20,7 +20,7 @@ from paraqd.data.tables import open_table
 from paraqd.evaluation.metrics import evaluate
 from paraqd.reading import read
 from paraqd.scoring.evidence.rules import READER
-from paraqd.training.fusion_weights import fit_fusion
+from paraqd.training.fusion_fitting import fit_fusion
 
 READING = Path(__file__).parents[1] / "src" / "paraqd" / "models" / "reading" / "paraqd.json"
 

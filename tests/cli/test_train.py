@@ -84,8 +84,8 @@ def test_the_best_seed_is_searched_and_used(tmp_path, capsys):
     [
         (ROWS, ["--loss", "hinge"], "loss 'hinge' is not known: use one of triplet, mnrl"),
         (ROWS, ["--batch-size", "0"], "batch_size must be at least 1"),
-        (ROWS, ["--search-seeds", "a,b"], "--search-seeds a,b: write numbers with commas"),
-        (ROWS, ["--search-seeds", "0"], "--search-seeds chooses by validation: give --validation FILE"),
+        (ROWS, ["--search-seeds", "a,b"], "--search-seeds a,b: write numbers separated by commas"),
+        (ROWS, ["--search-seeds", "0"], "--search-seeds needs validation pairs: give --validation FILE"),
         (ROWS, ["--encoder", "no/such/folder"], "needs 'no/such/folder'"),
         (ROWS, ["--warmup", "5"], "warmup_share must be a share of the steps"),
         (ROWS, ["--seed", "-1"], "seed must be from 0"),
@@ -181,7 +181,9 @@ def test_the_recipes_corpus_is_made_once_and_kept(tmp_path, capsys, monkeypatch)
     assert facts["recipe"] == "paper"
     assert facts["stand_ins"] == ["Backtranslation (RewriteKeepingVoice)"]
     assert list(facts["left_out"]) == ["LossyParaphrase"]
-    assert "left out for want of a model: LossyParaphrase" in (tmp_path / "m" / "README.md").read_text()
+    assert (
+        "left out because their model was not available: LossyParaphrase" in (tmp_path / "m" / "README.md").read_text()
+    )
     assert facts["data"]["questions"] == 7
     assert facts["validation"]["triplets"] > 0
     [made] = (tmp_path / "cache" / "corpora").glob("paper-*/train_pairs.jsonl.gz")
@@ -192,9 +194,9 @@ def test_the_recipes_corpus_is_made_once_and_kept(tmp_path, capsys, monkeypatch)
 
 @pytest.mark.parametrize(
     ("options", "named"),
-    [(["--recipe", "extended", "--layers", "2"], "--layers"), (["--batch-tokens", "999"], "--batch-tokens")],
+    [(["--recipe", "default", "--layers", "2"], "--layers"), (["--batch-tokens", "999"], "--batch-tokens")],
 )
 def test_an_option_that_would_not_be_heeded_is_refused(options, named, tmp_path, capsys):
     assert run(["train", "--out", str(tmp_path / "m"), *options]) == 2
-    assert f"{named} does not go with" in capsys.readouterr().err
+    assert f"{named} cannot be used with" in capsys.readouterr().err
     assert not (tmp_path / "m").exists()

@@ -39,7 +39,7 @@ PAIRS = [(question.replace("shop", "sells", 1), question) for question in QUESTI
 
 @pytest.mark.parametrize("kind", ["f9", "fe", "fb", "ssmba"])
 def test_smoke_training_writes_a_generator_that_loads(data_dir, tmp_path, kind):
-    steps: list[tuple[int, int, float]] = []
+    steps: list[tuple[str, int, int, str]] = []
     folder = train_generator(
         kind,
         data_dir,
@@ -48,9 +48,10 @@ def test_smoke_training_writes_a_generator_that_loads(data_dir, tmp_path, kind):
         seed=5,
         device="cpu",
         pairs=PAIRS if kind == "fb" else None,
-        progress=lambda done, total, loss: steps.append((done, total, loss)),
+        progress=lambda *news: steps.append(news),
     )
-    assert [step[0] for step in steps] == list(range(1, steps[-1][1] + 1))
+    assert [news[1] for news in steps] == list(range(1, steps[-1][2] + 1))
+    assert {news[0] for news in steps} == {f"training {kind}"}
     assert (folder / "model.safetensors").is_file()
     card = json.loads((folder / "paraqd_generator.json").read_text())
     assert card["kind"] == kind
@@ -78,7 +79,7 @@ def test_killed_and_resumed_training_ends_with_the_same_weights(data_dir, tmp_pa
     whole = load_file(train("whole") / "model.safetensors")
     done: list[int] = []
 
-    def kill(step: int, total: int, loss: float) -> None:
+    def kill(stage: str, step: int, total: int, note: str) -> None:
         done.append(step)
         if len(done) == total // 2 + 1:
             raise KeyboardInterrupt
@@ -87,7 +88,9 @@ def test_killed_and_resumed_training_ends_with_the_same_weights(data_dir, tmp_pa
         train("killed", progress=kill)
     assert not (tmp_path / "killed").exists()
     first = len(done)
-    resumed = load_file(train("killed", progress=lambda step, total, loss: done.append(step)) / "model.safetensors")
+    resumed = load_file(
+        train("killed", progress=lambda stage, step, total, note: done.append(step)) / "model.safetensors"
+    )
     assert 1 < done[first] <= done[first - 1] + 1  # it went on from a checkpoint, not from the start
     assert resumed.keys() == whole.keys()
     assert all(torch.equal(resumed[name], whole[name]) for name in whole)
@@ -97,7 +100,7 @@ def test_killed_and_resumed_training_ends_with_the_same_weights(data_dir, tmp_pa
 def test_a_checkpoint_of_another_training_is_not_taken_up(data_dir, tmp_path):
     steps: list[int] = []
 
-    def kill(step: int, total: int, loss: float) -> None:
+    def kill(stage: str, step: int, total: int, note: str) -> None:
         if step == 4:
             raise KeyboardInterrupt
 
@@ -110,7 +113,7 @@ def test_a_checkpoint_of_another_training_is_not_taken_up(data_dir, tmp_path):
         scale="smoke",
         seed=2,
         device="cpu",
-        progress=lambda step, total, loss: steps.append(step),
+        progress=lambda stage, step, total, note: steps.append(step),
     )
     assert steps[0] == 1
 
@@ -123,7 +126,7 @@ def test_a_finished_folder_is_returned_and_another_is_not_written_over(data_dir,
         raise AssertionError("trained again")
 
     assert train(1) == train(1, progress=never)
-    with pytest.raises(FileExistsError, match="holds something else already"):
+    with pytest.raises(FileExistsError, match="already has other files"):
         train(2)
 
 

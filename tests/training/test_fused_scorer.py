@@ -16,17 +16,26 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 from paraqd import Scorer
 from paraqd.data.faulty_pairs import FaultyPair, write_faults
 from paraqd.data.synthetic import SyntheticProblem
+from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.training import judge_corpus
 from paraqd.training.export import export_model
-from paraqd.training.fused_scorer import train_extended, train_on_sets
-from paraqd.training.judge_corpus import JudgeSets, draw, fluent_faults
+from paraqd.training.fused_scorer import train_on_pairs, train_scorer
+from paraqd.training.judge_corpus import PairFiles, draw, fluent_faults
 from paraqd.training.judge_model import make_causal_judge, make_judge
 from paraqd.training.judge_tokens import join_tokens, read_tokens, repeat_questions, tokenize_pairs, write_tokens
 from paraqd.training.judge_training import judge_scores, train_judge
+from paraqd.training.recipes import load_judge_recipe
 from paraqd.training.settings import JudgeSettings, TrainingError
 from paraqd.training.teachers import Teacher, teacher_odds
 
-SETTINGS = JudgeSettings(epochs=8, learning_rate=2e-3, batch_tokens=512)
+STAGE = {"epochs": 8, "learning_rate": 2e-3, "batch_tokens": 512}
+SETTINGS = JudgeSettings(**STAGE)
+
+
+def recipe(encoder, *, stages=(STAGE,), teachers=(), **overrides):
+    """The recipe of the default scorer with a small encoder and short trainings."""
+    values = {"encoder": str(encoder), "judge.stages": list(stages), "teachers": list(teachers), **overrides}
+    return load_judge_recipe("default", values)
 
 
 @pytest.fixture(scope="module")
@@ -51,21 +60,15 @@ def sets(folder, pairs):
     files = {
         name: folder / f"{name}.jsonl.gz" for name in ("synthetic_train", "written_validation", "synthetic_validation")
     }
-    return JudgeSets(
+    return PairFiles(
         {"synthetic": files["synthetic_train"]},
         {"written": files["written_validation"], "synthetic": files["synthetic_validation"]},
     )
 
 
 def test_from_pairs_to_a_scorer(start, pairs, tmp_path):
-    done = train_on_sets(
-        sets(tmp_path / "p", pairs),
-        tmp_path / "m",
-        work=tmp_path / "w",
-        settings=SETTINGS,
-        encoder=str(start),
-        device="cpu",
-    )
+    files = sets(tmp_path / "p", pairs)
+    done = train_on_pairs(files, recipe(start), tmp_path / "m", work=tmp_path / "w", device="cpu")
     assert done.facts["data"]["synthetic"]["pairs"] == 120
     assert done.facts["validation"]["written"]["macro_f1"] > 0.85
     assert done.facts["fusion"]["model_weight"] > 0
@@ -78,15 +81,48 @@ def test_from_pairs_to_a_scorer(start, pairs, tmp_path):
 
 
 def test_another_training_is_not_taken_up_unasked(start, pairs, tmp_path):
-    place = {"work": tmp_path / "w", "encoder": str(start), "device": "cpu"}
+    options = {"work": tmp_path / "w", "device": "cpu"}
     checkpoints = tmp_path / "w" / "checkpoints"
     checkpoints.mkdir(parents=True)
     (checkpoints / "judge.pt").write_bytes(b"another training's")
     with pytest.raises(TrainingError, match="--restart"):
-        train_on_sets(sets(tmp_path / "p", pairs), tmp_path / "m", settings=SETTINGS, **place)
-    quick = JudgeSettings(epochs=1, learning_rate=2e-3, batch_tokens=512)
-    train_on_sets(sets(tmp_path / "p", pairs), tmp_path / "m", settings=quick, restart=True, **place)
+        train_on_pairs(sets(tmp_path / "p", pairs), recipe(start), tmp_path / "m", **options)
+    quick = recipe(start, stages=[{**STAGE, "epochs": 1}])
+    train_on_pairs(sets(tmp_path / "p", pairs), quick, tmp_path / "m", restart=True, **options)
     assert json.loads((tmp_path / "m" / "paraqd.json").read_text("utf-8"))["settings"]["epochs"] == 1
+
+
+def test_a_stage_starts_from_the_one_before_and_a_training_from_an_earlier_judge(start, pairs, tmp_path):
+    files = sets(tmp_path / "p", pairs)
+    short = {**STAGE, "epochs": 1, "learning_rate": 1e-5}
+    first = recipe(start, stages=[STAGE, {**short, "inner": 48}])
+    seen = []
+    done = train_on_pairs(
+        files, first, tmp_path / "m", work=tmp_path / "w", device="cpu", progress=lambda *news: seen.append(news[0])
+    )
+    assert {"training, stage 1 of 2", "training, stage 2 of 2"} <= set(seen)
+    assert json.loads((tmp_path / "m" / "config.json").read_text())["intermediate_size"] == 48
+    assert done.facts["validation"]["written"]["auc"] > 0.9  # the second stage alone learns nothing
+    again = recipe(start, stages=[short], start=str(tmp_path / "m"))
+    later = train_on_pairs(files, again, tmp_path / "m2", work=tmp_path / "w2", device="cpu")
+    assert later.facts["validation"]["written"]["auc"] > 0.9
+    assert "starting from m" in (tmp_path / "m2" / "README.md").read_text("utf-8")
+
+
+def test_a_finished_stage_is_not_trained_again(start, pairs, tmp_path):
+    files, seen = sets(tmp_path / "p", pairs), []
+    short = {**STAGE, "epochs": 1}
+    two = recipe(start, stages=[short, {**short, "seed": 5}])
+
+    def stop(stage, done, total, note=""):
+        seen.append(stage)
+        if stage.startswith("training, stage 2"):
+            raise Stopped
+
+    for _ in range(2):
+        with pytest.raises(Stopped):
+            train_on_pairs(files, two, tmp_path / "m", work=tmp_path / "w", device="cpu", progress=stop)
+    assert sum(stage.startswith("training, stage 1") for stage in seen) == 1
 
 
 class Stopped(Exception):
@@ -180,19 +216,19 @@ def test_a_language_model_that_reads_the_question_twice_can_be_taught(language_m
 
 
 def test_teachers_are_trained_first_and_taken_up(start, pairs, tmp_path):
-    options = {"work": tmp_path / "w", "encoder": str(start), "device": "cpu", "settings": SETTINGS}
-    held = sets(tmp_path / "p", pairs)
-    done = train_on_sets(held, tmp_path / "m", teachers=[str(start), str(start)], **options)
+    made, options = sets(tmp_path / "p", pairs), {"work": tmp_path / "w", "device": "cpu"}
+    taught = recipe(start, teachers=[{"model": str(start), "epochs": 5}] * 2)
+    done = train_on_pairs(made, taught, tmp_path / "m", **options)
     assert done.facts["teachers"] == [start.name, start.name]
-    assert "what teachers say" in (tmp_path / "m" / "README.md").read_text("utf-8")
+    assert "- Teachers: " in (tmp_path / "m" / "README.md").read_text("utf-8")
     files = sorted((tmp_path / "w" / "teachers").rglob("odds-*.npy"))
     odds = [np.load(path) for path in files]
     assert len(odds) == 2
     assert not np.array_equal(*odds)  # each has a seed of its own
     before = [path.stat().st_mtime_ns for path in files]
-    again = train_on_sets(held, tmp_path / "m2", teachers=[str(start), str(start)], **options)
+    again = train_on_pairs(made, taught, tmp_path / "m2", **options)
     assert [path.stat().st_mtime_ns for path in files] == before
-    alone = train_on_sets(held, tmp_path / "m3", **options | {"work": tmp_path / "w3"})
+    alone = train_on_pairs(made, recipe(start), tmp_path / "m3", **options | {"work": tmp_path / "w3"})
     assert again.facts["fusion"] == done.facts["fusion"] != alone.facts["fusion"]
 
 
@@ -211,7 +247,7 @@ def test_near_twins_of_synthetic_validation_questions_are_not_trained_on(monkeyp
     )
     monkeypatch.setattr(judge_corpus, "synthetic_problems", lambda _: [*blocks, other])
     assert {judge_corpus.synthetic_part(block) for block in blocks} == {"train", "validation"}
-    assert judge_corpus._free_problems(tmp_path) == [other]
+    assert judge_corpus.free_problems((), tmp_path) == [other]
 
 
 def test_a_teacher_of_other_labels_is_another(start, pairs, tmp_path):
@@ -233,5 +269,5 @@ def test_a_teacher_of_other_labels_is_another(start, pairs, tmp_path):
 
 def test_a_teacher_that_is_not_there_is_refused_first(tmp_path):
     with pytest.raises(TrainingError, match="teacher nobody"):
-        train_extended(tmp_path / "m", teachers=["nobody"])
+        train_scorer(recipe(DEFAULT_ENCODER, teachers=[{"model": "nobody"}]), tmp_path / "m")
     assert not (tmp_path / "m.work").exists()

@@ -16,10 +16,10 @@ pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
 
 from paraqd.cli.main import run as program
-from paraqd.training.model_folder import read_facts
+from paraqd.training.bi_encoder import train_bi_encoder
 from paraqd.training.processes import check_shares, own_device
+from paraqd.training.saving import read_bi_encoder_facts
 from paraqd.training.settings import TrainingError, TrainSettings
-from paraqd.training.train import train
 
 # two processes cannot be launched by several tests at once without waiting long for each other
 pytestmark = pytest.mark.xdist_group("several processes")
@@ -46,7 +46,7 @@ from paraqd.training.encoders import load_trainable
 from paraqd.training.losses import make_loss
 from paraqd.training.processes import ALONE, join, leave
 from paraqd.training.settings import TrainingError
-from paraqd.training.train import TrainingStopped, _check_same, train
+from paraqd.training.bi_encoder import TrainingStopped, _check_same, train_bi_encoder
 
 folder, calm, lively = sys.argv[1:]
 rank = int(os.environ["RANK"])
@@ -70,7 +70,7 @@ def go(name, given, in_batch=False, encoder=calm, stop=False, **options):
             os.kill(os.getpid(), signal.SIGINT)  # of the main process alone: both must stop
     chosen = in_batch_triplets if in_batch else triplets
     asked = {{"settings": settings(**given), "encoder": encoder, "device": "cpu", **options}}
-    return train(chosen, Path(folder) / name, progress=progress, **asked)
+    return train_bi_encoder(chosen, Path(folder) / name, progress=progress, **asked)
 
 for name, (given, in_batch) in CASES.items():
     assert go(name, given, in_batch).facts["processes"] == 2
@@ -210,15 +210,15 @@ def test_two_processes_end_with_the_weights_of_one(case, two, calm_encoder, trip
     given, in_batch = CASES[case]
     options = {"settings": settings(**given), "encoder": str(calm_encoder), "device": "cpu"}
     chosen = in_batch_triplets if in_batch else triplets
-    one = train(chosen, tmp_path / case, **options)
-    both = read_facts(two[0] / case)
+    one = train_bi_encoder(chosen, tmp_path / case, **options)
+    both = read_bi_encoder_facts(two[0] / case)
     assert furthest(weights(one.folder), weights(two[0] / case)) < 1e-4
     assert furthest(weights(one.folder), weights(calm_encoder)) > 3e-3  # it has learned something
     assert (one.facts["processes"], both["processes"]) == (1, 2)
     assert (one.facts["steps"], one.facts["settings"]) == (both["steps"], both["settings"])
     assert sorted(p.name for p in one.folder.rglob("*")) == sorted(p.name for p in (two[0] / case).rglob("*"))
     # a folder that two have finished is finished for one, too
-    assert train(chosen, two[0] / case, **options).reused
+    assert train_bi_encoder(chosen, two[0] / case, **options).reused
 
 
 def test_the_gradients_together_are_those_of_the_whole_batch(two):
@@ -261,14 +261,16 @@ def test_an_interrupt_of_one_stops_both_and_they_go_on_to_the_same_weights(two):
 
 def test_one_process_does_not_go_on_where_two_began(two, tiny_encoder, triplets):
     options = {"settings": settings(**MANY), "encoder": str(tiny_encoder), "device": "cpu"}
-    with pytest.raises(TrainingError, match=r"begun in 2 processes: go on in as many, or give --restart"):
-        train(triplets, two[0] / "left", **options)
+    with pytest.raises(TrainingError, match=r"started in 2 processes: use as many, or give --restart"):
+        train_bi_encoder(triplets, two[0] / "left", **options)
     assert list((two[0] / "left.checkpoints").glob("checkpoint-*"))
 
 
 def test_both_refuse_what_cannot_be_shared_and_weights_that_differ(two):
     for seen in two[1]:
-        assert seen["odd"] == ("a batch of 7 triplets cannot be shared alike by 2 processes: give --batch-size 6 or 8")
+        assert seen["odd"] == (
+            "2 processes cannot have equal shares of a batch of 7 triplets: give --batch-size 6 or 8"
+        )
         assert seen["different"].startswith("the processes ended with different weights")
 
 
@@ -283,7 +285,7 @@ def test_the_command_line_by_accelerate(calm_encoder, augmented_rows, tmp_path):
     assert len(said) == 1  # not once by each
     assert "is trained in 2 processes: 36 triplets" in said[0]
     assert "Trained in 2 processes" in (tmp_path / "model" / "README.md").read_text()
-    history = read_facts(tmp_path / "model")["history"]
+    history = read_bi_encoder_facts(tmp_path / "model")["history"]
     assert list(history) == ["1", "2", "3", "4"]
     assert history["4"]["separation"] > history["1"]["separation"]
     assert {path.name for path in tmp_path.iterdir()} == {"pairs.jsonl", "model"}
@@ -294,7 +296,7 @@ def test_the_command_line_by_accelerate(calm_encoder, augmented_rows, tmp_path):
     [
         (["--recipe", "extended"], "the training of the judge runs in one process, and 2 were started"),
         (["pairs.jsonl", "--search-seeds", "1,2"], "--search-seeds runs in one process, and 2 were started"),
-        (["pairs.jsonl", "--device", "cuda:1"], "--device cuda:1 does not go with 2 processes: give cuda or cpu"),
+        (["pairs.jsonl", "--device", "cuda:1"], "--device cuda:1 cannot be used with 2 processes: give cuda or cpu"),
     ],
 )
 def test_what_several_processes_cannot_do_is_said_once(arguments, message, monkeypatch, capfd, tmp_path):

@@ -61,7 +61,7 @@ def train(
             device=device,
             base_model=base_model,
             pairs=_pairs(kind, data, seed),
-            progress=lambda done, total, loss: bar.update("training", done, total),
+            progress=bar.update,
         )
     card: dict[str, Any] = read_card(folder)
     if as_json:

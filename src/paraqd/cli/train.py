@@ -1,4 +1,4 @@
-"""``paraqd train``: train an encoder on triplets of labelled pairs."""
+"""``paraqd train``: train a model from a recipe."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import typer
 from paraqd.cli.console import say, stderr, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from paraqd.cli.progress import Bar
+    from paraqd.progress import Progress
+    from paraqd.training.bi_encoder import Trained
     from paraqd.training.recipe_corpus import TrainingPairs
-    from paraqd.training.settings import TrainSettings
-    from paraqd.training.train import Trained
+    from paraqd.training.recipes import BiEncoderRecipe, JudgeRecipe
 
-EXAMPLE = "Example: paraqd train pairs.parquet --validation other.parquet --out models/paraqd --epochs 9"
+EXAMPLE = "Example: paraqd train pairs.csv --validation other.csv --out models/paraqd --epochs 9"
 
-_PAPER_ONLY = (
+_BI_ENCODER_ONLY = (
     "validation",
     "in_batch",
     "question_column",
@@ -37,14 +38,15 @@ _PAPER_ONLY = (
     "precision",
     "layers",
 )
-_DATA, _TRAINING, _SHOWN = "Data", "Training", "What is shown"
+_JUDGE_ONLY = ("batch_tokens", "teacher", "start")
+_DATA, _TRAINING, _OUTPUT = "Data", "Training", "Output"
 
 
-def _in_one_voice(command: Callable[..., None]) -> Callable[..., None]:
-    """Let the first process of a machine say what is wrong for all of them."""
+def _one_message(command: Callable[..., None]) -> Callable[..., None]:
+    """Let only the first process of a machine report an error that all processes have."""
 
     @wraps(command)
-    def spoken(*args: Any, **kwargs: Any) -> None:
+    def wrapped(*args: Any, **kwargs: Any) -> None:
         from paraqd.errors import ParaqdError
         from paraqd.training.processes import speaks
 
@@ -55,25 +57,34 @@ def _in_one_voice(command: Callable[..., None]) -> Callable[..., None]:
                 raise
             raise typer.Exit(2) from None
 
-    return spoken
+    return wrapped
 
 
-@_in_one_voice
+@_one_message
 def train(
     ctx: typer.Context,
     pairs: list[str] = typer.Argument(
-        None, metavar="[AUGMENTED]...", help="What paraqd augment wrote; without, the recipe's corpus is made first."
+        None,
+        metavar="[AUGMENTED]...",
+        help="Files that paraqd augment wrote. Without files, the recipe makes its data.",
     ),
     out: str = typer.Option(..., "--out", "-o", help="The model folder."),
     recipe: str = typer.Option(
         "paper",
         "--recipe",
-        help="Where no file is given: paper makes its corpus and trains its bi-encoder, extended the fused scorer.",
+        help="paper trains the paper's bi-encoder, default a scorer such as the one that comes with paraqd. Also a "
+        "list of operators (uda, ssmba) or a .toml file.",
+    ),
+    values: list[str] = typer.Option(
+        [],
+        "--set",
+        metavar="KEY=VALUE",
+        help="Replace a value of the recipe, several times: data.questions=100. Values are written as in TOML.",
     ),
     encoder: str | None = typer.Option(
         None,
         "--encoder",
-        help="A name or a folder; all-MiniLM-L6-v2 unless given. Also all-MiniLM-L12-v1, all-mpnet-base-v2.",
+        help="A name or a folder. Default: all-MiniLM-L6-v2. Also all-MiniLM-L12-v1, all-mpnet-base-v2.",
     ),
     validation: str | None = typer.Option(
         None,
@@ -84,182 +95,250 @@ def train(
     without: str | None = typer.Option(
         None,
         "--without",
-        help="Operators to leave out, with commas: f9; of the recipe extended sets of pairs: written,composed.",
+        help="Operators to leave out, separated by commas: f9. With the recipe default, sets of pairs: rules,fluent.",
         rich_help_panel=_DATA,
     ),
     in_batch: bool = typer.Option(
         False,
         "--in-batch",
-        help="Negatives are the other questions of a batch, as for UDA and SSMBA.",
+        help="Use the other questions of a batch as negatives, as for UDA and SSMBA.",
         rich_help_panel=_DATA,
     ),
     questions: int | None = typer.Option(
-        None,
-        "--questions",
-        help="How many the recipe's corpus has: 30000; of the recipe extended 14000 beside the written ones.",
-        rich_help_panel=_DATA,
+        None, "--questions", help="The number of questions that operators are applied to.", rich_help_panel=_DATA
     ),
-    data_seed: int = typer.Option(
-        3407, "--data-seed", help="Draws questions, outputs and the valid text of a triplet.", rich_help_panel=_DATA
+    data_seed: int | None = typer.Option(
+        None,
+        "--data-seed",
+        help="Draws questions, operators' outputs and the valid text of a triplet.",
+        rich_help_panel=_DATA,
     ),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_DATA),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_DATA),
     label_column: str = typer.Option("label", "--label-column", rich_help_panel=_DATA),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_DATA),
     encoding: str | None = typer.Option(
-        None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_DATA
+        None, "--encoding", help="The encoding of a text file that is not UTF-8: cp1252.", rich_help_panel=_DATA
     ),
     data_dir: str | None = typer.Option(
-        None, "--data-dir", envvar="PARAQD_DATA_DIR", help="Where the data sets lie.", rich_help_panel=_DATA
+        None, "--data-dir", envvar="PARAQD_DATA_DIR", help="The folder with the data sets.", rich_help_panel=_DATA
     ),
     generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="For the recipe's operators: f9=DIR.", rich_help_panel=_DATA
+        [], "--generator", metavar="ID=MODEL", help="A model for an operator: f9=DIR.", rich_help_panel=_DATA
     ),
     teacher: list[str] = typer.Option(
         [],
         "--teacher",
         metavar="NAME",
-        help="Of the recipe extended, several times: judges to learn from: an encoder, SmolLM2-135M-Instruct.",
+        help="Replace the teachers of the recipe default, several times: an encoder, SmolLM2-135M-Instruct, or none.",
         rich_help_panel=_TRAINING,
     ),
-    loss: str = typer.Option("triplet", "--loss", help="triplet or mnrl.", rich_help_panel=_TRAINING),
-    distance: str = typer.Option(
-        "cosine",
+    start: str | None = typer.Option(
+        None,
+        "--start",
+        help="With the recipe default: the folder of a trained judge to start from.",
+        rich_help_panel=_TRAINING,
+    ),
+    loss: str | None = typer.Option(None, "--loss", help="triplet or mnrl.", rich_help_panel=_TRAINING),
+    distance: str | None = typer.Option(
+        None,
         "--distance",
-        help="Of the triplet loss: cosine, or euclidean as the public code has it.",
+        help="The distance of the triplet loss: cosine, or euclidean as in the paper's public code.",
         rich_help_panel=_TRAINING,
     ),
     margin: float | None = typer.Option(
-        None, "--margin", help="2 for cosine, 5 for euclidean unless given.", rich_help_panel=_TRAINING
+        None, "--margin", help="Default: 2 for cosine, 5 for euclidean.", rich_help_panel=_TRAINING
     ),
-    epochs: int | None = typer.Option(None, "--epochs", help="9; of the recipe extended 5.", rich_help_panel=_TRAINING),
-    batch_size: int = typer.Option(
-        16, "--batch-size", help="Triplets; of several processes all together.", rich_help_panel=_TRAINING
+    epochs: int | None = typer.Option(
+        None, "--epochs", help="With the recipe default, of every stage.", rich_help_panel=_TRAINING
     ),
-    batch_tokens: int = typer.Option(
-        16384, "--batch-tokens", help="Of the recipe extended: tokens in a batch.", rich_help_panel=_TRAINING
+    batch_size: int | None = typer.Option(
+        None, "--batch-size", help="Triplets in a batch, of all processes together.", rich_help_panel=_TRAINING
     ),
-    learning_rate: float | None = typer.Option(
-        None, "--learning-rate", help="2e-5; of the recipe extended 3e-4.", rich_help_panel=_TRAINING
+    batch_tokens: int | None = typer.Option(
+        None, "--batch-tokens", help="With the recipe default: tokens in a batch.", rich_help_panel=_TRAINING
     ),
-    weight_decay: float = typer.Option(0.01, "--weight-decay", rich_help_panel=_TRAINING),
+    learning_rate: float | None = typer.Option(None, "--learning-rate", rich_help_panel=_TRAINING),
+    weight_decay: float | None = typer.Option(None, "--weight-decay", rich_help_panel=_TRAINING),
     warmup: float | None = typer.Option(
-        None, "--warmup", help="Share of the steps: 0.1; of the recipe extended 0.06.", rich_help_panel=_TRAINING
+        None, "--warmup", help="The share of the steps in which the learning rate rises.", rich_help_panel=_TRAINING
     ),
-    seed: int = typer.Option(3407, "--seed", rich_help_panel=_TRAINING),
+    seed: int | None = typer.Option(
+        None, "--seed", help="With the recipe default, of every stage.", rich_help_panel=_TRAINING
+    ),
     search_seeds: str | None = typer.Option(
         None,
         "--search-seeds",
-        help="Try these on 20 % of the data and train with the best: 0,1,2,3,4.",
+        help="Try these seeds on 20 % of the data and train with the best: 0,1,2,3,4.",
         rich_help_panel=_TRAINING,
     ),
     max_length: int | None = typer.Option(
-        None, "--max-length", help="Tokens of a text; the encoder's limit unless given.", rich_help_panel=_TRAINING
+        None, "--max-length", help="Tokens of a text. Default: the encoder's limit.", rich_help_panel=_TRAINING
     ),
-    precision: str = typer.Option("auto", "--precision", help="auto, fp32 or bf16.", rich_help_panel=_TRAINING),
+    precision: str | None = typer.Option(None, "--precision", help="auto, fp32 or bf16.", rich_help_panel=_TRAINING),
     layers: int | None = typer.Option(
-        None, "--layers", help="Keep the encoder's first layers only, for a quick run.", rich_help_panel=_TRAINING
+        None, "--layers", help="Keep only the encoder's first layers, for a quick run.", rich_help_panel=_TRAINING
     ),
-    device: str | None = typer.Option(None, "--device", help="cpu, cuda.", rich_help_panel=_TRAINING),
-    workers: int = typer.Option(0, "--workers", help="Processes that lay out batches.", rich_help_panel=_TRAINING),
+    device: str | None = typer.Option(None, "--device", help="cpu or cuda.", rich_help_panel=_TRAINING),
+    workers: int = typer.Option(
+        0, "--workers", help="Processes that apply operators and prepare batches.", rich_help_panel=_TRAINING
+    ),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace a model of another training."),
-    restart: bool = typer.Option(False, "--restart", help="Throw away an unfinished training with other settings."),
-    as_json: bool = typer.Option(False, "--json", help="What was done as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress.", rich_help_panel=_SHOWN),
+    restart: bool = typer.Option(False, "--restart", help="Discard an unfinished training with other settings."),
+    as_json: bool = typer.Option(
+        False, "--json", help="Print the facts of the model as JSON.", rich_help_panel=_OUTPUT
+    ),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress.", rich_help_panel=_OUTPUT),
 ) -> None:
-    """Train an encoder so that valid paraphrases come close and invalid ones go away.
+    """Train a model from a recipe and write its folder.
 
-    The defaults are the paper's. With --recipe extended and no file the default scorer is trained anew: a judge that
-    reads both texts together, and the weights of the evidence. Run the same command again after an interruption: it
-    goes on from its last checkpoint (one a minute) to the same weights. Several GPUs share every batch where it is
-    started with: accelerate launch --multi_gpu --num_processes 4 -m paraqd train ...
+    The recipe paper trains a bi-encoder on triplets: valid paraphrases move closer to the question, invalid ones away
+    from it. The recipe default runs the steps that made the scorer of the package, from data to model folder; it needs
+    a GPU, and the weights will not be the same. Options replace values of the recipe. After an interruption, run the
+    same command again: it continues from its last checkpoint (one a minute) to the same weights. On several GPUs:
+    accelerate launch --multi_gpu --num_processes 4 -m paraqd train ...
     """
     from paraqd.cli.options import models_in, names_in
-    from paraqd.cli.progress import Bar
-    from paraqd.data.tables import Columns
-    from paraqd.generators.encoder import DEFAULT_ENCODER
-    from paraqd.training.model_folder import check_out
-    from paraqd.training.processes import check_shares, join, leave, refuse_several
-    from paraqd.training.recipe_corpus import read_pairs_for_training
-    from paraqd.training.settings import TrainSettings
+    from paraqd.training.recipes import JudgeRecipe, load_recipe
+    from paraqd.training.settings import TrainingError
 
-    if recipe == "extended" and not pairs:
-        _refuse(ctx, _PAPER_ONLY, "--recipe extended")
-        given = {"epochs": epochs, "learning_rate": learning_rate, "warmup_share": warmup}
-        _extended(
+    given = {
+        "encoder": encoder,
+        "data.questions": questions,
+        "data.seed": data_seed,
+    }
+    settings = {
+        "epochs": epochs,
+        "learning_rate": learning_rate,
+        "weight_decay": weight_decay,
+        "warmup_share": warmup,
+        "seed": seed,
+    }
+    common = {"device": device, "overwrite": overwrite, "restart": restart, "as_json": as_json, "quiet": quiet}
+    if isinstance(load_recipe(recipe), JudgeRecipe):
+        if pairs:
+            raise TrainingError(f"--recipe {recipe} makes its own pairs: leave out {pairs[0]}, or use --recipe paper")
+        _refuse(ctx, _BI_ENCODER_ONLY, f"--recipe {recipe}")
+        settings["batch_tokens"] = batch_tokens
+        given |= {"start": start, "teachers": _teachers(teacher)}
+        given |= {f"judge.stages.{name}": value for name, value in settings.items()}
+        loaded = load_recipe(recipe, {**_known(given), **_values(values)})
+        assert isinstance(loaded, JudgeRecipe)
+        _train_judge(
+            _without(loaded, names_in(without) or ()),
             Path(out),
-            {"batch_tokens": batch_tokens, "weight_decay": weight_decay, "seed": seed}
-            | {name: value for name, value in given.items() if value is not None},
-            {
-                "encoder": encoder or DEFAULT_ENCODER,
-                "data_dir": data_dir,
-                "questions": 14_000 if questions is None else questions,
-                "data_seed": data_seed,
-                "generators": models_in(generator),
-                "without": names_in(without) or (),
-                "teachers": teacher,
-                "device": device,
-                "workers": max(1, workers),
-                "overwrite": overwrite,
-                "restart": restart,
-            },
-            as_json=as_json,
-            quiet=quiet,
+            data_dir=data_dir,
+            generators=models_in(generator),
+            workers=max(1, workers),
+            **common,
         )
         return
-    _refuse(ctx, ("batch_tokens", "teacher"), "the paper's training")
-    settings = TrainSettings(
-        loss=loss,  # type: ignore[arg-type]  # checked there
-        distance=distance,  # type: ignore[arg-type]
-        margin=margin,
-        epochs=9 if epochs is None else epochs,
-        batch_size=batch_size,
-        learning_rate=2e-5 if learning_rate is None else learning_rate,
-        weight_decay=weight_decay,
-        warmup_share=0.1 if warmup is None else warmup,
-        seed=seed,
-        max_length=max_length,
-        precision=precision,  # type: ignore[arg-type]
+    _refuse(ctx, _JUDGE_ONLY, f"--recipe {recipe}")
+    settings |= {
+        "loss": loss,
+        "distance": distance,
+        "margin": margin,
+        "batch_size": batch_size,
+        "max_length": max_length,
+        "precision": precision,
+    }
+    given |= {f"training.{name}": value for name, value in settings.items()}
+    other = load_recipe(recipe, {**_known(given), **_values(values)})
+    assert not isinstance(other, JudgeRecipe)
+    _train_bi_encoder(
+        other,
+        Path(out),
+        files=pairs or [],
+        seeds=_seeds(search_seeds),
+        reading={
+            "validation": validation,
+            "without": names_in(without) or (),
+            "in_batch": in_batch,
+            "encoding": encoding,
+            "data_dir": data_dir,
+            "generators": models_in(generator),
+        },
+        column_names={
+            "question": question_column,
+            "paraphrase": paraphrase_column,
+            "label": label_column,
+            "id": id_column,
+        },
+        layers=layers,
+        workers=workers,
+        **common,
     )
-    seeds = _seeds(search_seeds)
+
+
+def _train_judge(recipe: JudgeRecipe, out: Path, *, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Train a scorer with a judge and report it."""
+    from paraqd.cli.progress import Bar
+    from paraqd.training.fused_scorer import train_scorer
+
+    try:
+        with Bar(shown=not quiet and stderr().is_terminal) as bar:
+            done = train_scorer(recipe, out, progress=bar.update, **options)
+    except KeyboardInterrupt:
+        say("stopped; run the same command again to continue")
+        raise typer.Exit(130) from None
+    if as_json:
+        write_json({"out": str(done.folder), **done.facts})
+    elif not quiet:
+        for name, found in done.facts["validation"].items():
+            say(f"validation, {name}: macro F1 {found['macro_f1']:.3f}, AUC {found['auc']:.3f}")
+        say(f"{done.folder} is trained; to score with it, export it: paraqd export {done.folder} -o DIR")
+
+
+def _train_bi_encoder(
+    recipe: BiEncoderRecipe,
+    out: Path,
+    *,
+    files: Sequence[str],
+    seeds: list[int],
+    reading: dict[str, Any],
+    column_names: dict[str, str],
+    layers: int | None,
+    device: str | None,
+    workers: int,
+    overwrite: bool,
+    restart: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Read the pairs, train a bi-encoder and report it."""
+    from paraqd.cli.progress import Bar
+    from paraqd.data.tables import Columns
+    from paraqd.training.processes import check_shares, join, leave, refuse_several
+    from paraqd.training.recipe_corpus import read_pairs_for_training
+    from paraqd.training.saving import check_out
+
     if seeds:
         refuse_several("--search-seeds")
     crew = join(device)
-    check_shares(batch_size, crew.size)
-    crew.by_main(lambda: check_out(Path(out), overwrite=overwrite))
+    check_shares(recipe.settings.batch_size, crew.size)
+    crew.by_main(lambda: check_out(out))
     quiet, as_json = quiet or not crew.is_main, as_json and crew.is_main
-    options: dict[str, Any] = {
-        "encoder": encoder or DEFAULT_ENCODER,
-        "layers": layers,
-        "device": device,
-        "workers": workers,
-    }
     try:
         with Bar(shown=not quiet and stderr().is_terminal) as bar:
-            columns = Columns(question=question_column, paraphrase=paraphrase_column, label=label_column, id=id_column)
             corpus = crew.main_first(
                 lambda: read_pairs_for_training(
-                    pairs or [],
-                    recipe=recipe,
-                    validation=validation,
-                    without=names_in(without) or (),
-                    in_batch=in_batch,
-                    questions=30_000 if questions is None else questions,
-                    seed=data_seed,
-                    columns=columns,
-                    encoding=encoding,
-                    data_dir=data_dir,
-                    generators=models_in(generator),
+                    files,
+                    recipe=recipe.operators,
+                    questions=recipe.questions,
+                    seed=recipe.data_seed,
+                    columns=Columns(**column_names),
                     device=device,
                     progress=bar.update,
+                    **reading,
                 )
             )
-            shown = _Shown(bar, silent=quiet)
-            options |= {"overwrite": overwrite, "restart": restart}
-            done = _train(corpus, Path(out), settings, seeds, options, progress=shown.update)
+            options = {"encoder": recipe.encoder, "layers": layers, "device": device, "workers": workers}
+            progress = _Shown(bar, silent=quiet).update
+            recipe = _with_best_seed(recipe, corpus, out, seeds, options, progress)
+            done = _train(recipe, corpus, out, progress, overwrite=overwrite, restart=restart, **options)
     except KeyboardInterrupt:
         if crew.is_main:
-            say("stopped; run the same command again to go on")
+            say("stopped; run the same command again to continue")
         raise typer.Exit(130) from None
     leave()
     if as_json:
@@ -268,73 +347,40 @@ def train(
         _say_done(done, corpus)
 
 
-def _extended(out: Path, settings: dict[str, Any], options: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
-    """Train the fused scorer."""
-    from paraqd.cli.progress import Bar
-    from paraqd.training.fused_scorer import train_extended
-    from paraqd.training.settings import JudgeSettings
-
-    try:
-        with Bar(shown=not quiet and stderr().is_terminal) as bar:
-            done = train_extended(out, settings=JudgeSettings(**settings), progress=bar.update, **options)
-    except KeyboardInterrupt:
-        say("stopped; run the same command again to go on")
-        raise typer.Exit(130) from None
-    if as_json:
-        write_json({"out": str(done.folder), **done.facts})
-    elif not quiet:
-        for name, found in done.facts["validation"].items():
-            say(f"validation, {name}: macro F1 {found['macro_f1']:.3f}, AUC {found['auc']:.3f}")
-        say(f"{done.folder} is trained; write it in the form that scores: paraqd export {done.folder} -o DIR")
-
-
-def _refuse(ctx: typer.Context, names: Sequence[str], what: str) -> None:
-    """Say so where an option is given that would not be heeded."""
-    for parameter in ctx.command.params:
-        source = ctx.get_parameter_source(parameter.name or "")
-        if parameter.name in names and source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter(f"{parameter.opts[0]} does not go with {what}", ctx=ctx)
-
-
-def _seeds(text: str | None) -> list[int]:
-    from paraqd.training.settings import TrainingError
-
-    try:
-        return [int(part) for part in (text or "").split(",") if part.strip()]
-    except ValueError:
-        raise TrainingError(f"--search-seeds {text}: write numbers with commas, such as 0,1,2,3,4") from None
-
-
-def _train(
+def _with_best_seed(
+    recipe: BiEncoderRecipe,
     corpus: TrainingPairs,
     out: Path,
-    settings: TrainSettings,
     seeds: list[int],
     options: dict[str, Any],
-    *,
-    progress: Callable[[str, int, int, str], None],
-) -> Trained:
+    progress: Progress,
+) -> BiEncoderRecipe:
+    """Return the recipe with the best of some seeds; without seeds, return it unchanged."""
     from dataclasses import replace
 
     from paraqd.training.seed_search import search_seed
     from paraqd.training.settings import TrainingError
-    from paraqd.training.train import train as run
 
-    if seeds:
-        if corpus.validation is None:
-            raise TrainingError("--search-seeds chooses by validation: give --validation FILE")
-        place = out.with_name(f"{out.name}.seeds")
-        models = {key: value for key, value in options.items() if key not in ("overwrite", "restart")}
-        found = search_seed(
-            corpus.triplets, corpus.validation, place, settings=settings, seeds=seeds, progress=progress, **models
-        )
-        for seed, measured in found.tried.items():
-            say(f"seed {seed}: separation {measured.separation:.3f}" + (" (best)" if seed == found.best else ""))
-        settings = replace(settings, seed=found.best)
-    return run(
+    if not seeds:
+        return recipe
+    if corpus.validation is None:
+        raise TrainingError("--search-seeds needs validation pairs: give --validation FILE")
+    place = out.with_name(f"{out.name}.seeds")
+    found = search_seed(
+        corpus.triplets, corpus.validation, place, settings=recipe.settings, seeds=seeds, progress=progress, **options
+    )
+    for seed, measured in found.tried.items():
+        say(f"seed {seed}: separation {measured.separation:.3f}" + (" (best)" if seed == found.best else ""))
+    return replace(recipe, settings=replace(recipe.settings, seed=found.best))
+
+
+def _train(recipe: BiEncoderRecipe, corpus: TrainingPairs, out: Path, progress: Progress, **options: Any) -> Trained:
+    from paraqd.training.bi_encoder import train_bi_encoder
+
+    return train_bi_encoder(
         corpus.triplets,
         out,
-        settings=settings,
+        settings=recipe.settings,
         validation=corpus.validation,
         recipe=corpus.recipe,
         stand_ins=corpus.stand_ins,
@@ -344,12 +390,86 @@ def _train(
     )
 
 
+def _refuse(ctx: typer.Context, names: Sequence[str], recipe: str) -> None:
+    """Raise an error for an option that the recipe does not use."""
+    for parameter in ctx.command.params:
+        source = ctx.get_parameter_source(parameter.name or "")
+        if parameter.name in names and source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"{parameter.opts[0]} cannot be used with {recipe}", ctx=ctx)
+
+
+def _known(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _values(texts: Sequence[str]) -> dict[str, Any]:
+    """Read ``KEY=VALUE`` as TOML reads values.
+
+    >>> _values(["data.questions=100", 'data.held_out=["sawp"]'])
+    {'data.questions': 100, 'data.held_out': ['sawp']}
+    """
+    import tomllib
+
+    from paraqd.training.settings import TrainingError
+
+    found = {}
+    for text in texts:
+        key, sign, value = text.partition("=")
+        try:
+            if not sign or not key.strip():
+                raise ValueError("there is no '='")
+            found[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except ValueError as error:
+            raise TrainingError(f"--set {text}: write KEY=VALUE with a TOML value ({error})") from None
+    return found
+
+
+def _teachers(names: Sequence[str]) -> list[dict[str, Any]] | None:
+    """Return the recipe's entries for teachers: a language model sees every pair once, an encoder five times."""
+    from paraqd.training.teachers import Teacher
+
+    if not names:
+        return None
+    once = {"epochs": 1, "learning_rate": 1e-4, "batch_tokens": 32768, "rounded_share": 0.0}
+    return [
+        {"model": name, **(once if Teacher(model=name, settings={}).causal else {"epochs": 5})}
+        for name in names
+        if name != "none"
+    ]
+
+
+def _without(recipe: JudgeRecipe, names: Sequence[str]) -> JudgeRecipe:
+    """Leave out sets of pairs."""
+    from dataclasses import replace
+
+    from paraqd.training.settings import TrainingError
+
+    known = {**recipe.data.train, **recipe.data.validation}
+    for name in names:
+        if name not in known:
+            raise TrainingError(f"--without {name}: the sets are {', '.join(known)}")
+    parts = {
+        part: {name: each for name, each in getattr(recipe.data, part).items() if name not in names}
+        for part in ("train", "validation")
+    }
+    return replace(recipe, data=replace(recipe.data, **parts))
+
+
+def _seeds(text: str | None) -> list[int]:
+    from paraqd.training.settings import TrainingError
+
+    try:
+        return [int(part) for part in (text or "").split(",") if part.strip()]
+    except ValueError:
+        raise TrainingError(f"--search-seeds {text}: write numbers separated by commas, such as 0,1,2,3,4") from None
+
+
 def _say_done(done: Trained, corpus: TrainingPairs) -> None:
     for why, count in corpus.triplets.skipped.items():
         say(f"{count:,} questions: {why}")
     overlap = done.facts.get("validation_overlap")
     if overlap:
-        say(f"{overlap:,} of the validation questions were trained on, too: the figures flatter")
+        say(f"{overlap:,} of the validation questions are also training questions: the figures are too good")
     found = done.validation
     measured = "" if found is None else f"; validation separation {found.separation:.3f}, accuracy {found.accuracy:.3f}"
     state = "was trained before" if done.reused else "is trained"
@@ -362,14 +482,15 @@ def _say_done(done: Trained, corpus: TrainingPairs) -> None:
 
 
 class _Shown:
-    """Passes progress on to the bar, and says once where a run that was broken off goes on."""
+    """Passes progress on to the bar, and says once where an interrupted run continues."""
 
     def __init__(self, bar: Bar, *, silent: bool) -> None:
-        self._bar, self._silent, self._begun = bar, silent, set[str]()
+        self._bar, self._silent, self._seen = bar, silent, set[str]()
 
-    def update(self, stage: str, done: int, total: int, remark: str) -> None:
-        if stage.endswith("training") and stage not in self._begun:
-            self._begun.add(stage)
+    def update(self, stage: str, done: int, total: int | None, note: str = "") -> None:
+        """Show the progress of a stage."""
+        if stage.endswith("training") and stage not in self._seen:
+            self._seen.add(stage)
             if done and not self._silent:
-                say(f"{stage}: going on from step {done:,} of {total:,}")
-        self._bar.update(stage, done, total, remark)
+                say(f"{stage}: continuing from step {done:,} of {total or 0:,}")
+        self._bar.update(stage, done, total, note)

@@ -25,7 +25,7 @@ from paraqd.generators.base import GeneratorUnavailableError
 from paraqd.generators.training_data import TrainingDataError
 from paraqd.reading.entities import PipelineUnavailableError, load_spacy
 from paraqd.runs.pseudo_labels import PseudoLabelStatistics, pseudo_label_file
-from paraqd.training.prepare import PreparedPairs, describe_pairs, is_complete, prepare_pairs, write_questions
+from paraqd.training.augmented_pairs import PreparedPairs, describe_pairs, is_complete, prepare_pairs, write_questions
 
 if TYPE_CHECKING:
     from paraqd.generators.train import Kind
@@ -217,7 +217,7 @@ class RunData:
             scale=self.scale.generators,  # type: ignore[arg-type]  # smoke or full, as the scales are declared
             device=self.device,
             pairs=rows,
-            progress=lambda done, total, loss: self.tell(f"training {kind}", done, total, f"loss {loss:.3f}"),
+            progress=self.tell,
         )
 
     def pseudo_labelled(self, recipe: str) -> tuple[Path, PseudoLabelStatistics]:

@@ -7,7 +7,6 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,14 +23,6 @@ _GPU_BATCH_TOKENS = 65536
 _MESSAGE_CHARACTERS = 300  # at which the text of another library's error is long enough
 
 T = TypeVar("T")
-
-
-def package_version() -> str:
-    """Return this package's version."""
-    try:
-        return version("paraqd")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def require_extra(packages: Sequence[str] = _EXTRA) -> None:

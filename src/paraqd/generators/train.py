@@ -1,4 +1,4 @@
-"""Training the generators that must be trained: f9, fb, fe, and the masked language model of SSMBA."""
+"""Train the generators of the operators f9, fb and fe, and the masked language model of SSMBA."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from typing import Any, Literal
 from paraqd.generators.base import PLAIN, Prompt
 from paraqd.generators.loading import CARD, Backend, read_card
 from paraqd.generators.packaged import CAUSAL_NAME, ENCODER_NAME, causal_model_file, encoder_folder
-from paraqd.generators.runtime import load_pretrained, package_version, pick_device, quiet, require_extra
+from paraqd.generators.runtime import load_pretrained, pick_device, quiet, require_extra
 from paraqd.generators.training_data import (
-    Example,
     Pair,
+    TokenizedExample,
     TrainingDataError,
     data_sha256,
     encode_causal,
@@ -28,7 +28,9 @@ from paraqd.generators.training_data import (
     read_paraphrases,
     read_questions,
 )
-from paraqd.generators.training_loop import Progress, Settings, fit, one_thread, seeded
+from paraqd.generators.training_loop import GeneratorSettings, fit, one_thread, seeded
+from paraqd.progress import Progress, silent
+from paraqd.version import __version__
 
 Kind = Literal["f9", "fb", "fe", "ssmba"]
 Scale = Literal["smoke", "full"]
@@ -37,29 +39,29 @@ _MAX_TOKENS = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """What a kind is trained on and how its model is asked."""
+class GeneratorKind:
+    """The data source and the prompt of a kind of generator."""
 
     source: str | None = None
     prompt: Prompt = PLAIN
     by_sentence: bool = False
 
 
-RECIPES: Mapping[Kind, Recipe] = MappingProxyType(
+KINDS: Mapping[Kind, GeneratorKind] = MappingProxyType(
     {
-        "f9": Recipe(source="paws", prompt=Prompt("Sentence: {text}\nParaphrase:\n"), by_sentence=True),
-        "fe": Recipe(source="qqp", prompt=Prompt("Question: {text}\nParaphrase:\n"), by_sentence=True),
-        "fb": Recipe(prompt=Prompt("Corrupted: {text}\nRestored:\n")),
-        "ssmba": Recipe(),
+        "f9": GeneratorKind(source="paws", prompt=Prompt("Sentence: {text}\nParaphrase:\n"), by_sentence=True),
+        "fe": GeneratorKind(source="qqp", prompt=Prompt("Question: {text}\nParaphrase:\n"), by_sentence=True),
+        "fb": GeneratorKind(prompt=Prompt("Corrupted: {text}\nRestored:\n")),
+        "ssmba": GeneratorKind(),
     }
 )
 
-_SMOKE = Settings(epochs=8, batch_tokens=256, learning_rate=1e-3, max_rows=64, max_steps=8, checkpoint_every=2)
-_FULL: Mapping[Backend, Settings] = MappingProxyType(
+_SMOKE = GeneratorSettings(epochs=8, batch_tokens=256, learning_rate=1e-3, max_rows=64, max_steps=8, checkpoint_every=2)
+_FULL: Mapping[Backend, GeneratorSettings] = MappingProxyType(
     {
-        "causal": Settings(epochs=3, batch_tokens=8192, learning_rate=1e-4),
-        "seq2seq": Settings(epochs=3, batch_tokens=8192, learning_rate=1e-4),
-        "masked": Settings(epochs=3, batch_tokens=16384, learning_rate=2e-4),
+        "causal": GeneratorSettings(epochs=3, batch_tokens=8192, learning_rate=1e-4),
+        "seq2seq": GeneratorSettings(epochs=3, batch_tokens=8192, learning_rate=1e-4),
+        "masked": GeneratorSettings(epochs=3, batch_tokens=16384, learning_rate=2e-4),
     }
 )
 
@@ -74,28 +76,27 @@ def train_generator(
     device: str | None = None,
     base_model: str | None = None,
     pairs: Iterable[Pair] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Path:
-    """Train a generator and write it as a stock Hugging Face folder with a card; return the folder.
+    """Train a generator, write it as a stock Hugging Face folder with a card, and return the folder.
 
-    f9 learns from the true PAWS paraphrases of ``general_paraphrases.jsonl.gz`` in ``data_dir``, fe from
-    those of Quora, ssmba from the training questions of ``questions.jsonl.gz``; fb from ``pairs`` of a
-    corrupted question and the question. The base is a small model that comes as a Python package, a stand-in
-    for the paper's; ``base_model`` names another one (t5-base for the paper's fb). ``scale="smoke"`` takes
-    seconds: a few steps, on a tiny model with random weights unless a base is given.
+    f9 learns from the true PAWS paraphrases of ``general_paraphrases.jsonl.gz`` in ``data_dir``, fe from those of
+    Quora, ssmba from the training questions of ``questions.jsonl.gz``, and fb from ``pairs`` of a corrupted question
+    and the question. The base model is a small one that is installed as a Python package, a stand-in for the paper's.
+    ``base_model`` names another one (t5-base for the paper's fb). ``scale="smoke"`` takes seconds: a few steps, on a
+    tiny model with random weights unless a base model is given.
 
-    Killed and called again with the same arguments it goes on from its last checkpoint (in ``OUT.training``
-    beside the folder) to the same weights. A folder that is already finished is returned as it is.
-    ``progress`` is called after each step with (done, total, loss).
+    After a kill, a call with the same arguments continues from the last checkpoint (in ``OUT.training`` beside the
+    folder) to the same weights. A finished folder is returned as it is.
     """
     require_extra(("torch", "transformers", "safetensors"))
-    if kind not in RECIPES:
-        raise ValueError(f"unknown kind {kind!r}: one of {', '.join(RECIPES)}")
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind {kind!r}: one of {', '.join(KINDS)}")
     if scale not in ("smoke", "full"):
         raise ValueError(f"unknown scale {scale!r}: smoke or full")
     out = Path(out_dir)
     place = pick_device(device)
-    recipe = RECIPES[kind]
+    recipe = KINDS[kind]
     rows = list(itertools.islice(_rows(kind, data_dir, pairs), _SMOKE.max_rows if scale == "smoke" else None))
     fingerprint: dict[str, Any] = {
         "kind": kind,
@@ -104,14 +105,14 @@ def train_generator(
         "rows": len(rows),
         "data_sha256": data_sha256(rows),
         "prompt": {"template": recipe.prompt.template, "end": recipe.prompt.end},
-        "version": package_version(),
+        "version": __version__,
         "seed": seed,
         "scale": scale,
     }
     if _finished(out, fingerprint):
         return out
 
-    with seeded(seed, place):  # what the base lacks (a head, all of a tiny model) is drawn from the seed
+    with seeded(seed, place):  # missing weights (a head, all of a tiny model) are drawn from the seed
         model, tokenizer, backend = _base(kind, scale, base_model, rows)
     settings = _SMOKE if scale == "smoke" else _FULL[backend]
     examples = _examples(backend, model, tokenizer, recipe.prompt, rows)
@@ -126,9 +127,10 @@ def train_generator(
             device=place,
             work_dir=work,
             fingerprint=fingerprint,
+            stage=f"training {kind}",
             progress=progress,
         )
-    # A seq2seq model reads a whole question; the small causal one was made from sentences.
+    # a seq2seq model reads a whole question; the small causal one was trained on sentences
     by_sentence = recipe.by_sentence and backend == "causal"
     card = {**fingerprint, "backend": backend, "by_sentence": by_sentence, "rows_used": len(examples)}
     _write(model, tokenizer, out, {**card, "loss": round(loss, 4)})
@@ -140,10 +142,10 @@ def _rows(kind: Kind, data_dir: str | Path | None, pairs: Iterable[Pair] | None)
     if pairs is not None:
         return pairs
     if kind == "fb":
-        raise TrainingDataError("fb is trained on pairs of a corrupted question and the question: give pairs")
+        raise TrainingDataError("fb is trained on pairs of a corrupted question and the question: pass pairs")
     if data_dir is None:
-        raise TrainingDataError(f"{kind} is trained from the data folder: give data_dir")
-    source = RECIPES[kind].source
+        raise TrainingDataError(f"{kind} is trained on files of the data folder: pass data_dir")
+    source = KINDS[kind].source
     if source is not None:
         return read_paraphrases(data_dir, source=source)
     return [("", question) for question in read_questions(data_dir)]
@@ -158,7 +160,7 @@ def _base_name(kind: Kind, scale: Scale, base_model: str | None) -> str:
 
 
 def _base(kind: Kind, scale: Scale, base_model: str | None, rows: list[Pair]) -> tuple[Any, Any, Backend]:
-    """Return the model to start from, its tokenizer and its backend."""
+    """Return the base model, its tokenizer and its backend."""
     if base_model is None and scale == "smoke":
         from paraqd.generators.tiny import tiny_causal, tiny_masked
 
@@ -190,7 +192,7 @@ def _pretrained(name: str, *, masked: bool) -> tuple[Any, Any, Backend]:
             "causal": AutoModelForCausalLM,
         }[backend]
         tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
-        # Weights are trained in float32 whatever they are stored in; on CUDA the sums run in bfloat16.
+        # weights are trained in float32, however they are stored; on CUDA the passes run in bfloat16
         return (
             auto.from_pretrained(name, local_files_only=local, dtype=torch.float32),
             tokenizer,
@@ -200,8 +202,8 @@ def _pretrained(name: str, *, masked: bool) -> tuple[Any, Any, Backend]:
     return load_pretrained(name, fetch, needed_by="training")
 
 
-def _examples(backend: Backend, model: Any, tokenizer: Any, prompt: Prompt, rows: list[Pair]) -> list[Example]:
-    """Encode the rows; one that the model cannot read whole is left out."""
+def _examples(backend: Backend, model: Any, tokenizer: Any, prompt: Prompt, rows: list[Pair]) -> list[TokenizedExample]:
+    """Encode the rows; rows that are too long for the model are left out."""
     if backend == "masked":
         encoded = encode_masked(tokenizer, rows)
     elif backend == "causal":
@@ -211,12 +213,12 @@ def _examples(backend: Backend, model: Any, tokenizer: Any, prompt: Prompt, rows
     limit = min(_MAX_TOKENS, getattr(model.config, "max_position_embeddings", None) or _MAX_TOKENS)
     examples = [example for example in encoded if example.cost <= limit]
     if not examples:
-        raise TrainingDataError("there is nothing to train on: no rows, or none that the model can read whole")
+        raise TrainingDataError("there is nothing to train on: no rows, or all too long for the model")
     return examples
 
 
 def _finished(out: Path, fingerprint: dict[str, Any]) -> bool:
-    """Say whether the folder is this very training's result; refuse to write over anything else."""
+    """Return True if the folder is the result of this very training; refuse to overwrite anything else."""
     if not out.exists():
         return False
     if not out.is_dir():
@@ -225,12 +227,12 @@ def _finished(out: Path, fingerprint: dict[str, Any]) -> bool:
     if card and all(card.get(key) == value for key, value in fingerprint.items()):
         return True
     if any(out.iterdir()):
-        raise FileExistsError(f"{out} holds something else already: remove it or choose another folder")
+        raise FileExistsError(f"{out} already has other files: delete it, or choose another folder")
     return False
 
 
 def _write(model: Any, tokenizer: Any, out: Path, card: dict[str, Any]) -> None:
-    """Write the folder under another name, then rename it: it is there whole or not at all."""
+    """Write the folder under another name, then rename it: it is complete or not there at all."""
     temporary = out.with_name(f"{out.name}.writing-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What generators are trained on: rows of the data folder, and what a model is shown of them."""
+"""Read the training data of generators, and turn it into token ids."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from paraqd.generators.masked import MASK_SHARE, RANDOM_SHARE
 PARAPHRASES = "general_paraphrases.jsonl.gz"
 QUESTIONS = "questions.jsonl.gz"
 MASK_RATE = 0.15
-_IGNORED = -100  # the label that a loss does not count
+_IGNORED = -100  # the label that losses ignore
 
 Pair = tuple[str, str]
 
 
 class TrainingDataError(ParaqdError, ValueError):
-    """The training data cannot be had; the message is one line that says which and why."""
+    """Training data that cannot be read; the message is one line with the file and the reason."""
 
 
-class Example(NamedTuple):
-    """One training example as token ids; a masked language model's labels are drawn later."""
+class TokenizedExample(NamedTuple):
+    """A training example as token ids; the labels of a masked language model are drawn later."""
 
     input_ids: list[int]
     labels: list[int]
 
     @property
     def cost(self) -> int:
-        """How long its padded row is at least."""
+        """The length of its padded row, at least."""
         return max(len(self.input_ids), len(self.labels))
 
 
@@ -50,7 +50,7 @@ def read_paraphrases(data_dir: str | Path, *, source: str) -> list[Pair]:
             if a and b and a != b:
                 pairs |= {(a, b): None, (b, a): None}
     if not pairs:
-        raise TrainingDataError(f"{PARAPHRASES} holds no paraphrases with source {source!r} and label 1")
+        raise TrainingDataError(f"{PARAPHRASES} has no paraphrases with source {source!r} and label 1")
     return list(pairs)
 
 
@@ -59,7 +59,7 @@ def read_questions(data_dir: str | Path, *, split: str = "train") -> list[str]:
     rows = _rows(Path(data_dir) / QUESTIONS)
     questions = [str(row["question"]) for row in rows if row.get("split") == split]
     if not questions:
-        raise TrainingDataError(f"{QUESTIONS} holds no questions of the split {split!r}")
+        raise TrainingDataError(f"{QUESTIONS} has no questions of the split {split!r}")
     return questions
 
 
@@ -81,7 +81,7 @@ _QUOTES = re.compile(r"(?:``|'') ?|\" ?")
 
 
 def detokenized(text: str) -> str:
-    r"""Undo the spaces that some corpora put around punctuation: a model would learn to write them.
+    r"""Remove the spaces that some corpora put around punctuation, which a model would learn to write.
 
     >>> detokenized("He said , `` go ( now ) , '' and it 's 5 % .")
     'He said, "go (now)," and it\'s 5%.'
@@ -90,7 +90,7 @@ def detokenized(text: str) -> str:
     if text.count("``") + text.count("''") + text.count('"') == 0:
         return text
     pieces = _QUOTES.split(text)
-    # Quotation marks open and close in turn; one that closes takes the space before it.
+    # quotation marks open and close in turn; a closing mark has no space before it
     joined = pieces[0]
     for index, piece in enumerate(pieces[1:]):
         closes = index % 2 == 1
@@ -100,7 +100,7 @@ def detokenized(text: str) -> str:
 
 
 def data_sha256(pairs: Iterable[Pair]) -> str:
-    """Return the hash of the rows a generator was made from, in their order.
+    """Return a hash of a generator's training rows in their order.
 
     >>> data_sha256([("a", "b")])[:8]
     '3e0529f9'
@@ -111,33 +111,33 @@ def data_sha256(pairs: Iterable[Pair]) -> str:
     return digest.hexdigest()
 
 
-def encode_causal(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iterator[Example]:
-    """Show the prompt and teach what follows it, the end included."""
+def encode_causal(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iterator[TokenizedExample]:
+    """Encode pairs for a causal model: the loss counts the text after the prompt and the end token."""
     for source, target in pairs:
         shown = encode_prompt(tokenizer, prompt.fill(printable(source)))
         taught = tokenizer(printable(target), add_special_tokens=False)["input_ids"]
         taught = [*taught, tokenizer.eos_token_id]
-        yield Example([*shown, *taught], [_IGNORED] * len(shown) + taught)
+        yield TokenizedExample([*shown, *taught], [_IGNORED] * len(shown) + taught)
 
 
-def encode_seq2seq(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iterator[Example]:
-    """Show the source to the encoder and teach the decoder the target."""
+def encode_seq2seq(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iterator[TokenizedExample]:
+    """Encode pairs for an encoder-decoder model: the encoder reads the source, the decoder writes the target."""
     for source, target in pairs:
         shown = tokenizer(prompt.fill(printable(source)))["input_ids"]
-        yield Example(list(shown), list(tokenizer(text_target=printable(target))["input_ids"]))
+        yield TokenizedExample(list(shown), list(tokenizer(text_target=printable(target))["input_ids"]))
 
 
-def encode_masked(tokenizer: Any, pairs: Iterable[Pair]) -> Iterator[Example]:
-    """Take the texts as they are."""
+def encode_masked(tokenizer: Any, pairs: Iterable[Pair]) -> Iterator[TokenizedExample]:
+    """Encode the second text of each pair for a masked language model."""
     for _, text in pairs:
-        yield Example(list(tokenizer(printable(text), truncation=False)["input_ids"]), [])
+        yield TokenizedExample(list(tokenizer(printable(text), truncation=False)["input_ids"]), [])
 
 
-def collate(examples: Sequence[Example], *, tokenizer: Any, rng: random.Random, device: str) -> dict[str, Any]:
-    """Make a batch; for a masked language model the masks are drawn from ``rng``.
+def collate(examples: Sequence[TokenizedExample], *, tokenizer: Any, rng: random.Random, device: str) -> dict[str, Any]:
+    """Return a batch; ``rng`` draws the masks for a masked language model.
 
-    Padded on the right, also for a causal model: a padded position on the left attends to nothing, and some
-    attention kernels make that not-a-number.
+    Rows are padded on the right, also for a causal model. A padded position on the left would attend to nothing, and
+    some attention kernels return not-a-number for it.
     """
     if not examples[0].labels:
         examples = [_masked(example, tokenizer, rng) for example in examples]
@@ -147,7 +147,7 @@ def collate(examples: Sequence[Example], *, tokenizer: Any, rng: random.Random, 
     return {"input_ids": ids, "attention_mask": mask, "labels": labels}
 
 
-def _masked(example: Example, tokenizer: Any, rng: random.Random) -> Example:
+def _masked(example: TokenizedExample, tokenizer: Any, rng: random.Random) -> TokenizedExample:
     special = set(tokenizer.all_special_ids)
     free = [i for i, token in enumerate(example.input_ids) if token not in special]
     ids = list(example.input_ids)
@@ -159,4 +159,4 @@ def _masked(example: Example, tokenizer: Any, rng: random.Random) -> Example:
             ids[position] = tokenizer.mask_token_id
         elif fate < MASK_SHARE + RANDOM_SHARE:
             ids[position] = rng.randrange(len(tokenizer))
-    return Example(ids, labels)
+    return TokenizedExample(ids, labels)

@@ -1,4 +1,4 @@
-"""A plain training loop that goes on after a kill where its last checkpoint stands, to the same weights."""
+"""Train a generator; an interrupted training continues from its last checkpoint to the same weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import os
 import random
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,18 +16,18 @@ from typing import Any
 from paraqd.errors import ParaqdError
 from paraqd.generators.processors import row_key
 from paraqd.generators.runtime import token_batches
-from paraqd.generators.training_data import Example, collate
-
-Progress = Callable[[int, int, float], None]
+from paraqd.generators.training_data import TokenizedExample, collate
+from paraqd.interrupts import deferred_interrupt
+from paraqd.progress import Progress, silent
 
 
 class GeneratorTrainingError(ParaqdError, RuntimeError):
-    """Training cannot go on; the message is one line that says why."""
+    """A training that cannot continue; the message is one line with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How long and how fast to train."""
+class GeneratorSettings:
+    """The settings of a generator's training."""
 
     epochs: int
     batch_tokens: int
@@ -40,10 +40,10 @@ class Settings:
     checkpoint_every: int = 200
 
 
-def plan(costs: Sequence[int], *, settings: Settings, seed: int) -> list[list[int]]:
-    """Return the batches of the whole training, known before it starts: a resumed run takes the same.
+def plan(costs: Sequence[int], *, settings: GeneratorSettings, seed: int) -> list[list[int]]:
+    """Return the batches of the whole training; a resumed run uses the same ones.
 
-    >>> settings = Settings(epochs=2, batch_tokens=8, learning_rate=1e-4)
+    >>> settings = GeneratorSettings(epochs=2, batch_tokens=8, learning_rate=1e-4)
     >>> batches = plan([4, 4, 2, 8], settings=settings, seed=1)
     >>> sorted(i for batch in batches for i in batch)
     [0, 0, 1, 1, 2, 2, 3, 3]
@@ -51,7 +51,7 @@ def plan(costs: Sequence[int], *, settings: Settings, seed: int) -> list[list[in
     batches: list[list[int]] = []
     for epoch in range(settings.epochs):
         rng = random.Random(row_key(seed, "plan", epoch))
-        # Among rows of the same length which ones meet in a batch changes from epoch to epoch.
+        # the rows of a batch have similar lengths, but are others in each epoch
         order = list(range(len(costs)))
         rng.shuffle(order)
         found = token_batches([costs[i] for i in order], budget=settings.batch_tokens)
@@ -64,18 +64,20 @@ def plan(costs: Sequence[int], *, settings: Settings, seed: int) -> list[list[in
 def fit(
     model: Any,
     tokenizer: Any,
-    examples: Sequence[Example],
+    examples: Sequence[TokenizedExample],
     *,
-    settings: Settings,
+    settings: GeneratorSettings,
     seed: int,
     device: str,
     work_dir: Path,
     fingerprint: dict[str, Any],
-    progress: Progress | None = None,
+    stage: str = "training",
+    progress: Progress = silent,
 ) -> float:
     """Train the model in place and return the last loss.
 
-    Checkpoints stand in ``work_dir``; one made with another ``fingerprint`` is not taken up.
+    Checkpoints are kept in ``work_dir``, and one is written on Ctrl-C. A checkpoint with another ``fingerprint`` is
+    not used. ``stage`` is the name of the training in progress reports.
     """
     import torch
 
@@ -84,9 +86,9 @@ def fit(
     model.to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     first, loss_value = _resume(model, optimizer, work_dir, fingerprint, device)
-    with seeded(seed, device):
+    with seeded(seed, device), deferred_interrupt() as interrupt:
         for step in range(first, len(batches)):
-            # Dropout draws from the global generators: seeded by the step, a resumed run draws the same.
+            # dropout draws from the global generator: seeded by the step, a resumed run draws the same
             torch.manual_seed(row_key(seed, "step", step))
             batch = collate(
                 [examples[i] for i in batches[step]],
@@ -100,22 +102,24 @@ def fit(
                 loss = model(**batch).loss
             loss_value = float(loss.detach())
             if not math.isfinite(loss_value):
-                raise GeneratorTrainingError(f"training broke down: the loss at step {step + 1} is {loss_value}")
+                raise GeneratorTrainingError(f"training diverged: the loss at step {step + 1} is {loss_value}")
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-            if (step + 1) % settings.checkpoint_every == 0 and step + 1 < len(batches):
+            progress(stage, step + 1, len(batches), f"loss {loss_value:.3f}")
+            due = (step + 1) % settings.checkpoint_every == 0 or interrupt.requested
+            if due and step + 1 < len(batches):
                 _save(model, optimizer, work_dir, {"step": step + 1, "loss": loss_value, "of": fingerprint})
-            if progress is not None:
-                progress(step + 1, len(batches), loss_value)
+            if interrupt.requested:
+                raise KeyboardInterrupt
     model.eval()
     return loss_value
 
 
 @contextlib.contextmanager
 def seeded(seed: int, device: str) -> Iterator[None]:
-    """Seed torch's global generators for a while and put them back as they were."""
+    """Seed torch's global generators for a while and restore them afterwards."""
     import torch
 
     devices = [torch.device(device)] if device.startswith("cuda") else []
@@ -126,7 +130,7 @@ def seeded(seed: int, device: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute on one thread for a while: a tiny model gains nothing from more, and they may wait long."""
+    """Use one thread for a while: a tiny model gains nothing from more, and threads can wait long for each other."""
     import torch
 
     threads = torch.get_num_threads()
@@ -138,7 +142,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _schedule(step: int, total: int, warmup_share: float) -> float:
-    """Return the learning rate's factor: linear up, then linear down to zero."""
+    """Return the factor of the learning rate: up to 1 linearly, then down to 0 linearly."""
     warmup = max(1, round(warmup_share * total))
     if step < warmup:
         return (step + 1) / warmup
@@ -155,7 +159,7 @@ def _autocast(device: str) -> contextlib.AbstractContextManager[Any]:
 
 
 def _save(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint beside the last one, then drop the last: a kill at any moment leaves a whole one."""
+    """Write a checkpoint beside the last one, then delete the last: a kill always leaves a complete one."""
     import torch
     from safetensors.torch import save_model
 
@@ -173,7 +177,7 @@ def _save(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> 
 
 
 def _resume(model: Any, optimizer: Any, work_dir: Path, fingerprint: dict[str, Any], device: str) -> tuple[int, float]:
-    """Take up the last checkpoint of the same training; return the step to go on with and the last loss."""
+    """Load the last checkpoint of the same training; return the number of its next step and its loss."""
     import torch
     from safetensors.torch import load_model
 

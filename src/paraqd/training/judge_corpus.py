@@ -1,184 +1,240 @@
-"""What the learned judge is trained on: sets of pairs with faults, made once, tokenised once, and weighed."""
+"""Make the pairs that the judge is trained on: several sets, each in a file of its own, made once.
+
+A question is held out if it is in the benchmark or the validation part of the written pairs, in a test set, or in the
+validation part of the synthetic problems. Held-out questions and their near twins (the same but for numbers and a word
+or two) are never trained on.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import gzip
 import hashlib
+import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.datasets import DatasetError, find, load_questions, written_split
-from paraqd.data.faulty_pairs import FaultyPair, operator_faults, read_faults, write_faults
+from paraqd.data.datasets import DatasetError, find, load_pairs, load_questions, state, written_split
+from paraqd.data.faulty_pairs import FaultyPair, operator_faults, write_faults, written_faults
 from paraqd.data.natural_pairs import natural_pairs
 from paraqd.data.near_twins import likeness, near_twins
 from paraqd.data.synthetic import SyntheticProblem, problem_pairs, synthetic_problems
 from paraqd.data.tables import open_table
+from paraqd.data.writers import replace_json
+from paraqd.progress import Progress, silent
 from paraqd.reading import read
-from paraqd.runs.augment import augment
 from paraqd.scoring.evidence.quantities import match_quantities
-from paraqd.training.composed_pairs import OPERATORS, check_settings, extended_corpus, kept_back, other_questions
-from paraqd.training.prepare import write_questions
+from paraqd.training.augmented_pairs import prepare_pairs, write_questions
+from paraqd.training.recipes import JudgeData, PairSet
+from paraqd.training.settings import TrainingError
 
-# called with (stage, done, total or None)
-Progress = Callable[[str, int, int | None], None]
+_FORMS = ("heavy", "moderate")
+_MANIFEST = "made-with.json"
+_COMPARED = 60  # questions among which the most similar stranger is chosen
+_SAME = 70  # similarity of 100 from which two questions may ask the same
 
-# what a pair of each set counts; chosen on the validation parts
-WEIGHTS: Mapping[str, float] = {
-    "written": 1.0,
-    "synthetic": 1.5,
-    "composed": 0.7,
-    "synthetic_composed": 0.7,
-    "rules": 0.5,
-    "natural": 1.0,
-    "fluent": 0.5,
-    "strangers": 0.5,
-}
-_MOST_COMPOSED, _MOST_RULES, _MOST_SYNTHETIC = 3000, 2000, 1200  # of an operator: more of one sort teaches nothing new
-_MOST_FLUENT = 8000
-_MOST_VALIDATED = 40
-_STRANGERS = 6000
-_LOOKED_AT = 60
-_TOO_LIKE = 70  # of 100: such a one may ask the same
+Row = Mapping[str, Any]
+Pairs = Iterable[FaultyPair]
 
 
 @dataclass(frozen=True)
-class JudgeSets:
-    """Files of pairs by name: to train on, and of other questions to validate on."""
+class PairFiles:
+    """Files of pairs by the name of their set: for training, and with other questions for validation."""
 
     train: Mapping[str, Path]
     validation: Mapping[str, Path]
 
 
-def judge_sets(
+def make_judge_pairs(
     folder: str | Path,
+    recipe: JudgeData,
     *,
     data_dir: str | Path | None = None,
-    questions: int = 14_000,
-    seed: int = 3407,
-    workers: int = 1,
     generators: Mapping[str, str] | None = None,
-    without: Sequence[str] = (),
+    workers: int = 1,
     device: str | None = None,
-    progress: Progress | None = None,
-) -> JudgeSets:
-    """Make the sets in a folder; what is there already is kept.
+    progress: Progress = silent,
+) -> PairFiles:
+    """Make the sets of a recipe in a folder; files that are already there are kept.
 
     Parameters
     ----------
     generators : mapping, optional
-        With a model for ``f9`` the fluent but wrong rewrites that it makes are a set of their own.
-    without : sequence of str
-        Sets that are not made.
+        The folder of the recipe's generator, by its kind. It writes the set ``fluent``.
 
     """
     place = Path(folder)
-    made = extended_corpus(place, data_dir=data_dir, questions=questions, seed=seed, workers=workers, progress=progress)
-    check_settings(
-        place / "sets",
+    corpus = _Corpus(place, recipe, data_dir, dict(generators or {}), workers, device, progress)
+    for part, sets, known in (
+        ("train", recipe.train, corpus.train_sets),
+        ("validation", recipe.validation, corpus.validation_sets),
+    ):
+        unknown = sorted(set(sets) - set(known))
+        if unknown:
+            raise TrainingError(f"there is no {part} set {unknown[0]!r}: the sets are {', '.join(known)}")
+    _check_manifest(
+        place,
         {
-            "synthetic": synthetic_digest(data_dir),
-            "generators": dict(generators or {}),
-            "questions": questions,
-            "seed": seed,
+            "seed": recipe.seed,
+            "questions": recipe.questions,
+            "held_out": recipe.held_out,
+            "operators": recipe.operators,
+            "synthetic": corpus.synthetic_digest,
+            "generators": corpus.generators,
         },
     )
-    options: dict[str, Any] = {"seed": seed, "workers": workers, "progress": progress}
-    problems = cache(lambda: _free_problems(data_dir))
-    train: dict[str, Callable[[], Iterable[FaultyPair]]] = {
-        "written": lambda: read_faults(made.train["written"]),
-        "composed": lambda: draw(read_faults(made.train["composed"]), most=_MOST_COMPOSED, seed=seed),
-        "rules": lambda: draw(read_faults(made.train["rules"]), most=_MOST_RULES, seed=seed),
-        "synthetic": lambda: problem_pairs(problems()),
-        "synthetic_composed": lambda: draw(
-            _on_synthetic_pairs(place, problems(), **options), most=_MOST_SYNTHETIC, seed=seed
-        ),
-        "strangers": lambda: strangers(_texts(place / "questions.jsonl"), count=_STRANGERS, seed=seed),
-        "natural": lambda: _natural(data_dir, seed),
-    }
-    if generators and "f9" in generators:
-        train["fluent"] = lambda: _fluent(place, generators=generators, device=device, **options)
-    validation: dict[str, Callable[[], Iterable[FaultyPair]]] = {
-        "written": lambda: read_faults(made.validation["written"]),
-        # a few of each operator are enough to weigh the evidence by
-        "composed": lambda: draw(read_faults(made.validation["composed"]), most=_MOST_VALIDATED, seed=seed),
-        "synthetic": lambda: problem_pairs(synthetic_problems_of("validation", data_dir)),
-    }
-    return JudgeSets(
-        _made(place / "sets", "train", {name: make for name, make in train.items() if name not in without}),
-        _made(place / "sets", "validation", {name: make for name, make in validation.items() if name not in without}),
+    return PairFiles(
+        _write_sets(place, "train", recipe.train, corpus.train_sets),
+        _write_sets(place, "validation", recipe.validation, corpus.validation_sets),
     )
 
 
-def _made(place: Path, part: str, sets: Mapping[str, Callable[[], Iterable[FaultyPair]]]) -> dict[str, Path]:
-    """Write the sets that are not there yet; return the files of those that are not empty."""
-    found = {name: place / f"{name}_pairs_{part}.jsonl.gz" for name in sets}
-    for name, path in found.items():
+@dataclass(frozen=True)
+class _Corpus:
+    """The sets of a recipe, each as a function that makes its pairs."""
+
+    folder: Path
+    recipe: JudgeData
+    data_dir: str | Path | None
+    generators: Mapping[str, str]
+    workers: int
+    device: str | None
+    progress: Progress
+
+    @property
+    def train_sets(self) -> dict[str, Callable[[], Pairs]]:
+        return {
+            "written": lambda: written_faults(self._written("train")),
+            "composed": lambda: self._drawn("composed", self._composed("train")),
+            "rules": lambda: self._drawn("rules", self._rules()),
+            "synthetic": lambda: problem_pairs(self._problems),
+            "synthetic_composed": lambda: self._drawn("synthetic_composed", self._on_synthetic()),
+            "strangers": self._strangers,
+            "natural": self._natural,
+            "fluent": self._fluent,
+        }
+
+    @property
+    def validation_sets(self) -> dict[str, Callable[[], Pairs]]:
+        most = self.recipe.validation["composed"].most if "composed" in self.recipe.validation else None
+        return {
+            "written": lambda: written_faults(self._written("validation")),
+            "composed": lambda: draw(self._composed("validation"), most=most, seed=self.recipe.seed),
+            "synthetic": lambda: problem_pairs(synthetic_problems_of("validation", self.data_dir)),
+        }
+
+    @cached_property
+    def synthetic_digest(self) -> str:
+        """A hash of the synthetic problems, which differs for other versions of the text."""
+        if not any(name.startswith("synthetic") for name in (*self.recipe.train, *self.recipe.validation)):
+            return ""
+        digest = hashlib.sha256()
+        for problem in synthetic_problems(self.data_dir):
+            digest.update(repr(problem).encode())
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def _every_written(self) -> list[Row]:
+        return list(open_table(find("written_pairs", self.data_dir)).rows())
+
+    @cached_property
+    def _held_out(self) -> list[str]:
+        return held_out_questions(self._every_written, self.recipe.held_out, self.data_dir)
+
+    @cached_property
+    def _problems(self) -> list[SyntheticProblem]:
+        return free_problems(self.recipe.held_out, self.data_dir)
+
+    def _written(self, part: str) -> list[Row]:
+        rows = [row for row in self._every_written if _part(row) == part]
+        return without_twins(rows, self._held_out) if part == "train" else rows
+
+    def _drawn(self, name: str, pairs: Pairs) -> Pairs:
+        return draw(pairs, most=self.recipe.train[name].most, seed=self.recipe.seed)
+
+    def _augmented(self, name: str, rows: Iterable[Row], operators: Sequence[str] = ()) -> Iterator[Row]:
+        """Yield the outputs of operators for the questions of some rows."""
+        source, out = self.folder / f"{name}.jsonl", self.folder / f"{name}_augmented.jsonl.gz"
+        if not source.is_file():
+            write_questions(rows, source)
+        prepare_pairs(
+            source,
+            out,
+            operators=operators or self.recipe.operators,
+            seed=self.recipe.seed,
+            stand_ins=False,
+            generators=self.generators if operators else None,
+            device=self.device,
+            workers=self.workers,
+            progress=lambda stage, done, total, note="": self.progress(f"{name}: {stage}", done, total, note),
+        )
+        return iter(open_table(out).rows())
+
+    def _composed(self, part: str) -> Pairs:
+        """Apply the operators to the valid rewrites, and pair the outputs with the original questions."""
+        rows = [*self._written("validation"), *self._written("train")]
+        texts = ({"id": f"{row['id']}|{form}", "question": row[f"{form}_valid"]} for row in rows for form in _FORMS)
+        originals = {f"{row['id']}|{form}": str(row["question"]) for row in rows for form in _FORMS}
+        made = self._augmented("written", texts)
+        return operator_faults((row for row in made if written_split(_question_id(row)) == part), originals)
+
+    def _other_questions(self) -> Iterator[Row]:
+        """Draw questions that have no written rewrites."""
+        count = self.recipe.questions
+        names = {str(row["id"]) for row in self._every_written}
+        rows = load_questions("questions", data_dir=self.data_dir)
+        # about one question in 18 is a near twin of a held-out one
+        free = other_questions(rows, names, size=count + count // 8, seed=self.recipe.seed)
+        return iter(without_twins(free, self._held_out)[:count])
+
+    @property
+    def _questions_file(self) -> Path:
+        path = self.folder / "questions.jsonl"
         if not path.is_file():
-            write_faults(sets[name](), path)
-    return {name: path for name, path in found.items() if gzip.open(path).read(1)}
+            write_questions(self._other_questions(), path)
+        return path
+
+    def _rules(self) -> Pairs:
+        return operator_faults(self._augmented(self._questions_file.stem, ()), {})
+
+    def _on_synthetic(self) -> Pairs:
+        """Apply the operators to the valid paraphrases of the synthetic problems."""
+        texts = {f"{p.id}|{n}": (p.question, text) for p in self._problems for n, text in enumerate(p.valid)}
+        made = self._augmented("synthetic", ({"id": key, "question": text} for key, (_, text) in texts.items()))
+        return operator_faults(made, {key: question for key, (question, _) in texts.items()})
+
+    def _strangers(self) -> Pairs:
+        texts = [str(row["question"]) for row in open_table(self._questions_file).rows()]
+        return strangers(texts, count=self.recipe.train["strangers"].most or 0, seed=self.recipe.seed)
+
+    def _natural(self) -> Pairs:
+        """Return pairs of the corpus's own questions that have the same numbers and the same computed answer."""
+        rows = load_questions("questions", data_dir=self.data_dir)
+        names = {str(row["id"]) for row in self._every_written}
+        pairs = list(natural_pairs(other_questions(rows, names, size=len(rows), seed=self.recipe.seed)))
+        twins = (near_twins([getattr(pair, side) for pair in pairs], self._held_out) for side in _SIDES)
+        return [pair for pair, *is_twin in zip(pairs, *twins, strict=True) if not any(is_twin)]
+
+    def _fluent(self) -> Pairs:
+        """Let the generator rewrite the questions, and keep the rewrites that are certainly wrong."""
+        kind = self.recipe.generator.kind
+        rows = ({"id": r["id"], "question": r["question"]} for r in open_table(self._questions_file).rows())
+        found = list(fluent_faults(self._augmented("fluent", rows, (kind,))))
+        random.Random(self.recipe.seed).shuffle(found)
+        return found[: self.recipe.train["fluent"].most]
+
+
+_SIDES = ("question", "paraphrase")
 
 
 def synthetic_problems_of(part: str, data_dir: str | Path | None = None) -> list[SyntheticProblem]:
     """Return the synthetic problems of one part, train or validation."""
     return [problem for problem in synthetic_problems(data_dir) if synthetic_part(problem) == part]
-
-
-def _free_problems(data_dir: str | Path | None) -> list[SyntheticProblem]:
-    """Return the problems to train on, without near twins of anything that is used to measure."""
-    problems = synthetic_problems_of("train", data_dir)
-    back = [problem.question for problem in synthetic_problems_of("validation", data_dir)]
-    with contextlib.suppress(DatasetError):  # nothing is held out of a data set that is not there
-        back += kept_back(open_table(find("written_pairs", data_dir)).rows(), data_dir)
-    twins = near_twins([problem.question for problem in problems], back)
-    return [problem for problem, twin in zip(problems, twins, strict=True) if not twin]
-
-
-def _on_synthetic_pairs(
-    place: Path, problems: Sequence[SyntheticProblem], *, seed: int, **options: Any
-) -> Iterator[FaultyPair]:
-    """Apply the operators to the valid paraphrases of the problems."""
-    source, out = place / "synthetic.jsonl", place / "synthetic_augmented.jsonl.gz"
-    texts = {f"{p.id}|{n}": (p.question, text) for p in problems for n, text in enumerate(p.valid)}
-    write_questions([{"id": key, "question": text} for key, (_, text) in texts.items()], source)
-    augment(source, out, operators=OPERATORS, seed=seed, overwrite=True, **options)
-    return operator_faults(open_table(out).rows(), {key: question for key, (question, _) in texts.items()})
-
-
-def _fluent(place: Path, *, seed: int, **options: Any) -> list[FaultyPair]:
-    """Let the stand-in of f9 rewrite the questions, and keep what is wrong for sure."""
-    out = place / "fluent_augmented.jsonl.gz"
-    augment(place / "questions.jsonl", out, operators=("f9",), seed=seed, overwrite=True, **options)
-    found = list(fluent_faults(open_table(out).rows()))
-    random.Random(seed).shuffle(found)
-    return found[:_MOST_FLUENT]
-
-
-def _texts(path: Path) -> list[str]:
-    return [str(row["question"]) for row in open_table(path).rows()]
-
-
-def _natural(data_dir: str | Path | None, seed: int) -> list[FaultyPair]:
-    """Return the pairs that the training questions hold by themselves, without twins of what is kept back."""
-    rows = load_questions("questions", data_dir=data_dir)
-    written = list(open_table(find("written_pairs", data_dir)).rows())
-    free = other_questions(rows, {str(row["id"]) for row in written}, size=len(rows), seed=seed)
-    pairs, back = list(natural_pairs(free)), kept_back(written, data_dir)
-    twins = (near_twins([getattr(pair, side) for pair in pairs], back) for side in ("question", "paraphrase"))
-    return [pair for pair, *told in zip(pairs, *twins, strict=True) if not any(told)]
-
-
-def synthetic_digest(data_dir: str | Path | None = None) -> str:
-    """Return a hash of the synthetic problems, which differs for other versions of the text."""
-    digest = hashlib.sha256()
-    for problem in synthetic_problems(data_dir):
-        digest.update(repr(problem).encode())
-    return digest.hexdigest()[:16]
 
 
 def synthetic_part(problem: SyntheticProblem) -> str:
@@ -190,42 +246,79 @@ def synthetic_part(problem: SyntheticProblem) -> str:
     return "validation" if hashlib.sha256(problem.question.encode()).digest()[0] % 10 == 1 else "train"
 
 
-def draw(pairs: Iterable[FaultyPair], *, most: int, seed: int) -> Iterator[FaultyPair]:
-    """Yield at most so many pairs of each source and label, drawn at random, in their order."""
-    held = list(pairs)
+def free_problems(tests: Sequence[str], data_dir: str | Path | None = None) -> list[SyntheticProblem]:
+    """Return the synthetic problems to train on, without near twins of held-out questions."""
+    problems = synthetic_problems_of("train", data_dir)
+    held_out = [problem.question for problem in synthetic_problems_of("validation", data_dir)]
+    with contextlib.suppress(DatasetError):  # nothing is held out of a data set that is not there
+        held_out += held_out_questions(open_table(find("written_pairs", data_dir)).rows(), tests, data_dir)
+    twins = near_twins([problem.question for problem in problems], held_out)
+    return [problem for problem, twin in zip(problems, twins, strict=True) if not twin]
+
+
+def held_out_questions(written: Iterable[Row], tests: Sequence[str], data_dir: str | Path | None = None) -> list[str]:
+    """Return the held-out questions of the written pairs and of the test sets that are on this machine."""
+    found = [str(row["question"]) for row in written if _part(row) != "train"]
+    for name in tests:
+        if state(name, data_dir, check=False).where != "missing":  # without the test sets nobody can look at them
+            found += sorted({pair.question for pair in load_pairs(name, data_dir=data_dir)})
+    return found
+
+
+def without_twins(rows: Sequence[Row], texts: Sequence[str]) -> list[Row]:
+    """Return the rows whose question is not a near twin of any of the texts."""
+    twins = near_twins([str(row["question"]) for row in rows], texts)
+    return [row for row, twin in zip(rows, twins, strict=True) if not twin]
+
+
+def other_questions(rows: Sequence[Row], written: Collection[str], *, size: int, seed: int) -> list[Row]:
+    """Draw training questions that are not among the written ones and do not share a skeleton with held-out ones.
+
+    >>> rows = [{"id": name, "split": "train", "skeleton": "s"} for name in ("a", "b")]
+    >>> [row["id"] for row in other_questions(rows, {"a"}, size=5, seed=1)]
+    ['b']
+    """
+    held_out = {row.get("skeleton") for row in rows if str(row["id"]) in written and _part(row) != "train"}
+    free = [
+        row
+        for row in rows
+        if row.get("split", "train") == "train"
+        and str(row["id"]) not in written
+        and row.get("skeleton", row["id"]) not in held_out
+    ]
+    random.Random(seed).shuffle(free)
+    return free[:size]
+
+
+def draw(pairs: Pairs, *, most: int | None, seed: int) -> Iterator[FaultyPair]:
+    """Yield at most ``most`` pairs of each source and label, drawn at random, in their order."""
+    rows = list(pairs)
     groups: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for number, pair in enumerate(held):
+    for number, pair in enumerate(rows):
         groups[pair.source, pair.label].append(number)
     kept: set[int] = set()
     for (source, label), numbers in sorted(groups.items()):
         random.Random(f"{seed}|{source}|{label}").shuffle(numbers)
         kept.update(numbers[:most])
-    return (held[number] for number in sorted(kept))
+    return (rows[number] for number in sorted(kept))
 
 
-def fluent_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
-    """Yield those rewrites of a generator in which the reading sees a number or a unit gone or changed.
+def fluent_faults(rows: Iterable[Row]) -> Iterator[FaultyPair]:
+    """Yield the rewrites of a generator that have certainly lost or changed a number or a unit.
 
-    The others may be valid or not: nobody knows, and they are left out.
+    The labels of the others are unknown, so they are left out.
     """
     for row in rows:
         question, text = str(row["question"]), str(row["paraphrase"])
         found = match_quantities(read(question), read(text))
-        kind = (
-            "number_lost"
-            if found.lost
-            else "number_changed"
-            if found.other_value
-            else "unit_changed"
-            if found.other_unit
-            else ""
-        )
+        kind = "number_lost" if found.lost else "number_changed" if found.other_value else ""
+        kind = kind or ("unit_changed" if found.other_unit else "")
         if kind and written_split(str(row["id"])) == "train":
             yield FaultyPair(str(row["id"]), question, text, 0, kind, "fluent", placed=False)
 
 
 def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[FaultyPair]:
-    """Yield questions each beside another one: any other, or the likest of a few.
+    """Yield pairs of different questions: every second one is the most similar of a few.
 
     >>> [(p.question, p.paraphrase) for p in strangers(["a cat", "two dogs"], count=1, seed=1)]
     [('a cat', 'two dogs')]
@@ -235,7 +328,7 @@ def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[Faulty
     rng = random.Random(seed)
     for number in range(count if len(set(texts)) > 1 else 0):
         one = rng.choice(texts)
-        others = [text for text in rng.sample(texts, min(len(texts), _LOOKED_AT)) if likeness(text, one) < _TOO_LIKE]
+        others = [text for text in rng.sample(texts, min(len(texts), _COMPARED)) if likeness(text, one) < _SAME]
         if others:
             other = max(others, key=lambda text: fuzz.token_set_ratio(text, one)) if number % 2 else others[0]
             spans = ((0, len(one)),), ((0, len(other)),)
@@ -243,7 +336,7 @@ def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[Faulty
 
 
 def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:
-    """Return what each pair of a set counts: both labels count alike, a rare one at most three times.
+    """Return the weight of each pair: both labels count alike in all, but a rare one at most three times as much.
 
     >>> rows = [FaultyPair("a", "q", "p", label) for label in (1, 0, 0, 0)]
     >>> pair_weights(rows, 1.0)
@@ -252,3 +345,39 @@ def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:
     counts = [sum(pair.label == label for pair in pairs) for label in (0, 1)]
     shares = [weight * min(3.0, len(pairs) / 2 / count) if count else 0.0 for count in counts]
     return [shares[pair.label] for pair in pairs]
+
+
+def _part(row: Row) -> str:
+    return written_split(str(row["id"]))
+
+
+def _question_id(row: Row) -> str:
+    return str(row["id"]).rpartition("|")[0]
+
+
+def _write_sets(
+    place: Path, part: str, sets: Mapping[str, PairSet], make: Mapping[str, Callable[[], Pairs]]
+) -> dict[str, Path]:
+    """Write the sets that are not there yet, and return the files of those that are not empty."""
+    found = {name: place / f"{name}_{part}_{each.most or 'all'}.jsonl.gz" for name, each in sets.items()}
+    for name, path in found.items():
+        if not path.is_file():
+            write_faults(make[name](), path)
+    return {name: path for name, path in found.items() if gzip.open(path).read(1)}
+
+
+def _check_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Record what the files of a folder are made with; refuse a folder that was made with something else."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, wanted = folder / _MANIFEST, json.loads(json.dumps(settings))
+    if not path.is_file():
+        if any(folder.glob("*.jsonl*")):
+            raise DatasetError(f"{folder} has files of unknown origin: delete it, or choose another --out")
+        replace_json(path, wanted)
+        return
+    there = json.loads(path.read_text("utf-8"))
+    changed = sorted(name for name in {*there, *wanted} if there.get(name) != wanted.get(name))
+    if changed:
+        raise DatasetError(
+            f"{folder} was made with other values of {' and '.join(changed)}: delete it, or choose another --out"
+        )

@@ -1,7 +1,7 @@
-"""Several processes that train one model together, as ``accelerate launch`` and ``torchrun`` start them.
+"""Coordinate several processes that train one model, as ``accelerate launch`` and ``torchrun`` start them.
 
-Each encodes its share of every batch. The vectors are put together before the loss is taken, so that the loss, its
-in-batch negatives and the gradient are those of one process with the whole batch.
+Each process encodes its share of every batch. The vectors are gathered before the loss is computed, so that the loss,
+its in-batch negatives and the gradient are those of one process with the whole batch.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 T = TypeVar("T")
-_PATIENCE = timedelta(hours=24)  # the main process may be making a corpus while the others wait
+_PATIENCE = timedelta(hours=24)  # the others wait while the main process makes a corpus
 _SHARDED = {"ACCELERATE_USE_FSDP": "FSDP", "ACCELERATE_USE_DEEPSPEED": "DeepSpeed"}
 
 
 @dataclass(frozen=True)
 class Crew:
-    """One of the processes that train together; all must call the same methods in the same order."""
+    """One process of several that train together; all must call the same methods in the same order."""
 
     rank: int = 0
     size: int = 1
-    group: Any = None  # speaks over the network, so that no GPU is waited for
+    group: Any = None  # communicates over the network and does not wait for a GPU
 
     @property
     def is_main(self) -> bool:
-        """Whether this is the one that writes and speaks."""
+        """True for the process that writes files and messages."""
         return self.rank == 0
 
     def any(self, *flags: bool) -> list[bool]:
-        """Tell for each flag whether some process has it up."""
+        """Return for each flag True if it is True in any process."""
         if self.size == 1:
             return list(flags)
         import torch
@@ -59,11 +59,11 @@ class Crew:
         return found
 
     def wait(self) -> None:
-        """Go on when all are here."""
+        """Wait until all processes are here."""
         self.any(False)
 
     def by_main(self, work: Callable[[], T]) -> T:
-        """Let the main process do it while the others wait; all get what it returns, or its error."""
+        """Run a function in the main process only; all processes get its result or its error."""
         if self.size == 1:
             return work()
         import torch
@@ -84,7 +84,7 @@ class Crew:
         return done
 
     def main_first(self, work: Callable[[], T]) -> T:
-        """Let all do it, the main process before the others: what it leaves on disk they find."""
+        """Run a function in the main process first, then in the others, which find the files that it wrote."""
         if self.size == 1:
             return work()
         done: list[T] = []
@@ -92,7 +92,7 @@ class Crew:
         return done[0] if done else work()
 
     def whole(self, rows: Tensor) -> Tensor:
-        """Put the rows of all processes together, in order; only this process's own are in its graph."""
+        """Concatenate the rows of all processes in order; only this process's rows carry gradients."""
         if self.size == 1:
             return rows
         import torch
@@ -107,7 +107,7 @@ class Crew:
         return torch.cat(parts)
 
     def sizes(self, count: int) -> list[int]:
-        """Return how many rows each process has."""
+        """Return the number of rows of each process."""
         import torch
 
         found = torch.zeros(self.size, dtype=torch.int64)
@@ -120,17 +120,17 @@ ALONE = Crew()
 
 
 def processes() -> int:
-    """Return how many processes were started together."""
+    """Return the number of processes that were started together."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def speaks() -> bool:
-    """Whether this process is the first of its machine: what goes wrong for all alike is said by it."""
+    """Return True in the first process of a machine, which reports errors that all processes have."""
     return processes() == 1 or os.environ.get("LOCAL_RANK", "0") == "0"
 
 
 def join(device: str | None = None) -> Crew:
-    """Join the processes that were started with this one; alone where there are none."""
+    """Join the processes that were started with this one; return `ALONE` if there are none."""
     return ALONE if processes() == 1 else _join(own_device(device) == "cpu")
 
 
@@ -141,21 +141,21 @@ def _join(cpu: bool) -> Crew:
 
     for variable, name in _SHARDED.items():
         if os.environ.get(variable, "").lower() in ("1", "true"):
-            raise TrainingError(f"every process holds the whole model: launch without {name}")
-    # its functions take the first group there is for their own, and for good, unless they are made before it
+            raise TrainingError(f"every process needs the whole model: launch without {name}")
+    # imported before the group is made: otherwise its functions would use that group for good
     import torch.distributed.nn.functional
 
     PartialState(cpu=cpu)
     if cpu:
-        atexit.register(leave)  # however it ends
+        atexit.register(leave)  # also after an error
     group = torch.distributed.new_group(backend="gloo", timeout=_PATIENCE)
     return Crew(torch.distributed.get_rank(), torch.distributed.get_world_size(), group)
 
 
 def leave() -> None:
-    """Take leave of the others in good order, at the end of a program.
+    """Leave the other processes at the end of a program.
 
-    The threads of the network must not outlive the interpreter: one that lets go of a tensor then aborts the process.
+    The threads of the network must end before the interpreter: a thread that frees a tensor later aborts the process.
     """
     if processes() == 1:
         return
@@ -165,38 +165,40 @@ def leave() -> None:
     _join.cache_clear()
     if torch.distributed.is_initialized():
         PartialState().destroy_process_group()
-    gc.collect()  # a trained model waits in a cycle, and holds the groups
+    gc.collect()  # the trained model is in a reference cycle that keeps the groups
 
 
 def own_device(device: str | None) -> str | None:
-    """Return the device of this process: each of several has a GPU of its own."""
+    """Return the device of this process: each of several processes has its own GPU."""
     if processes() == 1 or device == "cpu":
         return device
     import torch
 
     if device not in (None, "cuda"):
-        raise TrainingError(f"--device {device} does not go with {processes()} processes: give cuda or cpu")
+        raise TrainingError(f"--device {device} cannot be used with {processes()} processes: give cuda or cpu")
     if not torch.cuda.is_available():
         if device == "cuda":
-            raise TrainingError("--device cuda: there is no GPU here that torch can use")
+            raise TrainingError("--device cuda: torch finds no GPU on this machine")
         return "cpu"
     here, there = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), torch.cuda.device_count()
     if here > there:
-        raise TrainingError(f"{here} processes were started for {there} GPUs: start one for each")
+        raise TrainingError(f"{here} processes were started for {there} GPUs: start one for each GPU")
     return f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
 
 
 def check_shares(batch_size: int, size: int) -> None:
-    """Refuse a batch that cannot be shared alike."""
+    """Raise an error if the processes cannot have equal shares of a batch."""
     if batch_size % size:
         fewer, more = batch_size // size * size, (batch_size // size + 1) * size
         good = f"{fewer} or {more}" if fewer else f"{more}"
         raise TrainingError(
-            f"a batch of {batch_size} triplets cannot be shared alike by {size} processes: give --batch-size {good}"
+            f"{size} processes cannot have equal shares of a batch of {batch_size} triplets: give --batch-size {good}"
         )
 
 
 def refuse_several(what: str) -> None:
-    """Refuse what one process alone does."""
+    """Raise an error if several processes were started for work that runs in one."""
     if processes() > 1:
-        raise TrainingError(f"{what} runs in one process, and {processes()} were started: start it without them")
+        raise TrainingError(
+            f"{what} runs in one process, and {processes()} were started: start it without the launcher"
+        )

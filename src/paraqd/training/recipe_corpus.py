@@ -1,10 +1,10 @@
-"""What a training reads: files of augmented pairs, or the corpus of a recipe, made once and kept in the cache."""
+"""Provide the triplets of a bi-encoder's training, from files of pairs or from a corpus made once in the cache."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,18 +14,16 @@ from paraqd.data.mixture import paper_training, paper_validation
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns
 from paraqd.data.triplets import TripletSet, read_triplets
 from paraqd.operators.recipes import load_recipe
+from paraqd.progress import Progress, silent
 from paraqd.scoring.signature import folder_hash
-from paraqd.training.prepare import PreparedPairs, describe_pairs, prepare_pairs, write_questions
+from paraqd.training.augmented_pairs import PreparedPairs, describe_pairs, prepare_pairs, write_questions
 from paraqd.training.settings import TrainingError
 from paraqd.version import __version__
-
-# called with (stage, done, total or None, what else there is to say)
-Progress = Callable[[str, int, int | None, str], None]
 
 
 @dataclass(frozen=True)
 class TrainingPairs:
-    """Triplets to train on and to validate on, and how their pairs were made."""
+    """Triplets for training and validation, and the origin of their pairs."""
 
     triplets: TripletSet
     validation: TripletSet | None
@@ -48,11 +46,12 @@ def read_pairs_for_training(
     data_dir: str | Path | None = None,
     generators: Mapping[str, str] | None = None,
     device: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> TrainingPairs:
-    """Read augmented pairs; without files the recipe's corpus is augmented into the cache first.
+    """Read augmented pairs; without files, make the corpus of a list of operators in the cache first.
 
-    ``seed`` draws the questions, their outputs and the valid text of each triplet.
+    ``recipe`` names the list of operators. ``seed`` draws the questions, the operators' outputs and the valid text of
+    each triplet.
     """
     if files:
         described = [describe_pairs(path) for path in files]
@@ -95,11 +94,11 @@ def recipe_corpus(
     data_dir: str | Path | None = None,
     generators: Mapping[str, str] | None = None,
     device: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> tuple[PreparedPairs, PreparedPairs]:
-    """Augment the training and the validation questions of the data folder, once for the same settings."""
+    """Apply operators to the training and validation questions of the data folder, once for the same settings."""
     if questions < 1:
-        raise TrainingError(f"--questions {questions}: at least one is needed")
+        raise TrainingError(f"--questions {questions}: use at least 1")
     source = find("questions", data_dir)
     with open(source, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -115,7 +114,7 @@ def recipe_corpus(
     folder = cache_dir() / "corpora" / f"{Path(recipe).stem}-{key}"
     folder.mkdir(parents=True, exist_ok=True)
     found = []
-    with alone(folder / ".lock"):  # several processes may want the same corpus: the first makes it
+    with alone(folder / ".lock"):  # if several processes need the same corpus, the first makes it
         for name, size in (("train", questions), ("validation", None)):
             path = folder / f"{name}.jsonl"
             if not path.is_file():
@@ -130,24 +129,18 @@ def recipe_corpus(
                     seed=seed,
                     generators=generators,
                     device=device,
-                    progress=_named(name, progress),
+                    progress=lambda stage, done, total, note="", name=name: progress(
+                        f"{name} pairs: {stage}", done, total, note
+                    ),
                 )
             )
     return found[0], found[1]
 
 
 def generator_facts(generators: Mapping[str, str]) -> dict[str, str]:
-    """Return the models given for operators, each with the hash of its folder where it has one."""
+    """Return the model given for each operator, with the hash of its folder if it has one."""
     found = {}
     for key, model in sorted(generators.items()):
         folder = Path(model).expanduser()
         found[key] = f"{model}@{folder_hash(folder)}" if (folder / "config.json").is_file() else model
     return found
-
-
-def _named(name: str, progress: Progress | None) -> Callable[[str, int, int | None], None]:
-    def tell(stage: str, done: int, total: int | None) -> None:
-        if progress is not None:
-            progress(f"{name} pairs: {stage}", done, total, "")
-
-    return tell

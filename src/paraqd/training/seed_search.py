@@ -1,4 +1,4 @@
-"""The search for a good seed (Thakur et al., 2021): short trainings on a share of the data, judged by validation."""
+"""Search for a good seed (Thakur et al., 2021) with short trainings on a share of the data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from paraqd.data.triplets import subset
 from paraqd.data.writers import replace_json
 from paraqd.generators.encoder import DEFAULT_ENCODER
+from paraqd.progress import Progress, silent
+from paraqd.training.bi_encoder import describe, train_bi_encoder
 from paraqd.training.encoders import encoder_hash
 from paraqd.training.processes import processes
 from paraqd.training.settings import TrainingError, TrainSettings
-from paraqd.training.train import Progress, describe, train
 from paraqd.training.validation import Validation
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ SHARE = 0.2
 
 @dataclass(frozen=True)
 class SeedSearch:
-    """What each seed reached, and the best of them."""
+    """The validation figures of each seed."""
 
     tried: dict[int, Validation]
 
     @property
     def best(self) -> int:
-        """The seed with the largest separation; the first where several have it."""
+        """The seed with the largest separation; the smallest seed if several have it."""
         return max(self.tried, key=lambda seed: (self.tried[seed].separation, -seed))
 
 
@@ -46,18 +47,18 @@ def search_seed(
     seeds: Sequence[int] = SEEDS,
     share: float = SHARE,
     keep: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     **options: Any,
 ) -> SeedSearch:
     """Train once for each seed on a share of the questions and measure each on the validation triplets.
 
-    Every seed sees the same share, so that only the seed differs. Finished seeds stand in ``OUT/seeds.json`` and
-    are not run again; models are thrown away unless ``keep``. ``options`` go to `paraqd.training.train.train`.
+    Every seed sees the same share, so that only the seed differs. Finished seeds are recorded in ``OUT/seeds.json``
+    and not run again. Models are deleted unless ``keep``. ``options`` are passed to `bi_encoder.train_bi_encoder`.
     """
     if not len(validation.triplets):
-        raise TrainingError("the search for a seed needs validation triplets")
+        raise TrainingError("a seed search needs validation triplets")
     if processes() > 1:
-        raise TrainingError("search the seed in one process, then train with the best in several")
+        raise TrainingError("search for the seed in one process, then train with it in several")
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     part = subset(triplets, share, settings.seed)
@@ -82,19 +83,24 @@ def search_seed(
     tried: dict[int, Validation] = {}
     for number, seed in enumerate(seeds, start=1):
 
-        def tell(stage: str, done: int, total: int, remark: str, number: int = number, seed: int = seed) -> None:
-            if progress is not None:
-                progress(f"seed {seed} ({number} of {len(seeds)}): {stage}", done, total, remark)
+        def report(
+            stage: str,
+            done: int,
+            total: int | None,
+            note: str = "",
+            name: str = f"seed {seed} ({number} of {len(seeds)})",
+        ) -> None:
+            progress(f"{name}: {stage}", done, total, note)
 
         if str(seed) not in known:
             model = folder / f"seed-{seed}"
-            done = train(
+            done = train_bi_encoder(
                 part,
                 model,
                 settings=replace(settings, seed=seed),
                 validation=validation,
                 restart=True,
-                progress=tell,
+                progress=report,
                 **options,
             )
             assert done.validation is not None

@@ -150,6 +150,38 @@ class JudgeSettings:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Prior:
+    """The weight of a finding before any pair is seen, and the number of pairs that the prior counts as much as."""
+
+    weight: float
+    pairs: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class FusionSettings:
+    """The settings of the fusion's fit.
+
+    Parameters
+    ----------
+    folds : int
+        The number of folds for the validation figures.
+    prior, reliable_prior : Prior
+        The priors of findings and of reliable findings. A finding too rare to be measured keeps its prior weight.
+    reliable : frozenset of str
+        The features of findings that hardly any valid pair has.
+    judge_penalty : float
+        The penalty on the judge's weight.
+
+    """
+
+    folds: int
+    prior: Prior
+    reliable_prior: Prior
+    reliable: frozenset[str]
+    judge_penalty: float
+
+
 def _check(settings: Any, *conditions: tuple[str, bool, str]) -> None:
     """Raise an error for the first condition (name, is it met, requirement) that is not met."""
     for name, met, requirement in conditions:

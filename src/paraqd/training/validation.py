@@ -1,4 +1,4 @@
-"""How far a model is: triplet accuracy and separation on triplets it was not trained on."""
+"""Measure a bi-encoder on validation triplets: accuracy and separation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Validation:
-    """What validation says: the share of triplets with the valid text nearer, and the mean cosines."""
+    """Validation figures: the share of triplets whose valid text is nearer, and the mean cosines."""
 
     triplets: int
     accuracy: float
@@ -25,7 +25,7 @@ class Validation:
 
     @property
     def separation(self) -> float:
-        """The mean cosine of valid pairs less that of invalid ones (the paper's μs)."""
+        """The mean cosine of valid pairs minus that of invalid pairs (the paper's μs)."""
         return self.mu_pos - self.mu_neg
 
     def to_dict(self) -> dict[str, float]:
@@ -34,14 +34,13 @@ class Validation:
 
 
 def validate(embed: Callable[[Sequence[str]], NDArray[np.float32]], triplets: TripletSet) -> Validation:
-    """Measure a model on triplets; those whose negative would come from a batch are left out.
+    """Measure a model on triplets; triplets without an invalid text of their own are left out.
 
-    Each distinct pair counts once for the means, so that a valid text drawn for several triplets does not weigh
-    more than others.
+    Each distinct pair counts once in the means, even if its valid text was drawn for several triplets.
     """
     own = triplets.triplets[triplets.triplets[:, 2] >= 0]
     if not len(own):
-        raise ValueError("there are no triplets to validate on")
+        raise ValueError("there are no triplets for validation")
     vectors = np.asarray(embed(triplets.texts), dtype=np.float64)
 
     def cosines(pairs: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.scoring.evidence.rules import READER
 from paraqd.scoring.markup import remove_markup
 from paraqd.scoring.normalise_quantities import normalise_quantities
-from paraqd.training.fusion_weights import fit_fusion
+from paraqd.training.fusion_fitting import fit_fusion
 
 
 def found(question, paraphrase):

@@ -1,4 +1,4 @@
-"""Train a bi-encoder on triplets: one call from triplets to a model folder, which a killed run takes up again."""
+"""Train a bi-encoder on triplets and write its model folder; an interrupted training continues."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,10 +16,12 @@ from paraqd.data.locks import locked
 from paraqd.data.writers import replace_json
 from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.generators.runtime import quiet
+from paraqd.progress import Progress, silent
 from paraqd.training.batches import plan_batches, tokenize
 from paraqd.training.encoders import embedder, encoder_hash, load_trainable
-from paraqd.training.model_folder import check_out, read_facts, save_model
+from paraqd.training.model_cards import bi_encoder_card
 from paraqd.training.processes import Crew, check_shares, join, own_device
+from paraqd.training.saving import check_out, read_bi_encoder_facts, save_model_folder
 from paraqd.training.settings import TrainingError, TrainingStopped, TrainSettings, require_training
 from paraqd.training.torch_state import reproducible
 from paraqd.training.trainer import last_checkpoint, run_trainer
@@ -28,13 +30,10 @@ from paraqd.training.validation import Validation, validate
 if TYPE_CHECKING:
     from paraqd.data.triplets import TripletSet
 
-# called with (stage, done, total, what else there is to say)
-Progress = Callable[[str, int, int, str], None]
-
 
 @dataclass(frozen=True)
 class Trained:
-    """A finished training: its folder, what is written in it, and whether it had been finished before."""
+    """A finished training: its folder, its facts, and True in ``reused`` if it was finished before."""
 
     folder: Path
     facts: dict[str, Any]
@@ -42,14 +41,14 @@ class Trained:
 
     @property
     def validation(self) -> Validation | None:
-        """The figures of the last epoch."""
+        """The validation figures after the last epoch."""
         found = self.facts.get("validation")
         return None if not found else Validation(**{k: v for k, v in found.items() if k != "separation"})
 
 
 @dataclass
 class _History:
-    """Validation after each epoch, kept beside the checkpoints so that a resumed run has all of it."""
+    """The validation figures of each epoch, stored beside the checkpoints for a resumed run."""
 
     path: Path
     epochs: dict[int, dict[str, float]] = field(default_factory=dict)
@@ -63,7 +62,7 @@ class _History:
         replace_json(self.path, self.epochs)
 
 
-def train(
+def train_bi_encoder(
     triplets: TripletSet,
     out: str | Path,
     *,
@@ -79,36 +78,36 @@ def train(
     checkpoint_seconds: float = 60.0,
     overwrite: bool = False,
     restart: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Trained:
     """Train an encoder on triplets and write the model folder.
 
-    Called again with the same arguments after a kill, it goes on where it was and ends with the same weights (on
-    the same machine); a folder that was finished with the same arguments is returned as it is.
+    After a kill, a call with the same arguments continues and ends with the same weights (on the same machine). A
+    folder that was finished with the same arguments is returned as it is.
 
-    Started in several processes by ``accelerate launch`` or ``torchrun``, they share every batch: what one process
-    would reach, but for dropout, which each has for itself. The main process alone writes.
+    Several processes, started by ``accelerate launch`` or ``torchrun``, share every batch. They reach what one process
+    would, except that each draws its own dropout. Only the main process writes.
 
     Parameters
     ----------
     triplets : TripletSet
-        What to train on (`paraqd.data.triplets.make_triplets`).
+        The training data (`paraqd.data.triplets.make_triplets`).
     out : str or Path
-        The model folder. Checkpoints stand beside it, in ``OUT.checkpoints``, until it is finished.
+        The model folder. Checkpoints are kept beside it, in ``OUT.checkpoints``, until it is finished.
     settings : TrainSettings, optional
-        The paper's unless given.
+        By default the paper's settings.
     encoder : str
-        A packaged name, a folder, or a hub's name.
+        A packaged name, a folder, or a name on the model hub.
     layers : int, optional
-        Keep only the first layers of the encoder, for a quick run.
+        The number of first layers to keep, for a quick run.
     validation : TripletSet, optional
-        Triplets of other questions, measured after each epoch.
+        Triplets of other questions, for figures after each epoch.
     checkpoint_seconds : float
-        How much work a kill may cost.
+        The time between two checkpoints.
     overwrite : bool
-        Replace a folder that holds another model.
+        Replace another model in the folder.
     restart : bool
-        Throw away an unfinished training with other settings.
+        Discard an unfinished training with other settings.
 
     """
     require_training()
@@ -116,11 +115,11 @@ def train(
     crew = join(device)
     check_shares(settings.batch_size, crew.size)
     device = own_device(device)
-    tell: Progress = progress if progress and crew.is_main else (lambda stage, done, total, remark: None)
+    report = progress if crew.is_main else silent
     if not len(triplets.triplets):
         raise TrainingError("there are no triplets to train on: no question has both a valid and an invalid output")
     folder = Path(out)
-    crew.by_main(lambda: check_out(folder, overwrite=overwrite))
+    crew.by_main(lambda: check_out(folder))
     facts = {
         "name": folder.name,
         "kind": "bi-encoder",
@@ -143,9 +142,9 @@ def train(
         crew.by_main(lambda: stack.enter_context(_held(work_dir)))
         model = load_trainable(encoder, layers=layers, device=device)
         crew.by_main(lambda: _begin(work_dir, facts, crew.size, restart=restart))
-        tell("tokenising", 0, len(triplets.texts), "")
+        report("tokenising", 0, len(triplets.texts))
         limit = min(settings.max_length or model.max_seq_length, model.max_seq_length)
-        model.max_seq_length = limit  # validation and whoever loads the model read as much as training does
+        model.max_seq_length = limit  # validation and users of the model read as much as training does
         tokens = tokenize(triplets.texts, model.tokenizer, max_length=limit)
         plan = plan_batches(
             triplets,
@@ -170,10 +169,8 @@ def train(
             if not math.isnan(loss):
                 losses.append(loss)
             last = history.epochs.get(max(history.epochs, default=0))
-            remark = ("" if math.isnan(loss) else f"loss {loss:.3f}") + (
-                f", separation {last['separation']:.3f}" if last else ""
-            )
-            tell("training", step, steps, remark)
+            separation = f", separation {last['separation']:.3f}" if last else ""
+            report("training", step, steps, "" if math.isnan(loss) else f"loss {loss:.3f}{separation}")
 
         run_trainer(
             model,
@@ -206,15 +203,19 @@ def train(
 
 
 def _write(model: Any, folder: Path, facts: dict[str, Any], work_dir: Path) -> dict[str, Any]:
-    """Write the model folder, throw away the checkpoints, and return what the folder says."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    save_model(model, folder, facts)
+    """Write the model folder, delete the checkpoints, and return the facts of ``paraqd.json``."""
+    save_model_folder(
+        folder,
+        facts,
+        card=bi_encoder_card(facts),
+        write_weights=lambda place: model.save_pretrained(str(place), create_model_card=False, safe_serialization=True),
+    )
     shutil.rmtree(work_dir, ignore_errors=True)
-    return read_facts(folder)
+    return read_bi_encoder_facts(folder)
 
 
 def _check_same(model: Any, crew: Crew) -> None:
-    """Assert that all processes hold the same weights, to the bit."""
+    """Raise an error unless all processes have the same weights, bit for bit."""
     if crew.size == 1:
         return
     digest = hashlib.sha256()
@@ -222,25 +223,27 @@ def _check_same(model: Any, crew: Crew) -> None:
         digest.update(name.encode() + value.detach().cpu().contiguous().view(-1).numpy().tobytes())
     if len(set(crew.everyone(digest.hexdigest()))) > 1:
         raise TrainingError(
-            "the processes ended with different weights, which must not be: no model was written; "
-            "look whether a GPU is faulty, or train in one process"
+            "the processes ended with different weights, so no model was written: check the GPUs, or train in one "
+            "process"
         )
 
 
 def _overlap(triplets: TripletSet, validation: TripletSet) -> int:
-    """Count the validation questions that were trained on, too."""
+    """Count the validation questions that are also training questions."""
     trained = {triplets.texts[i] for i in set(triplets.triplets[:, 0].tolist())}
     return sum(validation.texts[i] in trained for i in set(validation.triplets[:, 0].tolist()))
 
 
 @contextmanager
 def _held(work_dir: Path) -> Iterator[None]:
-    """Refuse to train into a folder that another process is training into."""
+    """Raise an error if another process is training into the same folder."""
     work_dir.parent.mkdir(parents=True, exist_ok=True)
     path = work_dir.with_name(f".{work_dir.name}.lock")
     with open(path, "wb") as file:
         if not locked(file):
-            raise TrainingError(f"another process is training into {work_dir.stem} just now")
+            raise TrainingError(
+                f"another process is training into {work_dir.stem} now: wait for it, or choose another --out"
+            )
         try:
             yield
         finally:
@@ -248,7 +251,7 @@ def _held(work_dir: Path) -> Iterator[None]:
 
 
 def describe(triplets: TripletSet) -> dict[str, Any]:
-    """Return how much there is and a hash of all of it."""
+    """Return the numbers of triplets and questions, and a hash of the data."""
     digest = hashlib.sha256()
     for text in triplets.texts:
         digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
@@ -259,24 +262,24 @@ def describe(triplets: TripletSet) -> dict[str, Any]:
 
 
 def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[str, Any] | None:
-    """Return what the folder says if it holds this very training; refuse to replace another unasked."""
+    """Return the facts if the folder has the result of this very training; refuse to replace another one."""
     if not folder.exists() or not any(folder.iterdir()):
         return None
     there: dict[str, Any] = {}
     try:
-        there = read_facts(folder)
+        there = read_bi_encoder_facts(folder)
     except TrainingError:
         if not overwrite:
             raise
     if there and all(there.get(key) == json.loads(json.dumps(value)) for key, value in facts.items()):
         return there
     if not overwrite:
-        raise TrainingError(f"{folder} holds a model of another training: choose another --out, or --overwrite")
+        raise TrainingError(f"{folder} has a model of another training: choose another --out, or give --overwrite")
     return None
 
 
 def _begin(work_dir: Path, facts: dict[str, Any], processes: int, *, restart: bool) -> None:
-    """Keep the checkpoints of this very training; those of another are thrown away only if asked."""
+    """Keep the checkpoints of this very training; discard those of another one only with ``restart``."""
     manifest = work_dir / "training.json"
     wanted = json.loads(json.dumps({**facts, **({"processes": processes} if processes > 1 else {})}))
     there = json.loads(manifest.read_text("utf-8")) if manifest.is_file() else None
@@ -286,11 +289,11 @@ def _begin(work_dir: Path, facts: dict[str, Any], processes: int, *, restart: bo
         begun = (there or {}).pop("processes", 1)
         if there == json.loads(json.dumps(facts)):
             raise TrainingError(
-                f"{work_dir} holds a training that was begun in {begun} {'process' if begun == 1 else 'processes'}: "
-                "go on in as many, or give --restart"
+                f"{work_dir} has a training that was started in {begun} {'process' if begun == 1 else 'processes'}: "
+                "use as many, or give --restart"
             )
         raise TrainingError(
-            f"{work_dir} holds an unfinished training with other settings: finish it with those, or give --restart"
+            f"{work_dir} has an unfinished training with other settings: finish it with those, or give --restart"
         )
     shutil.rmtree(work_dir, ignore_errors=True)
     replace_json(manifest, wanted)
@@ -302,4 +305,4 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in ("torch", "transformers", "sentence-transformers", "accelerate")}
 
 
-__all__ = ["Trained", "TrainingStopped", "train"]
+__all__ = ["Trained", "TrainingStopped", "train_bi_encoder"]

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 from paraqd.runs.parts import parts_folder
-from paraqd.training.prepare import is_complete, prepare_pairs
+from paraqd.training.augmented_pairs import is_complete, prepare_pairs
 from paraqd.training.recipe_corpus import recipe_corpus
 
 

@@ -16,10 +16,10 @@ pytest.importorskip("sentence_transformers")
 
 from sentence_transformers import SentenceTransformer
 
+from paraqd.training.bi_encoder import train_bi_encoder
 from paraqd.training.encoders import embedder, load_trainable
 from paraqd.training.seed_search import search_seed
 from paraqd.training.settings import TrainingError, TrainSettings
-from paraqd.training.train import train
 from paraqd.training.trainer import last_checkpoint
 from paraqd.training.validation import validate
 
@@ -43,7 +43,9 @@ def same(a, b):
 @pytest.fixture(scope="module")
 def trained(triplets, validation, tmp_path_factory):
     out = tmp_path_factory.mktemp("trained") / "model"
-    return train(triplets, out, settings=settings(), validation=validation, recipe="paper", stand_ins=["f1"], **QUICK)
+    return train_bi_encoder(
+        triplets, out, settings=settings(), validation=validation, recipe="paper", stand_ins=["f1"], **QUICK
+    )
 
 
 def test_a_few_steps_raise_the_separation(trained, validation):
@@ -59,12 +61,12 @@ def test_a_few_steps_raise_the_separation(trained, validation):
 @pytest.mark.parametrize("given", [{"loss": "mnrl"}, {"distance": "euclidean"}])
 def test_the_other_losses_raise_it_too(given, triplets, validation, tmp_path):
     before = validate(embedder(load_trainable(layers=2, device="cpu")), validation)
-    done = train(triplets, tmp_path / "m", settings=settings(**given), validation=validation, **QUICK)
+    done = train_bi_encoder(triplets, tmp_path / "m", settings=settings(**given), validation=validation, **QUICK)
     assert done.validation.separation > before.separation + 0.02
 
 
 def test_the_baselines_train_with_negatives_from_the_batch(in_batch_triplets, validation, tmp_path):
-    done = train(in_batch_triplets, tmp_path / "m", settings=settings(), validation=validation, **QUICK)
+    done = train_bi_encoder(in_batch_triplets, tmp_path / "m", settings=settings(), validation=validation, **QUICK)
     assert done.facts["data"]["triplets"] == len(in_batch_triplets.triplets)
     assert not same(weights(done.folder), weights_of_start(tmp_path))
 
@@ -75,21 +77,21 @@ def weights_of_start(tmp_path):
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(trained, triplets, validation, tmp_path):
-    again = train(triplets, tmp_path / "again", settings=settings(), validation=validation, **QUICK)
+    again = train_bi_encoder(triplets, tmp_path / "again", settings=settings(), validation=validation, **QUICK)
     assert same(weights(trained.folder), weights(again.folder))
-    other = train(triplets, tmp_path / "other", settings=settings(seed=6), **QUICK)
+    other = train_bi_encoder(triplets, tmp_path / "other", settings=settings(seed=6), **QUICK)
     assert not same(weights(trained.folder), weights(other.folder))
 
 
 def test_a_finished_folder_is_not_trained_again_and_another_is_not_replaced(trained, triplets, validation):
     before = (trained.folder / "model.safetensors").stat().st_mtime_ns
-    kept = train(
+    kept = train_bi_encoder(
         triplets, trained.folder, settings=settings(), validation=validation, recipe="paper", stand_ins=["f1"], **QUICK
     )
     assert kept.reused
     assert (trained.folder / "model.safetensors").stat().st_mtime_ns == before
-    with pytest.raises(TrainingError, match=r"holds a model of another training.*--overwrite"):
-        train(triplets, trained.folder, settings=settings(epochs=1), **QUICK)
+    with pytest.raises(TrainingError, match=r"has a model of another training.*--overwrite"):
+        train_bi_encoder(triplets, trained.folder, settings=settings(epochs=1), **QUICK)
 
 
 def test_a_model_is_trained_again_where_its_encoder_has_changed(tiny_encoder, triplets, tmp_path):
@@ -100,17 +102,17 @@ def test_a_model_is_trained_again_where_its_encoder_has_changed(tiny_encoder, tr
     folder = tmp_path / "encoder"
     shutil.copytree(tiny_encoder, folder)
     options = {"settings": settings(epochs=1), "encoder": str(folder), "device": "cpu"}
-    first = train(triplets, tmp_path / "m", **options)
-    assert train(triplets, tmp_path / "m", **options).reused
+    first = train_bi_encoder(triplets, tmp_path / "m", **options)
+    assert train_bi_encoder(triplets, tmp_path / "m", **options).reused
     held = load_file(folder / "model.safetensors")
     save_file({key: value * 1.1 for key, value in held.items()}, folder / "model.safetensors", {"format": "pt"})
-    second = train(triplets, tmp_path / "m", overwrite=True, **options)
+    second = train_bi_encoder(triplets, tmp_path / "m", overwrite=True, **options)
     assert not second.reused
     assert first.facts["encoder_hash"] != second.facts["encoder_hash"]
 
 
 def test_questions_that_were_trained_on_are_counted_in_validation(triplets, tiny_encoder, tmp_path):
-    done = train(
+    done = train_bi_encoder(
         triplets,
         tmp_path / "m",
         settings=settings(epochs=1),
@@ -129,9 +131,9 @@ def test_an_unfinished_training_with_other_settings_is_not_thrown_away_unasked(t
     (tmp_path / "m.checkpoints" / "training.json").write_text("{}")
     options = {"settings": settings(epochs=1), "encoder": str(tiny_encoder), "device": "cpu"}
     with pytest.raises(TrainingError, match=r"unfinished training with other settings: .* --restart"):
-        train(triplets, tmp_path / "m", **options)
+        train_bi_encoder(triplets, tmp_path / "m", **options)
     assert left.is_dir()
-    assert train(triplets, tmp_path / "m", restart=True, **options).facts["loss"] > 0
+    assert train_bi_encoder(triplets, tmp_path / "m", restart=True, **options).facts["loss"] > 0
 
 
 def test_the_folder_says_what_it_is(trained, triplets):
@@ -153,14 +155,15 @@ sys.path.insert(0, {tests!r})
 from conftest import question_rows
 from paraqd.data.triplets import make_triplets
 from paraqd.training.settings import TrainSettings
-from paraqd.training.train import train
+from paraqd.training.bi_encoder import train_bi_encoder
 from paraqd.training.trainer import last_checkpoint
 triplets = make_triplets(question_rows(), seed=1)
 settings = TrainSettings(epochs=60, batch_size=4, learning_rate=1e-4, seed=5)
 def progress(stage, done, total, remark):
     print(stage, done, total, remark, flush=True)
 out, encoder = sys.argv[1:]
-train(triplets, out, settings=settings, encoder=encoder, device="cpu", checkpoint_seconds=0.2, progress=progress)
+options = {"encoder": encoder, "device": "cpu", "checkpoint_seconds": 0.2, "progress": progress}
+train_bi_encoder(triplets, out, settings=settings, **options)
 """
 
 
@@ -264,4 +267,4 @@ def test_a_broken_folder_is_named(name, content, message, trained, triplets, tmp
     shutil.copytree(trained.folder, folder)
     broken(folder, name, content)
     with pytest.raises(TrainingError, match=message):
-        train(triplets, folder, settings=settings(), **QUICK)
+        train_bi_encoder(triplets, folder, settings=settings(), **QUICK)

@@ -1,26 +1,24 @@
-"""From questions to labelled pairs for training: augmented once, kept, and taken up again after a kill."""
+"""Apply operators to questions and store the labelled pairs; an interrupted run continues."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from paraqd.data.tables import replacing
 from paraqd.generators.encoder import DEFAULT_ENCODER
+from paraqd.progress import Progress, silent
 from paraqd.runs.augment import AugmentInterrupted, augment
 from paraqd.runs.outputs import read_metadata
 from paraqd.runs.parts import Parts, parts_folder
 
-# called with (stage, done, total or None)
-Progress = Callable[[str, int, int | None], None]
-
 
 @dataclass(frozen=True)
 class PreparedPairs:
-    """A file of labelled pairs, and how they were made."""
+    """A file of labelled pairs and its origin: the recipe, stand-ins for models, and operators left out."""
 
     path: Path
     recipe: str
@@ -30,7 +28,7 @@ class PreparedPairs:
 
 
 def describe_pairs(path: str | Path) -> PreparedPairs:
-    """Read what made a file of augmented pairs; nothing is known of a file from elsewhere."""
+    """Read the origin of a file of augmented pairs; it is unknown for files that paraqd did not write."""
     facts = read_metadata(path)
     stand_ins = tuple(f"{name} ({model})" for name, model in facts.get("stand_ins", {}).items())
     return PreparedPairs(
@@ -38,8 +36,8 @@ def describe_pairs(path: str | Path) -> PreparedPairs:
     )
 
 
-def write_questions(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Write questions as JSONL, whole or not at all."""
+def write_questions(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Write questions as JSON Lines, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         lines = (json.dumps({"id": str(row["id"]), "question": str(row["question"])}) for row in rows)
@@ -50,7 +48,8 @@ def prepare_pairs(
     questions: Path,
     out: Path,
     *,
-    recipe: str,
+    recipe: str = "",
+    operators: Sequence[str] | None = None,
     seed: int = 3407,
     stand_ins: bool = True,
     skip: Sequence[str] = (),
@@ -59,18 +58,19 @@ def prepare_pairs(
     entities: str = "light",
     device: str | None = None,
     workers: int = 1,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> PreparedPairs:
-    """Augment questions with a recipe, unless the pairs are there already.
+    """Apply the operators of a recipe, or those given, to questions unless the pairs are already there.
 
-    An operator whose model cannot be had is left out and named in the result.
+    An operator whose model is not available is left out and named in the result.
     """
     if not is_complete(out):
         try:
             augment(
                 questions,
                 out,
-                recipe=recipe,
+                recipe=recipe or "extended",
+                operators=operators,
                 seed=seed,
                 stand_ins=stand_ins,
                 skip=skip,
@@ -88,6 +88,6 @@ def prepare_pairs(
 
 
 def is_complete(out: Path) -> bool:
-    """Tell whether a file of pairs is there whole, and no run is about to make it anew."""
-    begun = Parts(parts_folder(out)).begun  # an output of a run that was broken off may be older than its parts
+    """Return True if a file of pairs is complete and no run is about to replace it."""
+    begun = Parts(parts_folder(out)).begun  # the output may be older than the parts of an interrupted run
     return out.is_file() and not begun and bool(read_metadata(out).get("complete"))

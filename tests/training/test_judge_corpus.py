@@ -16,7 +16,8 @@ from paraqd.data.faulty_pairs import (
     read_faults,
     written_faults,
 )
-from paraqd.training.composed_pairs import extended_corpus
+from paraqd.training.judge_corpus import make_judge_pairs
+from paraqd.training.recipes import load_judge_recipe
 
 OPERATORS = ("NumToWords", "NumberChange", "LastSentenceDeletion", "ClumsyGrammar")
 TWIN = next(number for number in range(40) if written_split(f"mathqa-{number:05d}") == "train")
@@ -77,31 +78,42 @@ def data(tmp_path_factory):
     return folder
 
 
+def recipe(**overrides):
+    values = {
+        "data.operators": OPERATORS,
+        "data.train": {"written": {}, "composed": {}, "rules": {}},
+        "data.validation": {"written": {}, "composed": {}},
+    }
+    return load_judge_recipe("default", values | {f"data.{name}": value for name, value in overrides.items()}).data
+
+
 @pytest.fixture(scope="module")
 def corpus(data, tmp_path_factory):
-    return extended_corpus(tmp_path_factory.mktemp("corpus"), data_dir=data, operators=OPERATORS)
+    folder = tmp_path_factory.mktemp("corpus")
+    return folder, make_judge_pairs(folder, recipe(), data_dir=data)
 
 
 def test_no_question_is_trained_on_that_is_kept_back(corpus):
-    for part, files in (("train", corpus.train), ("validation", corpus.validation)):
+    _, made = corpus
+    for part, files in (("train", made.train), ("validation", made.validation)):
         for name in ("written", "composed"):
             found = {written_split(pair.id.partition("|")[0]) for pair in read_faults(files[name])}
             assert found == {part}
-    assert {pair.id for pair in read_faults(corpus.train["rules"])} == {f"gsm8k-{n}" for n in range(6)}
+    assert {pair.id for pair in read_faults(made.train["rules"])} == {f"gsm8k-{n}" for n in range(6)}
 
 
 def test_a_near_twin_of_a_question_kept_back_is_not_trained_on(corpus):
     for name in ("written", "composed"):
-        assert not any(pair.id.startswith(f"mathqa-{TWIN:05d}") for pair in read_faults(corpus.train[name]))
+        assert not any(pair.id.startswith(f"mathqa-{TWIN:05d}") for pair in read_faults(corpus[1].train[name]))
 
 
 def test_a_folder_made_with_other_settings_is_refused(corpus, data):
-    with pytest.raises(DatasetError, match="other operators and seed"):
-        extended_corpus(corpus.folder, data_dir=data, operators=OPERATORS[:2], seed=8)
+    with pytest.raises(DatasetError, match="other values of operators and seed"):
+        make_judge_pairs(corpus[0], recipe(operators=OPERATORS[:2], seed=8), data_dir=data)
 
 
 def test_operators_are_composed_on_rewrites_and_stand_beside_the_question(corpus):
-    pairs = list(read_faults(corpus.train["composed"]))
+    pairs = list(read_faults(corpus[1].train["composed"]))
     assert {pair.label for pair in pairs} == {0, 1}
     for pair in pairs:
         assert pair.question.startswith("Tom has")
@@ -113,9 +125,9 @@ def test_operators_are_composed_on_rewrites_and_stand_beside_the_question(corpus
 
 
 def test_a_second_call_makes_nothing_again(corpus, data):
-    before = {path: path.stat().st_mtime_ns for path in corpus.folder.glob("*.gz")}
-    extended_corpus(corpus.folder, data_dir=data, operators=OPERATORS)
-    assert before == {path: path.stat().st_mtime_ns for path in corpus.folder.glob("*.gz")}
+    before = {path: path.stat().st_mtime_ns for path in corpus[0].glob("*.gz")}
+    make_judge_pairs(corpus[0], recipe(), data_dir=data)
+    assert before == {path: path.stat().st_mtime_ns for path in corpus[0].glob("*.gz")}
 
 
 def test_written_pairs_know_where_their_fault_is():

@@ -1,0 +1,213 @@
+"""Fit the fusion: a logistic regression in which findings can only speak against a paraphrase."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.data.faulty_pairs import FaultyPair
+from paraqd.evaluation.calibration import calibrate
+from paraqd.evaluation.intervals import bootstrap
+from paraqd.scoring.evidence.rules import READER
+from paraqd.scoring.fusion import Fusion
+from paraqd.scoring.pair_preparation import prepare_pair
+from paraqd.scoring.verdict import THRESHOLD, probability_of
+from paraqd.training.recipes import load_judge_recipe
+from paraqd.training.settings import FusionSettings
+
+METRICS = ("macro_f1", "auc", "separation")  # measured with intervals
+
+
+def fit_fusion(
+    features: Sequence[Sequence[str]],
+    labels: Sequence[int],
+    *,
+    model: Sequence[float] | None = None,
+    weights: Sequence[float] | None = None,
+    settings: FusionSettings | None = None,
+) -> Fusion:
+    """Fit a fusion to labelled pairs; both labels count alike in all.
+
+    Parameters
+    ----------
+    features : sequence of sequence of str
+        The features of each pair's findings.
+    labels : sequence of int
+        1 valid, 0 invalid.
+    model : sequence of float, optional
+        The judge's log-odds.
+    weights : sequence of float, optional
+        The weight of each pair, before the labels are balanced.
+    settings : FusionSettings, optional
+        The priors; by default those of the recipe ``default``.
+
+    Examples
+    --------
+    >>> fusion = fit_fusion([[], [], ["number_lost"], []], [1, 1, 0, 0])
+    >>> fusion.score([]) > 0.5 > fusion.score(["number_lost"])
+    True
+
+    """
+    settings = settings or load_judge_recipe("default").fusion
+    names = sorted({name for row in features for name in row} | settings.reliable)
+    table = _table(features, names)
+    logits = np.zeros(len(labels)) if model is None else np.asarray(model, dtype=np.float64)
+    inputs = np.column_stack([table, logits])
+    target = np.asarray(labels, dtype=np.float64)
+    share = np.ones(len(target)) if weights is None else np.asarray(weights, dtype=np.float64)
+    for label in (0, 1):
+        share[target == label] /= max(share[target == label].sum(), 1e-12) * 2
+    solved = _solve(inputs, target, share, names, settings)
+    found = {name: float(min(weight, 0.0)) for name, weight in zip(names, solved[:-2], strict=True)}
+    return Fusion(float(solved[-1]), found, float(max(solved[-2], 0.0)) if model is not None else 0.0)
+
+
+def fit_and_measure(
+    sets: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]], settings: FusionSettings
+) -> dict[str, Any]:
+    """Fit the fusion to validation pairs, and measure it on folds that it was not fitted to.
+
+    ``sets`` holds the pairs of each set and the judge's log-odds. Pairs of two rewrites do not take part, only pairs of
+    a question and its rewrite. Return the facts ``fusion`` and ``validation`` of the model folder.
+    """
+    pairs, odds, names = [], [], []
+    for name, (rows, scores) in sets.items():
+        for pair, score in zip(rows, scores, strict=True):
+            if not pair.source.startswith("across") and not pair.source.endswith("across"):
+                pairs.append(pair)
+                odds.append(float(score))
+                names.append(name)
+    labels = [pair.label for pair in pairs]
+    prepared = (prepare_pair(pair.question, pair.paraphrase) for pair in pairs)
+    features = [
+        [finding.feature for finding in READER.findings(each.question, each.paraphrase, each.matching)]
+        for each in prepared
+    ]
+    questions = [pair.id.partition("|")[0] for pair in pairs]
+    sizes = Counter(names)
+    shares = [1 / sizes[name] for name in names]  # every set counts alike
+    measured = _held_out_scores(features, labels, odds, shares, questions, settings)
+    fusion = fit_fusion(features, labels, model=odds, weights=shares, settings=settings)
+    weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}
+    fusion = Fusion(round(fusion.bias, 4), weights, round(fusion.model_weight, 4))  # with the digits that are stored
+    fusion = replace(fusion, ceiling=_ceiling(fusion, features, odds))
+    decided = [each for each, found in zip(odds, features, strict=True) if fusion.decided(found, THRESHOLD)]
+    validation = {}
+    for name in sets:
+        mine = [i for i, each in enumerate(names) if each == name]
+        validation[name] = _figures([labels[i] for i in mine], measured[mine], [questions[i] for i in mine])
+    return {
+        "fusion": {
+            "bias": fusion.bias,
+            "weights": weights,
+            "model_weight": fusion.model_weight,
+            "ceiling": round(fusion.ceiling, 4),
+            "presumed": round(float(np.mean(decided)), 4) if decided else 0.0,
+        },
+        "validation": validation,
+    }
+
+
+def _held_out_scores(
+    features: Sequence[Sequence[str]],
+    labels: Sequence[int],
+    odds: Sequence[float],
+    shares: Sequence[float],
+    questions: Sequence[str],
+    settings: FusionSettings,
+) -> NDArray[np.float64]:
+    """Score each pair with a fusion fitted to the other folds."""
+    # a hash of another text than the one that chose the validation questions: theirs all agree
+    folds = [hashlib.sha256(f"fold|{name}".encode()).digest()[0] % settings.folds for name in questions]
+    scores = np.zeros(len(labels))
+    for fold in range(settings.folds):
+        rest = [i for i, each in enumerate(folds) if each != fold]
+        fitted = fit_fusion(
+            [features[i] for i in rest],
+            [labels[i] for i in rest],
+            model=[odds[i] for i in rest],
+            weights=[shares[i] for i in rest],
+            settings=settings,
+        )
+        for i, each in enumerate(folds):
+            if each == fold:
+                scores[i] = fitted.score(features[i], odds[i])
+    return scores
+
+
+def _figures(labels: Sequence[int], scores: NDArray[np.float64], questions: Sequence[str]) -> dict[str, Any]:
+    found = bootstrap(labels, scores, groups=questions).estimates  # the pairs of a question are drawn together
+    fit = calibrate(labels, scores)
+    return {
+        "pairs": len(labels),
+        **{metric: round(found[metric].value, 4) for metric in METRICS},
+        "intervals": {m: [round(found[m].low, 4), round(found[m].high, 4)] for m in METRICS},
+        "brier": round(fit.brier, 4),
+        "ece": round(fit.ece_width, 4),
+    }
+
+
+def _ceiling(fusion: Fusion, features: Sequence[Sequence[str]], odds: Sequence[float]) -> float:
+    """Return the lowest ceiling at which skipping the judge changes none of these verdicts.
+
+    The judge is skipped if it could not make a pair valid even with log-odds of the ceiling. Its log-odds are lower for
+    pairs with findings than for others, so its highest log-odds would be too cautious a ceiling.
+    """
+    if not fusion.model_weight:
+        return max(odds)
+    share = probability_of(THRESHOLD)
+    needed = math.log(share / (1 - share))
+    # for each pair that is scored as valid, the highest ceiling with which it would be skipped
+    lost = [
+        (needed - fusion.log_odds(found)) / fusion.model_weight
+        for found, each in zip(features, odds, strict=True)
+        if fusion.log_odds(found, each) > needed
+    ]
+    return min(max(odds), max(lost) + 1e-3) if lost else max(odds)
+
+
+def _table(features: Sequence[Sequence[str]], names: Sequence[str]) -> NDArray[np.float64]:
+    """Return a column for each feature, counted as `Fusion` counts it."""
+    place = {name: number for number, name in enumerate(names)}
+    table = np.zeros((len(features), len(names)))
+    alone = Fusion(0.0, dict.fromkeys(names, -1.0))
+    for row, found in enumerate(features):
+        for name, count in Counter(found).items():
+            table[row, place[name]] = -alone.log_odds([name] * count)
+    return table
+
+
+def _solve(
+    inputs: NDArray[np.float64],
+    target: NDArray[np.float64],
+    share: NDArray[np.float64],
+    names: Sequence[str],
+    settings: FusionSettings,
+) -> NDArray[np.float64]:
+    """Return the weights of the columns of ``inputs`` and the bias."""
+    from scipy.optimize import minimize
+
+    priors = [settings.reliable_prior if name in settings.reliable else settings.prior for name in names]
+    prior = np.array([*(each.weight for each in priors), 0.0])
+    penalty = np.array([*(each.pairs for each in priors), settings.judge_penalty]) / max(len(target), 1)
+
+    def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        odds = inputs @ parameters[:-1] + parameters[-1]
+        away = parameters[:-1] - prior
+        value = share @ (np.logaddexp(0, odds) - target * odds) + penalty @ away**2
+        slope = share * (1 / (1 + np.exp(-odds)) - target)
+        gradient = np.append(inputs.T @ slope + 2 * penalty * away, slope.sum())
+        return float(value), gradient
+
+    bounds = [(None, 0.0)] * len(names) + [(0.0, None), (None, None)]
+    solved: NDArray[np.float64] = minimize(
+        loss, np.zeros(inputs.shape[1] + 1), jac=True, bounds=bounds, method="L-BFGS-B"
+    ).x
+    return solved

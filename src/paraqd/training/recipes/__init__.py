@@ -1,0 +1,213 @@
+"""Read training recipes: the TOML files beside this module, or a file of your own.
+
+A recipe declares everything that decides the weights of a model: data, settings, seeds, teachers, fusion. A recipe with
+``model = "judge"`` trains a scorer such as the default one, and ``model = "bi-encoder"`` trains the paper's model.
+"""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from paraqd.operators.recipes import recipe_names as operator_recipe_names
+from paraqd.training.settings import FusionSettings, JudgeSettings, Prior, TrainingError, TrainSettings
+from paraqd.training.teachers import Teacher
+
+_FOLDER = Path(__file__).parent
+_JUDGE, _BI_ENCODER = "judge", "bi-encoder"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSet:
+    """A set of pairs: the weight of each pair in the loss, and the largest number of pairs."""
+
+    weight: float = 1.0
+    most: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorRecipe:
+    """The generator that writes the set ``fluent``, and how to train it."""
+
+    kind: str
+    scale: str
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeData:
+    """The pairs of a judge's training."""
+
+    seed: int
+    questions: int
+    held_out: tuple[str, ...]
+    operators: tuple[str, ...]
+    train: Mapping[str, PairSet]
+    validation: Mapping[str, PairSet]
+    generator: GeneratorRecipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeRecipe:
+    """A recipe for a scorer with a learned judge."""
+
+    name: str
+    description: str
+    encoder: str
+    start: str
+    data: JudgeData
+    stages: tuple[JudgeSettings, ...]
+    teachers: tuple[Teacher, ...]
+    fusion: FusionSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiEncoderRecipe:
+    """A recipe for the paper's bi-encoder; ``operators`` names a list of operators."""
+
+    name: str
+    description: str
+    encoder: str
+    operators: str
+    questions: int
+    data_seed: int
+    settings: TrainSettings
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the recipes that come with the package.
+
+    >>> recipe_names()
+    ['default', 'paper']
+    """
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+
+
+def load_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> JudgeRecipe | BiEncoderRecipe:
+    """Load a recipe by name or from a TOML file.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A recipe's name or file. The name or the file of a list of operators stands for the recipe ``paper`` with
+        these operators.
+    overrides : mapping, optional
+        Values that replace those of the file, by their path in it, such as ``{"data.questions": 100}``. The path
+        ``judge.stages.epochs`` reaches every stage.
+
+    Examples
+    --------
+    >>> load_recipe("default").stages[-1].epochs
+    24
+    >>> load_recipe("default", {"judge.stages.epochs": 1}).stages[-1].epochs
+    1
+    >>> load_recipe("uda").operators
+    'uda'
+
+    """
+    name = str(name_or_path)
+    table = copy.deepcopy(_read(name))
+    for path, value in (overrides or {}).items():
+        _override(table, path, value, name)
+    try:
+        recipe = _judge_recipe(table) if table.pop("model") == _JUDGE else _bi_encoder_recipe(table)
+    except KeyError as error:
+        raise TrainingError(f"the recipe {name} has no value for {error}") from None
+    except TypeError as error:
+        raise TrainingError(f"the recipe {name} has a value that cannot be used: {error}") from None
+    return recipe
+
+
+def load_judge_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> JudgeRecipe:
+    """Load a recipe for a judge; see `load_recipe`."""
+    recipe = load_recipe(name_or_path, overrides)
+    if not isinstance(recipe, JudgeRecipe):
+        raise TrainingError(f"the recipe {recipe.name} is not one for a judge")
+    return recipe
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
+    if name == "extended":
+        raise TrainingError("extended is the name of a list of operators: use --recipe default to train a scorer")
+    if name in recipe_names():
+        return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+    table: dict[str, Any] = {}
+    if name.endswith(".toml"):
+        try:
+            table = tomllib.loads(Path(name).read_text("utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise TrainingError(f"cannot read the recipe {name}: {error}") from None
+    elif name not in operator_recipe_names():
+        raise TrainingError(
+            f"there is no recipe {name!r}: use {' or '.join(recipe_names())}, a list of operators "
+            f"({', '.join(operator_recipe_names())}), or a .toml file"
+        )
+    if table.get("model") in (_JUDGE, _BI_ENCODER):
+        return table
+    if "model" in table:
+        raise TrainingError(f"the recipe {name} has model = {table['model']!r}: use {_JUDGE!r} or {_BI_ENCODER!r}")
+    paper = tomllib.loads((_FOLDER / "paper.toml").read_text("utf-8"))
+    return {**paper, "name": Path(name).stem, "data": {**paper["data"], "operators": name}}
+
+
+def _override(table: Any, path: str, value: Any, name: str) -> None:
+    first, _, rest = path.partition(".")
+    if isinstance(table, list):
+        for each in table:
+            _override(each, path, value, name)
+    elif not isinstance(table, dict) or (rest and first not in table):
+        raise TrainingError(f"the recipe {name} has no value {path!r}")
+    elif rest:
+        _override(table[first], rest, value, name)
+    else:
+        table[first] = value
+
+
+def _judge_recipe(table: dict[str, Any]) -> JudgeRecipe:
+    data, judge, fusion = table.pop("data"), table.pop("judge"), table.pop("fusion")
+    stages = judge.pop("stages")
+    if not stages:
+        raise TrainingError("a recipe for a judge needs at least one stage")
+    teachers = [dict(each) for each in table.pop("teachers", [])]
+    settings = {field.name for field in fields(JudgeSettings)}
+    for given in (judge, *stages, *({k: v for k, v in each.items() if k != "model"} for each in teachers)):
+        unknown = sorted(set(given) - settings)
+        if unknown:
+            raise TrainingError(f"{unknown[0]!r} is not a setting of a judge: {', '.join(sorted(settings))}")
+    sets = {part: {name: PairSet(**each) for name, each in data.pop(part).items()} for part in ("train", "validation")}
+    return JudgeRecipe(
+        data=JudgeData(
+            generator=GeneratorRecipe(**data.pop("generator")),
+            operators=tuple(data.pop("operators")),
+            held_out=tuple(data.pop("held_out")),
+            **sets,
+            **data,
+        ),
+        stages=tuple(JudgeSettings(**{**judge, **stage}) for stage in stages),
+        teachers=tuple(Teacher(model=each.pop("model"), settings=each) for each in teachers),
+        fusion=FusionSettings(
+            prior=Prior(**fusion.pop("prior")),
+            reliable_prior=Prior(**fusion.pop("reliable_prior")),
+            reliable=frozenset(fusion.pop("reliable")),
+            **fusion,
+        ),
+        **table,
+    )
+
+
+def _bi_encoder_recipe(table: dict[str, Any]) -> BiEncoderRecipe:
+    data, training = table.pop("data"), table.pop("training")
+    return BiEncoderRecipe(
+        operators=data.pop("operators"),
+        questions=data.pop("questions"),
+        data_seed=data.pop("seed"),
+        settings=TrainSettings(**training),
+        **data,
+        **table,
+    )

