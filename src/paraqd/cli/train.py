@@ -202,19 +202,25 @@ def train(
     from paraqd.training.recipes import JudgeRecipe, load_recipe
     from paraqd.training.settings import TrainingError
 
-    given = {
+    given: dict[str, Any] = {
         "encoder": encoder,
         "data.questions": questions,
         "data.seed": data_seed,
     }
-    settings = {
+    settings: dict[str, Any] = {
         "epochs": epochs,
         "learning_rate": learning_rate,
         "weight_decay": weight_decay,
         "warmup_share": warmup,
         "seed": seed,
     }
-    common = {"device": device, "overwrite": overwrite, "restart": restart, "as_json": as_json, "quiet": quiet}
+    common: dict[str, Any] = {
+        "device": device,
+        "overwrite": overwrite,
+        "restart": restart,
+        "as_json": as_json,
+        "quiet": quiet,
+    }
     if isinstance(load_recipe(recipe), JudgeRecipe):
         if pairs:
             raise TrainingError(f"--recipe {recipe} makes its own pairs: leave out {pairs[0]}, or use --recipe paper")
@@ -448,11 +454,11 @@ def _without(recipe: JudgeRecipe, names: Sequence[str]) -> JudgeRecipe:
     for name in names:
         if name not in known:
             raise TrainingError(f"--without {name}: the sets are {', '.join(known)}")
-    parts = {
-        part: {name: each for name, each in getattr(recipe.data, part).items() if name not in names}
-        for part in ("train", "validation")
-    }
-    return replace(recipe, data=replace(recipe.data, **parts))
+    train, validation = (
+        {name: each for name, each in sets.items() if name not in names}
+        for sets in (recipe.data.train, recipe.data.validation)
+    )
+    return replace(recipe, data=replace(recipe.data, train=train, validation=validation))
 
 
 def _seeds(text: str | None) -> list[int]:

@@ -189,7 +189,7 @@ class RunData:
                     entities=_entity_reader(),
                     device=self.device,
                     workers=self.workers,
-                    progress=lambda stage, done, total: self.tell(f"{recipe}: {stage}", done, total),
+                    progress=lambda stage, done, total, note="": self.tell(f"{recipe}: {stage}", done, total, note),
                 )
             except GeneratorUnavailableError as error:
                 raise NotRunError(str(error)) from None

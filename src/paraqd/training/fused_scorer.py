@@ -125,7 +125,7 @@ def train_on_pairs(
             return tokenized(files.train[name], tokenizer, place, weight, progress=progress)
 
         tokens = {name: tokens_of(name) for name in files.train}
-        facts = {
+        facts: dict[str, Any] = {
             "recipe": recipe.name,
             "encoder": recipe.encoder,
             "start": Path(recipe.start).name,

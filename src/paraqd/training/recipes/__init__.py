@@ -180,13 +180,13 @@ def _judge_recipe(table: dict[str, Any]) -> JudgeRecipe:
         unknown = sorted(set(given) - settings)
         if unknown:
             raise TrainingError(f"{unknown[0]!r} is not a setting of a judge: {', '.join(sorted(settings))}")
-    sets = {part: {name: PairSet(**each) for name, each in data.pop(part).items()} for part in ("train", "validation")}
     return JudgeRecipe(
         data=JudgeData(
             generator=GeneratorRecipe(**data.pop("generator")),
             operators=tuple(data.pop("operators")),
             held_out=tuple(data.pop("held_out")),
-            **sets,
+            train=_pair_sets(data.pop("train")),
+            validation=_pair_sets(data.pop("validation")),
             **data,
         ),
         stages=tuple(JudgeSettings(**{**judge, **stage}) for stage in stages),
@@ -199,6 +199,10 @@ def _judge_recipe(table: dict[str, Any]) -> JudgeRecipe:
         ),
         **table,
     )
+
+
+def _pair_sets(table: Mapping[str, Any]) -> dict[str, PairSet]:
+    return {name: PairSet(**each) for name, each in table.items()}
 
 
 def _bi_encoder_recipe(table: dict[str, Any]) -> BiEncoderRecipe:
