@@ -159,7 +159,7 @@ from paraqd.training.bi_encoder import train_bi_encoder
 from paraqd.training.trainer import last_checkpoint
 triplets = make_triplets(question_rows(), seed=1)
 settings = TrainSettings(epochs=60, batch_size=4, learning_rate=1e-4, seed=5)
-def progress(stage, done, total, remark):
+def progress(stage, done, total, remark=""):
     print(stage, done, total, remark, flush=True)
 out, encoder = sys.argv[1:]
 options = {"encoder": encoder, "device": "cpu", "checkpoint_seconds": 0.2, "progress": progress}

@@ -64,7 +64,7 @@ in_batch_triplets = make_triplets((row for row in question_rows() if row["label"
 
 def go(name, given, in_batch=False, encoder=calm, stop=False, **options):
     told = seen["told"].setdefault(name, [])
-    def progress(stage, done, total, remark):
+    def progress(stage, done, total, remark=""):
         told.append([stage, done, remark])
         if stage == "training" and stop:
             os.kill(os.getpid(), signal.SIGINT)  # of the main process alone: both must stop

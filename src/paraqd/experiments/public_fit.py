@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paraqd.training.encoders import load_trainable
 from paraqd.training.settings import TrainSettings
-from paraqd.training.train import reproducible
+from paraqd.training.torch_state import reproducible
 
 if TYPE_CHECKING:
     from paraqd.data.triplets import TripletSet
