@@ -294,7 +294,7 @@ def test_the_command_line_by_accelerate(calm_encoder, augmented_rows, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--recipe", "extended"], "the training of the judge runs in one process, and 2 were started"),
+        (["--recipe", "default"], "the training of a judge runs in one process, and 2 were started"),
         (["pairs.jsonl", "--search-seeds", "1,2"], "--search-seeds runs in one process, and 2 were started"),
         (["pairs.jsonl", "--device", "cuda:1"], "--device cuda:1 cannot be used with 2 processes: give cuda or cpu"),
     ],
