@@ -1,6 +1,6 @@
-"""The paraphrase with its quantities written as the question writes them: what is equal then looks equal.
+"""Write the quantities of a paraphrase as the question writes them.
 
-A learned model sees tokens, not values: to it *half an hour* and *30 minutes* differ more than 30 and 50 minutes do.
+A learned judge sees tokens, not values: to it *half an hour* and *30 minutes* differ more than 30 and 50 minutes do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from paraqd.scoring.evidence.matching import Item, Matching
 from paraqd.scoring.verdict import Span
 
 Edit = tuple[int, int, str]
-# what is asked of a list right behind it, and what says that its order matters all the same
+# words before a list whose order does not matter, and words that say that it does
 _UNORDERED = re.compile(
     r"\b(?:median|mean|average|mode|range|sum|product|lcm|hcf|gcd|common (?:multiple|factor|divisor)|"
     r"deviation|variance)\s+of\s+(?:the\s+)?"
@@ -32,7 +32,7 @@ _BEFORE = 60
 _LISTED = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+)", re.I)
 _LEAST_LISTED = 3
 _SINGLE = re.compile(r"\s+(?:single|individual|separate)\b", re.I)
-# buys 3, buys 3 more: who gets some has them beside what was there before
+# buys 3, buys 3 more: after a verb of getting, *more* changes nothing
 _GETTING = {
     form: verb
     for verb, forms in {
@@ -96,11 +96,11 @@ def normalise_quantities(question: Problem, paraphrase: Problem, matching: Match
     edits += _more(question, paraphrase, matching)
     pieces: list[tuple[str, Span, bool]] = []
     done = 0
-    for start, end, wanted in sorted(edits):
-        if start < done or wanted == paraphrase.text[start:end]:
+    for start, end, replacement in sorted(edits):
+        if start < done or replacement == paraphrase.text[start:end]:
             continue
         pieces.append((paraphrase.text[done:start], (done, start), True))
-        pieces.append((wanted, (start, end), False))
+        pieces.append((replacement, (start, end), False))
         done = end
     pieces.append((paraphrase.text[done:], (done, len(paraphrase.text)), True))
     pieces = [piece for piece in pieces if piece[0]] or [("", (0, 0), True)]
@@ -117,13 +117,13 @@ def normalise_quantities(question: Problem, paraphrase: Problem, matching: Match
 
 
 def _more(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
-    """Yield where *more* goes or comes behind what somebody gets, in the question's way."""
+    """Yield edits that put in or take out *more* after a number that somebody gets, as the question has it."""
     for a, b in matching.same:
         here, there = _MORE.match(question.text, a.end), _MORE.match(paraphrase.text, b.end)
         if (here is None) == (there is None):
             continue
-        verb = _got(question.text, a.start)
-        if not verb or verb != _got(paraphrase.text, b.start) or _FURTHER.match(paraphrase.text, b.end):
+        verb = _getting_verb_before(question.text, a.start)
+        if not verb or verb != _getting_verb_before(paraphrase.text, b.start) or _FURTHER.match(paraphrase.text, b.end):
             continue
         if _getting_verbs(question if here else paraphrase)[verb] == 1:  # he buys 5 and she buys 3 more: than he?
             yield b.end, there.end() if there else b.end, here[0] if here else ""
@@ -135,8 +135,8 @@ def _getting_verbs(problem: Problem) -> Counter[str]:
     return Counter(_GETTING[word] for word in _WORD.findall(problem.text.lower()) if word in _GETTING)
 
 
-def _got(text: str, end: int) -> str:
-    """Return the verb by which a number that stands there is got; nothing where it is not."""
+def _getting_verb_before(text: str, end: int) -> str:
+    """Return the verb of getting before a number, or an empty string."""
     words = _WORD.findall(text[max(0, end - _BEFORE) : end].lower())
     while words and words[-1] in _BETWEEN:
         words.pop()
@@ -144,7 +144,7 @@ def _got(text: str, end: int) -> str:
 
 
 def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
-    """Yield a list of numbers in the question's order where the order does not matter: the median of 7, 3 and 5."""
+    """Yield edits that put lists into the question's order if order does not matter: the median of 7, 3 and 5."""
     if len(matching.same) < _LEAST_LISTED:
         return
     here = _runs(question.text, [a for a, _ in matching.same])
@@ -160,7 +160,7 @@ def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterat
 
 
 def _runs(text: str, items: Sequence[Item]) -> list[list[Item]]:
-    """Return the lists of plain numbers, three at least, that a sum, a median or the like is asked of."""
+    """Return the lists of at least three plain numbers of which a sum, a median or the like is asked."""
     runs: list[list[Item]] = [[]]
     for item in sorted(items, key=lambda item: item.start):
         plain = item.first.unit is None and len(item.parts) == 1
@@ -172,7 +172,7 @@ def _runs(text: str, items: Sequence[Item]) -> list[list[Item]]:
 
 
 def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
-    """Yield how the question writes the quantities of the paraphrase."""
+    """Yield edits that write equal quantities as the question writes them."""
     mine: dict[int, list[Item]] = {}
     theirs: dict[int, list[Item]] = {}
     for a, b in matching.same:
@@ -180,12 +180,12 @@ def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> I
         theirs.setdefault(a.start, []).append(b)
     for a, b in matching.same:
         members, others = mine[b.start], theirs[a.start]
-        if len(members) > 1 or len(others) > 1:  # a ratio, and its members written apart
+        if len(members) > 1 or len(others) > 1:  # a ratio, and the same as two numbers
             mine_at, theirs_at = _expression(question.text, members), _expression(paraphrase.text, others)
             if a is members[0] and b is others[0] and mine_at is not None and theirs_at is not None:
                 yield (*theirs_at, question.text[slice(*mine_at)])
         elif a.first.kind is Kind.EXPONENT or b.first.kind is Kind.EXPONENT:
-            continue  # ^2 and ² stand with what they raise
+            continue  # ^2 and ² belong to the letter before them
         elif a.signed == b.signed:
             yield b.start, b.end, a.surface(question.text)
         elif len(a.parts) == len(b.parts) == 1 and a.first.value == b.first.value and not a.first.terms:
@@ -197,7 +197,7 @@ def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> I
 
 
 def _expression(text: str, items: Sequence[Item]) -> Span | None:
-    """Return where one number stands, or two that are one expression, the smaller first: nine out of every ten."""
+    """Return the span of one number, or of two in one expression, the smaller first: nine out of every ten."""
     if len(items) == 1:
         return items[0].start, items[0].end
     first, last = min(items, key=lambda item: item.start), max(items, key=lambda item: item.start)
@@ -207,24 +207,24 @@ def _expression(text: str, items: Sequence[Item]) -> Span | None:
 
 
 def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Iterator[Edit]:
-    """Yield how the question writes the units that the paraphrase writes otherwise, beside no quantity of its own."""
+    """Yield edits that write units as the question writes them, outside of quantities that are edited already."""
     written = _written_units(question)
     mentions = [mention for mention in find_unit_mentions(paraphrase) if mention.unit in written]
     if not mentions:
         return
     edited = sorted((start, end) for start, end, _ in edits)
     for mention in mentions:
-        wanted = written[mention.unit]
+        spelling = written[mention.unit]
         before = bisect_right(edited, (mention.end - 1, sys.maxsize)) - 1
         if before >= 0 and edited[before][1] > mention.start:
             continue
-        if wanted.isalpha() or mention.quantity is None:  # a sign stands before its number
-            yield mention.start, mention.end, wanted
+        if spelling.isalpha() or mention.quantity is None:  # a sign comes before its number
+            yield mention.start, mention.end, spelling
 
 
 @computed_once
 def _written_units(problem: Problem) -> dict[str, str]:
-    """Return how a text writes its units, those that stand beside no quantity first."""
+    """Return the spelling of each unit of a text; spellings without a number come first."""
     written: dict[str, str] = {}
     for mention in sorted(find_unit_mentions(problem), key=lambda each: each.quantity is not None):
         written.setdefault(mention.unit, problem.text[mention.start : mention.end])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraqd.reading import read
-from paraqd.scoring.evidence.order import ordered_findings
+from paraqd.scoring.evidence.order import order_findings
 from paraqd.scoring.evidence.rules import READER
 
 
@@ -20,7 +20,7 @@ from paraqd.scoring.evidence.rules import READER
     ],
 )
 def test_the_other_order_is_found(question, paraphrase):
-    (found,) = ordered_findings(read(question), read(paraphrase))
+    (found,) = order_findings(read(question), read(paraphrase))
     assert found.feature == "order_turned"
     assert found.question_spans and found.paraphrase_spans
 
@@ -35,7 +35,7 @@ def test_the_other_order_is_found(question, paraphrase):
     ],
 )
 def test_the_same_order_is_no_finding(question, paraphrase):
-    assert not list(ordered_findings(read(question), read(paraphrase)))
+    assert not list(order_findings(read(question), read(paraphrase)))
 
 
 def test_another_exponent_is_another_number():

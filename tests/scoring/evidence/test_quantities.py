@@ -7,7 +7,7 @@ import pytest
 from paraqd.reading import read
 from paraqd.scoring.evidence.matching import items_of
 from paraqd.scoring.evidence.quantities import follows, match_quantities
-from paraqd.scoring.evidence.roles import exchanged
+from paraqd.scoring.evidence.roles import swapped_numbers
 
 
 def matched(question, paraphrase):
@@ -85,10 +85,10 @@ def test_what_became_of_a_number(question, paraphrase, found):
 def test_numbers_that_change_places_are_found_and_a_change_of_order_is_not():
     question = read("There are 7 boys and 9 girls in the room.")
     swapped = read("There are 9 boys and 7 girls in the room.")
-    (_, a, b, *_), *_ = exchanged(match_quantities(question, swapped), question, swapped)
+    (_, a, b, *_), *_ = swapped_numbers(match_quantities(question, swapped), question, swapped)
     assert {a.surface(question.text), b.surface(question.text)} == {"7", "9"}
     turned = read("In the room there are 9 girls and 7 boys.")
-    assert not exchanged(match_quantities(question, turned), question, turned)
+    assert not swapped_numbers(match_quantities(question, turned), question, turned)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Content words of a text with their places, brought to a rough stem: what evidence compares."""
+"""Find the content words of a text and reduce them to rough stems."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STOP_WORDS = frozenset(
 
 
 class Word(NamedTuple):
-    """A content word: its stem and its place."""
+    """The stem of a content word, and its span."""
 
     stem: str
     start: int
@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=_MOST_WORDS)
 def stem(word: str) -> str:
-    """Cut the commonest endings, so that forms of a word meet; it need not be a word that is left.
+    """Return a word without its ending, so that its forms become the same; the rest need not be a word.
 
     >>> [stem(w) for w in ("Boxes", "cities", "running", "runs", "travelled")]
     ['box', 'citi', 'run', 'run', 'travel']
@@ -51,7 +51,7 @@ def stem(word: str) -> str:
 
 
 def bare_name(name: str) -> str:
-    """Return a name without the mark of what belongs to it.
+    """Return a name without a possessive ending.
 
     >>> bare_name("Ann's"), bare_name("James")
     ('Ann', 'James')
@@ -60,7 +60,7 @@ def bare_name(name: str) -> str:
 
 
 class WordCache(dict[str, T]):
-    """What is made of words, kept for as many as texts commonly have: a dictionary is faster than `lru_cache`."""
+    """A cache of a function of one word; as a dictionary it is faster than `lru_cache`."""
 
     def __init__(self, make: Callable[[str], T]) -> None:
         super().__init__()
@@ -69,28 +69,28 @@ class WordCache(dict[str, T]):
     def __missing__(self, word: str) -> T:
         if len(self) >= _MOST_WORDS:
             self.clear()
-        made = self[word] = self._make(word)
-        return made
+        value = self[word] = self._make(word)
+        return value
 
 
-def _told(word: str) -> str | None:
-    """Return the stem of a word that carries meaning, None of any other token."""
+def _content_stem(word: str) -> str | None:
+    """Return the stem of a content word, and None for any other token."""
     return stem(word) if word[:1].isalpha() and word.lower() not in STOP_WORDS else None
 
 
-_TOLD = WordCache(_told)
+_STEMS = WordCache(_content_stem)
 
 
 @computed_once
 def content_stems(problem: Problem) -> tuple[list[str], list[int]]:
-    """Return the stems of the words that carry meaning, in order, and where each begins; numbers are none."""
-    told = [_TOLD[word] for word in problem.stream.text]
-    starts = [start for start, each in zip(problem.stream.start, told, strict=True) if each is not None]
-    return [each for each in told if each is not None], starts
+    """Return the stems of the content words, in order, and the start of each; numbers are left out."""
+    stems = [_STEMS[word] for word in problem.stream.text]
+    starts = [start for start, each in zip(problem.stream.start, stems, strict=True) if each is not None]
+    return [each for each in stems if each is not None], starts
 
 
 @computed_once
 def content_words(problem: Problem) -> list[Word]:
-    """Return the words that carry meaning with their places, in order."""
+    """Return the content words, in order."""
     ends = dict(zip(problem.stream.start, problem.stream.end, strict=True))
     return [Word(each, start, ends[start]) for each, start in zip(*content_stems(problem), strict=True)]

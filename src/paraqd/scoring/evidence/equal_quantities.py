@@ -1,4 +1,4 @@
-"""When two quantities are the same though they are written otherwise: rules that take one for the other."""
+"""Decide whether two quantities are equal although they are written differently."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _HALF_DAY = 12
 _YEN = frozenset({"yen", "yuan"})  # ¥ is both
 _POUNDS = frozenset({"pound", "pound sterling"})
 _LEAST_TURNED = 3
-_CLOSE = 24  # signs behind a time in which its half of the day is told
+_CLOSE = 24  # characters after a time that may name its half of the day
 
 
 def equal_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
-    """Return the rules by which an item of the question equals one of the paraphrase, the strictest first."""
+    """Return the rules for equality, each for one item of the question and one of the paraphrase, strictest first."""
     return (
         equal_as_written,
         _equal_value,
@@ -42,18 +42,18 @@ def equal_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
     )
 
 
-def turned_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
-    """Return the rules by which a number equals another's inverse."""
-    return (_turned, _turned_about(question, paraphrase))
+def inverse_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
+    """Return the rules by which a number may equal the inverse of another."""
+    return (_inverse, _inverse_with_sides(question, paraphrase))
 
 
 def single(item: Item) -> Quantity | None:
-    """Return the quantity of an item that is no compound."""
+    """Return the quantity of an item, or None for a compound."""
     return item.parts[0] if len(item.parts) == 1 else None
 
 
 def equal_as_written(a: Item, b: Item) -> bool:
-    """Return True if two numbers are the same and only one has a unit, or a rate's *per*, right beside it."""
+    """Return True if two numbers are the same and only one of them is written with a unit or with *per*."""
     one, other = single(a), single(b)
     if one is None or other is None or one.terms or other.terms:
         return False
@@ -64,20 +64,20 @@ def equal_as_written(a: Item, b: Item) -> bool:
         return plain.kind in _PLAIN
     top, other_top = one.unit.partition("/")[0], other.unit.partition("/")[0]
     if {top, other_top} == _POUNDS and one.unit_span is not None and other.unit_span is not None:
-        return True  # pounds of weight or of money: the text does not always tell
+        return True  # pounds of weight or of money: texts do not always say which
     if {top, other_top} == _YEN and "¥" in one.surface + other.surface:
         return _below_agree(one.unit, other.unit)
     return top == other_top and ("/" in one.unit) != ("/" in other.unit)
 
 
 def _below_agree(one: str, other: str) -> bool:
-    """Return True if two units are not per different things."""
+    """Return True unless two units are rates per different things."""
     below, other_below = one.partition("/")[2], other.partition("/")[2]
     return not below or not other_below or below == other_below
 
 
 def _degrees(question: Problem, paraphrase: Problem) -> Rule:
-    """Make a rule that takes 15 degrees for 15 °C where no other scale is named in either text."""
+    """Return a rule: 15 degrees equals 15 °C if neither text names another scale."""
 
     def rule(a: Item, b: Item) -> bool:
         one, other = single(a), single(b)
@@ -99,22 +99,22 @@ def _scales(problem: Problem) -> Iterator[str]:
 
 
 def _equal_clock(question: Problem, paraphrase: Problem) -> Rule:
-    """Make a rule that takes one o'clock for 1 p.m., where only one of them says which half of the day is meant."""
+    """Return a rule: one o'clock equals 1 p.m. if only one of them names the half of the day."""
 
     def rule(a: Item, b: Item) -> bool:
         if not (a.first.kind is b.first.kind is Kind.TIME_OF_DAY) or abs(a.first.value - b.first.value) != _HALF_DAY:
             return False
-        told = [
+        named = [
             item.first.value > _HALF_DAY or _PART_OF_DAY.search(problem.text, item.start, item.end + _CLOSE) is not None
             for item, problem in ((a, question), (b, paraphrase))
         ]
-        return told[0] != told[1]
+        return named[0] != named[1]
 
     return rule
 
 
 def _in_pairs(question: Problem, paraphrase: Problem) -> Rule:
-    """Make a rule that takes 8 pairs of shoes for 16 shoes, and a quarter of a full turn for 90 degrees."""
+    """Return a rule: 8 pairs of shoes equal 16 shoes, and a quarter of a full turn equals 90 degrees."""
 
     def rule(a: Item, b: Item) -> bool:
         here, there = question.text, paraphrase.text
@@ -135,19 +135,19 @@ def _in_pairs(question: Problem, paraphrase: Problem) -> Rule:
 
 
 def _counted(text: str, start: int) -> str:
-    """Return the stem of what is counted from a place on: 16 single *shoes*."""
+    """Return the stem of the thing that is counted: 16 single *shoes*."""
     found = _THING.match(text, start)
     return stem(found[1].lower()) if found else ""
 
 
 def counted_end(text: str, item: Item) -> int:
-    """Return where a number ends together with the pairs or turns that it counts."""
+    """Return the end of a number together with the pairs or turns that it counts."""
     found = _PAIRS.match(text, item.end) or _TURN.match(text, item.end)
     return found.end() if found else item.end
 
 
 def _share(a: Item, b: Item) -> bool:
-    """Return True if one is a percentage and the other the same part in decimals: 35 % of 80, 0.35 × 80."""
+    """Return True if one is a percentage and the other the same share as a decimal: 35 % of 80, 0.35 × 80."""
     one, other = single(a), single(b)
     if one is None or other is None or {one.kind, other.kind} != {Kind.PERCENT, Kind.COUNT}:
         return False
@@ -156,7 +156,7 @@ def _share(a: Item, b: Item) -> bool:
 
 
 def _equal_value(a: Item, b: Item) -> bool:
-    """Return True if a rate, converted, agrees in its upper unit: 60 minutes a day, an hour each day."""
+    """Return True if two rates are equal after conversion: 60 minutes a day, an hour each day."""
     one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None or one.terms or other.terms:
         return False
@@ -173,7 +173,7 @@ def _equal_value(a: Item, b: Item) -> bool:
 
 
 def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
-    """Make a rule that takes a sign written apart for the number's own: (6, - 8), (6, -8); 3 °C below zero."""
+    """Return a rule: a separate sign belongs to the number: (6, - 8) and (6, -8), 3 °C below zero."""
 
     def rule(a: Item, b: Item) -> bool:
         if a.first.value != -b.first.value or a.first.unit != b.first.unit or not a.first.value:
@@ -190,8 +190,8 @@ def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
     return rule
 
 
-def _turned(a: Item, b: Item) -> bool:
-    """Return True if one is the other turned over: x/4 and a quarter of x, the seventh part and 1/7, 1 : 10 and 10."""
+def _inverse(a: Item, b: Item) -> bool:
+    """Return True if one is the inverse of the other: x/4 and a quarter of x, a seventh and 1/7, 1 : 10 and 10."""
     one, other = single(a), single(b)
     if one is None or other is None or not one.value or not other.value:
         return False
@@ -208,8 +208,8 @@ def _turned(a: Item, b: Item) -> bool:
     return False
 
 
-def _turned_about(question: Problem, paraphrase: Problem) -> Rule:
-    """Make a rule that takes a number for its inverse where what it relates is turned about, too.
+def _inverse_with_sides(question: Problem, paraphrase: Problem) -> Rule:
+    """Return a rule: a number equals its inverse if the things that it compares have changed sides too.
 
     *Ann is twice as old as Bob* and *Bob is half as old as Ann*; *boys to girls 2 : 3* and *girls to boys 3 : 2*.
     """

@@ -1,4 +1,4 @@
-"""Points of a figure that no longer belong to it: rectangle KLMN … diagonal AC."""
+"""Find labels that do not belong to their figure: rectangle KLMN … diagonal AC."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from paraqd.reading import Problem
-from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.evidence.finding import Finding, quote
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _FIGURE = re.compile(
@@ -22,7 +22,7 @@ _NO_LABELS = frozenset("CM KM MM KG ML AM PM GM FT IN OF IS TO AND THE FIND".spl
 
 
 def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a side or an angle named by a letter that is neither a corner of the figure nor a point named apart."""
+    """Find a side or an angle with a letter that is neither a corner of the figure nor another named point."""
     if not (question.cased and paraphrase.cased):
         return
     stray = _stray(paraphrase.text)
@@ -30,12 +30,12 @@ def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         return
     for span in stray:
         label = paraphrase.text[slice(*span)]
-        message = f"{label} is no part of the figure: one of its letters stands for nothing else in the paraphrase."
+        message = f"{quote(label)} does not belong to the figure: one of its letters appears nowhere else."
         yield Finding("label_stray", EvidenceKind.ENTITY_CHANGED, (), (span,), message)
 
 
 def _stray(text: str) -> list[Span]:
-    """Return the labels with a letter that is met nowhere else; none where there is no figure with letters."""
+    """Return the spans of labels with a letter that appears nowhere else; none if no figure has letters."""
     labels = [label for label in _LABEL.finditer(text) if label.group() not in _NO_LABELS]
     if not any(len(label.group()) >= _LEAST for label in labels) or not _FIGURE.search(text):
         return []

@@ -1,4 +1,4 @@
-"""Quantities of a text as things that can be matched."""
+"""Define the quantities to be matched, and the result of matching them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SMALL, _COUNTED = 3, 6
 
 
 class Item(NamedTuple):
-    """A quantity of a text, or the parts of a compound taken together."""
+    """A quantity of a text, or a compound of several (7 pounds 4 ounces)."""
 
     signed: Hashable
     parts: tuple[Quantity, ...]
@@ -21,58 +21,58 @@ class Item(NamedTuple):
 
     @property
     def first(self) -> Quantity:
-        """The quantity, or the first part."""
+        """The quantity, or the first one of a compound."""
         return self.parts[0]
 
     @property
     def start(self) -> int:
-        """Where it begins."""
+        """The start of the first part."""
         return self.parts[0].start
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """The end of the last part."""
         return self.parts[-1].end
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """Where it stands."""
+        """The span of the whole, as a tuple of one."""
         return ((self.start, self.end),)
 
     @property
     def small(self) -> bool:
-        """Whether it is a small number in words, such as may be said or left unsaid: *twice*, *two days*."""
+        """True for a small number in words, which is often left out or put in: *twice*, *two days*."""
         first = self.first
         counted = first.unit is None and first.kind is Kind.COUNT
         limit = _COUNTED if counted else _SMALL
         return len(self.parts) == 1 and (first.value == 1 or (first.worded and 0 < first.value <= limit))
 
     def surface(self, text: str) -> str:
-        """Return the words themselves."""
+        """Return the quantity as the text writes it."""
         return text[self.start : self.end]
 
 
 class Matching(NamedTuple):
-    """How the quantities of a question and of a paraphrase belong together."""
+    """The quantities of a question and a paraphrase, sorted by their counterparts."""
 
-    same: tuple[tuple[Item, Item], ...]  # exactly equal, or equal as far as it is written
+    same: tuple[tuple[Item, Item], ...]  # equal, as far as the texts say
     other_unit: tuple[tuple[Item, Item], ...]
     other_value: tuple[tuple[Item, Item], ...]
     lost: tuple[Item, ...]
     added: tuple[Item, ...]
-    innocent: tuple[Item, ...]  # without a counterpart, and it need not have one
-    derived: tuple[Item, ...]  # in the paraphrase: what follows from the question's numbers
+    innocent: tuple[Item, ...]  # without a counterpart, but need none
+    derived: tuple[Item, ...]  # in the paraphrase; can be computed from numbers of the question
 
 
 @computed_once
 def items_of(problem: Problem) -> tuple[Item, ...]:
-    """Return the quantities of a text as items; what names something is none."""
+    """Return the quantities of a text as items, without those that are only labels."""
     kept = [quantity for quantity in problem.quantities if quantity.kind is not Kind.LABEL]
     return tuple([Item(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))])
 
 
-def taken_apart(items: Sequence[Item]) -> list[Item]:
-    """Take compounds apart."""
+def split_compounds(items: Sequence[Item]) -> list[Item]:
+    """Return the items with each compound split into its parts."""
     return [
         item if len(item.parts) == 1 else Item(signature(part), (part,), item.place)
         for item in items

@@ -1,4 +1,4 @@
-"""Places where a word is missing: two small words that never stand side by side."""
+"""Find places where a word is missing: two small words that never follow each other."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 from paraqd.reading import Problem
-from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.evidence.finding import Finding, quote
 from paraqd.scoring.verdict import EvidenceKind, Span
 
-# a verb behind a preposition is no gap (the town she comes from is far), nor is AND; of 21,000 valid pairs none has one
-# of these or of those below that its question has not, of 28,000 invalid ones 33
+# A verb after a preposition is not a gap (the town she comes from is far), nor is AND. Of 21,000 valid pairs none has
+# one of these gaps, or of those below, that its question does not have; of 28,000 invalid pairs 33 have.
 _GAP = re.compile(
     r"\b(?:(?:[Tt]he|[Aa]n) (?:of|and|is|are|was|were|in(?!-)|to|at|on|or|than|has|have|had)"
     r"|(?:(?<!nstead )of|between|into) (?:and|in|to|at|on|or)"
@@ -18,7 +18,7 @@ _GAP = re.compile(
     r"|(?:from|(?<!\bbegin )(?<!\bstart )with) (?:and|at|of))\b"
     r"(?! (?:least|most|all|once|first|every|half|a time))"
 )
-# ... run than Oskar: nothing before it compares
+# ... run than Oskar: there is no comparison before it
 _THAN = re.compile(r"\bthan\b", re.I)
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|rather|other|others|else|different|differently|worse|elder|further|farther|times|twice|double|triple|half|extra|additional|as|above|"
@@ -34,23 +34,23 @@ _NO_VERB = re.compile(
 
 
 def gap_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a gap that the question has not.
+    """Find gaps that the question does not have.
 
     >>> from paraqd.reading import read
     >>> q, p = read("He drove from Rome at 20 km/h."), read("He drove from at 20 km/h.")
     >>> [finding.message for finding in gap_findings(q, p)]
-    ['A word seems to be missing in “from at”.']
+    ['A word seems to be missing in "from at".']
     """
     come = _gaps(paraphrase)
     there = {match.group().lower() for match in _gaps(question)} if come else set()
     for match in come:
         if match.group().lower() not in there:
-            message = f"A word seems to be missing in “{match.group()}”."
+            message = f"A word seems to be missing in {quote(match.group())}."
             yield Finding("word_missing", EvidenceKind.INCOHERENT, (), (match.span(),), message)
     bare = _bare_than(paraphrase)
     if bare and not _bare_than(question):
         for span in bare:
-            message = "A word seems to be missing before “than”: nothing is compared."
+            message = 'A word seems to be missing before "than".'
             yield Finding("word_missing", EvidenceKind.INCOHERENT, (), (span,), message)
 
 
@@ -59,7 +59,7 @@ def _gaps(problem: Problem) -> list[re.Match[str]]:
 
 
 def _bare_than(problem: Problem) -> list[Span]:
-    """Return every *than* whose sentence compares nothing before it; one that opens its sentence compares behind it."""
+    """Return the spans of each *than* without a comparison before it; one that opens its sentence is left out."""
     found: list[Span] = []
     for sentence in problem.sentences if "than" in problem.low else ():
         compares = _COMPARES.search(problem.text, sentence.start, sentence.end)

@@ -1,4 +1,4 @@
-"""Names: renamed everywhere is fine, renamed in some places is not, nor is a pronoun that no longer goes with it."""
+"""Find new names and pronouns that do not fit; a name that is replaced everywhere is not a fault."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from paraqd.reading import Problem
 from paraqd.reading.name_lists import people
 from paraqd.scoring.evidence.content_words import STOP_WORDS, bare_name
-from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.evidence.finding import Finding, quote
 from paraqd.scoring.verdict import EvidenceKind, Span
 
-_SPOKEN_TO = frozenset("help tell let show for to can could if and".split())  # or brought in there
+_SPOKEN_TO = frozenset("help tell let show for to can could if and".split())  # or introduced there
 _TITLES = frozenset("mr mrs ms miss dr prof".split())
 _ROOT = 5  # letters: Waldos, American
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
@@ -21,9 +21,9 @@ _RELATED = {
 
 
 def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a name that comes new into the paraphrase though none of the question's names made way for it.
+    """Find a name that is new in the paraphrase and does not replace a name of the question.
 
-    Lower-case texts have no names that could be told from other words, and give no findings.
+    Texts in lower case give no findings, because names cannot be recognised in them.
     """
     if not (question.cased and paraphrase.cased):
         return
@@ -37,7 +37,7 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     for name in new[len(gone) :]:
         spans = tuple(after[name])
         written = paraphrase.text[slice(*spans[0])]
-        message = f"The name {written} is new, and no name of the question made way for it."
+        message = f"{quote(written)} is not in the original."
         feature = "asked_other" if not gone and _only_asked(spans, paraphrase) else "name_mixed"
         yield Finding(feature, EvidenceKind.ENTITY_CHANGED, (), spans, message)
 
@@ -53,9 +53,9 @@ def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
 
 
 def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a person who is called by a name of the other sex and kept her pronoun: Sarah … him.
+    """Find a person who got a name of the other sex but kept the pronoun: Sarah … him.
 
-    Only where nobody else is about whom the pronoun could mean.
+    There are no findings if the pronoun could mean somebody else.
     """
     known = people()
     mine = {entity.text for entity in question.entities}
@@ -73,12 +73,13 @@ def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
         return
     spans = tuple((start, end) for word, start, end in words if word in _PRONOUNS[other])
     if spans:
-        message = f"“{paraphrase.text[slice(*spans[0])]}” does not go with {new.text}, the only one who is named."
+        pronoun = quote(paraphrase.text[slice(*spans[0])])
+        message = f"{pronoun} does not fit {quote(new.text)}, the only person named in the paraphrase."
         yield Finding("name_mixed", EvidenceKind.ENTITY_CHANGED, (), spans, message)
 
 
 def _known(name: str, lower: str, *, opens: bool) -> bool:
-    """Return True if a text has a name, or the last part of it behind a word that opens a sentence: Doubling Phil's."""
+    """Return True if a text has a name, or its last part after a word that opens a sentence: Doubling Phil's."""
     first, _, last = name.partition(" ")
     if name[:_ROOT] in lower or name in STOP_WORDS:
         return True

@@ -1,4 +1,4 @@
-"""Things whose order matters: the sides of a ratio, coordinates, what is divided by what."""
+"""Find changes of order: in ratios, in coordinates, and in divisions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from paraqd.reading import Problem
 from paraqd.scoring.evidence.content_words import Word, content_words
-from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.evidence.finding import Finding, original_and_paraphrase, quote
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -18,16 +18,16 @@ _DIVIDED = re.compile(rf"\b({_NUMBER})\s*(?:(?:is|was|gets|be|being)\s+)?(?:divi
 _DIVIDE = re.compile(rf"\bdivid(?:e|es|ing)\s+({_NUMBER})\s+by\s+({_NUMBER})\b", re.I)
 _JOINING = frozenset({"to", "and", ":", "to the", "and the", "to that of", "is to"})
 _STEMS = frozenset({"ratio", "proportion", "respectiveli", "respectively"})
-_REACH = 60  # signs before a ratio in which its sides are named
+_REACH = 60  # characters before a ratio that may name its sides
 
 
-def ordered_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find two things that must stand in this order and stand in the other.
+def order_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find two things whose order matters and has changed.
 
     >>> from paraqd.reading import read
     >>> q, p = read("The ratio of cats to dogs is 2 : 5."), read("Cats and dogs are in the ratio 5 : 2.")
-    >>> [finding.message for finding in ordered_findings(q, p)]
-    ['The sides of the ratio changed places: “5 : 2” stands where “2 : 5” stood.']
+    >>> [finding.message for finding in order_findings(q, p)]
+    ['The sides of the ratio changed places: original "2 : 5", paraphrase "5 : 2".']
     """
     yield from _ratios(question, paraphrase)
     if "(" in question.text and "(" in paraphrase.text:
@@ -53,7 +53,8 @@ def _turned(
         turned = (second, first)
         if first != second and turned in there and turned not in here and (first, second) not in there:
             other = there[turned]
-            message = f"“{paraphrase.text[slice(*other)]}” stands where “{question.text[slice(*span)]}” stood."
+            quotes = quote(question.text[slice(*span)]), quote(paraphrase.text[slice(*other)])
+            message = f"The order changed: {original_and_paraphrase(*quotes)}."
             yield Finding("order_turned", EvidenceKind.NUMBER_CHANGED, (span,), (other,), message)
 
 
@@ -65,19 +66,17 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     both_ways = _both_ways(question) | _both_ways(paraphrase)
     for (names, terms), span in mine.items():
         if terms in both_ways and not _apart(mine, names, terms[::-1]):
-            continue  # from 2 : 1 to 1 : 2: which is which their names do not tell
+            continue  # from 2 : 1 to 1 : 2: their names do not say which is which
         for other in (theirs.get((names, terms[::-1])), theirs.get((names[::-1], terms))):
             if other is not None:
-                message = (
-                    f"The sides of the ratio changed places: “{paraphrase.text[slice(*other)]}” stands where "
-                    f"“{question.text[slice(*span)]}” stood."
-                )
+                quotes = quote(question.text[slice(*span)]), quote(paraphrase.text[slice(*other)])
+                message = f"The sides of the ratio changed places: {original_and_paraphrase(*quotes)}."
                 spans = ((span,), (other,))
                 yield Finding("order_turned", EvidenceKind.NUMBER_CHANGED, *spans, message)
 
 
 def _both_ways(problem: Problem) -> set[tuple[object, ...]]:
-    """Return the ratios that stand in a text with their sides exchanged, too."""
+    """Return the ratios that a text also has the other way round."""
     terms = {tuple(quantity.terms) for quantity in problem.quantities if len(quantity.terms) == 2}
     return {each for each in terms if each[::-1] in terms and each[0] != each[1]}
 
@@ -85,12 +84,12 @@ def _both_ways(problem: Problem) -> set[tuple[object, ...]]:
 def _apart(
     sides: Iterable[tuple[tuple[str, ...], tuple[object, ...]]], names: tuple[str, ...], terms: tuple[object, ...]
 ) -> bool:
-    """Return True if a ratio is that of two other things than these."""
+    """Return True if a ratio compares two things that are not among the given names."""
     return any(theirs == terms and set(other).isdisjoint(names) for other, theirs in sides)
 
 
 def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]], Span]:
-    """Return the ratios of two members that name their sides right before."""
+    """Return the ratios of two numbers whose sides are named just before them."""
     found: dict[tuple[tuple[str, ...], tuple[object, ...]], Span] = {}
     for quantity in problem.quantities:
         if len(quantity.terms) != 2 or quantity.terms[0] == quantity.terms[1]:
@@ -102,7 +101,7 @@ def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]],
 
 
 def _before(words: list[Word], problem: Problem, start: int) -> list[str]:
-    """Return the two names that stand before a ratio, joined by *to*, *and* or a colon."""
+    """Return the two names before a ratio if *to*, *and* or a colon joins them."""
     first, last = (bisect_left(words, place, key=lambda word: word.start) for place in (start - _REACH, start))
     near = [word for word in words[first:last] if word.stem not in _STEMS]
     for first, second in reversed(list(pairwise(near))):

@@ -1,4 +1,4 @@
-"""Whose a number is: two numbers that went from one name to the other and back."""
+"""Find two numbers that changed their owners: Ann has 5 and Bob 7, Ann has 7 and Bob 5."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 from paraqd.reading.types import computed_once
 from paraqd.reading.units import dimension
 from paraqd.scoring.evidence.content_words import bare_name
-from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.evidence.finding import Finding, quote
 from paraqd.scoring.evidence.matching import Item, Matching
 from paraqd.scoring.verdict import EvidenceKind, Span
 
@@ -25,14 +25,14 @@ _MOST_COMPARED = 60
 
 
 class Name(NamedTuple):
-    """A name, and where it stands."""
+    """A name and its span."""
 
     text: str
     span: Span
 
 
 def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Finding]:
-    """Find two numbers of a kind, each of which is said of the other's owner."""
+    """Find two numbers of the same kind that changed owners."""
     if not 2 <= len(matching.same) <= _MOST_COMPARED:
         return
     here, there = _names(question), _names(paraphrase)
@@ -44,29 +44,29 @@ def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -
         if (mine := _owner(question, a, here)) and (theirs := _owner(paraphrase, b, there))
     ]
     for (a, b, mine, theirs), (c, d, other, others) in combinations(owned, 2):
-        if a.signed == c.signed or _sort(a) != _sort(c):
+        if a.signed == c.signed or _dimension(a) != _dimension(c):
             continue
         if mine.text == others.text != other.text == theirs.text:
-            numbers = f"{b.surface(paraphrase.text)} is said of {theirs.text}, not of {mine.text}"
-            others_too = f"{d.surface(paraphrase.text)} of {others.text}"
+            before = f"{a.surface(question.text)} belongs to {quote(mine.text)}"
+            after = f"to {quote(theirs.text)}"
             yield Finding(
                 "things_exchanged",
                 EvidenceKind.ENTITY_CHANGED,
                 (*a.spans, mine.span, *c.spans, other.span),
                 (*b.spans, theirs.span, *d.spans, others.span),
-                f"Who has what is exchanged: {numbers}, and {others_too}.",
+                f"Two numbers changed owners: in the original {before}, in the paraphrase {after}.",
             )
             return
 
 
-def _sort(item: Item) -> str:
-    """Return what is measured: $15 an hour and $18 are both money."""
+def _dimension(item: Item) -> str:
+    """Return the dimension of a quantity: $15 an hour and $18 are both money."""
     return dimension((item.first.unit or "").partition("/")[0] or None)[0]
 
 
 @computed_once
 def _names(problem: Problem) -> list[Name]:
-    """Return the names of a text in order, letters that stand for somebody or something among them."""
+    """Return the names of a text in order, including letters that name somebody or something."""
     found = {(e.start, e.end): bare_name(e.text) for e in problem.entities}
     starts = problem.sentence_starts
     for match in _LETTER.finditer(problem.text):
@@ -77,7 +77,7 @@ def _names(problem: Problem) -> list[Name]:
 
 
 def _owner(problem: Problem, item: Item, names: Sequence[Name]) -> Name | None:
-    """Return the subject that a number is said of; None where it is not plain."""
+    """Return the subject to which a number belongs; None if that is not clear."""
     text = problem.text
     sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
     if sentence is None:

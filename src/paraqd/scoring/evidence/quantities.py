@@ -1,4 +1,4 @@
-"""Quantities of two readings set against each other: which is which, and what became of the others."""
+"""Match the quantities of two readings."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from itertools import combinations, pairwise
 from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.types import computed_once
 from paraqd.reading.units import SPELLINGS, dimension
-from paraqd.scoring.evidence.equal_quantities import Rule, equal_as_written, equal_rules, single, turned_rules
-from paraqd.scoring.evidence.matching import Item, Matching, items_of, taken_apart
+from paraqd.scoring.evidence.equal_quantities import Rule, equal_as_written, equal_rules, inverse_rules, single
+from paraqd.scoring.evidence.matching import Item, Matching, items_of, split_compounds
 from paraqd.scoring.evidence.roles import contexts, likeness
 
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
 _PARTS = frozenset({Kind.PERCENT, Kind.FRACTION, Kind.MULTIPLE})
 _POINTED = re.compile(r"\b(?:these|those)\s+$", re.I)  # of these two days
-_LOOK_BACK = 10  # signs: enough for *those*
+_LOOK_BACK = 10  # characters, enough for *those*
 _NOON = frozenset({"noon", "midday", "midnight"})
 _EACH = frozenset({"each", "every", "per", "a", "an", "the", "one"})
 _WHOLE = frozenset({"full", "whole", "single", "entire"})
@@ -41,15 +41,15 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     same = _take_equal(left, right)
     if not left and not right:
         return Matching(tuple(same), (), (), (), (), (), ())
-    left, right = taken_apart(left), taken_apart(right)  # a compound without its equal may have lost a part
+    left, right = split_compounds(left), split_compounds(right)  # a compound without an equal may have lost a part
     same += _take_equal(left, right)
     for rule in equal_rules(question, paraphrase):
         _take(left, right, rule, same)
     same = list(_split(same, left, right))
-    for rule in turned_rules(question, paraphrase):
+    for rule in inverse_rules(question, paraphrase):
         _take(left, right, rule, same)
     runs = {part.value for item in items_of(question) for part in item.parts if part.unit is None}
-    mine, theirs = _Told([a for a, _ in same]), _Told([b for _, b in same])
+    mine, theirs = _Matched([a for a, _ in same]), _Matched([b for _, b in same])
     innocent = _drop(left, lambda item: theirs.has(item) or _in_run(item, runs))
     innocent += _drop(right, mine.has)
     other_unit: list[tuple[Item, Item]] = []
@@ -58,12 +58,12 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     _take(left, right, _other_exponent, other_value)
     innocent += _drop(left, _negligible) + _drop(right, _negligible)
     if left or right:
-        here, there = _said_units(question), _said_units(paraphrase)
+        here, there = _units_alone(question), _units_alone(paraphrase)
         only_here, only_there = here - there, there - here
-        innocent += _drop(left, lambda item: _said_by_unit(item, only_there))
-        innocent += _drop(right, lambda item: _said_by_unit(item, only_here))
+        innocent += _drop(left, lambda item: _one_of_unit(item, only_there))
+        innocent += _drop(right, lambda item: _one_of_unit(item, only_here))
     other_value += _changed(left, right, question, paraphrase)
-    innocent += _drop(right, lambda item: _pointed(item, paraphrase))
+    innocent += _drop(right, lambda item: _refers_back(item, paraphrase))
     derived = _drop(right, lambda item: follows(item, question))
     return Matching(
         tuple(same), tuple(other_unit), tuple(other_value), tuple(left), tuple(right), tuple(innocent), tuple(derived)
@@ -73,7 +73,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
 def _take(left: list[Item], right: list[Item], rule: Rule, pairs: list[tuple[Item, Item]]) -> None:
     """Move pairs that fulfil a rule out of both lists, in the order of the texts.
 
-    Where hundreds are left over on both sides the texts have little to do with each other, and nothing is compared.
+    If both lists have hundreds of items, the texts have little in common, and nothing is compared.
     """
     for item in list(left) if len(left) * len(right) <= _MOST_COMPARED else ():
         other = next((candidate for candidate in right if rule(item, candidate)), None)
@@ -105,26 +105,26 @@ def _drop(items: list[Item], rule: Callable[[Item], bool]) -> list[Item]:
 
 
 @computed_once
-def _said_units(problem: Problem) -> Counter[tuple[str, Fraction]]:
-    """Count the units that are named alone, each standing for one: each centimetre, every minute, a full day."""
+def _units_alone(problem: Problem) -> Counter[tuple[str, Fraction]]:
+    """Count the units that are named without a number and mean one: each centimetre, every minute, a full day."""
     low = problem.stream.low
     if not _WHOLE.isdisjoint(problem.stream.words):
         low = [word for word in low if word not in _WHOLE]
-    said = (SPELLINGS.get(after) for word, after in pairwise(low) if word in _EACH)
-    return Counter(dimension(unit) for unit in said if unit and "/" not in unit)
+    named = (SPELLINGS.get(after) for word, after in pairwise(low) if word in _EACH)
+    return Counter(dimension(unit) for unit in named if unit and "/" not in unit)
 
 
-def _said_by_unit(item: Item, said: Counter[tuple[str, Fraction]]) -> bool:
-    """Return True if it is one of a unit that only the other text names: 60 seconds, every minute."""
+def _one_of_unit(item: Item, units: Counter[tuple[str, Fraction]]) -> bool:
+    """Return True if a quantity equals one of a unit that only the other text names: 60 seconds, every minute."""
     one = single(item)
     if one is None or one.unit is None or "/" in one.unit:
         return False
     kind, factor = dimension(one.unit)
-    return said[kind, one.value * factor] > 0
+    return units[kind, one.value * factor] > 0
 
 
 def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -> Iterator[tuple[Item, Item]]:
-    """Also match a ratio with its members written apart: 2/3 as many, for every 3 … 2."""
+    """Also match a ratio with two separate numbers: 2/3 as many, for every 3 … 2."""
     yield from same
     for here, there, turned in ((left, right, False), (right, left, True)):
         for item in list(here):
@@ -140,7 +140,7 @@ def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -
 
 
 def _members(whole: Quantity, items: Sequence[Item]) -> list[Item]:
-    """Find the members of a ratio, or two numbers whose quotient a fraction is: nine out of ten, 90 %."""
+    """Return the numbers that make up a ratio, or two numbers with this quotient: nine out of ten, 90 %."""
     if len(whole.terms) > 2:
         found: list[Item] = []
         for term in whole.terms:
@@ -160,8 +160,8 @@ def _members(whole: Quantity, items: Sequence[Item]) -> list[Item]:
     return []
 
 
-class _Told:
-    """Numbers that have their counterpart: another like them is a repetition."""
+class _Matched:
+    """The numbers of one text that have a counterpart; another equal number is a repetition."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = items if len(items) <= _MOST_RESTATED else ()
@@ -169,7 +169,7 @@ class _Told:
         self._exponents = {item.signed for item in items if item.first.kind is Kind.EXPONENT}
 
     def has(self, item: Item) -> bool:
-        """Return True if a number repeats one of these; a small exponent repeats exponents alone."""
+        """Return True if a number repeats one of these; a small exponent can only repeat an exponent."""
         if item.first.kind is Kind.EXPONENT and item.first.value <= _SMALL:
             return item.signed in self._exponents
         if item.signed in self._signed or item.signed in self._exponents:
@@ -177,8 +177,8 @@ class _Told:
         return any(equal_as_written(item, other) for other in self._items)
 
 
-def _pointed(item: Item, problem: Problem) -> bool:
-    """Return True if a small number in words points back: the better one of these two days."""
+def _refers_back(item: Item, problem: Problem) -> bool:
+    """Return True if a small number in words refers back: the better one of these two days."""
     one = single(item)
     if one is None or not one.worded or one.value > _SMALL:
         return False
@@ -186,13 +186,13 @@ def _pointed(item: Item, problem: Problem) -> bool:
 
 
 def _in_run(item: Item, values: Container[Fraction]) -> bool:
-    """Return True if a number stands in the middle of a run, which may be told by its ends: 0, 1, 2, … 6."""
+    """Return True if a number is inside a run that may be shortened to its ends: 0, 1, 2, … 6."""
     value = item.first.value
     return item.first.unit is None and value - 1 in values and value + 1 in values
 
 
 def _negligible(item: Item) -> bool:
-    """Return True if a number may come and go: *one*, *the two of them*, *first*, *an hour*."""
+    """Return True if a number may be left out or put in: *one*, *the two of them*, *first*, *an hour*."""
     one = single(item)
     if one is None:
         return False
@@ -210,12 +210,12 @@ def _negligible(item: Item) -> bool:
 
 
 def _other_exponent(a: Item, b: Item) -> bool:
-    """Return True if both are exponents: with nothing left that they equal, they differ."""
+    """Return True if both are exponents; equal ones have been matched before, so these differ."""
     return a.first.kind is b.first.kind is Kind.EXPONENT
 
 
 def _unit_differs(a: Item, b: Item) -> bool:
-    """Return True if two numbers are the same and stand with units that are not."""
+    """Return True if two numbers are the same but their units are not."""
     one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None:
         return False
@@ -223,7 +223,7 @@ def _unit_differs(a: Item, b: Item) -> bool:
 
 
 def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase: Problem) -> list[tuple[Item, Item]]:
-    """Pair what is left over: a number that stands where another stood."""
+    """Pair the remaining numbers by the words around them: one probably replaced the other."""
     if not left or not right or len(left) * len(right) > _MOST_COMPARED:
         return []
     here, there = contexts(question, items_of(question)), contexts(paraphrase, items_of(paraphrase))
@@ -248,9 +248,10 @@ def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase:
 
 
 def follows(item: Item, question: Problem) -> bool:
-    """Return True if a number can be had from the question's by one step.
+    """Return True if one step leads from numbers of the question to a number.
 
-    A sum of some, a difference, product or quotient of two, a double or a half, a complement to a whole.
+    A step is a sum of up to five numbers, a difference, a product, a quotient, a double, a half, or the complement to a
+    whole.
     """
     one = single(item)
     values = [quantity.value for quantity in question.quantities]

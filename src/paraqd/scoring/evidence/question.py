@@ -1,4 +1,4 @@
-"""The question asked: lost, cut off, or another one."""
+"""Find a question that is missing, cut off or changed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from paraqd.reading.types import Question, computed_once
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import category, dimension
 from paraqd.scoring.evidence.content_words import bare_name, stem
-from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.evidence.finding import Finding, quote
 from paraqd.scoring.verdict import EvidenceKind
 
-# opposites and neighbours that a question cannot exchange without asking for something else
+# words of the same group; a question with another word of the group asks for something else
 _ASKED_APART = (
     "perimeter area volume circumference diameter radius length width height depth diagonal",
     "sum difference product quotient ratio average median mode range",
@@ -54,7 +54,7 @@ _GROUPS = {stem(word): number for number, line in enumerate(_ASKED_APART) for wo
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"[^\W_]+")
 _FORMS = {"day": ("daily",), "year": ("annual",), "month": ("mo.",)}
-_BEFORE_UNIT = 12  # signs
+_BEFORE_UNIT = 12  # characters
 _PER = re.compile(r"(?:\b(?:per|an?|each|every)\s|/)\s*$", re.I)
 _WANTS_MORE = frozenset("an the and or their its our your my per every".split())
 _DOING = frozenset({"does", "did", "do"})
@@ -64,7 +64,7 @@ _DANGLING = frozenset(
     "an the of and or if that will would does did how many much what which his their its every per than".split()
 )
 _WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"], ["that", "many"], ["that", "much"])
-_TAIL = 2  # words of a clause that tell whether it breaks off
+_TAIL = 2  # last words of a clause; they show whether it is cut off
 _HANGING = frozenset({"a", "not"})
 _SAME = {
     "width": "breadth",
@@ -82,20 +82,22 @@ _SAME_STEMS = {stem(other): stem(word) for word, others in _SAME.items() for oth
 
 
 def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a question that is lost, cut off or another one."""
+    """Find a question that is missing, cut off or changed."""
     asked, there = question.question, paraphrase.question
     if asked is None:
         return
     if there is None:
-        message = f"The paraphrase asks nothing: “{_short(asked.text)}” is gone."
+        message = f"The question is missing: original {_short(asked.text)}."
         yield Finding("question_lost", EvidenceKind.QUESTION_LOST, ((asked.start, asked.end),), (), message)
         return
     if _cut_off(there, paraphrase) and not _cut_off(asked, question):
-        message = f"The question is cut off: “{_short(there.text)}”."
+        message = f"The question is cut off: paraphrase {_short(there.text)}."
         spans = (((asked.start, asked.end),), ((there.start, there.end),))
         yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
     elif _polar(there) and _open(question) and not _open(paraphrase):
-        message = f"“{_short(there.text)}” asks for yes or no, the question for something else."
+        message = (
+            f"The paraphrase asks a yes-or-no question: original {_short(asked.text)}, paraphrase {_short(there.text)}."
+        )
         spans = (((asked.start, asked.end),), ((there.start, there.end),))
         yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
     yield from _other_target(question, paraphrase)
@@ -104,7 +106,7 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
 
 def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iterator[Finding]:
-    """Find a unit that the answer is asked in and that the question never names."""
+    """Find a unit for the answer that the question never names."""
     asked_in = [
         mention
         for mention in find_unit_mentions(paraphrase)
@@ -120,7 +122,7 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
         if unit in known or _rate(paraphrase.text, mention.start) or _named(unit, word, low):
             continue
         if dimension(unit)[0] in {dimension(each)[0] for each in known} or category(unit) == "currency":
-            message = f"The answer is asked in “{word}”, a unit that the question does not name."
+            message = f"The paraphrase asks for the answer in {quote(word)}, a unit that is not in the original."
             yield Finding("asked_unit", EvidenceKind.UNIT_CHANGED, (), ((mention.start, mention.end),), message)
 
 
@@ -140,7 +142,7 @@ def _polar(asked: Question) -> bool:
 
 
 def _other_person(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:
-    """Find a question that asks of one and then of another whom the text names, too, or of all of them."""
+    """Find a question about one person that became one about another person of the text, or about all."""
     mine, theirs = _WHO.search(asked.text), _WHO.search(there.text)
     if mine is None or theirs is None or mine[1].lower() == theirs[1].lower():
         return
@@ -148,18 +150,18 @@ def _other_person(question: Problem, paraphrase: Problem, asked: Question, there
     if _says(asked.text, other) or _says(there.text, who) or any(_COMPARED.search(q.text) for q in (asked, there)):
         return  # how much more than Ann, how much less than Bob
     if _TRANSFER.search(question.text) and stem(mine[2].lower()) != stem(theirs[2].lower()):
-        return  # what Ann got for it, what Bob spent on it
+        return  # what Ann got for it is what Bob spent on it
     here, remain = _named_people(question), _named_people(paraphrase)
     both = here & remain
     if who not in remain and who != "they" and len(here - remain) > len(remain - here):
-        both |= {who}  # somebody is gone, and nobody new could be the one
+        both |= {who}  # somebody is missing, and nobody new can be the same person
     if not {who, other} - {"they"} <= both or ("they" in (who, other) and len(both) < 2):
         return
     spans = (
         ((asked.start + mine.start(1), asked.start + mine.end(1)),),
         ((there.start + theirs.start(1), there.start + theirs.end(1)),),
     )
-    message = f"The question asks about “{other}” where it asked about “{who}”."
+    message = f"The question is about somebody else: original {quote(who)}, paraphrase {quote(other)}."
     yield Finding("asked_other", EvidenceKind.ENTITY_CHANGED, *spans, message)
 
 
@@ -168,13 +170,13 @@ def _says(text: str, name: str) -> bool:
 
 
 def _named_people(problem: Problem) -> frozenset[str]:
-    """Return the names of a text that are not those of several: the Smiths are *they*."""
+    """Return the names of single people in a text; the Smiths are several."""
     names = {bare_name(entity.text) for entity in problem.entities}
     return frozenset(name for name in names if not name.endswith("s") or name in people())
 
 
 def _rate(text: str, start: int) -> bool:
-    """Return True if a unit is the lower part of a rate: per day."""
+    """Return True if a unit is the denominator of a rate: per day."""
     return _PER.search(text[max(0, start - _BEFORE_UNIT) : start]) is not None
 
 
@@ -185,7 +187,7 @@ def _named(unit: str, word: str, low: str) -> bool:
 
 
 def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a word of a group in one question whose place another word of the group has taken in the other."""
+    """Find a word in the question that was replaced by another word of its group."""
     here, there = _all_grouped(question), _all_grouped(paraphrase)
     mine, theirs = here[-1], there[-1]
     if not mine or not theirs:
@@ -197,7 +199,7 @@ def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         rivals = [n for n in theirs if _GROUPS[n] == _GROUPS[name] and n not in all_here]
         if rivals:
             other_start, other_end, other = theirs[rivals[0]]
-            message = f"The question asks for “{other}” where it asked for “{word}”."
+            message = f"The question asks for something else: original {quote(word)}, paraphrase {quote(other)}."
             spans = (((start, end),), ((other_start, other_end),))
             yield Finding("question_target", EvidenceKind.QUESTION_CHANGED, *spans, message)
             return
@@ -205,12 +207,12 @@ def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 @computed_once
 def _all_grouped(problem: Problem) -> list[dict[str, tuple[int, int, str]]]:
-    """Return the words of the groups in what each question of a text asks for."""
+    """Return the words of the groups in the target of each question of a text."""
     return [_grouped(asked, problem) for asked in problem.questions]
 
 
 def _grouped(asked: Question, problem: Problem) -> dict[str, tuple[int, int, str]]:
-    """Return the words of the groups in what a question asks for, with their places; a quantity's unit is none."""
+    """Return the words of the groups in the target of a question, with their spans, except in quantities."""
     found: dict[str, tuple[int, int, str]] = {}
     first = asked.text.find(asked.target)
     if not asked.target or first < 0:
@@ -236,7 +238,7 @@ def _quantity_starts(problem: Problem) -> list[int]:
 
 
 def _cut_off(asked: Question, problem: Problem) -> bool:
-    """Return True if a clause breaks off at a word that wants another, or its sentence asks and names nothing."""
+    """Return True if a clause ends with a word that needs another, or has only question words."""
     words = [word.lower() for word in _TOKEN.findall(asked.text)[-_TAIL:]]
     if not words:
         return True
@@ -254,11 +256,11 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
 
 
 def _somebody_before(text: str) -> bool:
-    """Return True if the last word but one is somebody: the total number that he did."""
+    """Return True if the last word but one is a person: the total number that he did."""
     before = "".join(_TOKEN.findall(text)[-2:-1])
     return before.lower() in _SUBJECTS or before[:1].isupper()
 
 
 def _short(text: str, limit: int = 80) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0] + " …"
+    return quote(text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0] + " …")

@@ -1,4 +1,4 @@
-"""Relations turned round: a word gone and its opposite in its place."""
+"""Find reversed relations: a word replaced by its opposite, or two things that changed sides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paraqd.reading import Kind, Problem
 from paraqd.reading.equality import signature
 from paraqd.reading.types import computed_once
 from paraqd.scoring.evidence.content_words import STOP_WORDS, WordCache, stem
-from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.evidence.finding import Finding, quote
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _OPPOSITES = (
@@ -66,7 +66,7 @@ _COMPARED = frozenset(word for sides in _OPPOSITES[:7] for side in sides for wor
     "doubled",
     "doubles",
 }
-# with nothing beside them that could be turned, too
+# families whose words have no sides that could be reversed too
 _ALONE = frozenset(
     number
     for number, sides in enumerate(_OPPOSITES)
@@ -92,7 +92,7 @@ _MEASURED = frozenset("many much old tall long heavy big large high fast great w
 
 
 class Mention(NamedTuple):
-    """A word of a relation, the words that it relates, and the number that it goes with."""
+    """A word for a relation, the words on both sides of it, and the number that belongs to it."""
 
     side: int
     span: Span
@@ -100,21 +100,21 @@ class Mention(NamedTuple):
     right: frozenset[str]
     number: Hashable = None
     names: frozenset[str] = frozenset()
-    somebody: bool = False  # he or she stands beside it
-    vague: bool = False
+    has_pronoun: bool = False  # he or she is beside it
+    vague: bool = False  # it is not clear what it relates
 
 
-def _unlike(mine: Mention, theirs: Mention) -> bool:
-    """Return True if it cannot be said who stands where: *he* for a name, north *of* something."""
-    return mine.somebody != theirs.somebody or mine.vague or theirs.vague
+def _not_comparable(mine: Mention, theirs: Mention) -> bool:
+    """Return True if the sides of two mentions cannot be compared: *he* for a name, north *of* something."""
+    return mine.has_pronoun != theirs.has_pronoun or mine.vague or theirs.vague
 
 
 def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find relations that are turned round: the opposite word, or the same word between exchanged things.
+    """Find reversed relations: the opposite word, or the same word with its sides swapped.
 
-    *Ann has 3 more than Bob* and *Bob has 3 fewer than Ann* are the same: both turns together are none.
+    *Ann has 3 more than Bob* and *Bob has 3 fewer than Ann* are the same: two reversals cancel each other.
     """
-    here, there = _told(question), _told(paraphrase)
+    here, there = _layout(question), _layout(paraphrase)
     for family in sorted(here.places.keys() & there.places.keys()):
         mine, theirs = _mentions(question, here, family), _mentions(paraphrase, there, family)
         pairs = _paired(mine, theirs)
@@ -122,12 +122,12 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
             yield from _compared(question, paraphrase, one, other)
         mine = _without(mine, [one for one, _ in pairs])
         theirs = _without(theirs, [other for _, other in pairs])
-        sure = family in _ALONE and len(mine) == len(theirs) == 1 and not _unlike(mine[0], theirs[0])
+        sure = family in _ALONE and len(mine) == len(theirs) == 1 and not _not_comparable(mine[0], theirs[0])
         yield from _opposites(question, paraphrase, mine, theirs, sure=sure)
 
 
 def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a turn to the left that was one to the right; all of them mirrored lead as far, if not in that direction."""
+    """Find a left turn that was a right turn; if all turns are mirrored, only directions change, not distances."""
     if "turn" not in question.low or "turn" not in paraphrase.low:
         return
     here, there = ([*_LEFT_RIGHT.finditer(problem.text)] for problem in (question, paraphrase))
@@ -135,11 +135,11 @@ def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
     mirrored = [_MIRROR[side] for side in sides[0]] == sides[1] and not _DIRECTION.search(question.text)
     if here and len(here) == len(there) and sides[0] != sides[1] and not mirrored:
         place = next(i for i, (one, other) in enumerate(zip(*sides, strict=True)) if one != other)
-        yield _turned(question, paraphrase, (here[place].span(1),), (there[place].span(1),), sure=True)
+        yield _reversed(question, paraphrase, (here[place].span(1),), (there[place].span(1),), sure=True)
 
 
 def _paired(mine: list[Mention], theirs: list[Mention]) -> list[tuple[Mention, Mention]]:
-    """Return the mentions that go with the same number; the only one on either side goes with the only other."""
+    """Return pairs of mentions with the same number, and of the only two that remain without one."""
     here, there = (Counter(mention.number for mention in mentions) for mentions in (mine, theirs))
     partners = {other.number: other for other in theirs if other.number is not None}
     found = [
@@ -154,24 +154,24 @@ def _paired(mine: list[Mention], theirs: list[Mention]) -> list[tuple[Mention, M
 
 
 def _without(mentions: list[Mention], gone: list[Mention]) -> list[Mention]:
-    """Return the mentions that are not among others; each is an object of its own, whatever it equals."""
+    """Return the mentions that are not the same objects as others."""
     ids = {id(mention) for mention in gone}
     return [mention for mention in mentions if id(mention) not in ids]
 
 
 def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Iterator[Finding]:
-    """Judge a relation and its counterpart by their words and by what stands on either side."""
+    """Compare a mention with its counterpart by its word and by the words on both sides."""
     there = (mine.left & theirs.right) - mine.right - theirs.left
     back = (mine.right & theirs.left) - mine.left - theirs.right
     stays = (mine.left & theirs.left) - mine.right - theirs.right
     too = (mine.right & theirs.right) - mine.left - theirs.left
     if mine.side == theirs.side:
         if there and back:
-            yield _exchanged(question, paraphrase, mine, theirs)
+            yield _sides_swapped(question, paraphrase, mine, theirs)
         return
     if there and back:
         return
-    # the one side may be left unsaid, but it may not be another
+    # one side may be left out, but it may not be replaced
     names = mine.names | theirs.names
     apart = (
         (mine.left and theirs.left and not stays)
@@ -180,54 +180,54 @@ def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Men
         or _other_names(mine.right & names, theirs.right & names)
     )
     known = bool((stays | too) & names)
-    sure = (stays or too) and not there and not back and not apart and (known or not _unlike(mine, theirs))
-    yield _turned(question, paraphrase, (mine.span,), (theirs.span,), sure=bool(sure))
+    sure = (stays or too) and not there and not back and not apart and (known or not _not_comparable(mine, theirs))
+    yield _reversed(question, paraphrase, (mine.span,), (theirs.span,), sure=bool(sure))
 
 
 def _other_names(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Return True if both sides name somebody, and not the same."""
+    """Return True if both name somebody, but not the same person."""
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _opposites(
     question: Problem, paraphrase: Problem, mine: list[Mention], theirs: list[Mention], *, sure: bool
 ) -> Iterator[Finding]:
-    """Find a word of a relation whose opposite stands in the paraphrase in its stead."""
+    """Find a word that is missing from the paraphrase while its opposite is new."""
     for side in (0, 1):
         gone = tuple(mention.span for mention in mine if mention.side == side)
         come = tuple(mention.span for mention in theirs if mention.side != side)
         kept = sum(mention.side == side for mention in theirs)
         before = sum(mention.side != side for mention in mine)
         if len(gone) > kept and len(come) > before:
-            yield _turned(question, paraphrase, gone, come, sure=sure)
+            yield _reversed(question, paraphrase, gone, come, sure=sure)
 
 
-def _turned(
+def _reversed(
     question: Problem, paraphrase: Problem, gone: tuple[Span, ...], come: tuple[Span, ...], *, sure: bool
 ) -> Finding:
     gone = tuple(_with_at(question.text, span) for span in gone)
     come = tuple(_with_at(paraphrase.text, span) for span in come)
-    word, other = question.text[slice(*gone[0])], paraphrase.text[slice(*come[0])]
-    message = f"“{word}” became “{other}”: the relation is turned round."
+    word, other = quote(question.text[slice(*gone[0])]), quote(paraphrase.text[slice(*come[0])])
+    message = f"{word} became {other}: the relation is reversed."
     feature = "relation_opposed" if sure else "relation_turned"
     return Finding(feature, EvidenceKind.RELATION_CHANGED, gone, come, message)
 
 
 def _with_at(text: str, span: Span) -> Span:
-    """Let the *at* of *at most* belong to it."""
+    """Return a span that includes the *at* of *at most*."""
     start = span[0] - 3
     return (start, span[1]) if start >= 0 and text[start : span[0]].lower() == "at " else span
 
 
-def _exchanged(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Finding:
-    word = question.text[slice(*mine.span)]
-    message = f"The two that “{word}” relates changed places: it is said of the other one now."
+def _sides_swapped(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Finding:
+    word = quote(question.text[slice(*mine.span)])
+    message = f"The two sides of {word} changed places."
     spans = ((mine.span,), (theirs.span,))
     return Finding("things_exchanged", EvidenceKind.ENTITY_CHANGED, *spans, message)
 
 
-class _Told(NamedTuple):
-    """The words of a text in small letters, where they stand, the names among them, and the places of each relation."""
+class _Layout(NamedTuple):
+    """The words of a text in lower case, their spans, the names among them, and the places of each relation."""
 
     low: list[str]
     begins: list[int]
@@ -237,56 +237,56 @@ class _Told(NamedTuple):
 
 
 @computed_once
-def _told(problem: Problem) -> _Told:
-    """Lay a text out for reading its relations."""
+def _layout(problem: Problem) -> _Layout:
+    """Return the words of a text and the places of its relations."""
     words = list(_WORD.finditer(problem.text))
     written = [match[0] for match in words]
     low = [_LOW[word] for word in written]
     places: dict[int, list[int]] = {}
     if _SIDE.keys().isdisjoint(low):
-        return _Told(low, [], [], frozenset(), places)
+        return _Layout(low, [], [], frozenset(), places)
     begins, stops = [match.start() for match in words], [match.end() for match in words]
     for start in problem.sentence_starts:
         opening = bisect_left(begins, start)
         if begins[opening : opening + 1] == [start] and len(written[opening]) == 1:
-            low[opening] = written[opening].lower()  # there it is an article after all
+            low[opening] = written[opening].lower()  # at the start of a sentence it is an article
     names = frozenset([stem(word) for word, as_written in zip(low, written, strict=True) if as_written[0].isupper()])
-    for quantity in problem.quantities:  # a unit relates nothing
+    for quantity in problem.quantities:  # words of a unit relate nothing
         inside = slice(bisect_left(begins, quantity.start), bisect_right(stops, quantity.end))
         low[inside] = [word if word in _SIDE or word in _JOINTS else "" for word in low[inside]]
     for place, word in enumerate(low):
         if word in _SIDE:
             places.setdefault(_SIDE[word][0], []).append(place)
-    return _Told(low, begins, stops, names, places)
+    return _Layout(low, begins, stops, names, places)
 
 
-def _mentions(problem: Problem, told: _Told, family: int) -> list[Mention]:
+def _mentions(problem: Problem, layout: _Layout, family: int) -> list[Mention]:
     """Return the mentions of a relation."""
-    low, names = told.low, told.names
+    low, names = layout.low, layout.names
     quantities = [quantity.end for quantity in problem.quantities]
     found = []
-    for place in told.places[family]:
-        word, start = low[place], told.begins[place]
+    for place in layout.places[family]:
+        word, start = low[place], layout.begins[place]
         related = word in _COMPARED or word in _GIVING
         if word in _GIVING and not _PASSIVE.isdisjoint(low[max(0, place - 2) : place + 4]):
             related = False
         left = _near(low, place, -1) | _between(low, place) if related else frozenset()
         right = _near(low, place, 1) if related else frozenset()
-        if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can change places here
+        if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can swap sides here
             left, right = left & names, right & names
         if word == "buys" and _paid(problem, quantities, start):
             continue  # every $5 buys three
         number = _number(problem, quantities, start) if word in _COMPARED else None
-        somebody = not _SOMEBODY.isdisjoint(_sentence_near(low, place))
+        has_pronoun = not _PRONOUNS.isdisjoint(_sentence_near(low, place))
         # how long will it be before they meet: after what time do they
         vague = (word in _COMPASS and low[place + 1 : place + 2] == ["of"]) or low[max(0, place - 2) : place] in _UNTIL
-        span = (start, told.stops[place])
-        found.append(Mention(_SIDE[word][1], span, left, right, number, names, somebody, vague))
+        span = (start, layout.stops[place])
+        found.append(Mention(_SIDE[word][1], span, left, right, number, names, has_pronoun, vague))
     return found
 
 
 def _paid(problem: Problem, ends: Sequence[int], start: int) -> bool:
-    """Return True if an amount of money stands right before a place."""
+    """Return True if an amount of money is just before a place."""
     before = bisect_right(ends, start) - 1
     return (
         before >= 0
@@ -296,7 +296,7 @@ def _paid(problem: Problem, ends: Sequence[int], start: int) -> bool:
 
 
 def _sentence_near(low: list[str], place: int) -> list[str]:
-    """Return the words beside a word that stand in its sentence."""
+    """Return the words near a word that are in its sentence."""
     before, after = low[max(0, place - _REACH) : place], low[place + 1 : place + 1 + _REACH]
     first = max((i + 1 for i, word in enumerate(before) if word in _ENDS), default=0)
     last = next((i for i, word in enumerate(after) if word in _ENDS), len(after))
@@ -304,7 +304,7 @@ def _sentence_near(low: list[str], place: int) -> list[str]:
 
 
 def _low(word: str) -> str:
-    """Return a word in small letters; a letter that is a name (rope A) so that it is not taken for an article."""
+    """Return a word in lower case; a letter that is a name (rope A) gets a mark that tells it from the article."""
     if len(word) == 1 and word.isupper() and word != "I":
         return f"{word}#"
     return word.lower().replace("’", "'").removesuffix("'s")
@@ -314,7 +314,7 @@ _LOW = WordCache(_low)
 
 
 def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
-    """Return the quantity right before a word, with at most two words between: 5 cm taller, 9 red pens fewer."""
+    """Return the quantity before a word, with at most two words between them: 5 cm taller, 9 red pens fewer."""
     before = bisect_right(ends, start) - 1
     if before < 0 or len(list(islice(_WORD.finditer(problem.text, ends[before], start), _APART + 1))) > _APART:
         return None
@@ -322,7 +322,7 @@ def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
 
 
 def _between(low: list[str], place: int) -> frozenset[str]:
-    """Return what is compared where it stands behind the word: more *boys* than girls."""
+    """Return the thing compared if it follows the word: more *boys* than girls."""
     found: list[str] = []
     joints = 1
     for word in low[place + 1 : place + 1 + _REACH] if low[place] not in _AT_ONCE else ():
@@ -337,7 +337,7 @@ def _between(low: list[str], place: int) -> frozenset[str]:
 
 
 def _near(low: list[str], place: int, step: int) -> frozenset[str]:
-    """Return the content words on one side, up to the end of the clause; behind a comparison those behind *than*."""
+    """Return the content words on one side, up to the end of the clause; on the right of a comparison, after *than*."""
     found: list[str] = []
     joints = 0 if step < 0 or low[place] in _AT_ONCE else 1
     if step > 0 and low[place] in _MULTIPLES:
@@ -361,7 +361,7 @@ def _near(low: list[str], place: int, step: int) -> frozenset[str]:
 
 _STOPS = frozenset(".?!;,")
 _ENDS = frozenset(".?!;")
-_SOMEBODY = frozenset("he she him her his hers they them their theirs i me my mine".split())
+_PRONOUNS = frozenset("he she him her his hers they them their theirs i me my mine".split())
 _UNTIL = (["it", "be"], ["is", "it"])
 _COMPASS = frozenset({"north", "south", "east", "west"})
 _NOBODY = STOP_WORDS | {"one", "ones"}  # one is 4 more than the other: which one does not matter

@@ -1,4 +1,4 @@
-"""What belongs to a number: the words around it, and numbers or things that changed places."""
+"""Compare the words around numbers, and find numbers that changed places."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from paraqd.reading.units import dimension
 from paraqd.scoring.evidence.content_words import content_stems, content_words, stem
 from paraqd.scoring.evidence.matching import Item, Matching
 
-_BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # say nothing of what stands beside them
+_BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # the words beside them mean nothing
 _POINTING = frozenset({"former", "latter", "respectively"})
 _RATIO = frozenset({"ratio", "proportion"})
-# from the other side it is the opposite word: it says nothing of whose a number is
+# seen from the other side the word is the opposite: it does not say to whom a number belongs
 _COMPARING = frozenset(
     stem(word)
     for word in "more fewer less older younger taller longer shorter heavier lighter greater larger bigger higher "
@@ -25,25 +25,25 @@ _COMPARING = frozenset(
 _WINDOW = 4
 _WEIGHTS_BEHIND = tuple(1.0 / (1 + distance) for distance in range(_WINDOW))
 _WEIGHTS_BEFORE = tuple(0.7 / (1 + distance) for distance in range(_WINDOW))
-_BEHIND = 30  # signs
+_BEHIND = 30  # characters
 _LEAST_CROSSED = 0.8
-_MOST_COMPARED = 60  # every one is compared with every other
+_MOST_COMPARED = 60  # each is compared with all others
 _CUTS = frozenset(", ; . ? ! : and or but while whereas to from than if when".split())
 
 
 def likeness(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    """Say how alike the words around two quantities are, from 0 to 1."""
+    """Return the likeness of the words around two quantities, from 0 to 1."""
     shared = sum(min(weight, b[stem]) for stem, weight in a.items() if stem in b)
     return shared / (min(sum(a.values()), sum(b.values())) or 1.0)
 
 
 def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
-    """Return, for each quantity, the content words that belong to it, the nearer the heavier.
+    """Return for each quantity the content words that belong to it, with weights; nearer words weigh more.
 
-    What stands between two quantities belongs to the first up to a comma, an *and* or the like, to the second from
-    there on.
+    Of the words between two quantities, those before a comma, an *and* or the like belong to the first quantity, and
+    the others to the second.
     """
-    stems, starts, cuts = _laid_out(problem)
+    stems, starts, cuts = _word_layout(problem)
     found = []
     for number, item in enumerate(items):
         before = items[number - 1].end if number else 0
@@ -67,8 +67,8 @@ def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
 
 
 @computed_once
-def _laid_out(problem: Problem) -> tuple[list[str], list[int], list[int]]:
-    """Return the words that may belong to a quantity, where each begins, and where what belongs to one is cut."""
+def _word_layout(problem: Problem) -> tuple[list[str], list[int], list[int]]:
+    """Return the words that may belong to a quantity, their starts, and the places that separate quantities."""
     stems, starts = content_stems(problem)
     cuts = [start for word, start in zip(problem.stream.low, problem.stream.start, strict=True) if word in _CUTS]
     if not _COMPARING.isdisjoint(stems):
@@ -78,7 +78,7 @@ def _laid_out(problem: Problem) -> tuple[list[str], list[int], list[int]]:
 
 
 def sides_turned(question: Problem, a: Item, paraphrase: Problem, b: Item) -> bool:
-    """Return True if what both sentences speak of stands in the other order in the second."""
+    """Return True if the things that both sentences name are in the opposite order in the second."""
     here, there = _order(question, a), _order(paraphrase, b)
     shared = [word for word in here if word in there]
     turned = [there[x] > there[y] for x, y in combinations(shared, 2)]
@@ -86,7 +86,7 @@ def sides_turned(question: Problem, a: Item, paraphrase: Problem, b: Item) -> bo
 
 
 def _order(problem: Problem, item: Item) -> dict[str, int]:
-    """Return the places of the names of a sentence; of all its words where it has fewer than two names."""
+    """Return the places of the names of a sentence, or of all its words if it has fewer than two names."""
     sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
     first, last = (sentence.start, sentence.end) if sentence else (0, len(problem.text))
     words = [word for word in content_words(problem) if first <= word.start < last]
@@ -98,13 +98,14 @@ def _order(problem: Problem, item: Item) -> dict[str, int]:
     return found
 
 
-def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> list[tuple[float, Item, Item, Item, Item]]:
-    """Find pairs of numbers that changed places: what stands around each is what stood around the other.
+def swapped_numbers(
+    matching: Matching, question: Problem, paraphrase: Problem
+) -> list[tuple[float, Item, Item, Item, Item]]:
+    """Find pairs of numbers that changed places: each has the words around it that the other had before.
 
-    Where a text points back to its things (*the former*, *respectively*) nothing is said: the words beside a number
-    are not those that it belongs to.
+    A text with *the former* or *respectively* gives no findings, because the words beside a number do not belong to it.
 
-    Returns (how sure, a, b, a's counterpart, b's counterpart), the surest first.
+    Returns (certainty, a, b, a's counterpart, b's counterpart), the most certain first.
     """
     if len(matching.same) > _MOST_COMPARED:
         return []
@@ -120,11 +121,11 @@ def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> lis
     for a, a_there, b, b_there in candidates:
         first, second, other, another = mine[a.start], mine[b.start], theirs[a_there.start], theirs[b_there.start]
         if first.keys().isdisjoint(another) or second.keys().isdisjoint(other):
-            continue  # one of them is not even like the other's counterpart
-        # what both numbers have beside them tells nothing of either
-        told = (first.keys() & second.keys()) | (other.keys() & another.keys())
+            continue  # one of them has nothing in common with the other's counterpart
+        # words beside both numbers do not tell them apart
+        shared = (first.keys() & second.keys()) | (other.keys() & another.keys())
         first, second, other, another = (
-            {stem: weight for stem, weight in words.items() if stem not in told}
+            {stem: weight for stem, weight in words.items() if stem not in shared}
             for words in (first, second, other, another)
         )
         straight = likeness(first, other) + likeness(second, another)
@@ -133,18 +134,18 @@ def exchanged(matching: Matching, question: Problem, paraphrase: Problem) -> lis
         if sure >= _LEAST_CROSSED and min(crossed) > 0:
             pieces = ((question, a), (question, b), (paraphrase, a_there), (paraphrase, b_there))
             if any(_compares(problem, item) for problem, item in pieces):
-                sure = min(sure, _LEAST_CROSSED)  # 3 more than Ann has: said of Ann it is 3 fewer
+                sure = min(sure, _LEAST_CROSSED)  # 3 more than Ann has: from Ann's side it is 3 fewer
             found.append((sure, a, b, a_there, b_there))
     return sorted(found, key=lambda each: -each[0])
 
 
 def _comparable(a: Item, b: Item) -> bool:
-    """Return True if two numbers measure the same and are not equal."""
+    """Return True if two numbers have the same dimension and are not equal."""
     return dimension(a.first.unit)[0] == dimension(b.first.unit)[0] and a.signed != b.signed
 
 
 def _compares(problem: Problem, item: Item) -> bool:
-    """Return True if a number says by how much two things differ: 8 blocks higher, $1 more."""
+    """Return True if a number is the difference of two things: 8 blocks higher, $1 more."""
     behind = re.split(r"[.?!;]", problem.text[item.end : item.end + _BEHIND])[0]
     return any(stem(word.lower()) in _COMPARING for word in re.findall(r"[^\W\d_]+", behind)[:3])
 
