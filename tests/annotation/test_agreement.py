@@ -85,11 +85,11 @@ def test_more_than_two_categories():
 
 
 def test_what_cannot_be_compared():
-    with pytest.raises(EvaluationError, match="3 and 2 items"):
+    with pytest.raises(EvaluationError, match="3 and 2 pairs"):
         cohen_kappa([1, 0, 1], [1, 0])
     with pytest.raises(EvaluationError, match="nothing to compare"):
         cohen_kappa([], [])
-    with pytest.raises(EvaluationError, match="item 2 has the label 2; it must be 0 or 1"):
+    with pytest.raises(EvaluationError, match="pair 2 has the label 2; it must be 0 or 1"):
         cohen_kappa([1, 2], [1, 0])
     with pytest.raises(EvaluationError, match="confidence"):
         cohen_kappa([1], [0], confidence=1)

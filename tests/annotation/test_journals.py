@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from paraqd.annotation.items_to_label import AnnotationError, pair_key, read_items
+from paraqd.annotation.pairs_to_label import AnnotationError, pair_key, read_pairs_to_label
 from paraqd.annotation.journals import (
     Session,
     annotator_name,
@@ -28,7 +28,7 @@ def write_pairs(path, count=6, start=0):
 
 @pytest.fixture
 def pairs(tmp_path):
-    return read_items(write_pairs(tmp_path / "pairs.jsonl"))
+    return read_pairs_to_label(write_pairs(tmp_path / "pairs.jsonl"))
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_the_order_is_the_annotators_own_and_does_not_follow_the_file(tmp_path, 
     assert ann not in others and others[0] != others[1]
     turned = tmp_path / "turned.jsonl"
     turned.write_text("".join(reversed((tmp_path / "pairs.jsonl").read_text().splitlines(keepends=True))))
-    again = read_items(turned)
+    again = read_pairs_to_label(turned)
     assert again.digest == pairs.digest
     assert shuffled(again, annotator="ann", seed=1) == ann
 
@@ -196,11 +196,11 @@ def test_the_order_is_the_annotators_own_and_does_not_follow_the_file(tmp_path, 
 def test_pairs_that_changed_since_the_journal_began(tmp_path, pairs, journal):
     label_all(journal, pairs)
     before = journal.read_bytes()
-    more = read_items(write_pairs(tmp_path / "pairs.jsonl", 7))
-    with pytest.raises(AnnotationError, match=r"holds other pairs .*6 then, 7 now"):
+    more = read_pairs_to_label(write_pairs(tmp_path / "pairs.jsonl", 7))
+    with pytest.raises(AnnotationError, match=r"have changed since .*6 pairs then, 7 now"):
         label_all(journal, more)
-    changed = read_items(write_pairs(tmp_path / "pairs.jsonl", 6, start=1))
-    with pytest.raises(AnnotationError, match="holds other pairs"):
+    changed = read_pairs_to_label(write_pairs(tmp_path / "pairs.jsonl", 6, start=1))
+    with pytest.raises(AnnotationError, match="have changed since"):
         label_all(journal, changed)
     assert journal.read_bytes() == before
 
@@ -212,10 +212,10 @@ def test_another_annotators_journal_seed_or_purpose(pairs, journal):
         open_journal(journal, pairs, annotator="bob"),
     ):
         pass
-    with pytest.raises(AnnotationError, match="begun with --seed 3407"):
+    with pytest.raises(AnnotationError, match="started with --seed 3407"):
         label_all(journal, pairs, seed=1)
     label_all(journal, pairs, seed=3407)
-    with pytest.raises(AnnotationError, match="settle what nobody disagreed on"):
+    with pytest.raises(AnnotationError, match="was started to label all pairs"):
         label_all(journal, pairs, resolves=["x", "y"])
 
 
@@ -258,7 +258,7 @@ def test_a_disk_that_is_full_loses_only_the_decision_that_was_not_written(pairs,
         before = journal.read_bytes()
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", full)
-            with pytest.raises(TableError, match="No space left on device; what was decided before is kept"):
+            with pytest.raises(TableError, match="No space left on device; earlier decisions are safe"):
                 session.decide(0)
         assert journal.read_bytes() == before
         assert session.labelled == 1
@@ -290,25 +290,25 @@ def test_pairs_that_cannot_be_labelled(tmp_path, rows, message):
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps({"question": q, "paraphrase": p}) + "\n" for q, p in rows))
     with pytest.raises(AnnotationError, match=message):
-        read_items(path)
+        read_pairs_to_label(path)
 
 
 def test_no_rows_missing_columns_and_an_id_for_two_questions(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("question,paraphrase\n")
     with pytest.raises(AnnotationError, match="has no rows"):
-        read_items(path)
+        read_pairs_to_label(path)
     path.write_text("question,augmented\na,b\n")
     with pytest.raises(TableError, match="did you mean --paraphrase-column augmented"):
-        read_items(path)
+        read_pairs_to_label(path)
     path.write_text("id,question,paraphrase\n1,a,b\n1,c,d\n")
     with pytest.raises(AnnotationError, match="rows 1 and 2 have the id '1' but different questions"):
-        read_items(path)
+        read_pairs_to_label(path)
 
 
 def test_a_blank_paraphrase_is_a_pair_too(tmp_path):
     (tmp_path / "pairs.csv").write_text("question,paraphrase\na,\n")
-    assert read_items(tmp_path / "pairs.csv").pairs[0].paraphrase == ""
+    assert read_pairs_to_label(tmp_path / "pairs.csv").pairs[0].paraphrase == ""
 
 
 def test_keys_tell_the_sides_apart():

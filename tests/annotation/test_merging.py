@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from paraqd.annotation.items_to_label import AnnotationError, read_items
+from paraqd.annotation.pairs_to_label import AnnotationError, read_pairs_to_label
 from paraqd.annotation.journals import open_journal, shuffled
 from paraqd.annotation.merging import (
     both_labelled,
@@ -30,7 +30,7 @@ def pairs(tmp_path):
             valid = i % 2 == 0
             operator = ("ActivePassive", "fa") if valid else ("RandomDeletion", "fd")
             writer.writerow([f"q{i // 2}", f"How many, {i // 2}?", f"What, {i}?", "", *operator, "false", int(valid)])
-    return read_items(path)
+    return read_pairs_to_label(path)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_who_settles_decides_alone_and_counts_for_no_agreement(pairs, journal):
     merged = merge(pairs, read_annotators([*three, settled], pairs))
     assert merged[2].label == 0  # against a majority of two
     assert disagreements(read_annotators([*three, settled], pairs)) == disagreements(judges)
-    with pytest.raises(AnnotationError, match="give the file of bob too"):
+    with pytest.raises(AnnotationError, match="give the file of bob, too"):
         read_annotators([sources[0], settled], pairs)
 
 
@@ -112,7 +112,7 @@ def test_other_formats_and_columns_of_other_types(tmp_path, ending):
         for i in range(4)
     ]
     (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    pairs = read_items(tmp_path / "pairs.jsonl")
+    pairs = read_pairs_to_label(tmp_path / "pairs.jsonl")
     with open_journal(tmp_path / "ann.jsonl", pairs, annotator="ann") as opened:
         for item in pairs.pairs:
             opened.decide(item.key, 1)
@@ -190,9 +190,9 @@ def test_sheets_that_do_not_fit(tmp_path, pairs):
 def test_journals_of_different_pairs_and_the_same_annotator_twice(tmp_path, pairs, journal):
     ann = journal("ann", [1, 0])
     (tmp_path / "copy.jsonl").write_bytes(ann.read_bytes())
-    with pytest.raises(AnnotationError, match=r"ann is there twice: in .*ann.jsonl and in .*copy.jsonl"):
+    with pytest.raises(AnnotationError, match=r"ann appears twice: in .*ann.jsonl and in .*copy.jsonl"):
         read_annotators([ann, tmp_path / "copy.jsonl"], pairs)
     sheet_of(tmp_path / "other.csv", ["a?,b?,"])
-    other = read_items(tmp_path / "other.csv")
-    with pytest.raises(AnnotationError, match=r"other.csv holds other pairs than .*ann.jsonl was begun with"):
+    other = read_pairs_to_label(tmp_path / "other.csv")
+    with pytest.raises(AnnotationError, match=r"other.csv have changed since .*ann.jsonl was started"):
         read_annotators([ann], other)

@@ -66,7 +66,7 @@ def test_no_valid_operator_at_all():
         ([{"operator": "A", "intended": 1, "label": "yes"}], "row 1 has the label 'yes'; it must be 0 or 1"),
         ([{"operator": "A", "intended": 1, "label": 2}], "row 1 has the label 2"),
         ([{"operator": "A", "intended": 1, "label": float("nan")}], "row 1 has the label nan"),
-        ([{"operator": "A", "intended": "", "label": 1}], "row 1 does not say what is intended"),
+        ([{"operator": "A", "intended": "", "label": 1}], "row 1 has no intended label"),
         ([{"operator": " ", "intended": 1, "label": 1}], "row 1 names no operator"),
     ],
 )

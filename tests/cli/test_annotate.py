@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import paraqd
-from paraqd.annotation.items_to_label import read_items
+from paraqd.annotation.pairs_to_label import read_pairs_to_label
 from paraqd.annotation.journals import Session, open_journal, read_journal
 from paraqd.cli.annotate_screen import Pace, progress
 from paraqd.cli.main import run
@@ -62,7 +62,7 @@ def fails(typed):
 
 def labelled_as_intended(name, wrong=()):
     """Write a journal that says what was intended, but for some rows."""
-    pairs = read_items("pairs.csv")
+    pairs = read_pairs_to_label("pairs.csv")
     with open_journal(f"{name}.jsonl", pairs, annotator=name) as journal:
         for item in pairs.pairs:
             label = int(item.row["intended"])
@@ -75,8 +75,8 @@ def labelled_as_intended(name, wrong=()):
 def test_labels_notes_and_a_summary(here, typed):
     code, out, err = typed([*"v 1 i 0 s n?".split(), "n a remark", "v"], "annotate", "pairs.csv", "--annotator", "ann")
     assert code == 0
-    assert out == "ann: 5 of 6 labelled (3 valid, 2 invalid), 1 skipped; they are in pairs.ann.jsonl\n"
-    assert "'n?' is no key here" in err
+    assert out == "ann: 5 of 6 labelled (3 valid, 2 invalid), 1 skipped; saved in pairs.ann.jsonl\n"
+    assert "'n?' has no meaning here" in err
     header, decisions = read_journal("pairs.ann.jsonl")
     assert header.annotator == "ann"
     assert [label for _, label in decisions.made] == [1, 1, 0, 0, None, 1]
@@ -113,7 +113,7 @@ def test_undo_also_at_the_end_and_in_the_next_session(here, typed):
     assert (code, "4 valid, 2 invalid" in out) == (0, True)
     assert "That was the last pair" in err
     _, out, err = typed("uuuuuuuvq", "annotate", "pairs.csv", "--annotator", "ann")
-    assert "nothing to take back" in err
+    assert "nothing to undo" in err
     assert out.startswith("ann: 1 of 6 labelled (1 valid, 0 invalid);")
 
 
@@ -152,7 +152,7 @@ def test_help_has_examples(capsys):
 def test_pace_and_time_left(here):
     now = [0.0]
     pace = Pace(clock=lambda: now[0])
-    pairs = read_items("pairs.csv")
+    pairs = read_pairs_to_label("pairs.csv")
     with open_journal("j.jsonl", pairs, annotator="ann") as journal:
         session = Session(journal, pairs)
         assert progress(session, pace) == "0 of 6 labelled"
@@ -174,7 +174,7 @@ def test_merge_says_kappa_and_writes_one_file(here, typed):
     code, out, err = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv")
     assert code == 1  # one pair is in dispute
     assert "0.67 (substantial)" in out and "83.3%" in out
-    assert err == ("1 in dispute, kept without a label (paraqd annotate PAIRS --resolve settles them): row 3\n")
+    assert err == ("1 in dispute, kept without a label (settle them with paraqd annotate PAIRS --resolve): row 3\n")
     lines = Path("merged.csv").read_text().splitlines()
     assert lines[0] == f"{HEADER},annotators,agreed,annotator_notes"
     assert lines[3].endswith(",,ActivePassive,fa,1,ann=1; bob=0,false,")
@@ -220,7 +220,7 @@ def test_one_annotator_agrees_with_nobody(here, typed):
 
 def test_two_who_labelled_different_pairs(here, typed):
     for name, row in (("ann", 0), ("bob", 1)):
-        pairs = read_items("pairs.csv")
+        pairs = read_pairs_to_label("pairs.csv")
         with open_journal(f"{name}.jsonl", pairs, annotator=name) as journal:
             journal.decide(pairs.pairs[row].key, 1)
     code, out, _ = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv")
@@ -233,18 +233,18 @@ def test_an_annotator_who_labelled_nothing(here, typed, fails):
     labelled_as_intended("ann")
     typed([], "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")
     line = fails("annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv")
-    assert "bob labelled nothing: 0 of 6 pairs have a label in bob.csv" in line and "leave bob out" in line
+    assert "bob labelled nothing: 0 of 6 pairs have a label in bob.csv" in line and "leave out bob" in line
     assert not Path("merged.csv").exists()
     typed("q", "annotate", "pairs.csv", "--annotator", "eve")
     assert "eve labelled nothing: 0 of 6" in fails("annotate", "merge", "pairs.csv", "pairs.eve.jsonl", "-o", "m.csv")
     line = fails("annotate", "pairs.csv", "--annotator", "carl", "--resolve", "ann.jsonl", "--resolve", "bob.csv")
-    assert "bob labelled nothing" in line, "it is not that they disagree on no pair"
+    assert "bob labelled nothing" in line, "it is not that they do not disagree on any pair"
 
 
 def test_spreadsheets_go_out_and_come_back(here, typed):
     labelled_as_intended("ann")
     code, _, err = typed([], "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")
-    assert (code, err) == (0, "6 pairs in bob.csv: 1 (valid) or 0 (invalid) goes into the column label\n")
+    assert (code, err) == (0, "6 pairs in bob.csv; write 1 (valid) or 0 (invalid) into the column label\n")
     text = Path("bob.csv").read_text(encoding="utf-8-sig")
     Path("bob.csv").write_text(text.replace("label", "Verdict").replace(",\n", ",1\n"), encoding="utf-8")
     command = ["annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv", "--json"]
@@ -299,8 +299,10 @@ def test_pairs_that_cannot_be_annotated(here, fails):
 def test_a_pairs_file_that_changed(here, typed, fails):
     typed("v", "annotate", "pairs.csv", "--annotator", "ann")
     Path("pairs.csv").write_text(Path("pairs.csv").read_text().replace("2 apples", "9 apples"))
-    assert "pairs.csv holds other pairs than pairs.ann.jsonl" in fails("annotate", "pairs.csv", "--annotator", "ann")
-    assert "holds other pairs" in fails("annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "m.csv")
+    assert "pairs in pairs.csv have changed since pairs.ann.jsonl" in fails(
+        "annotate", "pairs.csv", "--annotator", "ann"
+    )
+    assert "have changed since" in fails("annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "m.csv")
 
 
 def test_annotators_that_cannot_be_merged(here, fails):
@@ -308,14 +310,14 @@ def test_annotators_that_cannot_be_merged(here, fails):
     labelled_as_intended("bob")
     Path("copy.jsonl").write_bytes(Path("ann.jsonl").read_bytes())
     merge = ["annotate", "merge", "pairs.csv"]
-    assert "ann is there twice" in fails(*merge, "ann.jsonl", "copy.jsonl", "-o", "m.csv")
+    assert "ann appears twice" in fails(*merge, "ann.jsonl", "copy.jsonl", "-o", "m.csv")
     Path("bad.csv").write_text("question,paraphrase,label\nTom has 2 apples. How many?,Tom has apples. How many?,3\n")
     assert "the label of row 1 is '3'" in fails(*merge, "ann.jsonl", "bad.csv", "-o", "m.csv")
     assert "there is no file none.jsonl" in fails(*merge, "none.jsonl", "-o", "m.csv")
     assert "ann.jsonl is an input itself" in fails(*merge, "ann.jsonl", "-o", "ann.jsonl", "--overwrite")
     Path("m.csv").write_text("precious")
     assert "give --overwrite" in fails(*merge, "ann.jsonl", "bob.jsonl", "-o", "m.csv")
-    assert "disagree on no pair" in fails("annotate", "pairs.csv", "--resolve", "ann.jsonl", "--resolve", "bob.jsonl")
+    assert "do not disagree on any pair" in fails("annotate", "pairs.csv", "--resolve", "ann.jsonl", "--resolve", "bob.jsonl")
     assert Path("m.csv").read_text() == "precious"
 
 
@@ -386,7 +388,7 @@ def test_single_keys_at_a_terminal(terminal):
     screen.press("v")  # no Enter
     screen.wait_for("1 of 6 labelled")
     screen.press("\x1b[A")  # an arrow key is one unknown key, not three
-    screen.wait_for("is no key here")
+    screen.wait_for("has no meaning here")
     screen.press("n")
     screen.wait_for("note (blank removes it)")
     screen.press("schön\n")
@@ -402,7 +404,7 @@ def test_single_keys_at_a_terminal(terminal):
 
 
 def test_kill_9_in_the_middle_and_going_on_end_with_the_same_file(terminal, typed):
-    keys = "viviuvi"  # six pairs, one of them taken back and decided again
+    keys = "viviuvi"  # six pairs, one of them undone and decided again
     typed(keys, "annotate", "pairs.csv", "--annotator", "ann", "-o", "whole.jsonl")
     screen = terminal("pairs.csv", "--annotator", "ann")
     screen.wait_for("0 of 6 labelled")
@@ -430,7 +432,7 @@ def test_ctrl_c_and_ctrl_d_lose_nothing(terminal):
     screen.press("v")
     screen.wait_for("1 of 6 labelled")
     screen.process.send_signal(signal.SIGINT)
-    screen.wait_for("stopped; run the same command again to go on")
+    screen.wait_for("stopped; run the same command again to continue")
     assert screen.end() == 130
     screen = terminal("pairs.csv", "--annotator", "ann")
     screen.wait_for("1 of 6 labelled")

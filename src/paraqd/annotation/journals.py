@@ -1,8 +1,7 @@
-"""Pairs labelled by people: each annotator's decisions in a journal of their own, on disk as soon as they are made.
+"""Keep each annotator's decisions in a journal, which is on disk as soon as a decision is made.
 
-A journal is JSONL. Its first line says whose it is and of which pairs; every other line is one event: a label, a
-skip, a note, or an undo of the decision before. Nothing is ever rewritten, so a kill at any moment loses at most
-the event that was being written.
+A journal is JSONL. Its first line names the annotator and the pairs. Every other line is one event: a label, a skip, a
+note, or an undo of the last decision. Lines are only ever added, so a killed process loses at most one event.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from paraqd.annotation.items_to_label import AnnotationError, Item, Items
+from paraqd.annotation.pairs_to_label import AnnotationError, PairToLabel, PairsToLabel
 from paraqd.data.formats import TableError, explained, reason
 from paraqd.data.locks import locked
 from paraqd.data.writers import sync_folder
@@ -26,21 +25,21 @@ from paraqd.data.writers import sync_folder
 SEED = 3407
 _KIND = "annotations"
 _BEGINNING = f'{{"paraqd": "{_KIND}"'.encode()
-_FORBIDDEN = '/\\:;=,"<>|?*'  # in an annotator's name: it becomes a file's name, and a list of names
+_FORBIDDEN = '/\\:;=,"<>|?*'  # in the name of an annotator, which becomes part of file names and lists
 
 
 def annotator_name(name: str) -> str:
-    """Return the name without spaces around it; refuse one that cannot be part of a file's name."""
+    """Return a name with single spaces; raise an AnnotationError if it cannot be part of a file name."""
     name = " ".join(name.split())
     strange = sorted({sign for sign in name if sign in _FORBIDDEN or not sign.isprintable()})
     if not name or strange or name.startswith("."):
-        why = f"it holds {strange[0]!r}" if strange else "it is blank or begins with a dot"
+        why = f"it contains {strange[0]!r}" if strange else "it is blank or begins with a dot"
         raise AnnotationError(f"--annotator {name!r}: {why}; use letters, digits, - and _")
     return name
 
 
 def journal_path(pairs: str | Path, annotator: str) -> Path:
-    """Return where an annotator's journal lies unless another place is named: beside the pairs.
+    """Return the default path of an annotator's journal, which is beside the file of pairs.
 
     >>> journal_path("data/pairs.csv.gz", "ann").as_posix()
     'data/pairs.ann.jsonl'
@@ -54,7 +53,7 @@ def journal_path(pairs: str | Path, annotator: str) -> Path:
 
 
 class Decision(NamedTuple):
-    """What an annotator decided on a pair: 1 valid, 0 invalid, None skipped."""
+    """The decision on a pair: 1 (valid), 0 (invalid) or None (skipped)."""
 
     key: str
     label: int | None
@@ -62,7 +61,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class Header:
-    """The first line of a journal. ``resolves`` names those whose disagreements this annotator settles."""
+    """The first line of a journal; ``resolves`` names the annotators whose disagreements this annotator settles."""
 
     annotator: str
     pairs: str
@@ -71,7 +70,7 @@ class Header:
     resolves: tuple[str, ...] = ()
 
     def line(self) -> dict[str, Any]:
-        """Return it as it is written."""
+        """Return the header as it is written."""
         plain = {"annotator": self.annotator, "pairs": self.pairs, "count": self.count, "seed": self.seed}
         resolves = {"resolves": list(self.resolves)} if self.resolves else {}
         return {"paraqd": _KIND, **plain, **resolves}
@@ -79,13 +78,13 @@ class Header:
 
 @dataclass
 class Decisions:
-    """What the events of a journal come to: the decisions in force in their order, and the notes."""
+    """The result of the events of a journal: the decisions that were not undone, in their order, and the notes."""
 
     made: list[Decision] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
 
-    def follow(self, event: Mapping[str, Any]) -> None:
-        """Take one event into account; KeyError or ValueError for one that makes no sense."""
+    def apply(self, event: Mapping[str, Any]) -> None:
+        """Apply one event; raise a KeyError or ValueError if it makes no sense."""
         if event.get("undo"):
             if not self.made:
                 raise ValueError("there is nothing to undo")
@@ -110,7 +109,7 @@ class Decisions:
 
     @property
     def skipped(self) -> list[str]:
-        """The pairs that were skipped and not labelled since, in the order in which they were skipped."""
+        """The pairs that were skipped and not labelled later, in the order in which they were skipped."""
         last: dict[str, int | None] = {}
         for key, label in self.made:
             last.pop(key, None)
@@ -119,19 +118,19 @@ class Decisions:
 
 
 def is_journal(path: str | Path) -> bool:
-    """Whether the file begins as a journal does."""
+    """Return True if a file begins like a journal."""
     with explained(path), open(path, "rb") as file:
         return file.read(len(_BEGINNING)) == _BEGINNING
 
 
 def read_journal(path: str | Path) -> tuple[Header, Decisions]:
-    """Read a journal; an event that was cut off at the end of the file does not count."""
+    """Read a journal; an incomplete event at the end of the file is ignored."""
     with explained(path), open(path, "rb") as file:
         return _read(file, str(path))[:2]
 
 
 def _read(file: IO[bytes], name: str) -> tuple[Header, Decisions, int]:
-    """Return the header, what the events come to, and the length of what is whole."""
+    """Return the header, the result of the events, and the length of the complete lines in bytes."""
     whole = 0
     header: Header | None = None
     decisions = Decisions()
@@ -143,8 +142,8 @@ def _read(file: IO[bytes], name: str) -> tuple[Header, Decisions, int]:
             if header is None:
                 header = _header(event)
             else:
-                decisions.follow(event)
-        except (ValueError, KeyError, TypeError, AttributeError):
+                decisions.apply(event)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             what = "is not a journal of annotations" if header is None else f"is damaged in line {number}"
             raise AnnotationError(f"{name} {what}; give the file that paraqd annotate wrote") from None
         whole += len(line)
@@ -166,7 +165,7 @@ def _header(event: Mapping[str, Any]) -> Header:
 
 
 class Journal:
-    """An annotator's journal, open for writing and held by this process alone; see `open_journal`."""
+    """An annotator's journal, open for writing and locked by this process; see `open_journal`."""
 
     def __init__(self, path: Path, file: IO[bytes], header: Header, decisions: Decisions) -> None:
         self.path = path
@@ -175,15 +174,15 @@ class Journal:
         self._file = file
 
     def decide(self, key: str, label: int | None) -> None:
-        """Record a label, or a skip; it is on disk when this returns."""
+        """Record a label, or a skip if it is None; it is on disk when this returns."""
         self._append({"pair": key, "label": label})
 
     def note(self, key: str, text: str) -> None:
-        """Record a note on a pair in the place of the one before; a blank one removes it."""
+        """Record a note on a pair, which replaces an earlier one; a blank note removes it."""
         self._append({"pair": key, "note": " ".join(text.split())})
 
     def undo(self) -> Decision | None:
-        """Take the last decision back and return it; None where there is none."""
+        """Undo the last decision and return it, or None if there is none."""
         if not self.decisions.made:
             return None
         last = self.decisions.made[-1]
@@ -192,7 +191,7 @@ class Journal:
 
     def _append(self, event: Mapping[str, Any]) -> None:
         _write_line(self._file, event, self.path)
-        self.decisions.follow(event)
+        self.decisions.apply(event)
 
 
 def _write_line(file: IO[bytes], event: Mapping[str, Any], path: Path) -> None:
@@ -204,29 +203,38 @@ def _write_line(file: IO[bytes], event: Mapping[str, Any], path: Path) -> None:
         os.fsync(file.fileno())
     except OSError as error:
         with suppress(OSError):
-            file.truncate(end)  # a half-written line must not be followed by a whole one
-        raise TableError(f"cannot write {path}: {reason(error)}; what was decided before is kept") from None
+            file.truncate(end)  # otherwise the next line would be joined to an incomplete one
+        raise TableError(f"cannot write {path}: {reason(error)}; earlier decisions are safe") from None
 
 
 @contextmanager
 def open_journal(
-    path: str | Path, pairs: Items, *, annotator: str, seed: int | None = None, resolves: Sequence[str] = ()
+    path: str | Path, pairs: PairsToLabel, *, annotator: str, seed: int | None = None, resolves: Sequence[str] = ()
 ) -> Iterator[Journal]:
-    """Begin an annotator's journal of these pairs, or go on with it; one of other pairs is refused."""
+    """Open an annotator's journal, or create it.
+
+    Raises
+    ------
+    AnnotationError
+        If the file is not a journal of this annotator for these pairs, or another process is writing it.
+    TableError
+        If the file cannot be written.
+
+    """
     path = Path(path)
     try:
-        # unbuffered: what could not be written must not be tried again when the file is closed
+        # unbuffered: a failed write must not be repeated when the file is closed
         file = open(path, "r+b" if path.exists() else "x+b", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise TableError(f"cannot write {path}: {reason(error)}") from None
     with file:
         if not locked(file):
-            raise AnnotationError(f"another session is writing {path} just now; end it first")
+            raise AnnotationError(f"another session is writing {path}; end it first")
         beginning = file.read(len(_BEGINNING))
         if not _BEGINNING.startswith(beginning):
-            raise AnnotationError(f"{path} is there and is not a journal of annotations; choose another -o")
+            raise AnnotationError(f"{path} exists and is not a journal of annotations; choose another -o")
         file.seek(0)
-        if b"\n" not in file.read(1 << 16):  # new, or killed while the first line was being written
+        if b"\n" not in file.read(1 << 16):  # new, or a process was killed while it wrote the first line
             file.truncate(0)
             chosen = SEED if seed is None else seed
             header = Header(annotator, pairs.digest, len(pairs.pairs), chosen, tuple(resolves))
@@ -241,33 +249,34 @@ def open_journal(
 
 
 def _check_same(
-    path: Path, header: Header, pairs: Items, annotator: str, seed: int | None, resolves: Sequence[str]
+    path: Path, header: Header, pairs: PairsToLabel, annotator: str, seed: int | None, resolves: Sequence[str]
 ) -> None:
-    """Refuse to go on with a journal that was begun for something else."""
+    """Raise an AnnotationError if a journal was started with other settings."""
     if header.annotator != annotator:
         raise AnnotationError(f"{path} is the journal of {header.annotator}, not of {annotator}; choose another -o")
     check_pairs(path, header, pairs)
     if seed is not None and seed != header.seed:
-        raise AnnotationError(f"{path} was begun with --seed {header.seed}; leave --seed out to go on with it")
+        raise AnnotationError(f"{path} was started with --seed {header.seed}; leave out --seed to continue it")
     if tuple(resolves) != header.resolves:
-        was = " and ".join(header.resolves) or "nobody"
-        raise AnnotationError(f"{path} was begun to settle what {was} disagreed on; choose another -o or --annotator")
+        settled = " and ".join(header.resolves)
+        purpose = f"settle the disagreements of {settled}" if settled else "label all pairs"
+        raise AnnotationError(f"{path} was started to {purpose}; choose another -o or --annotator")
 
 
-def check_pairs(path: str | Path, header: Header, pairs: Items) -> None:
-    """Raise an AnnotationError unless the journal is of these pairs."""
+def check_pairs(path: str | Path, header: Header, pairs: PairsToLabel) -> None:
+    """Raise an AnnotationError unless the journal belongs to these pairs."""
     if header.pairs != pairs.digest:
         raise AnnotationError(
-            f"{pairs.name} holds other pairs than {path} was begun with ({header.count:,} then, "
-            f"{len(pairs.pairs):,} now): take the pairs as they were, or begin another journal"
+            f"the pairs in {pairs.name} have changed since {path} was started ({header.count:,} pairs then, "
+            f"{len(pairs.pairs):,} now); restore the file, or start another journal"
         )
 
 
 # --- a session ----------------------------------------------------------------------------------
 
 
-def shuffled(pairs: Items, *, annotator: str, seed: int) -> list[str]:
-    """Return the keys in the annotator's own order, which does not depend on the order of the file."""
+def shuffled(pairs: PairsToLabel, *, annotator: str, seed: int) -> list[str]:
+    """Return the keys in a random order of the annotator, which does not depend on the order of the file."""
 
     def rank(key: str) -> bytes:
         return hashlib.sha256(f"{seed}\x1f{annotator}\x1f{key}".encode()).digest()
@@ -276,13 +285,13 @@ def shuffled(pairs: Items, *, annotator: str, seed: int) -> list[str]:
 
 
 class Session:
-    """The pairs that an annotator is shown one after the other, as the journal leaves them.
+    """The pairs that an annotator still has to label, one after the other.
 
-    First those without a decision, then those skipped in earlier sessions; a pair skipped in this one comes again
-    in the next. ``scope`` names the pairs to show if not all.
+    Pairs without a decision come first, then those that were skipped in earlier sessions. A pair that is skipped now
+    comes again in the next session. ``scope`` limits the session to some pairs.
     """
 
-    def __init__(self, journal: Journal, pairs: Items, *, scope: Collection[str] | None = None) -> None:
+    def __init__(self, journal: Journal, pairs: PairsToLabel, *, scope: Collection[str] | None = None) -> None:
         self.journal = journal
         self._pairs = {pair.key: pair for pair in pairs.pairs}
         self._scope = set(self._pairs) if scope is None else set(scope)
@@ -293,37 +302,37 @@ class Session:
         self._queue = deque([*fresh, *again])
 
     @property
-    def current(self) -> Item | None:
-        """The pair to decide on; None at the end."""
+    def current(self) -> PairToLabel | None:
+        """The current pair, or None at the end."""
         return self._pairs[self._queue[0]] if self._queue else None
 
     @property
     def total(self) -> int:
-        """How many pairs there are to label in all."""
+        """The number of pairs in the session, labelled or not."""
         return len(self._scope)
 
     @property
     def labelled(self) -> int:
-        """How many have a label."""
+        """The number of pairs with a label."""
         return len(self._scope & self.journal.decisions.labels.keys())
 
     @property
     def skipped(self) -> int:
-        """How many were skipped and have no label."""
+        """The number of pairs that were skipped and have no label."""
         return len(self._scope.intersection(self.journal.decisions.skipped))
 
     @property
     def left(self) -> int:
-        """How many are still to come in this session."""
+        """The number of pairs still to come in this session."""
         return len(self._queue)
 
     def decide(self, label: int | None) -> None:
-        """Decide on the current pair (None skips it) and go on to the next."""
+        """Record a decision on the current pair (None skips it) and move on to the next pair."""
         self.journal.decide(self._queue[0], label)
         self._queue.popleft()
 
     def undo(self) -> bool:
-        """Take the last decision back, also one of an earlier session: its pair comes next. False if there is none."""
+        """Undo the last decision, even of an earlier session, and show its pair next; return False if there is none."""
         last = self.journal.undo()
         if last is None:
             return False

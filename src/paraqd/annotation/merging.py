@@ -1,4 +1,4 @@
-"""Several annotators' labels of the same pairs brought together: one label for each pair, and who gave which."""
+"""Merge the labels of several annotators into one label for each pair."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paraqd.annotation.items_to_label import AnnotationError, Item, Items, read_items
+from paraqd.annotation.pairs_to_label import AnnotationError, PairToLabel, PairsToLabel, read_pairs_to_label
 from paraqd.annotation.journals import check_pairs, is_journal, read_journal
 from paraqd.data.labels import ALSO_READ, binary_label
 from paraqd.data.tables import Columns, Dialect, Row, check_writable, open_writer, replacing
@@ -19,9 +19,9 @@ _INTENDED = "intended"
 
 @dataclass(frozen=True)
 class Annotator:
-    """One annotator's labels and notes by the pairs' keys.
+    """The labels and notes of one annotator by the keys of pairs.
 
-    ``resolves`` names the annotators whose disagreements this one settles; it is empty for the others.
+    ``resolves`` names the annotators whose disagreements this one settles. It is empty for an ordinary annotator.
     """
 
     name: str
@@ -33,13 +33,13 @@ class Annotator:
 
 @dataclass(frozen=True)
 class Merged:
-    """One pair with what came of its labels.
+    """A pair with its merged label.
 
-    ``agreed`` is None where fewer than two annotators labelled it; ``label`` is None where nobody did, or where
-    they disagree and nothing settles it.
+    ``agreed`` is None if fewer than two annotators labelled the pair. ``label`` is None if nobody labelled it, or if a
+    disagreement was not settled.
     """
 
-    pair: Item
+    pair: PairToLabel
     label: int | None
     agreed: bool | None
     votes: Mapping[str, int]
@@ -48,16 +48,21 @@ class Merged:
 
 def read_annotators(
     sources: Iterable[str | Path],
-    pairs: Items,
+    pairs: PairsToLabel,
     *,
     label_columns: Sequence[str] = ("label",),
     encoding: str | None = None,
 ) -> list[Annotator]:
-    """Read annotators' journals, or their labels from a column of a table (a spreadsheet saved as CSV).
+    """Read the labels of annotators from journals, or from tables such as a spreadsheet saved as CSV.
 
-    A table's annotator is called as the file is; where several ``label_columns`` are named, each of them is an
-    annotator, called as the column is. A blank is a pair without a label. Pairs that are not among ``pairs`` and
-    the same annotator twice are refused.
+    The annotator of a table has the name of the file. With several ``label_columns``, each column is an annotator with
+    the name of the column. A blank means that the pair has no label.
+
+    Raises
+    ------
+    AnnotationError
+        If a pair is not among ``pairs``, an annotator appears twice, or a label is not 1 or 0.
+
     """
     found: list[Annotator] = []
     for source in sources:
@@ -69,7 +74,7 @@ def read_annotators(
     for annotator in found:
         if annotator.name in seen:
             raise AnnotationError(
-                f"{annotator.name} is there twice: in {seen[annotator.name].source} and in {annotator.source}"
+                f"{annotator.name} appears twice: in {seen[annotator.name].source} and in {annotator.source}"
             )
         seen[annotator.name] = annotator
     for annotator in found:
@@ -77,27 +82,27 @@ def read_annotators(
         if absent:
             whose = " and ".join(annotator.resolves)
             raise AnnotationError(
-                f"{annotator.source} settles what {whose} disagreed on: give the file of {absent[0]} too"
+                f"{annotator.source} settles the disagreements of {whose}; give the file of {absent[0]}, too"
             )
     return found
 
 
-def _of_journal(source: str | Path, pairs: Items) -> Annotator:
+def _of_journal(source: str | Path, pairs: PairsToLabel) -> Annotator:
     header, decisions = read_journal(source)
     check_pairs(source, header, pairs)
     return Annotator(header.annotator, str(source), decisions.labels, decisions.notes, header.resolves)
 
 
 def _of_table(
-    source: str | Path, pairs: Items, label_columns: Sequence[str], encoding: str | None
+    source: str | Path, pairs: PairsToLabel, label_columns: Sequence[str], encoding: str | None
 ) -> Iterator[Annotator]:
     columns = Columns(question=pairs.columns.question, paraphrase=pairs.columns.paraphrase, label=label_columns[0])
-    sheet = read_items(source, columns=columns, encoding=encoding)
+    sheet = read_pairs_to_label(source, columns=columns, encoding=encoding)
     present = [name for name in label_columns if name in sheet.names]
     if not present:
         raise AnnotationError(
-            f"{sheet.name} has no column {label_columns[0]!r} (it has: {', '.join(sheet.names)}); say where the labels "
-            "are with --label-column NAME"
+            f"{sheet.name} has no column {label_columns[0]!r} (it has: {', '.join(sheet.names)}); name the column of "
+            "labels with --label-column NAME"
         )
     known = {pair.key for pair in pairs.pairs}
     stranger = next((pair for pair in sheet.pairs if pair.key not in known), None)
@@ -123,38 +128,39 @@ def _stem(source: str | Path) -> str:
     return Path(Path(source).name.removesuffix(".gz")).stem
 
 
-def check_labelled(annotators: Sequence[Annotator], pairs: Items) -> None:
-    """Refuse annotators who labelled nothing: that others contradict none of their labels is no agreement."""
+def check_labelled(annotators: Sequence[Annotator], pairs: PairsToLabel) -> None:
+    """Raise an AnnotationError if an annotator labelled nothing, which must not count as agreement."""
     for annotator in annotators:
         if not annotator.labels:
             raise AnnotationError(
                 f"{annotator.name} labelled nothing: 0 of {len(pairs.pairs):,} pairs have a label in "
-                f"{annotator.source}; fill in 1 (valid) or 0 (invalid), or leave {annotator.name} out"
+                f"{annotator.source}; fill in 1 (valid) or 0 (invalid), or leave out {annotator.name}"
             )
 
 
 def disagreements(annotators: Sequence[Annotator]) -> list[str]:
-    """Return the keys on which annotators gave different labels; those who settle disagreements do not count."""
+    """Return the keys of pairs with different labels; annotators who settle disagreements do not count."""
     judges = [annotator for annotator in annotators if not annotator.resolves]
     keys = dict.fromkeys(key for annotator in judges for key in annotator.labels)
     return [key for key in keys if len({judge.labels[key] for judge in judges if key in judge.labels}) > 1]
 
 
-def both_labelled(first: Annotator, second: Annotator, pairs: Items) -> tuple[list[int], list[int]]:
-    """Return two annotators' labels of the pairs that both of them labelled."""
+def both_labelled(first: Annotator, second: Annotator, pairs: PairsToLabel) -> tuple[list[int], list[int]]:
+    """Return the labels of two annotators for the pairs that both of them labelled."""
     keys = [pair.key for pair in pairs.pairs if pair.key in first.labels and pair.key in second.labels]
     return [first.labels[key] for key in keys], [second.labels[key] for key in keys]
 
 
-def merge(pairs: Items, annotators: Sequence[Annotator]) -> list[Merged]:
-    """Give each pair one label: the one all agree on, else what a settling annotator said, else the majority's.
+def merge(pairs: PairsToLabel, annotators: Sequence[Annotator]) -> list[Merged]:
+    """Give each pair one label.
 
-    A tie that nobody settled leaves the pair without a label.
+    It is the label that all annotators agree on, or the one of an annotator who settles disagreements, or the one of
+    the majority. A tie that nobody settled leaves the pair without a label.
     """
     return [_merged(pair, annotators) for pair in pairs.pairs]
 
 
-def _merged(pair: Item, annotators: Sequence[Annotator]) -> Merged:
+def _merged(pair: PairToLabel, annotators: Sequence[Annotator]) -> Merged:
     votes = {annotator.name: annotator.labels[pair.key] for annotator in annotators if pair.key in annotator.labels}
     judged = [votes[judge.name] for judge in annotators if not judge.resolves and judge.name in votes]
     settled = [votes[judge.name] for judge in annotators if judge.resolves and judge.name in votes]
@@ -173,11 +179,11 @@ def _majority(labels: Sequence[int]) -> int | None:
     return None if 2 * valid == len(labels) else int(2 * valid > len(labels))
 
 
-def write_merged(out: str | Path, pairs: Items, merged: Sequence[Merged]) -> None:
-    """Write merged pairs with the columns of their file, the label, and who gave which.
+def write_merged(out: str | Path, pairs: PairsToLabel, merged: Sequence[Merged]) -> None:
+    """Write merged pairs with the columns of their file, the merged label, and the labels of all annotators.
 
-    A label that stood in the file before goes to the column ``intended`` where there is none: it is what the
-    operator was meant to make.
+    A label that the file had before is moved to the column ``intended`` if there is no such column: it is the label
+    that the operator should produce.
     """
     names = pairs.columns
     taken = {names.id, names.question, names.paraphrase, names.label, *_ADDED}
@@ -206,10 +212,10 @@ def write_merged(out: str | Path, pairs: Items, merged: Sequence[Merged]) -> Non
     _write(out, {**schema, **_ADDED}, rows, pairs.dialect)
 
 
-def write_sheet(out: str | Path, pairs: Items, keys: Sequence[str]) -> None:
-    """Write pairs for an annotator who works in a spreadsheet: the texts, an empty label, nothing that tells more.
+def write_sheet(out: str | Path, pairs: PairsToLabel, keys: Sequence[str]) -> None:
+    """Write pairs for an annotator who works in a spreadsheet: only the texts and an empty column for the label.
 
-    A CSV begins with a byte-order mark, without which Excel misreads what is not plain English.
+    A CSV file starts with a byte-order mark, because Excel misreads other than plain English letters without it.
     """
     by_key = {pair.key: pair for pair in pairs.pairs}
     rows = [{"question": by_key[key].question, "paraphrase": by_key[key].paraphrase} for key in keys]
@@ -233,7 +239,7 @@ def _write(out: str | Path, schema: Mapping[str, type], rows: Sequence[Row], dia
 
 
 def _type(values: Sequence[Any]) -> type:
-    """Return the type of a column that is only copied; text where it holds several."""
+    """Return the type of a column that is copied; str if it has values of several types."""
     kinds = {type(value) for value in values if value is not None}
     return kinds.pop() if len(kinds) == 1 and kinds <= {str, int, float, bool} else str
 

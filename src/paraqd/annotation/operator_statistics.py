@@ -1,4 +1,4 @@
-"""How often test operators do what they are meant to: their polarity against what annotators found."""
+"""Compare the intended labels of test operators with the labels of annotators."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from paraqd.data.labels import ALSO_READ, binary_label
 from paraqd.evaluation.errors import EvaluationError
 
-# the paper's averages over AquaRAT, EM_Math and SAWP, for the same three figures
+# the averages in the paper over AquaRAT, EM_Math and SAWP
 PAPER_AVERAGES: Mapping[str, float] = {"precision": 0.4, "recall": 0.59, "accuracy": 0.56}
-
-# 0.0 and False are 0 to a dictionary; the texts are those that are read in every command
-_LABELS: Mapping[Any, int] = {0: 0, 1: 1, "0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
 
 
 @dataclass(frozen=True)
 class OperatorCount:
-    """What annotators found among the outputs of one operator.
+    """The labels of the outputs of one operator.
 
-    ``intended`` is what the operator is meant to make (1 valid, 0 invalid); ``valid`` and ``invalid`` count
-    what it made.
+    ``intended`` is the label that the operator should produce (1 valid, 0 invalid). ``valid`` and ``invalid`` count the
+    labels of the annotators.
     """
 
     operator: str
@@ -31,21 +29,21 @@ class OperatorCount:
 
     @property
     def n(self) -> int:
-        """How many outputs were annotated."""
+        """The number of annotated outputs."""
         return self.valid + self.invalid
 
     @property
     def accuracy(self) -> float:
-        """The share of outputs that are what the operator is meant to make."""
+        """The share of outputs with the intended label."""
         return (self.valid if self.intended else self.invalid) / self.n
 
 
 @dataclass(frozen=True)
 class OperatorStatistics:
-    """Operators against annotators, as a confusion matrix with "valid" as the positive class.
+    """Intended labels against annotated labels, as a confusion matrix with "valid" as the positive class.
 
-    ``matrix[i][j]`` counts pairs whose operator intends ``i`` and that are annotated ``j``: the paper's figure of
-    test operators (`paraqd.evaluation.plots.operator_plot` draws it). ``unlabelled`` counts the rows without an
+    ``matrix[i][j]`` counts the pairs with intended label ``i`` and annotated label ``j``, as in the paper's figure of
+    test operators, which `paraqd.evaluation.plots.operator_plot` draws. ``unlabelled`` counts the rows without an
     annotated label, which are left out.
     """
 
@@ -55,24 +53,24 @@ class OperatorStatistics:
 
     @property
     def n(self) -> int:
-        """How many pairs were annotated."""
+        """The number of annotated pairs."""
         return sum(sum(row) for row in self.matrix)
 
     @property
     def precision(self) -> float:
-        """Of the pairs meant to be valid, the share that is (0 where there are none)."""
+        """The share of valid pairs among those intended to be valid (0 if there are none)."""
         false, true = self.matrix[1]
         return _share(true, true + false)
 
     @property
     def recall(self) -> float:
-        """Of the pairs that are valid, the share that was meant to be (0 where there are none)."""
+        """The share of pairs intended to be valid among the valid ones (0 if there are none)."""
         (_, missed), (_, true) = self.matrix
         return _share(true, true + missed)
 
     @property
     def accuracy(self) -> float:
-        """The share of pairs that are what was meant."""
+        """The share of pairs with the intended label."""
         return _share(self.matrix[0][0] + self.matrix[1][1], self.n)
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,11 +88,11 @@ class OperatorStatistics:
 
 
 def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics:
-    """Count annotated pairs by operator and by what the operator was meant to make.
+    """Count annotated pairs by operator and intended label.
 
-    Each row has ``operator``, ``intended`` and ``label`` (0 or 1, as number or text; a blank label is one not
-    annotated yet), and where known ``paper_id``. The operators come valid ones first, then by paper id and
-    name. Raises `EvaluationError`, in one line that names the row, for what cannot be counted.
+    Each row has ``operator``, ``intended`` and ``label`` (0 or 1 as a number or text; a blank label is not annotated
+    yet), and optionally ``paper_id``. Operators that should produce valid pairs come first, in the order of paper id and
+    name. An `EvaluationError` names the row that cannot be counted.
 
     >>> rows = [
     ...     {"operator": "ActivePassive", "paper_id": "fa", "intended": 1, "label": 1},
@@ -114,7 +112,7 @@ def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics
             raise EvaluationError(f"row {number} names no operator")
         intended = _label(row.get("intended"), number, "intended")
         if intended is None:
-            raise EvaluationError(f"row {number} does not say what is intended (1 valid, 0 invalid)")
+            raise EvaluationError(f"row {number} has no intended label (1 valid, 0 invalid)")
         label = _label(row.get("label"), number, "label")
         if label is None:
             unlabelled += 1
@@ -138,7 +136,7 @@ def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics
 
 
 def average_statistics(statistics: Sequence[OperatorStatistics]) -> dict[str, float]:
-    """Return the mean precision, recall and accuracy over data sets, as the paper reports them."""
+    """Return the mean precision, recall and accuracy over data sets, as in the paper."""
     if not statistics:
         raise EvaluationError("there is nothing to average")
     return {
@@ -149,16 +147,10 @@ def average_statistics(statistics: Sequence[OperatorStatistics]) -> dict[str, fl
 
 def _label(value: Any, number: int, name: str) -> int | None:
     """Return 0 or 1, or None for a blank."""
-    if isinstance(value, str):
-        value = value.strip().lower()
-    if value is None or value == "":
-        return None
-    found = _LABELS.get(value) if isinstance(value, (str, int, float)) else None
-    if found is None:
-        raise EvaluationError(
-            f"row {number} has the {name} {value!r}; it must be 0 or 1 (true, false, 1.0 and 0.0 are read too)"
-        )
-    return found
+    try:
+        return binary_label(value)
+    except ValueError:
+        raise EvaluationError(f"row {number} has the {name} {value!r}; it must be 0 or 1 ({ALSO_READ})") from None
 
 
 def _share(part: int, whole: int) -> float:

@@ -1,4 +1,4 @@
-"""``paraqd annotate``: label pairs at the terminal, bring annotators together, see what operators made."""
+"""Run ``paraqd annotate``: label pairs at the terminal, merge annotators, and check test operators."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from paraqd.cli.options import check_outputs
 
 if TYPE_CHECKING:
     from paraqd.annotation.agreement import Agreement
-    from paraqd.annotation.items_to_label import Items
+    from paraqd.annotation.pairs_to_label import PairsToLabel
     from paraqd.annotation.journals import Session
     from paraqd.annotation.merging import Annotator, Merged
     from paraqd.annotation.operator_statistics import OperatorStatistics
 
 EXAMPLE = "Example: paraqd annotate pairs.csv --annotator ann"
 
-_FILES, _SHOWN = "Files", "What is shown"
+_FILES, _SHOWN = "Files", "Output"
 _DEFAULT = "label"
 
 _QUESTION = typer.Option("question", "--question-column", rich_help_panel=_FILES)
 _PARAPHRASE = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES)
 _ID = typer.Option("id", "--id-column", rich_help_panel=_FILES)
 _ENCODING = typer.Option(
-    None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
+    None, "--encoding", help="The encoding of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
 )
 _LABELS = typer.Option(
     ["label"],
     "--label-column",
-    help="Where tables hold labels; several times where a table holds several annotators'.",
+    help="The column of labels in tables; repeat it if a table has several annotators.",
     rich_help_panel=_FILES,
 )
-_JSON = typer.Option(False, "--json", help="Write JSON for a program.", rich_help_panel=_SHOWN)
-_PAIRS = "Pairs, as paraqd testset writes them: .csv, .tsv, .jsonl or .parquet."
+_JSON = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN)
+_PAIRS = "The pairs that paraqd testset wrote: .csv, .tsv, .jsonl or .parquet."
 
 
 class _PairsFirst(TyperGroup):
-    """Takes ``annotate PAIRS`` for ``annotate label PAIRS``."""
+    """A group that reads ``annotate PAIRS`` as ``annotate label PAIRS``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
@@ -53,24 +53,24 @@ app = typer.Typer(cls=_PairsFirst, no_args_is_help=True)
 
 @app.callback(epilog=EXAMPLE)
 def annotate() -> None:
-    """Label pairs by hand: two annotators or more, each with a journal of their own.
+    """Label pairs by hand, with two or more annotators who have a journal each.
 
-    1. paraqd annotate PAIRS --annotator NAME: label them at the terminal (run it again to go on).
-    2. paraqd annotate PAIRS --annotator NAME --resolve A --resolve B: settle what A and B disagree on.
-    3. paraqd annotate merge PAIRS A B -o MERGED: Cohen's κ and one file.
-    4. paraqd annotate stats MERGED: what the operators made against what they are meant to make.
+    1. paraqd annotate PAIRS --annotator NAME: label pairs at the terminal (run it again to continue).
+    2. paraqd annotate PAIRS --annotator NAME --resolve A --resolve B: settle the disagreements of A and B.
+    3. paraqd annotate merge PAIRS A B -o MERGED: measure Cohen's κ and write one file.
+    4. paraqd annotate stats MERGED: compare the intended labels of operators with the merged labels.
     """
 
 
 @app.command(_DEFAULT, epilog=EXAMPLE)
 def label(
     source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
-    annotator: str | None = typer.Option(None, "--annotator", "-a", help="Your name; the login's unless given."),
-    out: str | None = typer.Option(None, "--out", "-o", help="Your journal; PAIRS.NAME.jsonl unless given."),
+    annotator: str | None = typer.Option(None, "--annotator", "-a", help="Your name. Default: your login name."),
+    out: str | None = typer.Option(None, "--out", "-o", help="Your journal. Default: PAIRS.NAME.jsonl."),
     resolve: list[str] = typer.Option(
         [], "--resolve", metavar="FILE", help="Show only the pairs on which these annotators disagree."
     ),
-    seed: int | None = typer.Option(None, "--seed", help="Of your own order of the pairs; 3407 unless given."),
+    seed: int | None = typer.Option(None, "--seed", help="The seed of your order of the pairs. Default: 3407."),
     question_column: str = _QUESTION,
     paraphrase_column: str = _PARAPHRASE,
     id_column: str = _ID,
@@ -79,10 +79,10 @@ def label(
     as_json: bool = _JSON,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No summary.", rich_help_panel=_SHOWN),
 ) -> None:
-    """Label pairs at the terminal, one key for each; every decision is on disk at once.
+    """Label pairs at the terminal with one key each; every decision is saved at once.
 
-    Keys: v or 1 valid, i or 0 invalid, s skip, u undo, n note, ? what is valid, q quit. Run the same command again to
-    go on. Without a terminal the keys are read from standard input, one in a line.
+    Keys: v or 1 valid, i or 0 invalid, s skip, u undo, n note, ? definition of valid, q quit. Run the same command
+    again to continue. Without a terminal, keys are read from standard input, one per line.
     """
     from paraqd.annotation.journals import Session, annotator_name, journal_path, open_journal
     from paraqd.annotation.merging import check_labelled, disagreements, read_annotators
@@ -98,7 +98,7 @@ def label(
         check_labelled(judges, pairs)
         scope, resolves = disagreements(judges), [judge.name for judge in judges]
         if not scope:
-            raise _error(f"{' and '.join(resolves)} disagree on no pair: there is nothing to settle")
+            raise _error(f"{' and '.join(resolves)} do not disagree on any pair; there is nothing to settle")
     with open_journal(journal, pairs, annotator=name, seed=seed, resolves=resolves) as opened:
         session = Session(opened, pairs, scope=scope)
         try:
@@ -106,7 +106,7 @@ def label(
                 annotate_pairs(session, keys, stderr())
         except KeyboardInterrupt:
             _summary(session, as_json=as_json, quiet=quiet)
-            say("stopped; run the same command again to go on")
+            say("stopped; run the same command again to continue")
             raise typer.Exit(130) from None
         _summary(session, as_json=as_json, quiet=quiet)
 
@@ -115,12 +115,12 @@ def label(
 def merge(
     source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
     annotated: list[str] = typer.Argument(..., metavar="FILE...", help="Journals, or tables with a column of labels."),
-    out: str = typer.Option(..., "--out", "-o", help="Where the merged pairs go; the format by its name."),
+    out: str = typer.Option(..., "--out", "-o", help="The file for the merged pairs; its name tells the format."),
     disagreements: str | None = typer.Option(
         None, "--disagreements", metavar="FILE", help="Also write the pairs on which annotators disagree."
     ),
     drop_open: bool = typer.Option(False, "--drop-open", help="Leave out pairs without a settled label."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace outputs that are there."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace existing outputs."),
     question_column: str = _QUESTION,
     paraphrase_column: str = _PARAPHRASE,
     id_column: str = _ID,
@@ -129,10 +129,10 @@ def merge(
     as_json: bool = _JSON,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No table.", rich_help_panel=_SHOWN),
 ) -> None:
-    """Bring annotators together: Cohen's κ of every two, and one file with one label for each pair.
+    """Merge annotators: measure Cohen's κ of every two, and write one file with one label for each pair.
 
-    Where they disagree, an annotator who used --resolve decides, else the majority; a tie has no label. An annotator
-    who labelled nothing is an error.
+    If they disagree, an annotator who used --resolve decides, or else the majority. A tie has no label. An annotator
+    without any label is an error.
     """
     from paraqd.annotation import merging
 
@@ -145,7 +145,7 @@ def merge(
     unsettled = [item for item in merged if item.label is None]
     kept = [item for item in merged if item.label is not None] if drop_open else merged
     if not kept:
-        raise _error("no pair has a settled label: nothing is left to write")
+        raise _error("no pair has a settled label; there is nothing to write")
     merging.write_merged(out, pairs, kept)
     if disagreements is not None:
         merging.write_merged(disagreements, pairs, [item for item in merged if item.agreed is False])
@@ -156,7 +156,7 @@ def merge(
         "valid": sum(item.label == 1 for item in merged),
         "invalid": sum(item.label == 0 for item in merged),
         "open": len(unsettled),
-        # nothing to say, which is not agreement, where no pair was labelled by two
+        # None, which is not agreement, if no pair was labelled by two annotators
         "disagreed": sum(item.agreed is False for item in merged) if agreements else None,
         "annotators": {annotator.name: len(annotator.labels) for annotator in annotators},
         "agreement": [{"first": a, "second": b, **found.to_dict()} for a, b, found in agreements],
@@ -173,17 +173,17 @@ def merge(
 @app.command("export", epilog="Example: paraqd annotate export pairs.csv --annotator bob -o bob.csv")
 def export(
     source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
-    annotator: str = typer.Option(..., "--annotator", "-a", help="Whose order of the pairs."),
+    annotator: str = typer.Option(..., "--annotator", "-a", help="The annotator, whose order of the pairs is used."),
     out: str = typer.Option(..., "--out", "-o", help="The sheet, such as bob.csv."),
-    seed: int = typer.Option(3407, "--seed", help="Of the annotator's own order of the pairs."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace a sheet that is there."),
+    seed: int = typer.Option(3407, "--seed", help="The seed of the annotator's order of the pairs."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing sheet."),
     question_column: str = _QUESTION,
     paraphrase_column: str = _PARAPHRASE,
     id_column: str = _ID,
     encoding: str | None = _ENCODING,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No summary.", rich_help_panel=_SHOWN),
 ) -> None:
-    """Write the pairs for an annotator who labels in a spreadsheet: blind, with an empty column of labels."""
+    """Write the pairs for an annotator who labels in a spreadsheet, with an empty column for the labels."""
     from paraqd.annotation.journals import annotator_name, shuffled
     from paraqd.annotation.merging import write_sheet
 
@@ -191,7 +191,7 @@ def export(
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
     write_sheet(out, pairs, shuffled(pairs, annotator=annotator_name(annotator), seed=seed))
     if not quiet:
-        say(f"{len(pairs.pairs):,} pairs in {out}: 1 (valid) or 0 (invalid) goes into the column label")
+        say(f"{len(pairs.pairs):,} pairs in {out}; write 1 (valid) or 0 (invalid) into the column label")
 
 
 @app.command("stats", epilog="Example: paraqd annotate stats aquarat.csv sawp.csv")
@@ -202,7 +202,7 @@ def stats(
     encoding: str | None = _ENCODING,
     as_json: bool = _JSON,
 ) -> None:
-    """Show what test operators made against what they are meant to make, as the paper's test set section does."""
+    """Compare the intended labels of test operators with the annotated labels, as in the paper."""
     from paraqd.annotation.operator_statistics import PAPER_AVERAGES, average_statistics, operator_statistics
     from paraqd.data.tables import open_table
     from paraqd.evaluation.errors import EvaluationError
@@ -213,8 +213,8 @@ def stats(
         absent = [name for name in ("operator", "intended", label_column) if name not in table.columns]
         if absent:
             raise _error(
-                f"{table.name} has no column {absent[0]!r} (it has: {', '.join(table.columns)}); give what paraqd "
-                "annotate merge wrote for pairs of paraqd testset"
+                f"{table.name} has no column {absent[0]!r} (it has: {', '.join(table.columns)}); use a file that "
+                "paraqd annotate merge wrote for pairs of paraqd testset"
             )
         try:
             found[source] = operator_statistics({**row, "label": row.get(label_column)} for row in table.rows())
@@ -236,13 +236,13 @@ def stats(
 
 
 def _error(message: str) -> Exception:
-    from paraqd.annotation.items_to_label import AnnotationError
+    from paraqd.annotation.pairs_to_label import AnnotationError
 
     return AnnotationError(message)
 
 
 def _login() -> str:
-    """Return the login's name, made fit to name an annotator."""
+    """Return the login name with characters that an annotator's name may have."""
     import getpass
     import re
 
@@ -252,13 +252,15 @@ def _login() -> str:
         return "annotator"
 
 
-def _read(source: str, question: str, paraphrase: str, name: str, encoding: str | None) -> Items:
-    from paraqd.annotation.items_to_label import read_items
+def _read(source: str, question: str, paraphrase: str, name: str, encoding: str | None) -> PairsToLabel:
+    from paraqd.annotation.pairs_to_label import read_pairs_to_label
     from paraqd.data.tables import Columns
 
     if source == "-":
-        raise _error("PAIRS must be a file: standard input is where the keys come from")
-    return read_items(source, columns=Columns(question=question, paraphrase=paraphrase, id=name), encoding=encoding)
+        raise _error("PAIRS must be a file, because the keys are read from standard input")
+    return read_pairs_to_label(
+        source, columns=Columns(question=question, paraphrase=paraphrase, id=name), encoding=encoding
+    )
 
 
 def _summary(session: Session, *, as_json: bool, quiet: bool) -> None:
@@ -280,13 +282,13 @@ def _summary(session: Session, *, as_json: bool, quiet: bool) -> None:
         skipped = f", {session.skipped:,} skipped" if session.skipped else ""
         stdout().print(
             f"{journal.header.annotator}: {session.labelled:,} of {session.total:,} labelled ({labels.count(1):,} "
-            f"valid, {labels.count(0):,} invalid){skipped}; they are in {journal.path}",
+            f"valid, {labels.count(0):,} invalid){skipped}; saved in {journal.path}",
             markup=False,
             soft_wrap=True,
         )
 
 
-def _agreements(annotators: list[Annotator], pairs: Items) -> list[tuple[str, str, Agreement]]:
+def _agreements(annotators: list[Annotator], pairs: PairsToLabel) -> list[tuple[str, str, Agreement]]:
     """Return Cohen's κ of every two annotators who labelled some pair in common."""
     from itertools import combinations
 
@@ -318,8 +320,8 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
         for first, second, found in agreements:
             (neither, second_only), (first_only, both) = found.table
             console.print(
-                f"{first}, {second}: valid to both {both:,}, to {first} only {first_only:,}, to {second} only "
-                f"{second_only:,}, to neither {neither:,}",
+                f"{first}, {second}: valid for both {both:,}, for {first} only {first_only:,}, for {second} only "
+                f"{second_only:,}, for neither {neither:,}",
                 markup=False,
                 soft_wrap=True,
             )
@@ -340,12 +342,14 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
 
 
 def _name_open(unsettled: list[Merged], *, dropped: bool) -> None:
-    """Name the pairs without a label, by what is missing."""
+    """Name the pairs without a merged label, and the reason."""
     tied = [item.pair.number for item in unsettled if item.agreed is False]
     bare = [item.pair.number for item in unsettled if item.agreed is not False]
     done = "left out" if dropped else "kept without a label"
     if tied:
-        say(f"{len(tied):,} in dispute, {done} (paraqd annotate PAIRS --resolve settles them): row {row_ranges(tied)}")
+        say(
+            f"{len(tied):,} in dispute, {done} (settle them with paraqd annotate PAIRS --resolve): row {row_ranges(tied)}"
+        )
     if bare:
         say(f"{len(bare):,} labelled by nobody, {done}: row {row_ranges(bare)}")
 
@@ -358,14 +362,14 @@ def _show_statistics(found: dict[str, OperatorStatistics], average: dict[str, fl
     console = stdout()
     for source, statistics in found.items():
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", title=source, title_justify="left")
-        for title in ("operator", "paper", "meant"):
+        for title in ("operator", "paper", "intended"):
             table.add_column(title, no_wrap=True)
-        for title in ("pairs", "valid", "invalid", "as meant"):
+        for title in ("pairs", "valid", "invalid", "as intended"):
             table.add_column(title, no_wrap=True, justify="right")
         for count in statistics.operators:
-            meant = "valid" if count.intended else "invalid"
+            intended = "valid" if count.intended else "invalid"
             numbers = [f"{number:,}" for number in (count.n, count.valid, count.invalid)]
-            table.add_row(count.operator, count.paper_id, meant, *numbers, f"{count.accuracy:.1%}")
+            table.add_row(count.operator, count.paper_id, intended, *numbers, f"{count.accuracy:.1%}")
         console.print(table)
         if statistics.unlabelled:
             console.print(f"{statistics.unlabelled:,} rows without a label are left out")

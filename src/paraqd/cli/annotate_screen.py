@@ -1,9 +1,8 @@
-"""What an annotator sees and presses: one pair after the other, blind to where it comes from."""
+"""Show an annotator one pair after the other, without its origin, and read the keys."""
 
 from __future__ import annotations
 
 import time
-import unicodedata
 from collections.abc import Callable
 from statistics import median
 from typing import TYPE_CHECKING
@@ -11,33 +10,34 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
+from paraqd.cli.marking import visible
 from paraqd.reading.word_difference import differences
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from paraqd.annotation.items_to_label import Item
+    from paraqd.annotation.pairs_to_label import PairToLabel
     from paraqd.annotation.journals import Session
     from paraqd.cli.keys import Keys
 
-KEYS = "v or 1 valid · i or 0 invalid · s skip · u undo · n note · ? what is valid · q quit"
+KEYS = "v or 1 valid · i or 0 invalid · s skip · u undo · n note · ? definition of valid · q quit"
 DEFINITION = (
-    "valid: a solver would set up the same equations and give the same answer. Other words, another order, five for 5, "
-    "km for kilometres, 30 minutes for half an hour, or a name changed everywhere keep it valid.",
-    "invalid: a number, unit, condition or the question is lost, changed or exchanged, even one that the answer does "
-    "not need; names are mixed up; or the text no longer makes sense.",
-    "Clumsy grammar alone does not make it invalid. In doubt, s leaves it for the next session and n writes a note.",
+    'valid: a solver would set up the same equations and give the same answer. Other words, another order, "five" for '
+    '5, "km" for "kilometres", "30 minutes" for "half an hour", or a name changed everywhere are all valid.',
+    "invalid: a number, a unit, a condition or the question is lost, changed or exchanged, even if the answer does not "
+    "need it; names are mixed up; or the text no longer makes sense.",
+    "Clumsy grammar alone does not make it invalid. If in doubt, press s to see it in the next session, or n for a note.",
 )
 
 _LABELS = {"v": 1, "1": 1, "i": 0, "0": 0, "s": None}
 _NAMES = {1: "valid", 0: "invalid", None: "skipped"}
 _MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 _STYLES = {"=": "", "-": "bold red", "+": "bold green"}
-_RECENT = 50  # decisions from which the pace is told
+_RECENT = 50  # decisions that count for the pace
 
 
 class Pace:
-    """How long a decision takes: the median of the last ones, so that a break does not count."""
+    """The time per decision: the median of the last ones, so that a break does not count."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -45,38 +45,38 @@ class Pace:
         self._taken: list[float] = []
 
     def shown(self) -> None:
-        """Start the clock: a pair is on the screen."""
+        """Start the clock when a pair is on the screen."""
         self._started = self._clock()
 
     def decided(self) -> None:
-        """Stop it."""
+        """Stop the clock when the pair is decided."""
         self._taken.append(self._clock() - self._started)
 
     @property
     def seconds(self) -> float | None:
-        """Seconds for each decision; None before the third."""
+        """Seconds per decision, or None before the third."""
         return median(self._taken[-_RECENT:]) if len(self._taken) >= 3 else None
 
 
 def annotate_pairs(session: Session, keys: Keys, console: Console, *, pace: Pace | None = None) -> None:
-    """Show pair after pair and record what is pressed, until the last pair, ``q`` or the end of the input."""
+    """Show pair after pair and record the decisions, until the last pair, ``q`` or the end of the input."""
     pace = pace or Pace()
     fresh = True
     console.print(Text(KEYS, style="dim"))
     while True:
-        item = session.current
-        if item is None:
-            console.print(Text("\nThat was the last pair. u takes the last decision back; any other key ends."))
+        pair = session.current
+        if pair is None:
+            console.print(Text("\nThat was the last pair. Press u to undo the last decision, or any other key to end."))
         elif fresh:
-            _show(item, session, pace, console)
+            _show(pair, session, pace, console)
             pace.shown()
         stroke = keys.read()
         key = "q" if stroke is None else stroke.key.lower()
         fresh = False
         if key == "u":
             fresh = session.undo()
-            console.print(Text("taken back" if fresh else "there is nothing to take back", style="dim"))
-        elif key == "q" or item is None:
+            console.print(Text("undone" if fresh else "there is nothing to undo", style="dim"))
+        elif key == "q" or pair is None:
             return
         elif key in _LABELS:
             session.decide(_LABELS[key])
@@ -89,7 +89,7 @@ def annotate_pairs(session: Session, keys: Keys, console: Console, *, pace: Pace
             for line in DEFINITION:
                 console.print(Text(line))
         else:
-            console.print(Text(f"{_visible(key)!r} is no key here: {KEYS}", style="yellow"))
+            console.print(Text(f"{visible(key)!r} has no meaning here: {KEYS}", style="yellow"))
 
 
 def _note(session: Session, keys: Keys, text: str, console: Console) -> None:
@@ -100,10 +100,10 @@ def _note(session: Session, keys: Keys, text: str, console: Console) -> None:
     console.print(Text("noted" if text else "note removed", style="dim"))
 
 
-def _show(item: Item, session: Session, pace: Pace, console: Console) -> None:
+def _show(pair: PairToLabel, session: Session, pace: Pace, console: Console) -> None:
     console.print()
     console.rule(Text(progress(session, pace), style="dim"), align="left", style="dim")
-    segments = differences(_visible(item.question), _visible(item.paraphrase))
+    segments = differences(visible(pair.question), visible(pair.paraphrase))
     for title, sign in (("question", "-"), ("paraphrase", "+")):
         console.print(Text(title, style="dim"))
         line = Text()
@@ -112,15 +112,15 @@ def _show(item: Item, session: Session, pace: Pace, console: Console) -> None:
                 before, after = _MARKS[segment.sign] if console.color_system is None else ("", "")
                 line.append(f"{before}{segment.text}{after}", style=_STYLES[segment.sign])
         console.print(Padding(line if line.plain.strip() else Text("(blank)", style="italic"), (0, 0, 0, 2)))
-    note = session.journal.decisions.notes.get(item.key)
+    note = session.journal.decisions.notes.get(pair.key)
     if note:
-        console.print(Text(f"note: {_visible(note)}", style="dim"))
+        console.print(Text(f"note: {visible(note)}", style="dim"))
 
 
 def progress(session: Session, pace: Pace) -> str:
-    """Say how far the annotator is.
+    """Return the progress of the annotator.
 
-    The time left is told by the pace of this session and the pairs still to come in it.
+    The time left follows from the pace of this session and the number of pairs still to come.
     """
     parts = [f"{session.labelled:,} of {session.total:,} labelled"]
     if session.skipped:
@@ -135,8 +135,3 @@ def _duration(seconds: float) -> str:
     if minutes < 1:
         return "a minute"
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def _visible(text: str) -> str:
-    """Replace control characters: a text must not command the terminal."""
-    return "".join(sign if sign in "\n\t" or unicodedata.category(sign) != "Cc" else "\ufffd" for sign in text)

@@ -1,4 +1,4 @@
-"""Keys pressed one by one at a terminal, or lines where standard input is not one (a script, a test)."""
+"""Read single keys from a terminal, or lines if standard input is not a terminal."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _ESCAPE = "\x1b"
 
 
 class Stroke(NamedTuple):
-    """A key, and what stood behind it on its line."""
+    """A key, and the rest of its line."""
 
     key: str
     text: str = ""
 
 
 class Keys(Protocol):
-    """Where strokes come from."""
+    """A source of key strokes."""
 
     def read(self) -> Stroke | None:
-        """Return the next stroke; None when there are no more."""
+        """Return the next stroke, or None at the end of the input."""
 
     def line(self) -> str:
         """Return a line of text."""
@@ -31,7 +31,7 @@ class Keys(Protocol):
 
 @contextmanager
 def open_keys() -> Iterator[Keys]:
-    """Read keys as they are pressed where standard input is a terminal, else lines."""
+    """Yield a source of keys as they are pressed, or of lines if standard input is not a terminal."""
     if not sys.stdin.isatty():
         yield _Lines(sys.stdin)
         return
@@ -44,19 +44,19 @@ def open_keys() -> Iterator[Keys]:
     handle = sys.stdin.fileno()
     before = termios.tcgetattr(handle)
     try:
-        tty.setcbreak(handle, termios.TCSADRAIN)  # before anything is shown: a Ctrl-D pressed early is a key too
+        tty.setcbreak(handle, termios.TCSADRAIN)  # before anything is shown, so that an early Ctrl-D counts as a key
         yield _TerminalKeys(handle, before)
     finally:
         termios.tcsetattr(handle, termios.TCSADRAIN, before)
 
 
 class _Lines:
-    """One command in a line: ``v``, or ``n`` and the note behind it."""
+    """Reads one command per line, such as ``v``, or ``n`` followed by a note."""
 
     def __init__(self, stream: TextIO) -> None:
         reconfigure: Any = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="replace")  # a stray byte is an unknown key, not an error
+            reconfigure(errors="replace")  # a stray byte becomes an unknown key
         self._stream = stream
 
     def read(self) -> Stroke | None:
@@ -79,7 +79,7 @@ class _TerminalKeys:
         import termios
         import tty
 
-        # each time, for a shell sets the terminal back when the program is suspended; DRAIN keeps what was typed ahead
+        # every time, because a shell resets the terminal if the program is suspended; DRAIN keeps the keys typed ahead
         tty.setcbreak(self._handle, termios.TCSADRAIN)
         key = self._character()
         if not key or key in _END:
@@ -103,7 +103,7 @@ class _TerminalKeys:
         return (first + (os.read(self._handle, more) if more else b"")).decode("utf-8", "replace")
 
     def _rest_of_sequence(self) -> None:
-        """Read what an arrow or function key sends behind the escape, which is no key of its own."""
+        """Discard the bytes that an arrow key or function key sends after the escape."""
         import select
 
         while select.select([self._handle], [], [], 0.02)[0]:

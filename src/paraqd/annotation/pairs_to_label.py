@@ -1,4 +1,4 @@
-"""Pairs of question and paraphrase to label, read from a file, each told apart by its texts."""
+"""Read the pairs that annotators label. A pair is identified by its two texts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from paraqd.errors import ParaqdError
 
 
 class AnnotationError(ParaqdError, ValueError):
-    """Annotations that cannot be made or used as asked; the message is one line that says what to do."""
+    """Annotations that cannot be made or used; the message is one line that says what to do."""
 
 
 @dataclass(frozen=True)
-class Item:
-    """One pair; ``key`` is told by its two texts, ``row`` is the whole row of the file, ``number`` counts from 1."""
+class PairToLabel:
+    """A pair to label: ``key`` identifies its texts, ``row`` is the row of the file, ``number`` counts from 1."""
 
     key: str
     number: int
@@ -27,11 +27,11 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Items:
-    """The pairs of a file. ``digest`` is the same for the same pairs, whatever their order or the file's format."""
+class PairsToLabel:
+    """The pairs of a file; ``digest`` is the same for the same pairs in any order and any format."""
 
     name: str
-    pairs: tuple[Item, ...]
+    pairs: tuple[PairToLabel, ...]
     digest: str
     columns: Columns
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class Items:
 
 
 def pair_key(question: str, paraphrase: str) -> str:
-    """Return what identifies a pair: its texts, but for white space, which spreadsheets change.
+    """Return a hash of the two texts that ignores white space, because spreadsheets change it.
 
     >>> pair_key("How  many?", "How much?") == pair_key("How many? ", "How much?")
     True
@@ -48,43 +48,54 @@ def pair_key(question: str, paraphrase: str) -> str:
     return hashlib.sha256(texts.encode("utf-8")).hexdigest()[:16]
 
 
-def read_items(source: str | Path, *, columns: Columns = DEFAULT_COLUMNS, encoding: str | None = None) -> Items:
-    """Read the pairs of a file; what could not be told apart or shown is refused."""
+def read_pairs_to_label(
+    source: str | Path, *, columns: Columns = DEFAULT_COLUMNS, encoding: str | None = None
+) -> PairsToLabel:
+    """Read the pairs of a file.
+
+    Raises
+    ------
+    AnnotationError
+        If a question is blank, a text cannot be shown, a pair appears twice, or two questions have the same id.
+
+    """
     table = open_table(source, encoding=encoding)
     table.require(columns, ("question", "paraphrase"))
-    pairs: dict[str, Item] = {}
-    questions: dict[str, Item] = {}
+    pairs: dict[str, PairToLabel] = {}
+    questions: dict[str, PairToLabel] = {}
     for number, row in enumerate(table.rows(), start=1):
         where = f"{table.name}: row {number}"
         question, paraphrase = _text(row, columns.question, where), _text(row, columns.paraphrase, where)
         if not question.strip():
-            raise AnnotationError(f"{where} has a blank {columns.question!r}; mend or remove it")
+            raise AnnotationError(f"{where} has a blank {columns.question!r}; fill it in, or remove the row")
         key = pair_key(question, paraphrase)
         if key in pairs:
             raise AnnotationError(f"{table.name}: rows {pairs[key].number} and {number} are the same pair; remove one")
         name = row_id(row, columns, question)
-        pairs[key] = Item(key=key, number=number, id=name, question=question, paraphrase=paraphrase, row=row)
+        pairs[key] = PairToLabel(key=key, number=number, id=name, question=question, paraphrase=paraphrase, row=row)
         first = questions.setdefault(name, pairs[key])
         if first.question != question:
             raise AnnotationError(
                 f"{table.name}: rows {first.number} and {number} have the id {name!r} but different questions; "
-                "give each question an id of its own"
+                "give each question its own id"
             )
     if not pairs:
         raise AnnotationError(f"{table.name} has no rows")
     digest = hashlib.sha256(" ".join(sorted(pairs)).encode()).hexdigest()
-    return Items(table.name, tuple(pairs.values()), digest, columns, table.columns, table.dialect)
+    return PairsToLabel(table.name, tuple(pairs.values()), digest, columns, table.columns, table.dialect)
 
 
 def _text(row: Row, column: str, where: str) -> str:
-    """Return a text of the row; an absent one is blank, as in a paraphrase that lost everything."""
+    """Return a text of a row; a missing text is blank, because a blank paraphrase can be labelled."""
     text = row.get(column)
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise AnnotationError(f"{where} has a {column!r} that is not text; mend or remove it")
+        raise AnnotationError(f"{where} has a {column!r} that is not text; correct or remove the row")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise AnnotationError(f"{where} has a {column!r} that is not valid Unicode; mend or remove it") from None
+        raise AnnotationError(
+            f"{where} has a {column!r} that is not valid Unicode; correct or remove the row"
+        ) from None
     return text
