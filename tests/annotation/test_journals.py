@@ -5,7 +5,6 @@ import os
 
 import pytest
 
-from paraqd.annotation.pairs_to_label import AnnotationError, pair_key, read_pairs_to_label
 from paraqd.annotation.journals import (
     Session,
     annotator_name,
@@ -14,6 +13,7 @@ from paraqd.annotation.journals import (
     read_journal,
     shuffled,
 )
+from paraqd.annotation.pairs_to_label import AnnotationError, pair_key, read_pairs_to_label
 from paraqd.data.tables import TableError
 
 

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from paraqd.annotation.pairs_to_label import AnnotationError, read_pairs_to_label
 from paraqd.annotation.journals import open_journal, shuffled
 from paraqd.annotation.merging import (
     both_labelled,
@@ -15,6 +14,7 @@ from paraqd.annotation.merging import (
     write_merged,
     write_sheet,
 )
+from paraqd.annotation.pairs_to_label import AnnotationError, read_pairs_to_label
 from paraqd.data.tables import open_table
 
 COLUMNS = ["id", "question", "paraphrase", "label", "operator", "paper_id", "stand_in", "intended"]

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import paraqd
-from paraqd.annotation.pairs_to_label import read_pairs_to_label
 from paraqd.annotation.journals import Session, open_journal, read_journal
+from paraqd.annotation.pairs_to_label import read_pairs_to_label
 from paraqd.cli.annotate_screen import Pace, progress
 from paraqd.cli.main import run
 
@@ -317,7 +317,9 @@ def test_annotators_that_cannot_be_merged(here, fails):
     assert "ann.jsonl is an input itself" in fails(*merge, "ann.jsonl", "-o", "ann.jsonl", "--overwrite")
     Path("m.csv").write_text("precious")
     assert "give --overwrite" in fails(*merge, "ann.jsonl", "bob.jsonl", "-o", "m.csv")
-    assert "do not disagree on any pair" in fails("annotate", "pairs.csv", "--resolve", "ann.jsonl", "--resolve", "bob.jsonl")
+    assert "do not disagree on any pair" in fails(
+        "annotate", "pairs.csv", "--resolve", "ann.jsonl", "--resolve", "bob.jsonl"
+    )
     assert Path("m.csv").read_text() == "precious"
 
 

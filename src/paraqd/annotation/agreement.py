@@ -66,8 +66,8 @@ def cohen_kappa(
     """Return Cohen's κ of two annotators' labels with its asymptotic interval.
 
     κ = (observed - expected) / (1 - expected): 1 is full agreement, 0 is no more than chance. The interval is κ ± z·s
-    with the large-sample variance of Fleiss, Cohen and Everitt (1969), cut at -1 and 1. It is too narrow for a few dozen
-    pairs, and its width is 0 if the annotators agree on all pairs.
+    with the large-sample variance of Fleiss, Cohen and Everitt (1969), cut at -1 and 1. It is too narrow for a few
+    dozen pairs, and its width is 0 if the annotators agree on all pairs.
 
     If both annotators gave the same single label to every pair, κ is 0/0. It is None then and not 1, because such pairs
     say nothing about agreement. If only one of them used a single label, κ is 0.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from paraqd.annotation.pairs_to_label import AnnotationError, PairToLabel, PairsToLabel
+from paraqd.annotation.pairs_to_label import AnnotationError, PairsToLabel, PairToLabel
 from paraqd.data.formats import TableError, explained, reason
 from paraqd.data.locks import locked
 from paraqd.data.writers import sync_folder

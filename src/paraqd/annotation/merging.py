@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paraqd.annotation.pairs_to_label import AnnotationError, PairToLabel, PairsToLabel, read_pairs_to_label
 from paraqd.annotation.journals import check_pairs, is_journal, read_journal
+from paraqd.annotation.pairs_to_label import AnnotationError, PairsToLabel, PairToLabel, read_pairs_to_label
 from paraqd.data.labels import ALSO_READ, binary_label
 from paraqd.data.tables import Columns, Dialect, Row, check_writable, open_writer, replacing
 

@@ -91,8 +91,8 @@ def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics
     """Count annotated pairs by operator and intended label.
 
     Each row has ``operator``, ``intended`` and ``label`` (0 or 1 as a number or text; a blank label is not annotated
-    yet), and optionally ``paper_id``. Operators that should produce valid pairs come first, in the order of paper id and
-    name. An `EvaluationError` names the row that cannot be counted.
+    yet), and optionally ``paper_id``. Operators that should produce valid pairs come first, ordered by paper id and name.
+    An `EvaluationError` names the row that cannot be counted.
 
     >>> rows = [
     ...     {"operator": "ActivePassive", "paper_id": "fa", "intended": 1, "label": 1},

@@ -13,10 +13,10 @@ from paraqd.cli.options import check_outputs
 
 if TYPE_CHECKING:
     from paraqd.annotation.agreement import Agreement
-    from paraqd.annotation.pairs_to_label import PairsToLabel
     from paraqd.annotation.journals import Session
     from paraqd.annotation.merging import Annotator, Merged
     from paraqd.annotation.operator_statistics import OperatorStatistics
+    from paraqd.annotation.pairs_to_label import PairsToLabel
 
 EXAMPLE = "Example: paraqd annotate pairs.csv --annotator ann"
 
@@ -348,7 +348,8 @@ def _name_open(unsettled: list[Merged], *, dropped: bool) -> None:
     done = "left out" if dropped else "kept without a label"
     if tied:
         say(
-            f"{len(tied):,} in dispute, {done} (settle them with paraqd annotate PAIRS --resolve): row {row_ranges(tied)}"
+            f"{len(tied):,} in dispute, {done} (settle them with paraqd annotate PAIRS --resolve): row "
+            f"{row_ranges(tied)}"
         )
     if bare:
         say(f"{len(bare):,} labelled by nobody, {done}: row {row_ranges(bare)}")

@@ -16,8 +16,8 @@ from paraqd.reading.word_difference import differences
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from paraqd.annotation.pairs_to_label import PairToLabel
     from paraqd.annotation.journals import Session
+    from paraqd.annotation.pairs_to_label import PairToLabel
     from paraqd.cli.keys import Keys
 
 KEYS = "v or 1 valid · i or 0 invalid · s skip · u undo · n note · ? definition of valid · q quit"
@@ -26,7 +26,7 @@ DEFINITION = (
     '5, "km" for "kilometres", "30 minutes" for "half an hour", or a name changed everywhere are all valid.',
     "invalid: a number, a unit, a condition or the question is lost, changed or exchanged, even if the answer does not "
     "need it; names are mixed up; or the text no longer makes sense.",
-    "Clumsy grammar alone does not make it invalid. If in doubt, press s to see it in the next session, or n for a note.",
+    "Clumsy grammar alone does not make it invalid. If in doubt, press s to decide in the next session, or n for a note.",
 )
 
 _LABELS = {"v": 1, "1": 1, "i": 0, "0": 0, "s": None}
