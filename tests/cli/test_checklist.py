@@ -177,7 +177,7 @@ def test_a_model_that_is_not_there(tmp_path, fails, monkeypatch):
 def test_bad_input(here, fails):
     assert "there is no folder none" in fails("checklist", "--cases", "none")
     line = fails("checklist", "--cases", "mine", "--capability", "number")
-    assert line == "error: mine has no capability 'number'; did you mean numbers? known are names, numbers"
+    assert line == "error: mine has no capability 'number'; did you mean numbers? choose from names, numbers"
     assert "'cosine'" in fails("checklist", "--cases", "mine", "--scorer", "x", "--mode", "cosine")
     assert "--scorer cosine says it already" in fails("checklist", "--scorer", "cosine", "--mode", "encoder")
     assert "there are no cases" in fails("checklist", "--cases", "mine", "--capability", ",")

@@ -140,7 +140,7 @@ def test_two_files_are_matched_by_their_texts(here, capsys):
     out = capsys.readouterr().out
     assert "Comparison of scored.csv and other.csv" in out
     assert re.search(r"metric +scored.csv +other.csv +difference +p", out)
-    assert "only scored.csv right 0 times, only other.csv 4 times" in out
+    assert "only scored.csv is right 0 times, only other.csv 4 times" in out
     assert "Confusion matrix: scored.csv" in out and "By operator: scored.csv" in out
     assert f"other.csv: paraqd:{paraqd.__version__}|scores:other.csv|threshold:0.5" in out
 

@@ -78,7 +78,7 @@ def test_bins_of_equal_size_keep_equal_scores_together():
 
 
 def test_at_least_one_bin():
-    with pytest.raises(EvaluationError, match="0 bins"):
+    with pytest.raises(EvaluationError, match="at least 1, not 0"):
         calibrate([1, 0], [0.5, 0.5], bins=0)
 
 

@@ -78,7 +78,7 @@ def test_groups_must_fit():
 
 def test_progress_is_told():
     seen = []
-    bootstrap(*made(2000), samples=2500, on_progress=lambda done, total: seen.append((done, total)))
+    bootstrap(*made(2000), samples=2500, progress=lambda stage, done, total, note="": seen.append((done, total)))
     assert len(seen) > 1 and seen[-1] == (2500, 2500)
 
 

@@ -142,5 +142,5 @@ def test_the_pretrained_encoder_on_aquarat():
 
 
 def test_a_threshold_that_is_no_number_is_refused():
-    with pytest.raises(EvaluationError, match="the threshold is nan"):
+    with pytest.raises(EvaluationError, match="the threshold must be a finite number, not nan"):
         evaluate([0, 1], [0.1, 0.9], threshold=float("nan"))

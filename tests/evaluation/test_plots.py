@@ -92,5 +92,5 @@ def test_what_cannot_be_drawn(tmp_path, embeddings):
     rows, triplets = embeddings
     with pytest.raises(EvaluationError, match="at least two triplets"):
         tsne_plot(rows, triplets[:1], tmp_path / "figure.png")
-    with pytest.raises(EvaluationError, match="not among the 5 embeddings"):
+    with pytest.raises(EvaluationError, match="there are 5 embeddings"):
         tsne_plot(rows[:5], triplets, tmp_path / "figure.png")

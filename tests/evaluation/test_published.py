@@ -65,7 +65,7 @@ def test_examples_top_operators_and_sizes():
 def test_unknown_names():
     with pytest.raises(EvaluationError, match="no table 'mian'"):
         published("mian")
-    with pytest.raises(EvaluationError, match="told apart by loss, not by dataset"):
+    with pytest.raises(EvaluationError, match="the keys of table loss are loss, not dataset"):
         published("loss", dataset="aquarat")
 
 

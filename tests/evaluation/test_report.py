@@ -17,7 +17,7 @@ def test_the_tables_of_a_report():
     report = build_report(SCORED)
     tables = {table.title: table for table in report_tables(report, notes=["smoke scale"])}
     assert list(tables) == [
-        "toy: 36 pairs, 18 valid, 18 invalid; 30 are decided rightly",
+        "toy: 36 pairs, 18 valid, 18 invalid; 30 correct decisions",
         "Confusion matrix",
         "Threshold and calibration",
         "Choosing a threshold",
@@ -58,7 +58,7 @@ def test_two_methods_are_compared():
     assert [column.title for column in table.columns] == ["metric", "toy", "better", "difference", "p"]
     accuracy = next(row for row in table.rows if row["metric"] == "accuracy")
     assert (accuracy["b"], accuracy["a"]) == (1.0, pytest.approx(5 / 6))
-    assert any("only toy right 0 times, only better 6 times" in note for note in table.notes)
+    assert any("only toy is right 0 times, only better 6 times" in note for note in table.notes)
     assert any(note.startswith("permutation tests: separation p = ") for note in table.notes)
     assert "better: b|signature" in table.notes
     assert report.to_dict()["comparison"]["b"] == "b|signature"
@@ -83,12 +83,12 @@ def test_plain_data():
 def test_scores_of_another_scale_have_no_calibration():
     report = build_report(Scored("bleu", "s", [1, 0], [55.0, 20.0]), threshold=50, intervals=False)
     assert report.metrics.accuracy == 1 and report.calibration is None
-    assert "stand for no probability" in report_tables(report)[2].to_markdown()
+    assert "have no probability" in report_tables(report)[2].to_markdown()
 
 
 def test_progress_names_the_stage():
     seen = []
-    build_report(SCORED, other=SCORED, on_progress=lambda *told: seen.append(told))
+    build_report(SCORED, other=SCORED, progress=lambda *news: seen.append(news))
     assert {stage for stage, _, _ in seen} == {"intervals", "comparison"}
 
 

@@ -91,7 +91,7 @@ def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics
     """Count annotated pairs by operator and intended label.
 
     Each row has ``operator``, ``intended`` and ``label`` (0 or 1 as a number or text; a blank label is not annotated
-    yet), and optionally ``paper_id``. Operators that should produce valid pairs come first, ordered by paper id and name.
+    yet), and optionally ``paper_id``. Operators for valid pairs come first, ordered by paper id and name.
     An `EvaluationError` names the row that cannot be counted.
 
     >>> rows = [

@@ -26,7 +26,7 @@ DEFINITION = (
     '5, "km" for "kilometres", "30 minutes" for "half an hour", or a name changed everywhere are all valid.',
     "invalid: a number, a unit, a condition or the question is lost, changed or exchanged, even if the answer does not "
     "need it; names are mixed up; or the text no longer makes sense.",
-    "Clumsy grammar alone does not make it invalid. If in doubt, press s to decide in the next session, or n for a note.",
+    "Clumsy grammar alone does not make it invalid. If in doubt, press s to decide later, or n for a note.",
 )
 
 _LABELS = {"v": 1, "1": 1, "i": 0, "0": 0, "s": None}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from paraqd.evaluation.checklist import CapabilityRow, ChecklistReport, Judge, Outcome
+    from paraqd.evaluation.checklist import CapabilityRow, CaseResult, ChecklistReport, Judge
     from paraqd.progress import Progress
     from paraqd.scoring.verdict import Span
 
@@ -159,20 +159,20 @@ def _show_examples(console: Console, report: ChecklistReport, most: int) -> None
     from paraqd.evaluation.checklist import first_of_each
 
     failing = list(report.failures)
-    if any(outcome.verdict.evidence for outcome in report.outcomes):  # a plain similarity has none to be wrong
+    if any(result.verdict.evidence for result in report.results):  # a plain similarity has none to be wrong
         failing += report.misplaced
     names = [row.capability for row in report.capabilities]
-    failing.sort(key=lambda outcome: names.index(outcome.case.capability))
+    failing.sort(key=lambda result: names.index(result.case.capability))
     shown = first_of_each(failing, most)
-    for outcome in shown:
-        case, verdict = outcome.case, outcome.verdict
-        what = "wrong evidence" if outcome.passed else "wrong verdict"
+    for result in shown:
+        case, verdict = result.case, result.verdict
+        what = "wrong evidence" if result.passed else "wrong verdict"
         console.print(
-            Text(f"\n{case.capability}, line {case.line}: {what}", style="yellow" if outcome.passed else "red")
+            Text(f"\n{case.capability}, line {case.line}: {what}", style="yellow" if result.passed else "red")
         )
         _field(console, "question", _marked(console, case.question, case.question_spans))
         _field(console, "paraphrase", _marked(console, case.paraphrase, case.paraphrase_spans))
-        _field(console, "expected", Text(_expected(outcome)))
+        _field(console, "expected", Text(_expected(result)))
         _field(console, "got", Text(f"{_word(verdict.valid)}, score {verdict.score:.3f}"))
         for piece in verdict.evidence:
             words = [case.question[a:b] for a, b in piece.question_spans]
@@ -182,9 +182,9 @@ def _show_examples(console: Console, report: ChecklistReport, most: int) -> None
         console.print(Text(f"\n{len(failing) - len(shown):,} more: see --failures", style="dim"))
 
 
-def _expected(outcome: Outcome) -> str:
-    kinds = " or ".join(outcome.case.kinds)
-    return _word(outcome.case.label == 1) + (f", {kinds}" if kinds else "")
+def _expected(result: CaseResult) -> str:
+    kinds = " or ".join(result.case.kinds)
+    return _word(result.case.label == 1) + (f", {kinds}" if kinds else "")
 
 
 def _word(valid: bool) -> str:

@@ -97,7 +97,7 @@ def evaluate(
         scored, other = scores.make_scores(found, models, pairs, on_progress=bar.update)
         if scores_out is not None:  # at once: whatever comes after it, the scores are not lost
             scores.write_scores(scores_out, source, pairs, scored, encoding)
-        report = build_report(scored, threshold=threshold, other=other, intervals=intervals, on_progress=bar.update)
+        report = build_report(scored, threshold=threshold, other=other, intervals=intervals, progress=bar.update)
     tables = report_tables(report, dataset=source)
     if table_out is not None:
         write_tables(tables, table_out)

@@ -1,4 +1,4 @@
-"""How good scores are: metrics, intervals, calibration, thresholds, tables and plots.
+"""Measure scores: metrics, intervals, calibration, thresholds, tables and plots.
 
-Everything here works on plain lists and arrays of labels (1 valid, 0 invalid) and scores.
+All functions take lists or arrays of labels (1 valid, 0 invalid) and scores.
 """

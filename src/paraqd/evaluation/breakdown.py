@@ -1,4 +1,4 @@
-"""How each operator's pairs fare."""
+"""Measure scores separately for each operator."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.weighted import Labels, Scores, checked
+from paraqd.scoring.verdict import THRESHOLD
 
 
 @dataclass(frozen=True)
 class OperatorRow:
-    """The pairs of one operator: how many of each label, which share was accepted and decided rightly, mean score."""
+    """The pairs of one operator: counts of both labels, the share accepted, the accuracy and the mean score."""
 
     operator: str
     n: int
@@ -30,9 +31,9 @@ class OperatorRow:
 
 
 def by_operator(
-    operators: Sequence[str | None], labels: Labels, scores: Scores, *, threshold: float = 0.5
+    operators: Sequence[str | None], labels: Labels, scores: Scores, *, threshold: float = THRESHOLD
 ) -> tuple[OperatorRow, ...]:
-    """Return a row for each operator, in the order of their first pair; pairs without one stand under ``(none)``.
+    """Return a row for each operator in the order of their first pairs; pairs without one are ``(none)``.
 
     >>> rows = by_operator(["f2", "f8", "f8"], [1, 0, 0], [0.9, 0.7, -0.3])
     >>> [(row.operator, row.n, row.accuracy) for row in rows]
@@ -40,7 +41,9 @@ def by_operator(
     """
     y, s = checked(labels, scores, one_class=True)
     if len(operators) != len(y):
-        raise EvaluationError(f"{len(y):,} pairs but {len(operators):,} operators: there must be one for each pair")
+        raise EvaluationError(
+            f"{len(y):,} pairs but {len(operators):,} operators; there must be one operator for each pair"
+        )
     names = np.array([operator or "(none)" for operator in operators], dtype=object)
     rows = []
     for name in dict.fromkeys(names):

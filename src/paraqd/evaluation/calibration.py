@@ -1,4 +1,4 @@
-"""Whether scores mean what they say: probabilities, Brier score, calibration error and the reliability curve."""
+"""Check the calibration of scores: probabilities, Brier score, calibration error and reliability curve."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class Bin:
-    """Pairs of like probability: what was promised on average, and which share was valid."""
+    """Pairs with similar probabilities: the mean probability, and the share of valid pairs."""
 
     low: float
     high: float
@@ -28,7 +28,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What `calibrate` finds. ``ece_width`` is over bins of equal width, ``ece_mass`` over bins of equal size."""
+    """The result of `calibrate`; ``ece_width`` uses bins of equal width, ``ece_mass`` bins of equal size."""
 
     brier: float
     ece_width: float
@@ -43,9 +43,9 @@ class Calibration:
 
 
 def probabilities(scores: Scores) -> Floats:
-    """Turn scores into the probability of being valid that they stand for: 0.5 is even, -1 is 0, 1 is 1.
+    """Convert scores to the probability that a pair is valid: 0.5 is 0.5, -1 is 0, and 1 is 1.
 
-    The inverse of score = p where p ≥ 0.5, else 3p - 1.
+    This is the inverse of: score = p if p ≥ 0.5, else 3p - 1.
 
     >>> probabilities([-1, -0.25, 0.5, 0.9]).tolist()
     [0.0, 0.25, 0.5, 0.9]
@@ -53,21 +53,23 @@ def probabilities(scores: Scores) -> Floats:
     s = np.asarray(scores, dtype=np.float64)
     outside = np.flatnonzero(~((s >= -1) & (s <= 1)))
     if len(outside):
-        raise EvaluationError(f"pair {outside[0] + 1} has the score {s[outside[0]]:g}: probabilities need -1 to 1")
+        raise EvaluationError(
+            f"pair {outside[0] + 1} has the score {s[outside[0]]:g}; only scores from -1 to 1 have a probability"
+        )
     return np.where(s >= 0.5, s, (s + 1) / 3)
 
 
 def calibrate(labels: Labels, scores: Scores, *, bins: int = BINS, balanced: bool = True) -> Calibration:
-    """Compare the probabilities that scores stand for with what is true.
+    """Compare the probabilities of scores with the labels.
 
     Parameters
     ----------
     bins
-        How many, for both calibration errors and for the curve (equal width). Bins without pairs are left out; equal
-        scores are never divided among bins of equal size.
+        The number of bins for both calibration errors and for the curve, which has bins of equal width. Bins without
+        pairs are left out. Equal scores are always in the same bin.
     balanced
-        Weigh both classes equally: a score stands for a probability where both are equally common. Without it
-        the classes count as the file holds them.
+        Weigh both classes equally, because a score is a probability for equally common classes. If False, every pair
+        has the same weight.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def calibrate(labels: Labels, scores: Scores, *, bins: int = BINS, balanced: boo
     (0.02, 0.1)
     """
     if bins < 1:
-        raise EvaluationError(f"{bins} bins: there must be at least one")
+        raise EvaluationError(f"the number of bins must be at least 1, not {bins}")
     y, s = checked(labels, scores)
     p = probabilities(s)
     weights = np.where(y == 1, 0.5 / y.sum(), 0.5 / (len(y) - y.sum())) if balanced else np.full(len(y), 1 / len(y))
@@ -92,13 +94,13 @@ def calibrate(labels: Labels, scores: Scores, *, bins: int = BINS, balanced: boo
 
 
 def _equal_width(p: Floats, bins: int) -> NDArray[np.intp]:
-    """Return each pair's bin, low ≤ p < high; the last bin also takes 1."""
-    # a value that is a hair below its edge for want of exact decimals belongs to the edge
+    """Return the bin of each pair, low ≤ p < high; the last bin includes 1."""
+    # rounding errors must not move a value on the edge of a bin into the bin below
     return np.clip(np.floor(p * bins + 1e-9), 0, bins - 1).astype(np.intp)
 
 
 def _equal_mass(p: Floats, weights: Floats, bins: int) -> NDArray[np.intp]:
-    """Return each pair's bin such that bins weigh about the same; equal values go by the middle of their weight."""
+    """Return the bin of each pair so that bins have about the same weight; equal values are in the same bin."""
     _, level = np.unique(p, return_inverse=True)
     mass = np.bincount(level, weights=weights)
     middle = np.cumsum(mass) - mass / 2
@@ -108,7 +110,7 @@ def _equal_mass(p: Floats, weights: Floats, bins: int) -> NDArray[np.intp]:
 def _binned(
     y: NDArray[np.int64], p: Floats, weights: Floats, places: NDArray[np.intp], *, width: float | None = None
 ) -> tuple[Bin, ...]:
-    """Sum up each bin that holds pairs; without a width a bin reaches from its lowest to its highest value."""
+    """Summarise the bins that have pairs; without a width, a bin extends from its lowest to its highest value."""
     found = []
     for i in np.unique(places):
         inside = places == i

@@ -1,4 +1,4 @@
-"""The error of this room."""
+"""Define the error for labels and scores that cannot be evaluated."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How sure the figures are: bootstrap intervals, and tests between two sets of scores over the same pairs."""
+"""Estimate the uncertainty of metrics: bootstrap intervals, and tests of two sets of scores for the same pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum, lgamma, log
 from typing import Any
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.metrics import evaluate
 from paraqd.evaluation.weighted import METRICS, Floats, Labels, Scores, checked, lay_out, statistics
+from paraqd.progress import Progress, silent
+from paraqd.scoring.verdict import THRESHOLD
 
 SEED = 3407
 SAMPLES = 2000
 LEVEL = 0.95
-_CHUNK = 1 << 21  # weights held at once: 16 MB
-
-OnProgress = Callable[[int, int], None]
+_CHUNK = 1 << 21  # weights in memory at once: 16 MB
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure and its interval."""
+    """A value and its interval."""
 
     value: float
     low: float
@@ -37,7 +37,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Intervals for every metric; ``samples`` counts those used (a sample without both classes gives no metric)."""
+    """Intervals for every metric; ``samples`` counts the samples used, which are those with both classes."""
 
     estimates: Mapping[str, Estimate]
     level: float
@@ -52,7 +52,7 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class Difference:
-    """A metric of ``a`` and of ``b``, b - a with its interval, and how likely so great a one would be by chance."""
+    """A metric of ``a`` and ``b``, the difference b - a with its interval, and the p value of no difference."""
 
     a: float
     b: float
@@ -66,7 +66,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class McNemar:
-    """Pairs that only one of the two decided rightly, and the exact test that both do so equally often."""
+    """The pairs that only one of two scorers got right, and McNemar's exact test that both are equally good."""
 
     only_a: int
     only_b: int
@@ -79,7 +79,7 @@ class McNemar:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` finds; ``permutation`` holds the p values of the permutation tests by metric."""
+    """The result of `compare`; ``permutation`` has the p values of the permutation tests by metric."""
 
     differences: Mapping[str, Difference]
     mcnemar: McNemar
@@ -104,20 +104,20 @@ def bootstrap(
     labels: Labels,
     scores: Scores,
     *,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     samples: int = SAMPLES,
     seed: int = SEED,
     groups: Sequence[Hashable] | None = None,
     level: float = LEVEL,
-    on_progress: OnProgress | None = None,
+    progress: Progress = silent,
 ) -> Bootstrap:
     """Return a percentile interval for every metric.
 
     Parameters
     ----------
     groups
-        What each pair belongs to, such as its question. Whole groups are drawn, because the pairs of one question
-        are not independent: intervals that ignore it are too narrow.
+        The group of each pair, such as its question. Whole groups are drawn, because the pairs of one question are
+        not independent, and intervals that ignore this are too narrow.
     level
         The share of samples inside the interval.
 
@@ -131,7 +131,7 @@ def bootstrap(
     y, s = checked(labels, scores)
     point = evaluate(y, s, threshold=threshold)
     layout = lay_out(y, s, threshold=threshold)
-    draws = [statistics(layout, weights) for weights in _weights(len(y), groups, samples, seed, on_progress)]
+    draws = [statistics(layout, weights) for weights in _weights(len(y), groups, samples, seed, progress, "intervals")]
     found, used = _stacked(draws)
     estimates = {name: _estimate(getattr(point, name), found[name], level) for name in METRICS}
     return Bootstrap(estimates, level, used, groups is not None)
@@ -142,20 +142,20 @@ def compare(
     scores_a: Scores,
     scores_b: Scores,
     *,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     threshold_b: float | None = None,
     samples: int = SAMPLES,
     seed: int = SEED,
     groups: Sequence[Hashable] | None = None,
     level: float = LEVEL,
-    on_progress: OnProgress | None = None,
+    progress: Progress = silent,
 ) -> Comparison:
-    """Say whether ``b`` is better than ``a`` on the same pairs, or merely looks so.
+    """Test whether ``b`` is better than ``a`` on the same pairs.
 
-    Each bootstrap sample is the same for both; a p value is twice the share of samples on the other side of zero.
-    McNemar's exact test looks at the decisions pair by pair (it knows nothing of groups). The permutation tests
-    exchange the two scores of a pair (of all pairs of a group) at random: the scores themselves for the separation,
-    their ranks for the AUC, so that another scale makes no difference there.
+    Both use the same bootstrap samples, and a p value is twice the share of samples on the other side of zero.
+    McNemar's exact test compares the decisions pair by pair and ignores groups. The permutation tests exchange the two
+    scores of a pair (or of all pairs of a group) at random. They use the scores for the separation, and ranks for the
+    AUC, which must not depend on the scale of the scores.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def compare(
     points = evaluate(y, a, threshold=threshold), evaluate(y, b, threshold=cut_b)
     layouts = lay_out(y, a, threshold=threshold), lay_out(y, b, threshold=cut_b)
     draws = []
-    for weights in _weights(len(y), groups, samples, seed, on_progress):
+    for weights in _weights(len(y), groups, samples, seed, progress, "comparison"):
         first, second = (statistics(layout, weights) for layout in layouts)
         draws.append({name: second[name] - first[name] for name in METRICS})
     found, used = _stacked(draws)
@@ -203,19 +203,19 @@ def mcnemar_p(only_a: int, only_b: int) -> float:
 
 
 def _members(n: int, groups: Sequence[Hashable] | None) -> tuple[NDArray[np.intp], int]:
-    """Return the group of each pair as a number, and how many there are."""
+    """Return the group of each pair as a number, and the number of groups."""
     if groups is None:
         return np.arange(n), n
     if len(groups) != n:
-        raise EvaluationError(f"{n:,} pairs but {len(groups):,} groups: there must be one for each pair")
+        raise EvaluationError(f"{n:,} pairs but {len(groups):,} groups; there must be one group for each pair")
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.intp), len(numbers)
 
 
 def _weights(
-    n: int, groups: Sequence[Hashable] | None, samples: int, seed: int, on_progress: OnProgress | None
+    n: int, groups: Sequence[Hashable] | None, samples: int, seed: int, progress: Progress, stage: str
 ) -> Iterator[Floats]:
-    """Yield how often each pair is drawn, a row for each sample, some samples at a time."""
+    """Yield how often each pair is drawn, with one row per sample, in chunks of samples."""
     members, count = _members(n, groups)
     rng = np.random.default_rng(seed)
     size = max(1, _CHUNK // max(n, count))
@@ -224,16 +224,15 @@ def _weights(
         drawn = rng.integers(0, count, size=(rows, count)) + np.arange(rows)[:, None] * count
         times = np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
         yield times[:, members].astype(np.float64)
-        if on_progress is not None:
-            on_progress(start + rows, samples)
+        progress(stage, start + rows, samples)
 
 
 def _stacked(draws: Sequence[Mapping[str, Floats]]) -> tuple[dict[str, Floats], int]:
-    """Join the samples, without those in which a class was not drawn."""
+    """Join the samples, and leave out those without both classes."""
     found = {name: np.concatenate([draw[name] for draw in draws]) for name in METRICS} if draws else {}
     usable = np.isfinite(found["auc"]) if found else np.zeros(0, dtype=bool)
     if not usable.any():
-        raise EvaluationError("too few pairs for intervals: no sample of them holds both labels")
+        raise EvaluationError("there are too few pairs for intervals: no sample has both labels")
     return {name: values[usable] for name, values in found.items()}, int(usable.sum())
 
 
@@ -243,7 +242,7 @@ def _estimate(value: float, samples: Floats, level: float) -> Estimate:
 
 
 def _two_sided(differences: Floats) -> float:
-    """Return the p value of no difference; never 0, which a finite number of samples cannot show."""
+    """Return the p value of no difference; it is never 0, which a finite number of samples cannot show."""
     fewer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return min(1.0, 2 * (fewer + 1) / (len(differences) + 1))
 
@@ -269,7 +268,7 @@ def _permutation(
             "separation": np.where(swapped, -effect, effect).sum(axis=1),
             "auc": _aucs(two, valid) - _aucs(one, valid),
         }
-        for name, values in drawn.items():  # a hair's breadth: sums in another order differ in the last digit
+        for name, values in drawn.items():  # with a tolerance, because sums in another order differ in the last digit
             extreme[name] += int((np.abs(values) >= abs(observed[name]) - 1e-12).sum())
     return {name: (times + 1) / (samples + 1) for name, times in extreme.items()}
 
@@ -282,7 +281,7 @@ def _average_ranks(scores: Floats) -> Floats:
 
 
 def _aucs(levels: NDArray[np.intp], valid: NDArray[np.bool_]) -> Floats:
-    """Return the AUC of each row of levels (whole numbers from 0, the higher the more valid)."""
+    """Return the AUC of each row of levels, which are whole numbers from 0 (higher is more valid)."""
     rows, width = levels.shape[0], int(levels.max()) + 1
     places = levels + np.arange(rows)[:, None] * width
 

@@ -1,4 +1,4 @@
-"""The metrics of one set of scores, in the paper's and in scikit-learn's definition."""
+"""Compute the metrics of one set of scores, with the F1 of the paper and of scikit-learn."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.weighted import METRICS, Labels, Scores, checked, lay_out, statistics
+from paraqd.scoring.verdict import THRESHOLD
 
 __all__ = ["EvaluationError", "Metrics", "evaluate"]
 
@@ -17,10 +18,10 @@ Confusion = tuple[tuple[int, int], tuple[int, int]]
 
 @dataclass(frozen=True)
 class Metrics:
-    """What `evaluate` finds.
+    """The result of `evaluate`.
 
-    ``macro_*`` averages over the two classes, ``weighted_*`` weighs them by their size. ``*_f1`` is the average of
-    the classes' F1, as in scikit-learn; ``*_f1_paper`` is the harmonic mean of the averaged precision and the
+    ``macro_*`` averages over the two classes, and ``weighted_*`` weighs them by their size. ``*_f1`` is the average of
+    the F1 of both classes, as in scikit-learn. ``*_f1_paper`` is the harmonic mean of the averaged precision and the
     averaged recall, as in the paper. ``mu_pos`` and ``mu_neg`` (the paper's μ+ and μ-) are the mean scores of valid
     and invalid pairs, ``separation`` (μs) their difference. ``confusion`` has a row for each true label and a column
     for each decision, 0 first.
@@ -50,22 +51,22 @@ class Metrics:
         return {**data, "confusion": [list(row) for row in self.confusion]}
 
 
-def evaluate(labels: Labels, scores: Scores, *, threshold: float = 0.5) -> Metrics:
-    """Compare scores with labels; a pair is accepted where its score is greater than ``threshold``.
+def evaluate(labels: Labels, scores: Scores, *, threshold: float = THRESHOLD) -> Metrics:
+    """Compare scores with labels; a pair is accepted if its score is greater than ``threshold``.
 
     Parameters
     ----------
     labels
-        1 (valid) or 0 (invalid) for each pair; both must occur.
+        1 (valid) or 0 (invalid) for each pair; both are required.
     scores
-        A finite number for each pair, the greater the more valid.
+        A finite number for each pair; a higher score is more valid.
     threshold
-        Strict: a score equal to it is not accepted.
+        A pair with exactly this score is not accepted.
 
     Raises
     ------
     EvaluationError
-        For other labels, scores that are not finite, no pairs, unequal lengths, or one class only.
+        If there are other labels, scores that are not finite, no pairs, unequal lengths, or only one class.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Figures of an evaluation, written as PNG or SVG by the file's name; the same data give the same bytes.
+"""Draw the figures of an evaluation as PNG or SVG files; the same data gives the same bytes.
 
-Blue is valid and orange invalid throughout; both can be told apart by people who see colours differently.
+Valid is blue and invalid is orange in all figures. Colour-blind people can distinguish the two.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from paraqd.evaluation.calibration import Calibration
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.intervals import Estimate
 from paraqd.evaluation.weighted import Labels, Scores, checked
+from paraqd.scoring.verdict import THRESHOLD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 VALID, INVALID = "#0072B2", "#D55E00"
 _GREY = "#555555"
-# Okabe and Ito's colours, without black and yellow, which are hard to see as small marks on white
+# the colours of Okabe and Ito, without black, and without yellow, which is hard to see on white
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#7F3C8D", "#555555")
 _STYLE: Any = {
     "font.size": 10,
@@ -34,7 +35,7 @@ _STYLE: Any = {
     "axes.axisbelow": True,
     "grid.color": "#dddddd",
     "legend.frameon": False,
-    "svg.hashsalt": "paraqd",  # else the names inside an SVG file differ from run to run
+    "svg.hashsalt": "paraqd",  # otherwise the names in an SVG file differ from run to run
 }
 
 Matrix = Sequence[Sequence[int]]
@@ -42,10 +43,10 @@ Matrix = Sequence[Sequence[int]]
 
 @contextmanager
 def drawing(path: str | Path, *, width: float, height: float) -> Iterator[Figure]:
-    """Give a figure to draw on, and write it to ``path`` at the end."""
+    """Yield a figure to draw on, and write it to ``path`` at the end."""
     path = Path(path)
     if path.suffix.lower() not in (".png", ".svg"):
-        raise EvaluationError(f"{path}: a figure is written as .png or .svg")
+        raise EvaluationError(f"{path}: a figure can be written as .png or .svg")
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -54,7 +55,7 @@ def drawing(path: str | Path, *, width: float, height: float) -> Iterator[Figure
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)  # no window, no global state
         yield figure
-        # no date and no version of the program: they would change the bytes
+        # without a date and the version of matplotlib, which would change the bytes
         metadata = {"Date": None, "Creator": "paraqd"} if path.suffix.lower() == ".svg" else {"Software": "paraqd"}
         try:
             figure.savefig(path, dpi=150, metadata=metadata)
@@ -63,20 +64,20 @@ def drawing(path: str | Path, *, width: float, height: float) -> Iterator[Figure
 
 
 def confusion_plot(matrices: Mapping[str, Matrix], path: str | Path, *, title: str = "") -> None:
-    """Draw the confusion matrix of each method (rows: true label, columns: decision), at most three beside each other.
+    """Draw the confusion matrix of each method (rows: label, columns: decision), at most three in a row.
 
-    Shades are shares of a true label, so that sets of other sizes can be compared.
+    Shades show shares of a label, so that sets of different sizes can be compared.
     """
     _matrix_plot(matrices, path, title, x="decided", y="labelled")
 
 
 def operator_plot(matrices: Mapping[str, Matrix], path: str | Path, *, title: str = "") -> None:
-    """Draw for each annotated test set what its operators made: rows are the intended label, columns the annotated."""
+    """Draw the labels of each annotated test set: rows are intended labels, columns are annotated labels."""
     _matrix_plot(matrices, path, title, x="annotated", y="intended")
 
 
 def operator_count_plot(counts: Mapping[str, tuple[int, int]], path: str | Path, *, title: str = "") -> None:
-    """Draw for each operator how many of its pairs were annotated valid and invalid: ``{name: (valid, invalid)}``."""
+    """Draw the numbers of valid and invalid pairs of each operator, given as ``{name: (valid, invalid)}``."""
     _need(counts)
     with drawing(path, width=7, height=1.4 + 0.36 * len(counts)) as figure:
         axes = figure.subplots()
@@ -97,14 +98,16 @@ def operator_count_plot(counts: Mapping[str, tuple[int, int]], path: str | Path,
 
 
 def histogram_plot(
-    labels: Labels, scores: Scores, path: str | Path, *, threshold: float = 0.5, title: str = ""
+    labels: Labels, scores: Scores, path: str | Path, *, threshold: float = THRESHOLD, title: str = ""
 ) -> None:
-    """Draw how the scores of valid and of invalid pairs are spread, each as a share of its class."""
+    """Draw a histogram of the scores of valid and invalid pairs, as shares of each class."""
     histograms_plot(labels, {title: scores}, path, threshold=threshold)
 
 
-def histograms_plot(labels: Labels, methods: Mapping[str, Scores], path: str | Path, *, threshold: float = 0.5) -> None:
-    """Draw the scores of each method over the same pairs, one histogram below the other on the same scale."""
+def histograms_plot(
+    labels: Labels, methods: Mapping[str, Scores], path: str | Path, *, threshold: float = THRESHOLD
+) -> None:
+    """Draw one histogram of scores for each method, one below the other on the same scale."""
     _need(methods)
     drawn = {name: checked(labels, scores) for name, scores in methods.items()}
     lowest = min(-1.0, *(float(s.min()) for _, s in drawn.values()))
@@ -135,7 +138,7 @@ def _histogram(
 
 
 def reliability_plot(curves: Mapping[str, Calibration], path: str | Path, *, title: str = "") -> None:
-    """Draw the share of valid pairs over the probability that the scores stand for; the diagonal is perfect."""
+    """Draw the share of valid pairs against the probability from the score; the diagonal is perfect."""
     _need(curves)
     with drawing(path, width=5.6, height=5.6) as figure:
         axes = figure.subplots()
@@ -152,20 +155,20 @@ def reliability_plot(curves: Mapping[str, Calibration], path: str | Path, *, tit
             )
         axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
         axes.set_xlabel("probability of valid, from the score")
-        weighed = next(iter(curves.values())).balanced
-        axes.set_ylabel("share that is valid" + (" (classes weighed equally)" if weighed else ""))
+        balanced = next(iter(curves.values())).balanced
+        axes.set_ylabel("share of valid pairs" + (" (classes weighed equally)" if balanced else ""))
         axes.grid()
         legend = axes.legend(loc="upper left", fontsize=9)
-        for handle in legend.legend_handles[1:]:  # marks differ in size by weight: in the legend all are alike
+        for handle in legend.legend_handles[1:]:  # markers have the size of their weight; in the legend all are equal
             if handle is not None and hasattr(handle, "set_sizes"):
                 handle.set_sizes([50])
         axes.set_title(title)
 
 
 def threshold_plot(
-    labels: Labels, scores: Scores, path: str | Path, *, threshold: float = 0.5, title: str = ""
+    labels: Labels, scores: Scores, path: str | Path, *, threshold: float = THRESHOLD, title: str = ""
 ) -> None:
-    """Draw precision and recall of both classes over every threshold."""
+    """Draw precision and recall of both classes against the threshold."""
     y, s = checked(labels, scores)
     cuts = np.linspace(min(-1.0, s.min()), max(1.0, s.max()), 401)
     valid, invalid = np.sort(s[y == 1]), np.sort(s[y == 0])
@@ -174,8 +177,8 @@ def threshold_plot(
         fn, tn = (np.searchsorted(each, cuts, side="right") for each in (valid, invalid))
         tp, fp = len(valid) - fn, len(invalid) - tn
         sides = (
-            ("valid pairs: kept", VALID, tp / (tp + fp), tp / (tp + fn)),
-            ("invalid pairs: stopped", INVALID, tn / (tn + fn), tn / (tn + fp)),
+            ("valid pairs", VALID, tp / (tp + fp), tp / (tp + fn)),
+            ("invalid pairs", INVALID, tn / (tn + fn), tn / (tn + fp)),
         )
         for axes, (name, colour, precision, recall) in zip(both, sides, strict=True):
             axes.plot(cuts, precision, color=colour, linewidth=2, label="precision")
@@ -195,7 +198,7 @@ def threshold_plot(
 def separation_plot(
     methods: Mapping[str, Estimate | float], path: str | Path, *, title: str = "", published: Mapping[str, float] = {}
 ) -> None:
-    """Draw the separation of each method with its interval; the paper's figure, where there is one, is a diamond."""
+    """Draw the separation of each method with its interval; a diamond marks the result of the paper."""
     _need(methods)
     with drawing(path, width=7, height=1.3 + 0.42 * len(methods)) as figure:
         axes = figure.subplots()
@@ -214,7 +217,7 @@ def separation_plot(
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set_yticks(range(len(methods)), list(methods))
         axes.invert_yaxis()
-        axes.set_xlabel("separation (mean score of valid less mean score of invalid pairs)")
+        axes.set_xlabel("separation (mean score of valid minus mean score of invalid pairs)")
         axes.grid(axis="x")
         axes.set_title(title)
 

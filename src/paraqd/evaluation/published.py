@@ -1,6 +1,6 @@
-"""The figures that the paper reports, to stand beside ours.
+"""Read the results that the paper reports, to compare them with ours.
 
-They are kept in ``published.toml``. The paper's F1 is always ``*_f1_paper``: see `paraqd.evaluation.metrics`.
+They are in ``published.toml``. The F1 of the paper is always ``*_f1_paper``; see `paraqd.evaluation.metrics`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from paraqd.evaluation.errors import EvaluationError
 
-# what tells the rows of a table apart, outermost first
+# the keys of the rows of each table, outermost first
 KEYS: Mapping[str, tuple[str, ...]] = {
     "main": ("dataset", "method"),
     "operators": ("dataset", "operator"),
@@ -29,7 +29,7 @@ _OWN_COLUMNS = {"pseudo_labels": ("valid_percent", "invalid_percent")}
 
 @dataclass(frozen=True)
 class Published:
-    """A row of a table of the paper: what it is of, and its figures by metric."""
+    """A row of a table of the paper: its keys, and its values by metric."""
 
     table: str
     keys: Mapping[str, str]
@@ -37,8 +37,8 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Example:
-    """A pair of the paper's table of examples, with its label and the paper's score."""
+class PublishedExample:
+    """A pair from the examples in the paper, with its label and score there."""
 
     question: str
     paraphrase: str
@@ -47,26 +47,26 @@ class Example:
 
 
 def published(table: str, **where: str) -> tuple[Published, ...]:
-    """Return the rows of a table of the paper, in the paper's order, those that fit ``where``.
+    """Return the rows of a table of the paper that match ``where``, in the order of the paper.
 
-    Names are compared without regard to case and punctuation.
+    Case and punctuation of names do not matter.
 
     >>> [row] = published("main", dataset="aquarat", method="ParaQD")
     >>> row.values["separation"], row.values["macro_f1_paper"]
     (0.78, 0.687)
     """
     if table not in KEYS:
-        raise EvaluationError(f"the paper has no table {table!r} here; known are {', '.join(KEYS)}")
+        raise EvaluationError(f"there is no table {table!r} of the paper; choose from {', '.join(KEYS)}")
     unknown = sorted(set(where) - set(KEYS[table]))
     if unknown:
-        raise EvaluationError(f"the rows of {table} are told apart by {', '.join(KEYS[table])}, not by {unknown[0]}")
+        raise EvaluationError(f"the keys of table {table} are {', '.join(KEYS[table])}, not {unknown[0]}")
     found = _rows(table, _content()[table], KEYS[table], {})
     return tuple(row for row in found if all(same_name(row.keys[key], name) for key, name in where.items()))
 
 
-def examples() -> tuple[Example, ...]:
+def examples() -> tuple[PublishedExample, ...]:
     """Return the paper's five scored examples."""
-    return tuple(Example(**example) for example in _content()["examples"])
+    return tuple(PublishedExample(**example) for example in _content()["examples"])
 
 
 def top_operators() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
@@ -82,12 +82,12 @@ def top_operators() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
 
 
 def sizes() -> Mapping[str, tuple[int, int]]:
-    """Return how many valid and invalid pairs each test set of the paper has."""
+    """Return the numbers of valid and invalid pairs in each test set of the paper."""
     return {dataset: (sizes[0], sizes[1]) for dataset, sizes in _content()["test_sets"].items()}
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two names differ at most in case and punctuation.
+    """Return True if two names differ at most in case and punctuation.
 
     >>> same_name("EM_Math", "em-math"), same_name("UDA", "UDA (w pl)")
     (True, False)

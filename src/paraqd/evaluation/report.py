@@ -1,8 +1,8 @@
-"""Everything about one set of scores, or about two over the same pairs, gathered to be shown or written."""
+"""Build a report on one set of scores, or on two sets for the same pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,12 @@ from paraqd.evaluation.published import published
 from paraqd.evaluation.tables import METRIC_COLUMNS, Cell, Column, Row, Table
 from paraqd.evaluation.thresholds import Cut, Oracle, best_threshold, threshold_table
 from paraqd.evaluation.weighted import METRICS
+from paraqd.progress import Progress, silent
+from paraqd.scoring.verdict import THRESHOLD
 
-OnProgress = Callable[[str, int, int], None]
-
-ORACLE_NOTE = "oracle: chosen on these very labels, which no one has beforehand; not a result"
+ORACLE_NOTE = "oracle: chosen on these labels, which nobody knows beforehand; not a result"
 _PAPER_METHODS = ("Pretrained", "ParaQD")
-# data sets by name, and the paper's table that reports on them
+# the table of the paper for each data set
 _REPORTED: Mapping[str, tuple[str, dict[str, str]]] = {
     "aquarat": ("main", {"dataset": "AquaRAT"}),
     "sawp": ("main", {"dataset": "SAWP"}),
@@ -33,7 +33,7 @@ _REPORTED: Mapping[str, tuple[str, dict[str, str]]] = {
 
 @dataclass(frozen=True)
 class Scored:
-    """Labelled pairs with the scores of one method: what a report is made of."""
+    """Labelled pairs with the scores of one method, from which a report is built."""
 
     name: str
     signature: str
@@ -45,7 +45,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found; parts that were not asked for, or that the scores do not allow, are None or empty."""
+    """The results; parts that were not requested, or that cannot be computed, are None or empty."""
 
     scored: Scored
     metrics: Metrics
@@ -59,7 +59,7 @@ class Report:
     comparison: Comparison | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data for JSON: the metrics and the signature first, at the top."""
+        """Return the report as plain data for JSON, with the metrics and the signature first."""
         data: dict[str, Any] = {**self.metrics.to_dict(), "signature": self.scored.signature}
         data["intervals"] = self.intervals.to_dict() if self.intervals else None
         data["best_threshold_oracle"] = self.oracle.to_dict()
@@ -76,38 +76,32 @@ class Report:
         return data
 
     def estimate(self, name: str) -> Estimate | float:
-        """Return a metric, with its interval where there is one."""
+        """Return a metric with its interval, or without one if there are no intervals."""
         return self.intervals.estimates[name] if self.intervals else float(getattr(self.metrics, name))
 
 
 def build_report(
     scored: Scored,
     *,
-    threshold: float = 0.5,
+    threshold: float = THRESHOLD,
     other: Scored | None = None,
     intervals: bool = True,
-    on_progress: OnProgress | None = None,
+    progress: Progress = silent,
 ) -> Report:
-    """Evaluate scores, and compare them with another's over the same pairs where these are given.
+    """Evaluate scores; if ``other`` is given, compare them with its scores for the same pairs.
 
     >>> report = build_report(Scored("toy", "none", [1, 0, 1, 0], [0.9, -0.2, 0.6, 0.7]), intervals=False)
     >>> report.metrics.accuracy, report.oracle.macro_f1
     (0.75, 0.7333333333333334)
     """
-
-    def stage(name: str) -> Callable[[int, int], None] | None:
-        return None if on_progress is None else lambda done, total: on_progress(name, done, total)
-
     labels, scores, groups = scored.labels, scored.scores, scored.groups
     metrics = evaluate(labels, scores, threshold=threshold)
     calibrated = [_calibration(labels, scores, balanced=balanced) for balanced in (True, False)]
     found = comparison = None
     if intervals:
-        found = bootstrap(labels, scores, threshold=threshold, groups=groups, on_progress=stage("intervals"))
+        found = bootstrap(labels, scores, threshold=threshold, groups=groups, progress=progress)
     if other is not None:
-        comparison = compare(
-            labels, scores, other.scores, threshold=threshold, groups=groups, on_progress=stage("comparison")
-        )
+        comparison = compare(labels, scores, other.scores, threshold=threshold, groups=groups, progress=progress)
     return Report(
         scored=scored,
         metrics=metrics,
@@ -125,19 +119,19 @@ def build_report(
 def _calibration(labels: Sequence[int], scores: Sequence[float], *, balanced: bool) -> Calibration | None:
     try:
         return calibrate(labels, scores, balanced=balanced)
-    except EvaluationError:  # scores beyond -1 to 1 stand for no probability; all else can still be said
+    except EvaluationError:  # scores outside -1 to 1 have no probability; the rest of the report is still useful
         return None
 
 
 def report_tables(report: Report, *, dataset: str | None = None, notes: Sequence[str] = ()) -> tuple[Table, ...]:
-    """Return the report as tables; a data set that the paper reports on has the paper's figures beside ours."""
+    """Return the report as tables; for a data set of the paper, they show its results beside ours."""
     tables = [_metric_table(report, dataset)]
     if report.comparison is not None:
         tables.append(_comparison_table(report))
     rest = [_confusion_table(report), _summary_table(report), _cut_table(report)]
     if report.operators:
         rest.append(_operator_table(report))
-    if report.other is not None:  # of two, the rest is about the first
+    if report.other is not None:  # the other tables are about the first of the two
         rest = [replace(table, title=f"{table.title}: {report.scored.name}") for table in rest]
     tables += rest
     signed = (*notes, report.scored.signature)
@@ -148,7 +142,7 @@ def _metric_table(report: Report, dataset: str | None) -> Table:
     (tn, fp), (fn, tp) = report.metrics.confusion
     title = (
         f"{report.scored.name}: {report.metrics.n:,} pairs, {fn + tp:,} valid, {tn + fp:,} invalid; "
-        f"{tp + tn:,} are decided rightly"
+        f"{tp + tn:,} correct decisions"
     )
     table, where = _REPORTED.get(dataset or "", (None, {}))
     rows = published(table, **where) if table else ()
@@ -156,7 +150,7 @@ def _metric_table(report: Report, dataset: str | None) -> Table:
     value = f"value [{report.intervals.level:.0%} interval]" if report.intervals else "value"
     columns = [Column("metric", "metric"), Column("value", value)]
     columns += [Column(f"paper {method}", f"paper: {method}") for method in paper]
-    notes = [f"a pair is accepted where its score is greater than {report.metrics.threshold:g}"]
+    notes = [f"a pair is accepted if its score is greater than {report.metrics.threshold:g}"]
     if report.intervals is not None and report.intervals.grouped:
         notes.append(f"intervals: bootstrap over questions, {report.intervals.samples:,} samples")
     if paper:
@@ -195,8 +189,8 @@ def _comparison_table(report: Report) -> Table:
         f"{METRIC_COLUMNS[name].title} p = {p_value:.3g}" for name, p_value in report.comparison.permutation.items()
     )
     notes = [
-        f"difference: {second} less {first}; p: of no difference, by the bootstrap",
-        f"decisions: only {first} right {test.only_a:,} times, only {second} {test.only_b:,} times; McNemar's exact "
+        f"difference: {second} minus {first}; p: bootstrap p value of no difference",
+        f"decisions: only {first} is right {test.only_a:,} times, only {second} {test.only_b:,} times; McNemar's exact "
         f"test p = {test.p_value:.3g}",
     ]
     if permuted:
@@ -206,7 +200,7 @@ def _comparison_table(report: Report) -> Table:
 
 
 def _names(report: Report) -> list[str]:
-    """Return what the sets of scores are called where room is short: no two alike."""
+    """Return short and distinct names of the sets of scores."""
     both = [report.scored] if report.other is None else [report.scored, report.other]
     names = [shortened(scored.name) for scored in both]
     if len(set(names)) < len(names):
@@ -215,7 +209,7 @@ def _names(report: Report) -> list[str]:
 
 
 def shortened(name: str, *, room: int = 24) -> str:
-    """Return a name that fits over a column; of a long one its beginning and its end.
+    """Return a name that fits above a column; a long name keeps its beginning and its end.
 
     >>> shortened("scores_of_the_second_model_of_march.csv")
     'scores_of_t…of_march.csv'
@@ -245,9 +239,9 @@ def _summary_table(report: Report) -> Table:
             {"what": f"ECE, {bins} bins of equal width", "value": report.calibration.ece_width},
             {"what": f"ECE, {bins} bins of equal size", "value": report.calibration.ece_mass},
         ]
-        notes.append("calibration: both classes weigh the same")
+        notes.append("calibration: both classes have the same weight")
     else:
-        notes.append("no calibration: scores beyond -1 to 1 stand for no probability")
+        notes.append("no calibration: scores outside -1 to 1 have no probability")
     columns = (Column("what", "threshold and calibration"), Column("value", "value"))
     return Table("Threshold and calibration", columns, tuple(rows), tuple(notes))
 
@@ -272,21 +266,21 @@ def _operator_table(report: Report) -> Table:
         Column("valid", "valid"),
         Column("invalid", "invalid"),
         Column("accepted", "accepted"),
-        Column("accuracy", "rightly decided"),
+        Column("accuracy", "accuracy"),
         Column("mean_score", "mean score"),
     )
     return Table("By operator", columns, tuple(row.to_dict() for row in report.operators))
 
 
 def write_plots(report: Report, folder: str | Path, *, ending: str = ".png") -> list[Path]:
-    """Draw the report's figures into a folder, which is made if need be; return their files."""
+    """Draw the figures of a report into a folder, which is created if necessary; return their files."""
     from paraqd.evaluation import plots
 
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise EvaluationError(f"cannot make the folder {folder}: {error.strerror or error}") from None
+        raise EvaluationError(f"cannot create the folder {folder}: {error.strerror or error}") from None
     both = [report.scored] if report.other is None else [report.scored, report.other]
     threshold, title = report.metrics.threshold, report.scored.name
     labels, scores = report.scored.labels, report.scored.scores

@@ -1,4 +1,4 @@
-"""Tables of results as Markdown, LaTeX and JSON, the paper's figures beside ours."""
+"""Write tables of results as Markdown, LaTeX and JSON, with the results of the paper beside ours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = Mapping[str, Cell]
 
 OURS, PAPER = "ours", "paper"
 DATASET = "dataset"
-SOURCE = "figures"  # the column that says whose figures a row holds
+SOURCE = "figures"  # the column that says whether a row is ours or the paper's
 NOTHING = "–"
 
 _LATEX = {
@@ -51,9 +51,9 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column: the key of its cells, its title, and how its numbers are shown.
+    """A column: the key of its cells, its title, and the format of its numbers.
 
-    ``latex`` is the title in LaTeX where it needs mathematics. With ``best`` the greatest of our figures is bold.
+    ``latex`` is the title in LaTeX if it needs mathematics. With ``best``, the highest of our values is bold.
     """
 
     key: str
@@ -91,7 +91,7 @@ METRIC_COLUMNS: Mapping[str, Column] = {
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under columns, with a title and notes that go with it in every format.
+    """A table with a title, columns, rows and notes.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class Table:
         return any(isinstance(row.get(column.key), int | float | Estimate) for row in self.rows)
 
     def _is_best(self, row: Row, column: Column) -> bool:
-        """Whether the cell is the greatest of at least two of ours on the same data set, as it is shown."""
+        """Return True if the rounded cell is the highest of at least two of ours on the same data set."""
         if not column.best or row.get(SOURCE, OURS) != OURS:
             return False
         beside = [r for r in self.rows if r.get(SOURCE, OURS) == OURS and r.get(DATASET) == row.get(DATASET)]
@@ -174,7 +174,7 @@ class Table:
 
 
 def write_tables(tables: Sequence[Table], path: str | Path) -> None:
-    """Write tables to one file, the format by its name: .md, .tex or .json (a list)."""
+    """Write tables to one file; its name tells the format: .md, .tex or .json (a list)."""
     path = Path(path)
     if table_format(path) == ".json":
         text = json.dumps([table.to_dict() for table in tables], ensure_ascii=False, indent=2, allow_nan=False)
@@ -189,19 +189,19 @@ def write_tables(tables: Sequence[Table], path: str | Path) -> None:
 
 
 def table_format(path: str | Path) -> str:
-    """Return the ending that says how a table is written, or raise an EvaluationError.
+    """Return the ending of a file name, which tells the format of a table, or raise an EvaluationError.
 
     >>> table_format("Results.TEX")
     '.tex'
     """
     ending = Path(path).suffix.lower()
     if ending not in (".md", ".tex", ".json"):
-        raise EvaluationError(f"{path}: a table is written as .md, .tex or .json")
+        raise EvaluationError(f"{path}: a table can be written as .md, .tex or .json")
     return ending
 
 
 def metric_columns(names: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns of these metrics.
+    """Return the columns for some metrics.
 
     >>> [column.title for column in metric_columns(["mu_pos", "auc"])]
     ['μ+', 'AUC']
@@ -218,10 +218,10 @@ def side_by_side(
     title: str,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Put the paper's row under each of ours, matched by the names in the columns ``on``.
+    """Put the row of the paper below each of ours; rows match if the names in the columns ``on`` are the same.
 
-    Rows of the paper that we have none for follow at the end, so that nothing looks done that was not run. A metric
-    that the paper does not report is a dash in its rows.
+    Rows of the paper without one of ours come last, so that missing results are visible. A dash is a metric that the
+    paper does not report.
 
     >>> from paraqd.evaluation.published import published
     >>> table = side_by_side([{"dataset": "aquarat", "method": "UDA", "separation": 0.031}],
@@ -243,7 +243,7 @@ def side_by_side(
 
 
 def value(cell: Cell) -> float | None:
-    """Return the number in a cell, or None where it holds none."""
+    """Return the number in a cell, or None if there is none."""
     number = cell.value if isinstance(cell, Estimate) else cell
     return None if isinstance(number, str) or number is None or math.isnan(number) else float(number)
 
@@ -265,7 +265,7 @@ def shown(cell: Cell, decimals: int = 3) -> str:
 
 
 def _number(number: float, decimals: int) -> str:
-    return f"{round(number, decimals) + 0.0:.{decimals}f}"  # + 0.0: no "-0.000"
+    return f"{round(number, decimals) + 0.0:.{decimals}f}"  # + 0.0 avoids "-0.000"
 
 
 def _plain(cell: Cell) -> Any:

@@ -1,4 +1,4 @@
-"""Which threshold: the best in hindsight, and what each would keep."""
+"""Compare thresholds: the best one in hindsight, and the effect of each."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from paraqd.evaluation.weighted import Labels, Scores, checked, from_counts, lay_out
+from paraqd.scoring.verdict import THRESHOLD
 
 THRESHOLDS = (-0.9, -0.75, -0.5, -0.25, 0.0, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
 class Oracle:
-    """The threshold that is best on these very labels: what no one can know beforehand, not a result."""
+    """The threshold that is best on these labels; nobody knows it beforehand, so it is not a result."""
 
     threshold: float
     macro_f1: float
@@ -27,9 +28,9 @@ class Oracle:
 
 @dataclass(frozen=True)
 class Cut:
-    """What a threshold does: the share of pairs kept, and precision and recall for both classes.
+    """The effect of a threshold: the share of pairs kept, and precision and recall of both classes.
 
-    A precision is None where nothing was decided so.
+    A precision is None if no pair was assigned to the class.
     """
 
     threshold: float
@@ -46,13 +47,13 @@ class Cut:
 
 
 def best_threshold(labels: Labels, scores: Scores) -> Oracle:
-    """Return the threshold with the highest macro F1 on these labels, nearest to 0.5 where several are equal.
+    """Return the threshold with the highest macro F1 on these labels; if several are equal, the nearest to 0.5.
 
     >>> best_threshold([1, 1, 0, 0], [0.9, 0.7, 0.6, -0.8])
     Oracle(threshold=0.6499999999999999, macro_f1=1.0)
     """
     y, s = checked(labels, scores)
-    layout = lay_out(y, s, threshold=0.5)
+    layout = lay_out(y, s, threshold=THRESHOLD)
     levels = layout.scores[layout.starts]
     between = (levels[:-1] + levels[1:]) / 2
     between = np.where(between < levels[1:], between, levels[:-1])  # neighbouring floats have no middle
@@ -62,14 +63,14 @@ def best_threshold(labels: Labels, scores: Scores) -> Oracle:
     fn, tn = valid_below, below - valid_below
     found = from_counts(tn, (len(y) - y.sum()) - tn, fn, y.sum() - fn)["macro_f1"]
     best = np.flatnonzero(found >= found.max() - 1e-12)
-    chosen = best[np.argmin(np.abs(cuts[best] - 0.5))]
-    # 0.5 itself where it decides as the chosen cut does
-    threshold = 0.5 if np.array_equal(s > 0.5, s > cuts[chosen]) else float(cuts[chosen])
+    chosen = best[np.argmin(np.abs(cuts[best] - THRESHOLD))]
+    # the default threshold, if it makes the same decisions
+    threshold = THRESHOLD if np.array_equal(s > THRESHOLD, s > cuts[chosen]) else float(cuts[chosen])
     return Oracle(threshold, float(found[chosen]))
 
 
 def threshold_table(labels: Labels, scores: Scores, *, thresholds: Sequence[float] = THRESHOLDS) -> tuple[Cut, ...]:
-    """Return what each threshold keeps and how well, for choosing one.
+    """Return the effect of each threshold, to choose one.
 
     >>> [(cut.kept, cut.precision_valid) for cut in threshold_table([1, 0], [0.9, 0.6], thresholds=[0.5, 0.7, 0.95])]
     [(1.0, 0.5), (0.5, 1.0), (0.0, None)]

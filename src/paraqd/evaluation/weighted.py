@@ -1,7 +1,7 @@
-"""Every metric for many weightings of the same pairs at once.
+"""Compute all metrics for many weightings of the same pairs at once.
 
-A bootstrap sample is the same pairs with other weights (how often each was drawn), so that the figures themselves
-(all weights 1) and their intervals come from one piece of code. Pairs are sorted by score once.
+A bootstrap sample has the same pairs with other weights: how often each pair was drawn. So the same code computes the
+metrics, with all weights 1, and their intervals. The pairs are sorted by score only once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CELLS = ("tn", "fp", "fn", "tp")
 
 @dataclass(frozen=True)
 class Layout:
-    """Pairs sorted by score: label, score and decision of each, and where each run of equal scores starts."""
+    """Pairs sorted by score: their labels, scores and decisions, and the start of each run of equal scores."""
 
     order: NDArray[np.intp]
     labels: Floats
@@ -51,28 +51,30 @@ class Layout:
 
 
 def checked(labels: Labels, scores: Scores, *, one_class: bool = False) -> tuple[NDArray[np.int64], Floats]:
-    """Return labels and scores as arrays, or raise an EvaluationError that names the first pair that is wrong."""
+    """Return labels and scores as arrays; raise an EvaluationError that names the first wrong pair."""
     if len(labels) != len(scores):
-        raise EvaluationError(f"{len(labels):,} labels but {len(scores):,} scores: there must be one score for each")
+        raise EvaluationError(
+            f"{len(labels):,} labels but {len(scores):,} scores; there must be one score for each label"
+        )
     if not len(labels):
         raise EvaluationError("there are no pairs to evaluate")
     for row, label in enumerate(labels, start=1):
         if isinstance(label, str) or label not in (0, 1):
-            raise EvaluationError(f"pair {row} has the label {label!r}: a label is 1 (valid) or 0 (invalid)")
+            raise EvaluationError(f"pair {row} has the label {label!r}; a label must be 1 (valid) or 0 (invalid)")
     for row, score in enumerate(scores, start=1):
         if isinstance(score, str) or score is None or not isfinite(score):
-            raise EvaluationError(f"pair {row} has the score {score!r}: a score is a finite number")
+            raise EvaluationError(f"pair {row} has the score {score!r}; a score must be a finite number")
     y = np.asarray(labels).astype(np.int64)
     if not one_class and y.min() == y.max():
         name = "valid (1)" if y[0] else "invalid (0)"
-        raise EvaluationError(f"all {len(y):,} pairs are labelled {name}: both labels are needed to evaluate")
+        raise EvaluationError(f"all {len(y):,} pairs are labelled {name}; an evaluation needs both labels")
     return y, np.asarray(scores, dtype=np.float64)
 
 
 def lay_out(labels: NDArray[np.int64], scores: Floats, *, threshold: float) -> Layout:
-    """Sort the pairs by score and decide each: accepted where score > threshold."""
+    """Sort the pairs by score; a pair is accepted if its score is greater than the threshold."""
     if not isfinite(threshold):
-        raise EvaluationError(f"the threshold is {threshold}: it must be a finite number")
+        raise EvaluationError(f"the threshold must be a finite number, not {threshold}")
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
@@ -88,8 +90,8 @@ def lay_out(labels: NDArray[np.int64], scores: Floats, *, threshold: float) -> L
 def statistics(layout: Layout, weights: Floats) -> dict[str, Floats]:
     """Return each metric, and the cells of the confusion matrix, for each row of weights.
 
-    ``weights`` has a row for each weighting and a column for each pair, in the order the pairs were given in.
-    A row in which a class has no weight gives NaN for the metrics that need both.
+    ``weights`` has a row for each weighting and a column for each pair in the original order. If a class has no weight
+    in a row, the metrics that need both classes are NaN.
     """
     weights = weights[:, layout.order]
     found = _decisions(layout, weights)
@@ -111,7 +113,7 @@ def statistics(layout: Layout, weights: Floats) -> dict[str, Floats]:
 
 
 def _decisions(layout: Layout, weights: Floats) -> dict[str, Floats]:
-    """Return what depends on the decisions alone."""
+    """Return the metrics that depend only on the decisions."""
     y, accepted = layout.labels, layout.accepted
     masks = np.stack([(1 - y) * (1 - accepted), (1 - y) * accepted, y * (1 - accepted), y * accepted], axis=1)
     tn, fp, fn, tp = (weights @ masks).T
@@ -119,9 +121,9 @@ def _decisions(layout: Layout, weights: Floats) -> dict[str, Floats]:
 
 
 def from_counts(tn: Floats, fp: Floats, fn: Floats, tp: Floats) -> dict[str, Floats]:
-    """Return the metrics that a confusion matrix gives, 0/0 counting as 0.
+    """Return the metrics of a confusion matrix; 0/0 counts as 0.
 
-    ``*_f1`` is the mean of the classes' F1; ``*_f1_paper`` the harmonic mean of the averaged precision and recall.
+    ``*_f1`` is the mean F1 of the classes, and ``*_f1_paper`` the harmonic mean of the averaged precision and recall.
 
     >>> found = from_counts(*np.array([200.0, 101.0, 10.0, 129.0]))
     >>> round(float(found["macro_f1_paper"]), 3), round(float(found["macro_f1"]), 3)
@@ -142,6 +144,6 @@ def from_counts(tn: Floats, fp: Floats, fn: Floats, tp: Floats) -> dict[str, Flo
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    """Divide, 0/0 counting as 0."""
+    """Divide; 0/0 counts as 0."""
     above, below = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     return np.divide(above, below, out=np.zeros_like(below), where=below != 0)

@@ -87,8 +87,8 @@ def test_what_is_counted():
     assert (total.valid, total.valid_passed, total.invalid, total.invalid_passed) == (2, 1, 3, 2)
     assert (total.evidence_asked, total.evidence_right, total.evidence_rate) == (2, 1, 0.5)
     assert (total.rejected, total.rejected_with_evidence) == (3, 2)
-    assert [outcome.case.label for outcome in report.failures] == [1, 0]
-    assert [outcome.verdict.evidence for outcome in report.misplaced] == [()]
+    assert [result.case.label for result in report.failures] == [1, 0]
+    assert [result.verdict.evidence for result in report.misplaced] == [()]
     assert report.signature == "sig"
 
 
@@ -105,7 +105,7 @@ def test_a_row_for_each_capability():
 def test_evidence_is_judged_only_where_a_fault_is_known_and_was_seen():
     unnamed = Case(capability="mine", question=QUESTION, paraphrase=PARAPHRASE, label=0)
     report = run((unnamed, invalid(RIGHT)), (KEPT, invalid(RIGHT)), (FAULTY, valid()))
-    assert [outcome.evidence_right for outcome in report.outcomes] == [None, None, None]
+    assert [result.evidence_right for result in report.results] == [None, None, None]
     assert report.total.evidence_rate is None
 
 
@@ -123,9 +123,9 @@ def test_a_report_can_be_written_as_json():
 
 def test_examples_are_limited_for_each_capability():
     other = Case(capability="units", question="?", paraphrase="?", label=1)
-    outcomes = run((KEPT, invalid()), (KEPT, invalid()), (other, invalid())).failures
-    assert [each.case.capability for each in first_of_each(outcomes, 1)] == ["numbers", "units"]
-    assert len(first_of_each(outcomes, None)) == 3
+    results = run((KEPT, invalid()), (KEPT, invalid()), (other, invalid())).failures
+    assert [each.case.capability for each in first_of_each(results, 1)] == ["numbers", "units"]
+    assert len(first_of_each(results, None)) == 3
 
 
 def test_the_judge_gets_the_pairs_in_their_order():

@@ -1,4 +1,4 @@
-"""A behavioural checklist: pairs written by hand, by capability, each with its label and where its fault shows.
+"""Run a checklist of capabilities: pairs that test one thing each, with labels, faults and the words at fault.
 
 >>> from paraqd.scoring.verdict import Verdict
 >>> case = parse_case({"question": "Tom has 5 pens. How many?", "paraphrase": "Tom has 5 pens.", "label": 0,
@@ -11,9 +11,9 @@
 from paraqd.evaluation.checklist.cases import Case, ChecklistError, load_cases, parse_case
 from paraqd.evaluation.checklist.judging import (
     CapabilityRow,
+    CaseResult,
     ChecklistReport,
     Judge,
-    Outcome,
     first_of_each,
     judge_by,
     run_checklist,
@@ -23,10 +23,10 @@ from paraqd.evaluation.checklist.judging import (
 __all__ = [
     "CapabilityRow",
     "Case",
+    "CaseResult",
     "ChecklistError",
     "ChecklistReport",
     "Judge",
-    "Outcome",
     "first_of_each",
     "judge_by",
     "load_cases",

@@ -1,4 +1,4 @@
-"""The cases of the checklist: one ``CAPABILITY.jsonl`` for each capability, here or in a folder of one's own."""
+"""Read the cases of the checklist, from one file ``CAPABILITY.jsonl`` for each capability."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _TEXTS = ("question", "paraphrase")
 
 
 class ChecklistError(EvaluationError):
-    """Cases that cannot be used, or verdicts that do not fit them; the message is one line that says why."""
+    """Cases that cannot be used, or verdicts that do not match them; the message is one line that says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A pair whose verdict is known.
+    """A pair with a known verdict.
 
     Attributes
     ----------
     capability : str
-        What it tests; the name of its file.
+        The capability that it tests, which is also the name of its file.
     question, paraphrase : str
         The two texts.
     label : int
-        1 where the paraphrase is valid, 0 where it is not.
+        1 if the paraphrase is valid, 0 if not.
     kinds : tuple of EvidenceKind
-        What the fault may be called, the best first; empty for a valid pair, and where no evidence is asked for.
+        The accepted kinds of the fault, the best first. It is empty for a valid pair, and if no evidence is expected.
     question_spans, paraphrase_spans : tuple of (start, end)
-        Where the fault shows, in code points of each text.
+        The words at fault, in code points of each text.
     line : int
-        Its line in the file, from 1; 0 where it comes from no file.
+        The line in the file, from 1, or 0 if the case does not come from a file.
 
     """
 
@@ -75,19 +75,19 @@ class Case:
 
 
 def load_cases(folder: str | Path | None = None, *, capabilities: Sequence[str] | None = None) -> tuple[Case, ...]:
-    """Return the cases of a folder, capability by capability in the order of their names.
+    """Return the cases of a folder, sorted by the name of the capability.
 
     Parameters
     ----------
     folder
-        Holds a file ``CAPABILITY.jsonl`` for each capability; without one the cases that come with paraqd are taken.
+        A folder with a file ``CAPABILITY.jsonl`` for each capability. Default: the cases that come with paraqd.
     capabilities
-        Only these; all of them unless given.
+        The capabilities to read. Default: all.
 
     Raises
     ------
     ChecklistError
-        Where there are no cases, no such capability, or a line is not a case.
+        If there are no cases, a capability does not exist, or a line is not a case.
     """
     root = files("paraqd.evaluation.checklist") if folder is None else Path(folder).expanduser()
     here = "paraqd" if folder is None else str(folder)
@@ -100,15 +100,15 @@ def load_cases(folder: str | Path | None = None, *, capabilities: Sequence[str] 
 
 
 def parse_case(found: object, *, capability: str, line: int = 0) -> Case:
-    """Return the case that a line of a file holds.
+    """Return the case of a line.
 
-    ``where`` names words, each of which must stand in its text exactly once. An invalid pair may do without ``kinds``
-    and ``where``: then only its verdict is judged.
+    ``where`` quotes words, each of which must occur exactly once in its text. An invalid pair without ``kinds`` and
+    ``where`` tests only the verdict.
 
     Raises
     ------
     ChecklistError
-        Where it is no case; the message says what is wrong, not in which file.
+        If it is not a case; the message says what is wrong, but does not name the file.
 
     Examples
     --------
@@ -118,25 +118,25 @@ def parse_case(found: object, *, capability: str, line: int = 0) -> Case:
     ('number_changed', ((7, 8),), ((7, 8),))
     """
     if not isinstance(found, Mapping):
-        raise ChecklistError("a case is a JSON object")
+        raise ChecklistError("a case must be a JSON object")
     unknown = [str(key) for key in found if key not in _KEYS]
-    if unknown:  # a misspelt key would silently ask for less
-        raise ChecklistError(f"unknown key {unknown[0]!r}; known are {', '.join(_KEYS)}")
+    if unknown:  # a misspelt key would silently weaken the test
+        raise ChecklistError(f"unknown key {unknown[0]!r}; use {', '.join(_KEYS)}")
     for name in _TEXTS:
         if not isinstance(found.get(name), str):
             raise ChecklistError(f"{name!r} must be text")
     if not found["question"].strip():
         raise ChecklistError("the question is blank")
     label = found.get("label")
-    if type(label) is not int or label not in (0, 1):  # not true, not "1": one way to write it
+    if type(label) is not int or label not in (0, 1):  # neither true nor "1", so that there is one way to write it
         raise ChecklistError("'label' must be 1 (valid) or 0 (invalid)")
     kinds = _kinds(found.get("kinds", []))
     spans = _spans(found.get("where", {}), found)
     marked = any(spans.values())
     if label == 1 and (kinds or marked):
-        raise ChecklistError("a valid pair has no fault: leave out 'kinds' and 'where'")
+        raise ChecklistError("a valid pair has no fault; leave out 'kinds' and 'where'")
     if bool(kinds) != marked:
-        raise ChecklistError("'kinds' says what the fault is and 'where' where it shows: give both or neither")
+        raise ChecklistError("give both 'kinds' (the fault) and 'where' (the words at fault), or neither")
     return Case(
         capability=capability,
         question=found["question"],
@@ -155,13 +155,13 @@ def _kinds(given: object) -> tuple[EvidenceKind, ...]:
     kinds = []
     for name in given:
         if name not in list(EvidenceKind):
-            raise ChecklistError(f"unknown kind {name!r}; known are {', '.join(EvidenceKind)}")
+            raise ChecklistError(f"unknown kind {name!r}; use {', '.join(EvidenceKind)}")
         kinds.append(EvidenceKind(name))
     return tuple(kinds)
 
 
 def _spans(where: object, texts: Mapping[str, Any]) -> dict[str, tuple[Span, ...]]:
-    """Return where the named words stand in each text."""
+    """Return the places of the quoted words in each text."""
     if not isinstance(where, Mapping) or not set(where) <= set(_TEXTS):
         raise ChecklistError("'where' must be an object with the keys 'question' and 'paraphrase'")
     found = {}
@@ -176,9 +176,9 @@ def _spans(where: object, texts: Mapping[str, Any]) -> dict[str, tuple[Span, ...
 def _span(words: str, text: str, name: str) -> Span:
     start = text.find(words)
     if start < 0:
-        raise ChecklistError(f"{words!r} does not stand in the {name}")
+        raise ChecklistError(f"{words!r} is not in the {name}")
     if text.find(words, start + 1) >= 0:
-        raise ChecklistError(f"{words!r} stands in the {name} more than once: name more words around it")
+        raise ChecklistError(f"{words!r} is in the {name} more than once; quote more words around it")
     return start, start + len(words)
 
 
@@ -187,7 +187,7 @@ def _files(root: Traversable, here: str) -> dict[str, Traversable]:
         raise ChecklistError(f"there is no folder {here}")
     found = sorted((file.name, file) for file in root.iterdir() if file.name.endswith(_ENDING))
     if not found:
-        raise ChecklistError(f"{here} holds no cases: they are files CAPABILITY{_ENDING}")
+        raise ChecklistError(f"{here} has no cases, which are files CAPABILITY{_ENDING}")
     return {name.removesuffix(_ENDING): file for name, file in found}
 
 
@@ -197,7 +197,7 @@ def _check_known(name: str, known: Mapping[str, object], here: str) -> None:
     if name in known:
         return
     nearest = process.extractOne(name, list(known), score_cutoff=60)
-    remedy = (f"did you mean {nearest[0]}? " if nearest else "") + f"known are {', '.join(known)}"
+    remedy = (f"did you mean {nearest[0]}? " if nearest else "") + f"choose from {', '.join(known)}"
     raise ChecklistError(f"{here} has no capability {name!r}; {remedy}")
 
 
@@ -208,16 +208,16 @@ def _cases(capability: str, file: Traversable) -> Iterator[Case]:
         raise ChecklistError(f"cannot read {file.name}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ChecklistError(f"{file.name} is not UTF-8") from None
-    held = False
-    for number, line in enumerate(text.split("\n"), start=1):  # other line breaks may stand inside a JSON string
+    found = False
+    for number, line in enumerate(text.split("\n"), start=1):  # a JSON string can contain other line breaks
         if not line.strip():
             continue
         try:
             yield parse_case(_json(line), capability=capability, line=number)
         except ChecklistError as error:
             raise ChecklistError(f"{file.name}, line {number}: {error}") from None
-        held = True
-    if not held:
+        found = True
+    if not found:
         raise ChecklistError(f"{file.name} is empty")
 
 

@@ -1,4 +1,4 @@
-"""How a scorer fares on the checklist: verdicts, and whether its evidence names the right fault in the right place."""
+"""Judge a scorer by the checklist: its verdicts, and whether its evidence marks the right fault."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ Judge = Callable[[Pairs], Sequence[Verdict]]
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A case and what was said of it."""
+class CaseResult:
+    """A case and the verdict on it."""
 
     case: Case
     verdict: Verdict
 
     @property
     def passed(self) -> bool:
-        """Whether the verdict is right."""
+        """True if the verdict is right."""
         return self.verdict.valid == (self.case.label == 1)
 
     @property
     def evidence_right(self) -> bool | None:
-        """Whether the fault is named in its place; None where there is none to name: not asked for, or not seen."""
+        """True if the evidence marks the fault; None if no evidence is expected, or the verdict is valid."""
         if not self.case.kinds or self.verdict.valid:
             return None
         return any(shows_the_fault(piece, self.case) for piece in self.verdict.evidence)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return both as plain data for JSON."""
+        """Return the case and the verdict as plain data for JSON."""
         return {**self.case.to_dict(), "evidence_right": self.evidence_right, "verdict": self.verdict.to_dict()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class CapabilityRow:
-    """How the cases of a capability fare, or of all of them.
+    """The results of one capability, or of all.
 
     Attributes
     ----------
     capability : str
-        Its name; ``all`` for the whole checklist.
+        The name, or ``all`` for the whole checklist.
     n, passed : int
-        The cases, and those whose verdict is right.
+        The number of cases, and of those with the right verdict.
     valid, valid_passed, invalid, invalid_passed : int
-        The same for the valid cases and the invalid ones.
+        The same for valid and invalid cases.
     evidence_asked, evidence_right : int
-        The invalid cases judged invalid, and those of them with the right kind of evidence on the right words.
+        The number of invalid cases that were judged invalid, and of those with the right evidence on the right words.
     rejected, rejected_with_evidence : int
-        The cases judged invalid, rightly or not, and those of them that come with any evidence.
+        The number of all cases that were judged invalid, and of those with any evidence.
 
     """
 
@@ -78,7 +78,7 @@ class CapabilityRow:
 
     @property
     def evidence_rate(self) -> float | None:
-        """The share of faults that were seen which are named in their place; None where no fault was seen."""
+        """The share of detected faults with the right evidence; None if no fault was detected."""
         return self.evidence_right / self.evidence_asked if self.evidence_asked else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,22 +88,22 @@ class CapabilityRow:
 
 @dataclass(frozen=True)
 class ChecklistReport:
-    """What a checklist found: a row for each capability, one over all, and every outcome."""
+    """The results of a checklist: a row for each capability, one for all, and the result of every case."""
 
     signature: str
     total: CapabilityRow
     capabilities: tuple[CapabilityRow, ...]
-    outcomes: tuple[Outcome, ...]
+    results: tuple[CaseResult, ...]
 
     @property
-    def failures(self) -> tuple[Outcome, ...]:
+    def failures(self) -> tuple[CaseResult, ...]:
         """The cases with a wrong verdict."""
-        return tuple(outcome for outcome in self.outcomes if not outcome.passed)
+        return tuple(result for result in self.results if not result.passed)
 
     @property
-    def misplaced(self) -> tuple[Outcome, ...]:
-        """The cases rightly judged invalid whose evidence names another fault or other words, or is not there."""
-        return tuple(outcome for outcome in self.outcomes if outcome.evidence_right is False)
+    def misplaced(self) -> tuple[CaseResult, ...]:
+        """The cases rightly judged invalid whose evidence is missing, or marks another fault or other words."""
+        return tuple(result for result in self.results if result.evidence_right is False)
 
     def to_dict(self, *, failures: int | None = None) -> dict[str, Any]:
         """Return the report as plain data for JSON.
@@ -111,19 +111,19 @@ class ChecklistReport:
         Parameters
         ----------
         failures
-            How many examples of each sort there are at most for each capability; all of them unless given.
+            The greatest number of failing examples for each capability. Default: all.
         """
         return {
             "signature": self.signature,
             **{key: value for key, value in self.total.to_dict().items() if key != "capability"},
             "capabilities": [row.to_dict() for row in self.capabilities],
-            "failures": [outcome.to_dict() for outcome in first_of_each(self.failures, failures)],
-            "misplaced": [outcome.to_dict() for outcome in first_of_each(self.misplaced, failures)],
+            "failures": [result.to_dict() for result in first_of_each(self.failures, failures)],
+            "misplaced": [result.to_dict() for result in first_of_each(self.misplaced, failures)],
         }
 
 
 def shows_the_fault(piece: Evidence, case: Case) -> bool:
-    """Whether a piece of evidence names the fault of a case: one of its kinds, on some of its words.
+    """Return True if a piece of evidence has a kind of the fault and marks some of its words.
 
     >>> from paraqd.scoring.verdict import EvidenceKind
     >>> changed = EvidenceKind.NUMBER_CHANGED
@@ -140,35 +140,37 @@ def shows_the_fault(piece: Evidence, case: Case) -> bool:
 
 
 def run_checklist(judge: Judge, cases: Sequence[Case]) -> ChecklistReport:
-    """Ask for the verdict on each case, and count.
+    """Judge all cases and count the results.
 
     Parameters
     ----------
     judge
-        Gives a verdict for each pair of question and paraphrase, such as ``Scorer.load().score_pairs``;
-        `judge_by` makes one from plain scores.
+        A function that returns a verdict for each pair, such as ``Scorer.load().score_pairs``. `judge_by` makes one
+        from plain scores.
     cases
-        From `load_cases`.
+        The cases, as `load_cases` returns them.
 
     Raises
     ------
     ChecklistError
-        Where there are no cases, or not one verdict for each.
+        If there are no cases, or the number of verdicts is wrong.
     """
     if not cases:
         raise ChecklistError("there are no cases")
     verdicts = judge([(case.question, case.paraphrase) for case in cases])
     if len(verdicts) != len(cases):
-        raise ChecklistError(f"{len(cases):,} cases but {len(verdicts):,} verdicts: there must be one for each case")
-    outcomes = tuple(Outcome(case, verdict) for case, verdict in zip(cases, verdicts, strict=True))
-    by_capability: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        by_capability.setdefault(outcome.case.capability, []).append(outcome)
+        raise ChecklistError(
+            f"{len(cases):,} cases but {len(verdicts):,} verdicts; there must be one verdict for each case"
+        )
+    results = tuple(CaseResult(case, verdict) for case, verdict in zip(cases, verdicts, strict=True))
+    by_capability: dict[str, list[CaseResult]] = {}
+    for result in results:
+        by_capability.setdefault(result.case.capability, []).append(result)
     return ChecklistReport(
         signature=verdicts[0].signature,
-        total=_row("all", outcomes),
+        total=_row("all", results),
         capabilities=tuple(_row(name, those) for name, those in by_capability.items()),
-        outcomes=outcomes,
+        results=results,
     )
 
 
@@ -178,7 +180,7 @@ def judge_by(
     threshold: float = THRESHOLD,
     signature: str = "",
 ) -> Judge:
-    """Make a judge of plain scores, such as a similarity: a pair is valid where its score is above the threshold.
+    """Make a judge from plain scores, such as a similarity; a pair is valid if its score exceeds the threshold.
 
     >>> judge = judge_by(lambda pairs: [float(len(q) == len(p)) for q, p in pairs])
     >>> [verdict.valid for verdict in judge([("Ann is 4.", "Ann is 5."), ("Ann is 4.", "Ann is four.")])]
@@ -192,15 +194,15 @@ def judge_by(
     return judge
 
 
-def first_of_each(outcomes: Sequence[Outcome], most: int | None) -> list[Outcome]:
-    """Return the outcomes, no more than so many for each capability."""
+def first_of_each(results: Sequence[CaseResult], most: int | None) -> list[CaseResult]:
+    """Return the results, but at most ``most`` for each capability."""
     taken: dict[str, int] = {}
     found = []
-    for outcome in outcomes:
-        name = outcome.case.capability
+    for result in results:
+        name = result.case.capability
         taken[name] = taken.get(name, 0) + 1
         if most is None or taken[name] <= most:
-            found.append(outcome)
+            found.append(result)
     return found
 
 
@@ -208,19 +210,19 @@ def _overlap(some: Sequence[Span], others: Sequence[Span]) -> bool:
     return any(max(a, c) < min(b, d) for a, b in some for c, d in others)
 
 
-def _row(name: str, outcomes: Sequence[Outcome]) -> CapabilityRow:
-    valid = [outcome for outcome in outcomes if outcome.case.label == 1]
-    invalid = [outcome for outcome in outcomes if outcome.case.label == 0]
-    asked = [outcome.evidence_right for outcome in outcomes if outcome.evidence_right is not None]
-    rejected = [outcome.verdict for outcome in outcomes if not outcome.verdict.valid]
+def _row(name: str, results: Sequence[CaseResult]) -> CapabilityRow:
+    valid = [result for result in results if result.case.label == 1]
+    invalid = [result for result in results if result.case.label == 0]
+    asked = [result.evidence_right for result in results if result.evidence_right is not None]
+    rejected = [result.verdict for result in results if not result.verdict.valid]
     return CapabilityRow(
         capability=name,
-        n=len(outcomes),
-        passed=sum(outcome.passed for outcome in outcomes),
+        n=len(results),
+        passed=sum(result.passed for result in results),
         valid=len(valid),
-        valid_passed=sum(outcome.passed for outcome in valid),
+        valid_passed=sum(result.passed for result in valid),
         invalid=len(invalid),
-        invalid_passed=sum(outcome.passed for outcome in invalid),
+        invalid_passed=sum(result.passed for result in invalid),
         evidence_asked=len(asked),
         evidence_right=sum(asked),
         rejected=len(rejected),
