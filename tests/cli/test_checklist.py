@@ -130,7 +130,7 @@ def test_failing_cases_are_no_error_unless_asked_for(here, capsys):
     assert run(["checklist", "--cases", "mine", "-q", "--at-least", "0.75"]) == 0
     assert capsys.readouterr().err == ""
     captured = shown(capsys, "--cases", "mine", "-q", "--at-least", "0.8", code=1)
-    assert captured.err == "3 of 4 verdicts are right: less than 0.8\n"
+    assert captured.err == "3 of 4 verdicts are right, which is less than 0.8\n"
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,9 @@ def test_bad_input(here, fails):
     line = fails("checklist", "--cases", "mine", "--capability", "number")
     assert line == "error: mine has no capability 'number'; did you mean numbers? choose from names, numbers"
     assert "'cosine'" in fails("checklist", "--cases", "mine", "--scorer", "x", "--mode", "cosine")
-    assert "--scorer cosine says it already" in fails("checklist", "--scorer", "cosine", "--mode", "encoder")
+    assert "only for a model folder, not for --scorer cosine" in fails(
+        "checklist", "--scorer", "cosine", "--mode", "encoder"
+    )
     assert "there are no cases" in fails("checklist", "--cases", "mine", "--capability", ",")
     write("numbers", {**LOST, "label": 1})
     assert "numbers.jsonl, line 1: a valid pair has no fault" in fails("checklist", "--cases", "mine")

@@ -110,7 +110,7 @@ def test_list_fits_a_small_terminal(here, capsys, monkeypatch):
     assert run(["data", "list", "--data-dir", "data"]) == 0
     out = capsys.readouterr().out
     assert all(len(line.rstrip()) <= 80 for line in out.splitlines())
-    assert "what it is" in out and "The paper's SAWP" in out, "what a set is matters more than its licence"
+    assert "description" in out and "The paper's SAWP" in out, "what a set is matters more than its licence"
     assert "licence " not in out and "Apache" not in out
     (sawp,) = [line for line in out.splitlines() if line.startswith("sawp ")]
     assert sawp.split()[1:3] == ["pairs", "2"]
@@ -118,7 +118,9 @@ def test_list_fits_a_small_terminal(here, capsys, monkeypatch):
 
 def test_list_says_which_sets_are_a_users_own(here, capsys):
     assert run(["data", "list"]) == 0
-    assert "em_math and em_math_train are not public: put files of your own in their place" in capsys.readouterr().out
+    assert (
+        "em_math and em_math_train are not public; put your own files into the data folder" in capsys.readouterr().out
+    )
 
 
 def test_list_for_a_program(here, capsys, monkeypatch):
@@ -179,7 +181,7 @@ def test_path_of_what_is_not_here(here, fails, capsys):
     Path("data/sawp_test.csv").write_text(PAIRS)
     assert run(["data", "path", "sawp", "--data-dir", "data"]) == 0
     captured = capsys.readouterr()
-    assert captured.out.strip() == "data/sawp_test.csv" and "has other bytes" in captured.err
+    assert captured.out.strip() == "data/sawp_test.csv" and "differs from the known file" in captured.err
 
 
 # --- build --------------------------------------------------------------------------------------
@@ -211,7 +213,7 @@ def test_build_of_one_corpus_from_a_file(here, capsys):
 
 
 def test_build_of_what_cannot_be_built(here, fails):
-    assert "what can be built is: questions" in fails("data", "build", "pairs", "-o", "q.csv")
+    assert "the only choice is questions" in fails("data", "build", "pairs", "-o", "q.csv")
     line = fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
     assert "aqua_rat is not here: run paraqd data get aqua_rat" in line
     corpora(Path("data"))
@@ -220,6 +222,6 @@ def test_build_of_what_cannot_be_built(here, fails):
     line = fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
     assert "pawp is not here" in line and "--test-set" in line
     Path("q.csv").write_text("kept")
-    assert "is there already" in fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
+    assert "already exists" in fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
     assert Path("q.csv").read_text() == "kept"
     assert "there is no folder" in fails("data", "build", "questions", "-o", "none/q.csv", "--data-dir", "data")

@@ -160,7 +160,7 @@ def test_scores_are_written_as_compare_reads_them(here, capsys, name):
     assert run(["evaluate", "scored.csv", "--scores-out", name, "--no-intervals", "--json"]) == 0
     captured = capsys.readouterr()
     signature = json.loads(captured.out)["signature"]
-    assert captured.err == f"24 scores of scored.csv are in {name}\n"
+    assert captured.err == f"24 scores of scored.csv written to {name}\n"
     table = open_table(name)
     assert table.columns == ("id", "question", "paraphrase", "label", "score", "signature")
     assert {row["signature"] for row in table.rows()} == {signature}
@@ -214,7 +214,7 @@ def test_compare_takes_a_model(here, capsys, encoder):
 def test_what_is_scored_with_is_said_unless_quiet(here, capsys, encoder):
     write("pairs.csv", rows(None))
     assert run(["evaluate", "pairs.csv", "--json", "--no-intervals"]) == 0
-    assert capsys.readouterr().err == "no column 'score': scoring with default\n"
+    assert capsys.readouterr().err == "no column 'score'; scoring with default\n"
     for arguments in (["--quiet"], ["--model", "all-MiniLM-L6-v2"]):
         assert run(["evaluate", "pairs.csv", "--no-intervals", *arguments]) == 0
         assert capsys.readouterr().err == ""
@@ -235,10 +235,10 @@ def test_what_lies_outside_the_scale_is_warned_of(here, capsys):
     write("percent.csv", rows(lambda i, label: 80 if label else 0.5))
     assert run(["evaluate", "percent.csv", "--quiet", "--threshold", "50"]) == 0
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0].startswith("warning: 12 of 24 scores of percent.csv lie outside -1 to 1 (they go from 0.5 to 80)")
-    assert lines[1] == "warning: --threshold 50 lies outside -1 to 1, the scale of paraqd's scores"
+    assert lines[0].startswith("warning: 12 of 24 scores of percent.csv are outside -1 to 1 (from 0.5 to 80)")
+    assert lines[1] == "warning: --threshold 50 is outside -1 to 1, the scale of paraqd's scores"
     assert run(["evaluate", "scored.csv", "--compare", "percent.csv", "--quiet", "--no-intervals"]) == 0
-    assert "scores of percent.csv lie" in capsys.readouterr().err
+    assert "scores of percent.csv are outside" in capsys.readouterr().err
 
 
 def test_the_signature_of_the_file_goes_with_its_scores(here, capsys):
@@ -350,7 +350,7 @@ def test_no_such_model(fails):
     line = fails("scored.csv", "--model", "nowhere")
     assert "--model nowhere: there is no model of that name here" in line and names in line
     line = fails("scored.csv", "--compare", "all-MiniLM-L12-v2")
-    assert "neither a file nor a model of that name" in line and "all-MiniLM-L6-v2 or a model folder" in line
+    assert "there is no file or model with this name" in line and "all-MiniLM-L6-v2 or a model folder" in line
     Path("empty").mkdir()
     assert "--model empty: the folder holds no model" in fails("scored.csv", "--model", "empty")
     assert "--compare empty: the folder holds no model" in fails("scored.csv", "--compare", "empty")
@@ -396,11 +396,11 @@ def test_a_second_file_that_does_not_fit(fails):
     assert "plain.csv has no column 'score'" in line and "--scores-out" in line
     made[0]["label"] = 0
     write("turned.csv", made)
-    assert "hold the same pair with different labels" in fails("scored.csv", "--compare", "turned.csv")
+    assert "have the same pair with different labels" in fails("scored.csv", "--compare", "turned.csv")
     write("twice.csv", [*rows(lambda i, y: y), rows(lambda i, y: 0.3)[0]])
     assert "the same pair with different scores" in fails("scored.csv", "--compare", "twice.csv")
     assert "no file none.csv" in fails("scored.csv", "--compare", "none.csv")
-    assert "standard input can be read once" in fails("-", "--compare", "-")
+    assert "standard input can be read only once" in fails("-", "--compare", "-")
 
 
 def test_output_that_cannot_be_written(fails):
@@ -414,7 +414,9 @@ def test_an_unknown_name(fails):
 
 def test_a_missing_extra_is_named(fails, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "matplotlib is not installed: pip install 'paraqd[train]'" in fails("scored.csv", "--plots", "figures")
+    assert "matplotlib is not installed (needed for plots): pip install 'paraqd[train]'" in fails(
+        "scored.csv", "--plots", "figures"
+    )
 
 
 @pytest.mark.skipif(DATA is None, reason="PARAQD_DATA_DIR names no folder with the data sets")

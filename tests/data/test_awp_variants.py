@@ -216,8 +216,8 @@ def test_the_card_counts_what_the_file_holds(committed):
     shown = re.findall(r"^\| (?:heavy|moderate), valid \| \S+ (?:in)?valid \| (\d) \| (\S+) \| (\d+) \|$", text, re.M)
     assert {(label, form): int(count) for label, form, count in shown} == forms
     problems = {row["problem"] for row in committed}
-    assert f"{len(committed):,} pairs of texts of {len(problems)} word problems" in text
-    assert "In all 874 valid and 1,741 invalid pairs" in text
+    assert f"{len(committed):,} pairs of texts from {len(problems)} word problems" in text
+    assert "874 valid and 1,741 invalid pairs" in text
     assert DATASETS["awp-variants"].files[0].sha256 in text
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from paraqd.annotation.journals import check_pairs, is_journal, read_journal
 from paraqd.annotation.pairs_to_label import AnnotationError, PairsToLabel, PairToLabel, read_pairs_to_label
 from paraqd.data.labels import ALSO_READ, binary_label
-from paraqd.data.tables import Columns, Dialect, Row, check_writable, open_writer, replacing
+from paraqd.data.tables import Columns, Row
+from paraqd.data.writers import write_rows
 
 _ADDED: Mapping[str, type] = {"annotators": str, "agreed": bool, "annotator_notes": str}
 _INTENDED = "intended"
@@ -209,7 +210,7 @@ def write_merged(out: str | Path, pairs: PairsToLabel, merged: Sequence[Merged])
                 row[name] = _plain(row[name])
     if moved:
         schema[_INTENDED] = int
-    _write(out, {**schema, **_ADDED}, rows, pairs.dialect)
+    write_rows(out, {**schema, **_ADDED}, rows, dialect=pairs.dialect)
 
 
 def write_sheet(out: str | Path, pairs: PairsToLabel, keys: Sequence[str]) -> None:
@@ -219,7 +220,8 @@ def write_sheet(out: str | Path, pairs: PairsToLabel, keys: Sequence[str]) -> No
     """
     by_key = {pair.key: pair for pair in pairs.pairs}
     rows = [{"question": by_key[key].question, "paraphrase": by_key[key].paraphrase} for key in keys]
-    _write(out, {"question": str, "paraphrase": str, "label": int}, rows, replace(pairs.dialect, bom=True))
+    schema = {"question": str, "paraphrase": str, "label": int}
+    write_rows(out, schema, rows, dialect=replace(pairs.dialect, bom=True))
 
 
 def _label_or_none(value: Any) -> int | None:
@@ -227,15 +229,6 @@ def _label_or_none(value: Any) -> int | None:
         return binary_label(value)
     except ValueError:
         return None
-
-
-def _write(out: str | Path, schema: Mapping[str, type], rows: Sequence[Row], dialect: Dialect) -> None:
-    kind = check_writable(out)
-    with (
-        replacing(Path(out)) as temporary,
-        open_writer(temporary, schema, kind=kind, dialect=dialect) as writer,
-    ):
-        writer.write(rows)
 
 
 def _type(values: Sequence[Any]) -> type:

@@ -1,4 +1,4 @@
-"""``paraqd checklist``: what a scorer can do, capability by capability."""
+"""Run ``paraqd checklist``: test a scorer, capability by capability."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd checklist --capability unit_swapped --failures 5"
 
-_SHOWN = "What is shown"
+_SHOWN = "Output"
 _COSINE = "cosine"
 _EXAMPLES = 2  # for each capability, unless --failures says otherwise
 _GOOD, _FAIR = 0.95, 0.8
@@ -32,37 +32,36 @@ def checklist(
         Mode.fused.value,
         "--scorer",
         metavar="cosine|encoder|fused|PATH",
-        help="cosine: of the pretrained all-MiniLM-L6-v2; encoder, fused: modes of the default model; "
-        "PATH: a model folder.",
+        help="cosine: the pretrained all-MiniLM-L6-v2; encoder, fused: the modes of the default model; PATH: a model "
+        "folder.",
     ),
-    mode: Mode | None = typer.Option(None, "--mode", help="Of a model at PATH: fused unless given."),
+    mode: Mode | None = typer.Option(None, "--mode", help="The mode of a model at PATH. Default: fused."),
     threshold: float | None = typer.Option(
-        None, "--threshold", min=-1, max=1, help="A pair is accepted where its score is greater."
+        None, "--threshold", min=-1, max=1, help="Accept a pair if its score is greater."
     ),
     capability: list[str] | None = typer.Option(
-        None, "--capability", metavar="NAME", help="Only this one; may be given several times, or as a,b."
+        None, "--capability", metavar="NAME", help="Test only this capability; repeat it, or write a,b."
     ),
     cases: str | None = typer.Option(
-        None, "--cases", metavar="DIR", help="Cases of your own: a folder with a CAPABILITY.jsonl for each capability."
+        None, "--cases", metavar="DIR", help="A folder with your own cases: a CAPABILITY.jsonl for each capability."
     ),
     at_least: float | None = typer.Option(
-        None, "--at-least", min=0, max=1, help="Exit with 1 if the share of right verdicts is lower, such as 0.95."
+        None, "--at-least", min=0, max=1, help="Exit with code 1 if the share of right verdicts is lower, such as 0.95."
     ),
     failures: int | None = typer.Option(
         None,
         "--failures",
         min=0,
         metavar="N",
-        help=f"Failing examples for each capability: {_EXAMPLES} unless given, in JSON all.",
+        help=f"The number of failing examples for each capability. Default: {_EXAMPLES}, or all in JSON.",
         rich_help_panel=_SHOWN,
     ),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON for a program.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no table.", rich_help_panel=_SHOWN),
+    as_json: bool = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no tables.", rich_help_panel=_SHOWN),
 ) -> None:
-    """Run a scorer over pairs written to test one thing each: right verdicts, and the right evidence for them.
+    """Test a scorer with pairs that check one thing each, and show right verdicts and right evidence.
 
-    A verdict passes where it is the right one. Evidence is right where it
-    names the fault and marks some of its words.
+    Evidence is right if it names the fault and marks some of its words.
     """
     from paraqd.cli.progress import Bar
     from paraqd.evaluation.checklist import load_cases, run_checklist
@@ -78,17 +77,17 @@ def checklist(
         _show(report, _EXAMPLES if failures is None else failures)
     total = report.total
     if at_least is not None and total.pass_rate < at_least:
-        say(f"{total.passed:,} of {total.n:,} verdicts are right: less than {at_least:g}")
+        say(f"{total.passed:,} of {total.n:,} verdicts are right, which is less than {at_least:g}")
         raise typer.Exit(1)
 
 
 def _judge(scorer: str, mode: Mode | None, threshold: float | None, progress: Progress) -> Judge:
-    """Return what judges the pairs; whatever cannot be loaded is known before the work."""
+    """Load the scorer, and return the function that judges pairs."""
     from paraqd.cli.options import load_scorer
 
     named = scorer in list(Mode)
     if mode is not None and (named or scorer == _COSINE):
-        raise typer.BadParameter(f"--mode is for a model folder: --scorer {scorer} says it already")
+        raise typer.BadParameter(f"--mode is only for a model folder, not for --scorer {scorer}")
     if scorer == _COSINE:
         return _cosine(threshold, progress)
     loaded = load_scorer(None if named else scorer, Mode(scorer) if named else mode or Mode.fused, threshold)
@@ -124,12 +123,12 @@ def _show(report: ChecklistReport, failures: int) -> None:
         table.add_row(*_cells(total), style="bold")
     console.print(table)
     notes = [
-        "valid, invalid: right verdicts of such pairs; evidence: faults seen that are named on the right words",
+        "valid, invalid: right verdicts on such pairs; evidence: detected faults with the right evidence",
         f"{total.rejected_with_evidence:,} of {total.rejected:,} invalid verdicts have evidence",
     ]
     for note in notes:
         console.print(Text(note, style="dim"))
-    console.print(report.signature, markup=False, soft_wrap=True)
+    console.print(report.signature, soft_wrap=True)
     _show_examples(console, report, failures)
 
 
@@ -159,7 +158,7 @@ def _show_examples(console: Console, report: ChecklistReport, most: int) -> None
     from paraqd.evaluation.checklist import first_of_each
 
     failing = list(report.failures)
-    if any(result.verdict.evidence for result in report.results):  # a plain similarity has none to be wrong
+    if any(result.verdict.evidence for result in report.results):  # a plain similarity has no evidence
         failing += report.misplaced
     names = [row.capability for row in report.capabilities]
     failing.sort(key=lambda result: names.index(result.case.capability))
@@ -202,7 +201,7 @@ def _field(console: Console, name: str, text: Text) -> None:
 
 
 def _marked(console: Console, text: str, spans: Sequence[Span]) -> Text:
-    """Show where the fault is: with colour, or in brackets where there is none."""
+    """Return a text with the fault marked, in colour or in brackets if the terminal has no colours."""
     from rich.text import Text
 
     marked, done = Text(), 0

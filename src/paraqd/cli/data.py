@@ -1,4 +1,4 @@
-"""``paraqd data``: the data sets that have a name."""
+"""Run ``paraqd data``: list, download, find and build data sets."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ _PATH_EXAMPLE = "Example: paraqd data path sawp"
 _BUILD_EXAMPLE = "Example: paraqd data build questions -o questions.jsonl.gz --corpus gsm8k --corpus mathqa"
 
 _TEST_SETS = ("aquarat", "sawp", "pawp")
-_WIDE = 110  # columns of a terminal in which the licences have room; elsewhere --json has them
-_OWN = "em_math"  # what names of sets that are a user's own begin with
+_WIDE = 110  # columns of a terminal that is wide enough for the licences
+_OWN = "em_math"  # the prefix of sets that users provide themselves
 _PLACES = {"bundled": "bundled", "clone": "clone", "local": "local", "cache": "cache", "missing": "not here"}
 
-app = typer.Typer(help="List, fetch, find and build data sets.", no_args_is_help=True)
+app = typer.Typer(help="List, download, find and build data sets.", no_args_is_help=True)
 
 _DATA_DIR = typer.Option(
     None,
     "--data-dir",
     envvar="PARAQD_DATA_DIR",
     metavar="DIR",
-    help="A folder that holds data sets already; looked into before the cache.",
+    help="A folder with data sets, which is searched before the cache.",
 )
-_JSON = typer.Option(False, "--json", help="Write JSON for a program.")
-_QUIET = typer.Option(False, "--quiet", "-q", help="No progress, no table.")
+_JSON = typer.Option(False, "--json", help="Write JSON.")
+_QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress and no tables.")
 
 
 @app.callback()
 def data() -> None:
-    """List, fetch, find and build data sets."""
+    """List, download, find and build data sets."""
 
 
 @app.command("list", epilog=_LIST_EXAMPLE)
@@ -50,7 +50,7 @@ def list_(
     data_dir: str | None = _DATA_DIR,
     as_json: bool = _JSON,
 ) -> None:
-    """List the data sets: what each is, its licence, and whether it is here."""
+    """List the data sets with their licences, and show which ones are here."""
     from paraqd.data.datasets import dataset_names, state
 
     rows = [_row(state(name, data_dir), data_dir) for name in dataset_names()]
@@ -62,20 +62,20 @@ def list_(
 
 @app.command("get", epilog=EXAMPLE)
 def get(
-    names: list[str] = typer.Argument(..., metavar="NAME...", help="Data sets, as paraqd data list names them."),
+    names: list[str] = typer.Argument(..., metavar="NAME...", help="Names of data sets; see paraqd data list."),
     data_dir: str | None = _DATA_DIR,
     as_json: bool = _JSON,
     quiet: bool = _QUIET,
 ) -> None:
-    """Download data sets into the cache and check them; what is here already is only checked.
+    """Download data sets into the cache and check them; sets that are already here are only checked.
 
-    The cache is ~/.cache/paraqd (or your system's cache folder); PARAQD_CACHE_DIR names another.
+    The cache is ~/.cache/paraqd, or the cache folder of your system. Set PARAQD_CACHE_DIR to use another folder.
     """
     from paraqd.cli.progress import Bar
     from paraqd.data import datasets
 
     for name in names:
-        datasets.dataset(name)  # a wrong name is found before anything is downloaded
+        datasets.dataset(name)  # reports a wrong name before anything is downloaded
     paths: dict[str, str] = {}
     failed: dict[str, datasets.DatasetError] = {}
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
@@ -99,42 +99,42 @@ def get(
 
 @app.command("path", epilog=_PATH_EXAMPLE)
 def path(
-    name: str = typer.Argument(..., metavar="NAME", help="A data set, as paraqd data list names it."),
+    name: str = typer.Argument(..., metavar="NAME", help="The name of a data set; see paraqd data list."),
     data_dir: str | None = _DATA_DIR,
 ) -> None:
-    """Write where a data set lies: in the package, in the data folder or in the cache."""
+    """Show the path of a data set: in the package, the data folder, a clone of the repository, or the cache."""
     from paraqd.data.datasets import find, state
 
     typer.echo(find(name, data_dir))
     if state(name, data_dir).sound is False:
-        say(f"{name} has other bytes than the known file (its sha256 differs)")
+        say(f"{name} differs from the known file (another sha256)")
 
 
 @app.command("build", epilog=_BUILD_EXAMPLE)
 def build(
-    what: str = typer.Argument(..., metavar="WHAT", help="questions: the training mixture."),
-    out: str = typer.Option(..., "--out", "-o", metavar="FILE", help="Where it goes; the format by its name."),
+    what: str = typer.Argument(..., metavar="WHAT", help="questions, which is the training mixture."),
+    out: str = typer.Option(..., "--out", "-o", metavar="FILE", help="The output file; its name tells the format."),
     corpus: list[str] = typer.Option(
         [],
         "--corpus",
         metavar="NAME[=FILE]",
-        help="aqua_rat, mathqa or gsm8k, and its file if it lies elsewhere; all three unless given.",
+        help="aqua_rat, mathqa or gsm8k, with its file if it is not in the data folder. Default: all three.",
     ),
     test_set: list[str] = typer.Option(
         [],
         "--test-set",
         metavar="NAME|FILE",
-        help="Pairs whose questions must not be in it; aquarat, sawp and pawp unless given.",
+        help="Pairs whose questions are left out. Default: aquarat, sawp and pawp.",
     ),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace a file that is there."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing file."),
     data_dir: str | None = _DATA_DIR,
     as_json: bool = _JSON,
     quiet: bool = _QUIET,
 ) -> None:
     """Build the training mixture from the public corpora.
 
-    Kept are questions of 6 to 120 words that are not multiple choice, do not repeat each other but for case and
-    punctuation, and are not in a test set, numbers apart. About one in fifty is for validation.
+    It keeps questions of 6 to 120 words that are not multiple choice, are not repeated apart from case and
+    punctuation, and are not in a test set apart from numbers. About one in fifty is for validation.
     """
     from paraqd.cli.progress import Bar
     from paraqd.data.datasets import load_pairs
@@ -142,10 +142,10 @@ def build(
     from paraqd.data.tables import check_writable
 
     if what != "questions":
-        raise typer.BadParameter(f"cannot build {what!r}; what can be built is: questions")
+        raise typer.BadParameter(f"cannot build {what!r}; the only choice is questions")
     check_writable(out)
     if Path(out).exists() and not overwrite:
-        raise FileExistsError(f"{out} is there already; give another name, or --overwrite")
+        raise FileExistsError(f"{out} already exists; choose another name, or give --overwrite")
     files = _corpora(corpus, data_dir)
     excluded = [pair.question for name in test_set or _TEST_SETS for pair in _test_pairs(load_pairs, name, data_dir)]
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
@@ -171,13 +171,13 @@ def _corpora(given: list[str], data_dir: str | None) -> dict[str, Path]:
 
 
 def _test_pairs(load: Callable[..., Any], name: str, data_dir: str | None) -> Any:
-    """Read a test set; one that is not here can be left out only by naming the others."""
+    """Read a test set; if it is missing, the error says how to leave it out."""
     from paraqd.data.datasets import DatasetError
 
     try:
         return load(name, data_dir=data_dir, labelled=False)
     except DatasetError as error:
-        raise DatasetError(f"{error}; or name the test sets that matter with --test-set") from None
+        raise DatasetError(f"{error}; or name the test sets to use with --test-set") from None
 
 
 def _kilobytes(bar: Bar) -> Progress:
@@ -197,7 +197,7 @@ def _row(state: State, data_dir: str | None) -> dict[str, Any]:
     if state.path is not None:
         try:
             rows = len((load_pairs if record.kind == "pairs" else load_questions)(record.name, data_dir=data_dir))
-        except TableError as error:  # the other sets can be listed all the same
+        except TableError as error:  # the other sets can still be listed
             flaw = str(error)
     return {
         "name": record.name,
@@ -222,7 +222,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
     console = stdout()
     licensed = console.width >= _WIDE
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("name", "kind", "rows", "where", *(["licence"] if licensed else []), "what it is"):
+    for title in ("name", "kind", "rows", "where", *(["licence"] if licensed else []), "description"):
         table.add_column(title, no_wrap=title in ("name", "kind", "rows", "where"))
     table.columns[2].justify = "right"
     for row in rows:
@@ -235,13 +235,13 @@ def _show(rows: list[dict[str, Any]]) -> None:
     console.print(table)
     notes = []
     if any(row["where"] == "missing" for row in rows):
-        notes.append("paraqd data get NAME fetches what is not here, or says how to come by it")
+        notes.append("to download a set that is not here, or to learn how to get it, run paraqd data get NAME")
     own = [row["name"] for row in rows if row["name"].startswith(_OWN)]
-    notes.append(f"{' and '.join(own)} are not public: put files of your own in their place, in the data folder")
+    notes.append(f"{' and '.join(own)} are not public; put your own files into the data folder")
     if not licensed:
-        notes.append("a wider terminal, or --json, shows the licences")
+        notes.append("use a wider terminal or --json to see the licences")
     if any(row["sound"] is False for row in rows):
-        notes.append("changed: its bytes are not those of the known file")
+        notes.append("changed: the file differs from the known one")
     notes += [f"{row['name']}: {row['flaw']}" for row in rows if row["flaw"]]
     for note in notes:
         console.print(Text(note, style="dim"))

@@ -1,4 +1,4 @@
-"""``paraqd evaluate``: how good scores are."""
+"""Run ``paraqd evaluate``: compare scores with labels."""
 
 from __future__ import annotations
 
@@ -15,51 +15,59 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd evaluate scored.csv --compare other.csv --plots figures --table-out results.md"
 
-_FILES, _SHOWN = "Files", "What is shown"
-_NO_COLUMN = "\0"  # a name that no column has
+_FILES, _SHOWN = "Files", "Output"
+_NO_COLUMN = "\0"  # no column has this name
 
 
 def evaluate(
     source: str = typer.Argument(
-        ..., metavar="IN|NAME", help="Labelled pairs in a file (- is JSONL), or a data set by name, such as aquarat."
+        ...,
+        metavar="IN|NAME",
+        help="A file of labelled pairs (- is standard input), or a data set such as aquarat.",
     ),
     compare: str | None = typer.Option(
-        None, "--compare", metavar="OTHER", help="A second file of scores over the same pairs, or a model."
+        None, "--compare", metavar="OTHER", help="A second file of scores for the same pairs, or a model."
     ),
     model: str | None = typer.Option(
-        None, "--model", help="Score with it: default (paraqd's own scorer), an encoder's name, or a folder."
+        None, "--model", help="Score with this model: default, the name of an encoder, or a model folder."
     ),
-    threshold: float = typer.Option(0.5, "--threshold", help="A pair is accepted where its score is greater."),
-    intervals: bool = typer.Option(True, "--intervals/--no-intervals", help="Bootstrap intervals over questions."),
+    threshold: float = typer.Option(0.5, "--threshold", help="Accept a pair if its score is greater."),
+    intervals: bool = typer.Option(True, "--intervals/--no-intervals", help="Show bootstrap intervals over questions."),
     scores_out: str | None = typer.Option(
-        None, "--scores-out", metavar="FILE", help="Write the pairs with their scores, for --compare; format by name."
+        None, "--scores-out", metavar="FILE", help="Write the pairs with their scores, for --compare."
     ),
     plots: str | None = typer.Option(None, "--plots", metavar="DIR", help="Draw figures into this folder."),
     table_out: str | None = typer.Option(
         None, "--table-out", metavar="FILE", help="Write the tables as .md, .tex or .json."
     ),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace a file of scores that is there."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing file of scores."),
     data_dir: str | None = typer.Option(
-        None, "--data-dir", envvar="PARAQD_DATA_DIR", help="Where data sets lie.", rich_help_panel=_FILES
+        None, "--data-dir", envvar="PARAQD_DATA_DIR", help="The folder with data sets.", rich_help_panel=_FILES
     ),
     question_column: str | None = typer.Option(None, "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str | None = typer.Option(None, "--paraphrase-column", rich_help_panel=_FILES),
     label_column: str | None = typer.Option(None, "--label-column", rich_help_panel=_FILES),
     score_column: str | None = typer.Option(
-        None, "--score-column", help="score unless given; one that is given must be there.", rich_help_panel=_FILES
+        None,
+        "--score-column",
+        help="The column of scores. Default: score, if it exists.",
+        rich_help_panel=_FILES,
     ),
     encoding: str | None = typer.Option(
-        None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
+        None,
+        "--encoding",
+        help="The encoding of a file that is not UTF-8, such as cp1252.",
+        rich_help_panel=_FILES,
     ),
-    device: str | None = typer.Option(None, "--device", help="For an encoder: cpu, cuda.", rich_help_panel=_FILES),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON for a program.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no table.", rich_help_panel=_SHOWN),
+    device: str | None = typer.Option(None, "--device", help="For an encoder: cpu or cuda.", rich_help_panel=_FILES),
+    as_json: bool = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no tables.", rich_help_panel=_SHOWN),
 ) -> None:
-    """Compare scores with labels: precision, recall, F1, separation, AUC, calibration, and how sure they are.
+    """Compare scores with labels: precision, recall, F1, separation, AUC and calibration, with intervals.
 
-    The column score is used if there is one. Else the pairs are scored: by the
-    scorer that comes with the package unless --model names another, or an
-    encoder such as all-MiniLM-L6-v2, whose cosine is the score.
+    If the file has a column score, it is used. Otherwise the pairs are scored
+    with the default scorer, or with --model. The score of an encoder such as
+    all-MiniLM-L6-v2 is the cosine.
     """
     from paraqd.cli import evaluate_scores as scores
     from paraqd.cli.options import check_outputs
@@ -68,13 +76,14 @@ def evaluate(
     from paraqd.data.pairs import both_classes
     from paraqd.evaluation.report import build_report, report_tables, write_plots
     from paraqd.evaluation.tables import table_format, write_tables
+    from paraqd.extras import require_extra
 
-    if plots is not None:  # what would fail at the end fails here
-        import matplotlib  # noqa: F401
+    if plots is not None:  # at once, and not after the work
+        require_extra("train", "plots", "matplotlib")
     if table_out is not None:
         table_format(table_out)
     if source == "-" == compare:
-        raise typer.BadParameter("standard input can be read once: give --compare a file")
+        raise typer.BadParameter("standard input can be read only once; give a file for --compare")
     if scores_out is not None:
         check_outputs([scores_out], scores.inputs(source, compare, data_dir), overwrite=overwrite)
     columns = scores.columns_of(source, question_column, paraphrase_column, label_column)
@@ -84,25 +93,25 @@ def evaluate(
         data_dir=data_dir,
         columns=columns,
         encoding=encoding,
-        # with --model the file's own scores need not be sound, so they are not read
+        # with --model the scores of the file are not used, so errors in them do not matter
         score_column=(score_column or scores.SCORE) if model is None else _NO_COLUMN,
         scored=score_column is not None and model is None,
     )
     both_classes(pairs, source)
     found = scores.find_scores(source, pairs, reading, model=model, compare=compare)
     models = scores.load_models(found, device=device, threshold=threshold)
-    if found.unasked and not quiet:
-        say(f"no column {scores.SCORE!r}: scoring with {found.unasked}")
+    if found.implied and not quiet:
+        say(f"no column {scores.SCORE!r}; scoring with {found.implied}")
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
-        scored, other = scores.make_scores(found, models, pairs, on_progress=bar.update)
-        if scores_out is not None:  # at once: whatever comes after it, the scores are not lost
+        scored, other = scores.make_scores(found, models, pairs, progress=bar.update)
+        if scores_out is not None:  # at once, so that a later error does not lose the scores
             scores.write_scores(scores_out, source, pairs, scored, encoding)
         report = build_report(scored, threshold=threshold, other=other, intervals=intervals, progress=bar.update)
     tables = report_tables(report, dataset=source)
     if table_out is not None:
         write_tables(tables, table_out)
     if scores_out is not None and not quiet:
-        say(f"{len(pairs):,} scores of {scored.name} are in {scores_out}")
+        say(f"{len(pairs):,} scores of {scored.name} written to {scores_out}")
     if plots is not None:
         files = write_plots(report, plots)
         if not quiet:
@@ -115,21 +124,21 @@ def evaluate(
 
 
 def _warn(scored: Sequence[Scored], threshold: float) -> None:
-    """Say what lies outside the scale of scores: it can be evaluated, but seldom is what was meant."""
+    """Warn about scores and thresholds outside the scale, which can be evaluated but are probably mistakes."""
     for each in scored:
         beyond = sum(not -1 <= score <= 1 for score in each.scores)
         if beyond:
             lowest, highest = min(each.scores), max(each.scores)
             say(
-                f"warning: {beyond:,} of {len(each.scores):,} scores of {each.name} lie outside -1 to 1 (they go from "
-                f"{lowest:g} to {highest:g}): there is no calibration, and --threshold must fit them"
+                f"warning: {beyond:,} of {len(each.scores):,} scores of {each.name} are outside -1 to 1 (from "
+                f"{lowest:g} to {highest:g}); there is no calibration, and --threshold must match their scale"
             )
     if not -1 <= threshold <= 1:
-        say(f"warning: --threshold {threshold:g} lies outside -1 to 1, the scale of paraqd's scores")
+        say(f"warning: --threshold {threshold:g} is outside -1 to 1, the scale of paraqd's scores")
 
 
 def _show(tables: Sequence[Table], signature: str) -> None:
-    """Show the tables; the signature, which every written table carries, once."""
+    """Show the tables, with the signature only once."""
     from rich.table import Table as Grid
     from rich.text import Text
 
@@ -150,4 +159,4 @@ def _show(tables: Sequence[Table], signature: str) -> None:
             if note != signature:
                 console.print(Text(note, style="dim"))
         console.print()
-    console.print(signature, markup=False, soft_wrap=True)
+    console.print(signature, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Where the scores of ``paraqd evaluate`` come from: a file or a model; and where they go."""
+"""Read the scores of ``paraqd evaluate`` from files, compute them with models, and write them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ if TYPE_CHECKING:
     from paraqd.evaluation.report import Scored
     from paraqd.progress import Progress
 
-OnProgress = Callable[[str, int, int], None]
-
 SCORE = "score"
 DEFAULT_SCORER = "default"
 _FIRST, _SECOND = "--model", "--compare"
-# what a file of scores holds, in this order
+# the columns of a file of scores
 SCHEMA: Mapping[str, type] = {
     "id": str,
     "question": str,
@@ -27,12 +25,12 @@ SCHEMA: Mapping[str, type] = {
     "score": float,
     "signature": str,
 }
-_TAKES = "--compare takes a file of scores (paraqd evaluate --scores-out writes one) or a model"
+_TAKES = "--compare needs a file of scores (write one with paraqd evaluate --scores-out) or a model"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How files are read; ``score_column`` is None where none was named: the usual one is taken if it is there."""
+    """Options for reading files; if ``score_column`` is None, the column ``score`` is used if it exists."""
 
     columns: Columns
     encoding: str | None
@@ -42,21 +40,21 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """Scores that files hold, and the models that must make the others, by the option that names each.
+    """Scores from files, and the models for the other scores by the option that names them.
 
-    ``given`` is what the two were called on the command line; ``unasked`` names a model that nobody named.
+    ``given`` has the two names from the command line. ``implied`` is the model that is used if no option names one.
     """
 
     scored: Scored | None
     other: Scored | None
     models: Mapping[str, str]
     given: tuple[str, str]
-    unasked: str
+    implied: str
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model that is loaded, and what its scores are signed with."""
+    """A loaded model, and the signature of its scores."""
 
     name: str
     signature: str
@@ -64,7 +62,7 @@ class Model:
 
 
 def columns_of(source: str, question: str | None, paraphrase: str | None, label: str | None) -> Columns:
-    """Return what the columns are called: as given, else as the data set has them, else by their usual names."""
+    """Return the names of the columns: the given ones, or those of the data set, or the default names."""
     from dataclasses import replace
 
     from paraqd.data.datasets import DATASETS
@@ -76,7 +74,7 @@ def columns_of(source: str, question: str | None, paraphrase: str | None, label:
 
 
 def names_a_model(text: str) -> bool:
-    """Whether ``--compare`` names a model; an EvaluationError where it names neither a model nor a file."""
+    """Return True if ``--compare`` names a model; raise an EvaluationError if it names neither a model nor a file."""
     from paraqd.data.formats import is_known
     from paraqd.evaluation.errors import EvaluationError
     from paraqd.generators.encoder import DEFAULT_ENCODER
@@ -87,13 +85,13 @@ def names_a_model(text: str) -> bool:
     if is_known(text) or Path(text).exists():
         return False
     raise EvaluationError(
-        f"--compare {text}: there is neither a file nor a model of that name here; give a file of scores, "
+        f"--compare {text}: there is no file or model with this name; give a file of scores, "
         f"{DEFAULT_SCORER}, {DEFAULT_ENCODER} or a model folder"
     )
 
 
 def inputs(source: str, compare: str | None, data_dir: str | None) -> list[str]:
-    """Return what is read, and so must not be written over; a data set by its file."""
+    """Return the files that are read, which must not be overwritten; for a data set, its files."""
     from paraqd.data.datasets import DATASETS, state
 
     found = [source, *filter(None, [compare])]
@@ -105,7 +103,7 @@ def inputs(source: str, compare: str | None, data_dir: str | None) -> list[str]:
 def find_scores(
     source: str, pairs: Sequence[Pair], reading: Reading, *, model: str | None, compare: str | None
 ) -> Found:
-    """Read the scores that files hold, and say which models must make the others."""
+    """Read scores from files, and name the models for the other scores."""
     by_model = compare is not None and names_a_model(compare)
     scored = scored_in(source, pairs, reading)
     other = scored_elsewhere(compare, source, pairs, reading) if compare is not None and not by_model else None
@@ -119,26 +117,26 @@ def find_scores(
         other=other,
         models=models,
         given=(model or source, compare or ""),
-        unasked=DEFAULT_SCORER if scored is None and model is None else "",
+        implied=DEFAULT_SCORER if scored is None and model is None else "",
     )
 
 
 def load_models(found: Found, *, device: str | None, threshold: float) -> dict[str, Model]:
-    """Load all models before the first one is used: a wrong name or device is known before the work."""
+    """Load all models before the first is used, so that a wrong name or device is reported at once."""
     return {option: _load(name, option, device, threshold) for option, name in found.models.items()}
 
 
 def make_scores(
-    found: Found, models: Mapping[str, Model], pairs: Sequence[Pair], *, on_progress: OnProgress
+    found: Found, models: Mapping[str, Model], pairs: Sequence[Pair], *, progress: Progress
 ) -> tuple[Scored, Scored | None]:
-    """Return both sets of scores, those that no file holds made by their models."""
+    """Return both sets of scores; scores that no file has are computed by the models."""
     from dataclasses import replace
 
-    made = {option: _scored_by(model, pairs, on_progress) for option, model in models.items()}
+    made = {option: _scored_by(model, pairs, progress) for option, model in models.items()}
     scored = found.scored or made[_FIRST]
     other = found.other or made.get(_SECOND)
     if other is not None and scored.name == other.name and found.given[0] != found.given[1]:
-        # files and models of one name in different folders are called as they were given
+        # files or models with the same name in different folders get the names from the command line
         return replace(scored, name=found.given[0]), replace(other, name=found.given[1])
     return scored, other
 
@@ -159,7 +157,7 @@ def _load(name_or_folder: str, option: str, device: str | None, threshold: float
         return Model(
             scorer.name,
             scorer.signature,
-            lambda pairs, told: [verdict.score for verdict in scorer.score_pairs(pairs, progress=told)],
+            lambda pairs, progress: [verdict.score for verdict in scorer.score_pairs(pairs, progress=progress)],
         )
     try:
         encoder = load_encoder(name_or_folder, device=device)
@@ -169,20 +167,20 @@ def _load(name_or_folder: str, option: str, device: str | None, threshold: float
     return Model(
         encoder.name,
         signature(encoder.name, digits, "encoder", threshold),
-        lambda pairs, told: cosine_scores(encoder, pairs, progress=told).tolist(),
+        lambda pairs, progress: cosine_scores(encoder, pairs, progress=progress).tolist(),
     )
 
 
-def _scored_by(model: Model, pairs: Sequence[Pair], on_progress: OnProgress) -> Scored:
-    def told(stage: str, done: int, total: int | None, note: str = "", /) -> None:
-        on_progress(f"{stage} with {model.name}", done, total or 0)
+def _scored_by(model: Model, pairs: Sequence[Pair], progress: Progress) -> Scored:
+    def named(stage: str, done: int, total: int | None, note: str = "", /) -> None:
+        progress(f"{stage} with {model.name}", done, total, note)
 
     texts = [(pair.question, pair.paraphrase) for pair in pairs]
-    return _scored(model.name, model.signature, pairs, model.score(texts, told))
+    return _scored(model.name, model.signature, pairs, model.score(texts, named))
 
 
 def scored_in(source: str, pairs: Sequence[Pair], reading: Reading) -> Scored | None:
-    """Take the scores that the pairs' file holds; None where it holds none."""
+    """Return the scores in the file of the pairs, or None if it has none."""
     scores = [pair.score for pair in pairs if pair.score is not None]
     if len(scores) < len(pairs):
         return None
@@ -190,7 +188,7 @@ def scored_in(source: str, pairs: Sequence[Pair], reading: Reading) -> Scored | 
 
 
 def scored_elsewhere(path: str, source: str, pairs: Sequence[Pair], reading: Reading) -> Scored:
-    """Read the second file and put its scores into the order of the first."""
+    """Read the scores of a second file in the order of the first."""
     from paraqd.data.pairs import read_pairs
     from paraqd.data.tables import DEFAULT_COLUMNS, open_table
     from paraqd.evaluation.errors import EvaluationError
@@ -218,20 +216,20 @@ def scored_elsewhere(path: str, source: str, pairs: Sequence[Pair], reading: Rea
             labels.setdefault((pair.question, pair.paraphrase), set()).add(pair.label)
         known = found.setdefault((pair.question, pair.paraphrase), pair)
         if known.score != pair.score:
-            raise EvaluationError(f"{path}: rows {known.row} and {pair.row} hold the same pair with different scores")
+            raise EvaluationError(f"{path}: rows {known.row} and {pair.row} have the same pair with different scores")
     texts = [(pair.question, pair.paraphrase) for pair in pairs]
     lost = [pair for pair, text in zip(pairs, texts, strict=True) if text not in found]
     more = set(found) - set(texts)
     if lost or more:
         first = f" (the first is row {lost[0].row})" if lost else ""
         raise EvaluationError(
-            f"{path} does not hold the same pairs as {source}: {len(lost):,} of {len(pairs):,} are missing{first}, "
+            f"{path} does not have the same pairs as {source}: {len(lost):,} of {len(pairs):,} are missing{first}, "
             f"{len(more):,} are not in {source}"
         )
     for pair, text in zip(pairs, texts, strict=True):
         if text in labels and pair.label not in labels[text]:
             raise EvaluationError(
-                f"row {pair.row} of {source} and row {found[text].row} of {path} hold the same pair "
+                f"row {pair.row} of {source} and row {found[text].row} of {path} have the same pair "
                 "with different labels"
             )
     scores = [found[text].score or 0.0 for text in texts]
@@ -239,10 +237,10 @@ def scored_elsewhere(path: str, source: str, pairs: Sequence[Pair], reading: Rea
 
 
 def write_scores(out: str, source: str, pairs: Sequence[Pair], scored: Scored, encoding: str | None) -> None:
-    """Write the pairs with their scores, as ``--compare`` reads them; a CSV is separated as the pairs' file is."""
-    from paraqd.data.tables import Dialect, check_writable, open_table, open_writer, replacing
+    """Write the pairs with their scores for ``--compare``; a CSV has the separator of the file of pairs."""
+    from paraqd.data.tables import Dialect, open_table
+    from paraqd.data.writers import write_rows
 
-    kind = check_writable(out)
     dialect = open_table(source, encoding=encoding).dialect if _is_file(source) else Dialect()
     rows = (
         {
@@ -255,11 +253,7 @@ def write_scores(out: str, source: str, pairs: Sequence[Pair], scored: Scored, e
         }
         for pair, score in zip(pairs, scored.scores, strict=True)
     )
-    with (
-        replacing(Path(out)) as temporary,
-        open_writer(temporary, SCHEMA, kind=kind, dialect=dialect) as writer,
-    ):
-        writer.write(rows)
+    write_rows(out, SCHEMA, rows, dialect=dialect)
 
 
 def _scored(name: str, signature: str, pairs: Sequence[Pair], scores: Sequence[float]) -> Scored:
@@ -277,7 +271,7 @@ def _scored(name: str, signature: str, pairs: Sequence[Pair], scores: Sequence[f
 
 
 def _signature(source: str, reading: Reading) -> str:
-    """Return the signature of a file's scores: its own with this threshold, else one that names the file."""
+    """Return the signature of the scores in a file, with this threshold, or one that names the file."""
     from paraqd.data.tables import open_table
     from paraqd.version import __version__
 
@@ -292,5 +286,5 @@ def _signature(source: str, reading: Reading) -> str:
 
 
 def _is_file(source: str) -> bool:
-    """Whether it is neither standard input, which has been read, nor a data set's name."""
+    """Return True for a file, and False for standard input, which is already read, or the name of a data set."""
     return source != "-" and Path(source).is_file()

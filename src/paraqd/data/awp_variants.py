@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.datasets import DatasetError, written_split
-from paraqd.data.tables import Row, check_writable, open_writer, replacing
+from paraqd.data.tables import Row
+from paraqd.data.writers import write_rows
 
 NEAR = 95.0  # percent of characters that a rewrite may share with the original problem
 SCHEMA: Mapping[str, type] = {
@@ -141,11 +142,7 @@ def build_variants(written: Iterable[Row]) -> Variants:
 
 def write_variants(variants: Variants, out: str | Path) -> Path:
     """Write the rows to a file in one step; the name tells the format, and the same rows give the same bytes."""
-    kind = check_writable(out)
-    path = Path(out)
-    with replacing(path) as temporary, open_writer(temporary, SCHEMA, kind=kind) as writer:
-        writer.write(variants.rows)
-    return path
+    return write_rows(out, SCHEMA, variants.rows)
 
 
 def _pairs(row: Row, key: str, number: int) -> Iterator[Row]:

@@ -14,7 +14,8 @@ from typing import Any
 from paraqd.data.datasets import DatasetError
 from paraqd.data.mathqa_formula import compute
 from paraqd.data.public_corpora import READERS, CorpusQuestion
-from paraqd.data.tables import Row, check_writable, open_writer, replacing
+from paraqd.data.tables import Row
+from paraqd.data.writers import write_rows
 from paraqd.progress import Progress, silent
 
 SHORTEST, LONGEST = 6, 120  # words
@@ -156,11 +157,7 @@ def build_mixture(
 
 def write_mixture(mixture: Mixture, out: str | Path) -> Path:
     """Write the rows to a file in one step; the name tells the format."""
-    kind = check_writable(out)
-    path = Path(out)
-    with replacing(path) as temporary, open_writer(temporary, SCHEMA, kind=kind) as writer:
-        writer.write(mixture.rows)
-    return path
+    return write_rows(out, SCHEMA, mixture.rows)
 
 
 class _Sieve:
