@@ -85,6 +85,15 @@ CURRENCIES: tuple[Currency, ...] = (
 BY_NAME = {currency.name: currency for currency in CURRENCIES}
 # names of currencies that are ordinary words too
 ORDINARY_WORDS = frozenset({"re", "won", "rand"})
+# the plurals of currencies and coins, as single words: dollars, cents, …
+PLURALS: tuple[str, ...] = tuple(
+    dict.fromkeys(
+        word
+        for currency in CURRENCIES
+        for word in (currency.plural, currency.coin_plural)
+        if word and " " not in word and word not in ORDINARY_WORDS
+    )
+)
 # sign -> canonical unit; the sign of a coin follows the number, the others come before it
 SIGNS: dict[str, str] = {sign: currency.name for currency in CURRENCIES for sign in currency.signs}
 COIN_SIGNS: dict[str, str] = {currency.coin_sign: currency.coin for currency in CURRENCIES if currency.coin_sign}

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from paraqd.reading import Problem
+from paraqd.reading.currencies import PLURALS
 from paraqd.reading.name_lists import people
 from paraqd.reading.types import Question, computed_once
 from paraqd.reading.unit_mentions import find_unit_mentions
@@ -29,7 +30,7 @@ _ASKED_APART = (
     "seconds minutes hours days weeks months years",
     "inches feet yards miles metres kilometres centimetres",
     "ounces pounds grams kilograms tons",
-    "cents dollars rupees euros pence paise",
+    " ".join(PLURALS),
     "quarts gallons pints cups litres millilitres",
     "weekly daily monthly yearly hourly",
 )
