@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from paraqd.annotation.purity import check_file, check_pair
-from paraqd.annotation.purity.files import Collector, Item, OperatorPurity
+from paraqd.annotation.purity.files import Collector, LabelledPair, OperatorPurity
 from paraqd.data.tables import default_id, open_table
 from paraqd.operators import declarations
 
@@ -59,7 +59,7 @@ class Side:
         return [f"{applied:.1%}", f"{self.equal[name]:,}", f"{found.purity:.2%}", reasons]
 
 
-def counted(items: Iterable[Item], side: Side) -> Iterator[Item]:
+def counted(items: Iterable[LabelledPair], side: Side) -> Iterator[LabelledPair]:
     """Count outputs that differ from the question and outputs that do not, and yield the pairs to check."""
     for item in items:
         wanted_same = item.operator == "SameSentence"
@@ -74,7 +74,9 @@ def ours(path: str, questions: int, workers: int) -> Side:
     """Check a file of `paraqd augment`."""
     side = Side(questions)
     rows = open_table(path).rows(["id", "question", "paraphrase", "operator", "label"])
-    items = (Item(str(r["id"]), r["question"], r["paraphrase"], r["operator"], int(r["label"]), "") for r in rows)
+    items = (
+        LabelledPair(str(r["id"]), r["question"], r["paraphrase"], r["operator"], int(r["label"]), "") for r in rows
+    )
     for _ in counted(items, side):
         pass
     side.found = {
@@ -97,13 +99,13 @@ def theirs(path: str, questions: int) -> Side:
     return side
 
 
-def outputs(path: str) -> Iterator[Item]:
+def outputs(path: str) -> Iterator[LabelledPair]:
     """Yield the outputs of the reference that are not blank."""
     for row in open_table(path).rows():
         for column, operator in REFERENCE.items():
             if row[column] and row[column].strip():
                 label = int(column.startswith("positive"))
-                yield Item(default_id(row["question"]), row["question"], row[column], operator, label, "")
+                yield LabelledPair(default_id(row["question"]), row["question"], row[column], operator, label, "")
 
 
 def main() -> None:

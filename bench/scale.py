@@ -30,12 +30,13 @@ import pyarrow.parquet as pq
 
 from paraqd import Scorer
 from paraqd.data.datasets import load_pairs
-from paraqd.data.tables import Columns
+from paraqd.progress import silent
 from paraqd.runs.engines import Engine, Result, here
-from paraqd.runs.pieces import MOST_ROWS, Inputs, Piece, rows_of_a_part, survey
-from paraqd.runs.score_folder import Model, score_folder
-from paraqd.runs.stores import Store
-from paraqd.runs.target import Sink, Target, made_manifest
+from paraqd.runs.locations import Location
+from paraqd.runs.pieces import MOST_ROWS, Piece, rows_of_a_part
+from paraqd.runs.score import Model, score_file
+from paraqd.runs.store import ParquetParts, Store, make_manifest
+from paraqd.runs.survey import Inputs, survey
 from paraqd.version import __version__
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "scale.md"
@@ -117,7 +118,7 @@ class _Held:
         """Return the peak memory of the process in MB, and the CPU seconds that loading took."""
         before = time.process_time()
         # a worker of a real run loads this too
-        from paraqd.runs.score_folder import Model, ScoreJob  # noqa: F401
+        from paraqd.runs.score import ScoreJob  # noqa: F401
 
         scorer = Model(model).load(1)
         scorer.score("What is 2 + 3?", "Add 2 to 3.")
@@ -151,23 +152,12 @@ def run(source: Path, out: Path, model: str, engine: Engine, part_rows: int) -> 
     """Score a folder and return its speed."""
     told: list[tuple[float, int]] = []
 
-    def progress(stage: str, done: int, total: int | None) -> None:
-        del total
+    def progress(stage: str, done: int, total: int | None, note: str = "") -> None:
+        del total, note
         if stage == "scoring":
             told.append((time.monotonic(), done))
 
-    signature = Scorer.load(model).signature
-    score_folder(
-        Store.at(str(source)),
-        Store.at(str(out)),
-        Model(model),
-        columns=Columns(),
-        part_rows=part_rows,
-        signature=signature,
-        engine=engine,
-        progress=progress,
-        say=lambda line: None,
-    )
+    score_file(source, f"{out}/", scorer=model, engine=engine, part_rows=part_rows, progress=progress)
     done = [moment for moment in told if moment[1]]
     done = done[len(done) // 3 :]  # by then every worker has started
     spent = done[-1][0] - done[0][0]
@@ -220,7 +210,7 @@ def read_over(folder: Path) -> dict[str, float]:
     rows = [pair._asdict() for pair in pairs(_ROWS_BEFORE, LENGTHS["medium"], 5)]
     pq.write_table(pa.Table.from_pylist(rows), folder / "pairs.parquet", compression="zstd")
     (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    inputs = survey(Store.at(str(folder)), part_rows=100, check=lambda table: None, progress=lambda *told: None)
+    inputs = survey(Location.at(str(folder)), part_rows=100, check=lambda table: None, progress=silent)
     found = {}
     for name in ("pairs.parquet", "pairs.jsonl"):
         taken = []
@@ -236,17 +226,17 @@ def growth(folder: Path) -> Growth:
     """Measure the cost that grows with the number of files and parts."""
     write(folder / "many", pairs(600, 1, 2), files=300)
     began = time.monotonic()
-    store = Store.at(str(folder / "many"))
-    inputs = survey(store, check=lambda table: None, progress=lambda *told: None)
+    store = Location.at(str(folder / "many"))
+    inputs = survey(store, check=lambda table: None, progress=silent)
     look = (time.monotonic() - began) / len(inputs.files)
     run(folder / "many", folder / "many-scored", "reading", here, 2)
-    store_out = Store.at(str(folder / "many-scored"))
+    store_out = Location.at(str(folder / "many-scored"))
     part = sorted((folder / "many-scored").glob("part-*"))[0]
     told = json.loads(pq.read_metadata(part).metadata[b"paraqd.part"])
-    sink = Sink(store_out, told["run"], 5, {}, {})
-    few = survey(store, part_rows=2, check=lambda table: None, progress=lambda *told: None)
+    parts = ParquetParts(store_out, told["run"], 5, {}, {})
+    few = survey(store, part_rows=2, check=lambda table: None, progress=silent)
     began = time.monotonic()
-    there = dict(Target(store_out).done(sink, few))
+    there = dict(Store(store_out).done(parts, few))
     resume = (time.monotonic() - began) / len(there)
     facts = there[0]
     count = 20_000
@@ -255,7 +245,7 @@ def growth(folder: Path) -> Growth:
     name = inputs.files[0].entry.name
     pieces = tuple(Piece(i, name, i * MOST_ROWS, MOST_ROWS) for i in range(count))
     many = Inputs(store, inputs.files[:1], pieces, inputs.types, MOST_ROWS)
-    written = len(json.dumps(made_manifest("score", {}, many)))
+    written = len(json.dumps(make_manifest("score", {}, many)))
     used = tracemalloc.get_traced_memory()[1] - before
     tracemalloc.stop()
     sent = len(pickle.dumps(pieces[-1])) + len(pickle.dumps(Result(pieces[-1], facts)))

@@ -15,11 +15,13 @@ from paraqd.reading import Problem, Quantity, equal, read
 from paraqd.version import __version__
 
 if TYPE_CHECKING:
+    from paraqd.runs.score import score_file
     from paraqd.scoring.scorer import Scorer
     from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
 
-_LATER = {  # loaded when asked for: reading and augmenting do without the scorer
+_LATER = {  # loaded when they are first used: reading and augmenting do not need the scorer
     "Scorer": "paraqd.scoring.scorer",
+    "score_file": "paraqd.runs.score",
     "Evidence": "paraqd.scoring.verdict",
     "EvidenceKind": "paraqd.scoring.verdict",
     "Verdict": "paraqd.scoring.verdict",
@@ -42,4 +44,5 @@ __all__ = [
     "__version__",
     "equal",
     "read",
+    "score_file",
 ]

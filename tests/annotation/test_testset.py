@@ -9,7 +9,6 @@ from paraqd.annotation.testset import SCHEMA, draw_order, make_testset
 from paraqd.data.tables import TableError, open_table
 from paraqd.operators import EVERYTHING, VARIES, Operator, Recipe
 from paraqd.operators.plan import AugmentError
-from paraqd.runs.parts import parts_folder
 
 # what can be made without a model or a parser
 RULES = Recipe(
@@ -61,7 +60,7 @@ def test_one_valid_and_one_invalid_row_for_each_question(tmp_path):
     assert all(count > 5 for count in drawn.values()), drawn
     assert report.written == 120
     assert report.lacking == {"valid": (), "invalid": ()}
-    assert not parts_folder(tmp_path / "pairs.jsonl").exists()
+    assert not (tmp_path / "pairs.jsonl.parts").exists()
 
 
 def test_the_outputs_are_the_operators_own(tmp_path):
@@ -162,16 +161,16 @@ def test_a_run_that_was_broken_off_goes_on_and_ends_with_the_same_bytes(tmp_path
     with pytest.raises(KeyboardInterrupt):
         make_testset(source, tmp_path / "pairs.csv", recipe=RULES, progress=stop)
     assert not (tmp_path / "pairs.csv").exists()
-    with pytest.raises(AugmentError, match="another seed"):
+    with pytest.raises(TableError, match="another seed"):
         make_testset(source, tmp_path / "pairs.csv", recipe=RULES, seed=1)
     from paraqd.runs.augment import augment
 
-    with pytest.raises(AugmentError, match="other operators"):  # the parts are not those of an augmentation
+    with pytest.raises(TableError, match="another command"):  # the parts are not those of an augmentation
         augment(source, tmp_path / "pairs.csv", recipe=RULES)
     report = make_testset(source, tmp_path / "pairs.csv", recipe=RULES)
     assert report.resumed == 256
     assert (tmp_path / "pairs.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
-    assert not parts_folder(tmp_path / "pairs.csv").exists()
+    assert not (tmp_path / "pairs.csv.parts").exists()
 
 
 def test_operators_without_their_model_are_left_out(tmp_path, plug):
@@ -200,7 +199,7 @@ def test_operators_without_their_model_are_left_out(tmp_path, plug):
             recipe=recipe(["NumToWords"], ["Modelled"]),
             generators={"fe": str(tmp_path / "none")},
         )
-    assert not (tmp_path / "other.csv").exists() and not parts_folder(tmp_path / "other.csv").exists()
+    assert not (tmp_path / "other.csv").exists() and not (tmp_path / "other.csv.parts").exists()
 
 
 def test_operators_with_a_model_take_part_in_batches(tmp_path, monkeypatch):
@@ -275,9 +274,9 @@ def test_the_order_of_trying_is_a_fair_shuffle():
 def test_what_is_refused(tmp_path):
     source = write_questions(tmp_path / "q.jsonl", 3)
     (tmp_path / "there.csv").write_text("precious")
-    with pytest.raises(AugmentError, match="--overwrite"):
+    with pytest.raises(TableError, match="--overwrite"):
         make_testset(source, tmp_path / "there.csv", recipe=RULES)
-    with pytest.raises(AugmentError, match="the input itself"):
+    with pytest.raises(TableError, match="the input itself"):
         make_testset(source, source, recipe=RULES, overwrite=True)
     with pytest.raises(AugmentError, match="no valid operator can run"):
         make_testset(source, tmp_path / "x.csv", recipe=RULES, skip=["NumToWords", "UnitExpansion"])

@@ -64,7 +64,7 @@ class TestLabelling:
         assert run(["pseudo-label", "pairs.csv", "-o", "out.csv"]) == 0
         line = capsys.readouterr().err
         assert line.startswith("pairs.csv has labels that no operator gave") and line.count("\n") == 1
-        assert line.endswith("in out.csv the encoder's replace them\n")
+        assert line.endswith("out.csv holds the labels of the encoder instead\n")
         assert run(["pseudo-label", "pairs.csv", "-o", "out.csv", "--overwrite", "--quiet"]) == 0
         assert capsys.readouterr().err == ""
         assert run(["pseudo-label", "pairs.csv", "-o", "out.csv", "--overwrite", "--json"]) == 0

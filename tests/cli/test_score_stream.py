@@ -24,8 +24,9 @@ PROGRAM = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
 from conftest import DigitScorer
-from paraqd.cli import options, score_file
+from paraqd.cli import options
 from paraqd.cli.main import run
+from paraqd.runs import score
 
 class Scorer(DigitScorer):
     def begin(self, pairs):
@@ -36,14 +37,14 @@ class Scorer(DigitScorer):
             time.sleep(600)
         return super().score_pairs(pairs)
 
-class Counts(score_file.Counts):
-    def add(self, judged, *, written):
-        if sys.argv[2] == "writing" and self.rows == 700:
-            time.sleep(600)
-        super().add(judged, written=written)
+def slow(*given, wanted=score.is_wanted, seen=[]):
+    seen.append(1)
+    if sys.argv[2] == "writing" and len(seen) == 1000 - 512 + 700:  # the rows scored before are not counted again
+        time.sleep(600)
+    return wanted(*given)
 
 options.load_scorer = lambda *given, **more: Scorer()
-score_file.Counts = Counts
+score.is_wanted = slow
 code = run(sys.argv[3:])
 if sys.argv[2] == "memory":  # its own high-water mark: getrusage counts in the process that started it
     print(next(int(line.split()[1]) // 1024 for line in open("/proc/self/status") if line.startswith("VmHWM")))
@@ -100,20 +101,20 @@ unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other sig
 def test_a_killed_run_ends_with_the_bytes_of_an_unbroken_one(here, scorer, source, out, capfd):
     write_rows(source, pairs(1000))
     assert run(["score", source, "-o", f"whole.{out}", "-q"]) == 0
-    journal = Path(f"{out}.unfinished")
+    kept = Path(f"{out}.parts")
     with subprocess.Popen(command("scoring", "score", source, "-o", out), env=environment()) as running:
-        wait_for(running, lambda: journal.exists() and journal.read_bytes().count(b"\n") == 3)
+        wait_for(running, lambda: len(list(kept.glob("part-*"))) == 2)
         running.send_signal(signal.SIGKILL)
     assert not Path(out).exists()
 
     def half_written():
-        return [path.name for path in here.glob(f".{out}.*.writing")]
+        return [path.name for path in kept.glob(f".{out}.*.writing")]
 
     with subprocess.Popen(command("writing", "score", source, "-o", out), env=environment()) as running:
         wait_for(running, half_written)
         running.send_signal(signal.SIGKILL)
     assert not Path(out).exists() and half_written()
-    assert "going on after 512 rows" in capfd.readouterr().err
+    assert "continuing after 512 rows" in capfd.readouterr().err
     scorer.sizes.clear()
     assert run(["score", source, "-o", out, "-q"]) == 0
     assert scorer.sizes == []  # all were scored before the second kill
@@ -214,25 +215,30 @@ class TestNoRoom:
         done = self.limited(1_000_000, "in.jsonl", "-o", out, stdout=subprocess.DEVNULL)
         assert done.returncode == 2
         assert done.stderr == (
-            f"error: cannot write {out}: File too large; the 1,000 rows that are scored are kept in {out}.unfinished: "
-            "make room and run the same command again\n"
+            f"error: cannot write {out}: File too large; the finished rows (1,000) are kept in {out}.parts: make room "
+            "and run the same command again\n"
         )
-        assert sorted(path.name for path in here.iterdir()) == ["in.jsonl", f"{out}.unfinished", f"whole.{out}"]
+        assert sorted(path.name for path in here.iterdir()) == ["in.jsonl", f"{out}.parts", f"whole.{out}"]
         scorer.sizes.clear()
         assert run(["score", "in.jsonl", "-o", out, "-q"]) == 0
         assert scorer.sizes == []
         assert Path(out).read_bytes() == Path(f"whole.{out}").read_bytes()
 
     def test_for_what_is_kept_meanwhile(self, here, scorer):
-        write_rows("in.csv", pairs(1000))
+        rows = pairs(1000)
+        for row in rows[600:]:
+            row["question"] = " ".join(map(str, range(100, 130)))  # much evidence, in parts that are larger
+        write_rows("in.csv", rows)
         assert run(["score", "in.csv", "-o", "whole.csv", "-q"]) == 0
-        done = self.limited(40_000, "in.csv", "-o", "out.csv", stdout=subprocess.DEVNULL)
+        done = self.limited(100_000, "in.csv", "-o", "out.csv", stdout=subprocess.DEVNULL)
         assert done.returncode == 2 and done.stderr.count("\n") == 1
-        assert done.stderr.startswith("error: cannot write out.csv.unfinished: File too large; the ")
+        assert done.stderr.startswith(
+            "error: cannot write out.csv.parts/part-00002.jsonl: File too large; the finished"
+        )
         assert not Path("out.csv").exists()
         scorer.sizes.clear()
         assert run(["score", "in.csv", "-o", "out.csv", "-q"]) == 0
-        assert 0 < sum(scorer.sizes) < 1000
+        assert sum(scorer.sizes) == 1000 - 512
         assert Path("out.csv").read_bytes() == Path("whole.csv").read_bytes()
 
     def test_for_rows_that_are_shown(self, here):

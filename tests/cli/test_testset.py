@@ -106,7 +106,7 @@ def test_few_valid_pairs_end_with_why_and_what_to_do(here, capsys):
     assert run(["testset", "q.csv", "-o", "pairs.csv", "--stand-ins", "-q"]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("only 0 of 5 questions have a valid pair: ")
-    assert "CorruptedReconstruction was left out" in last and "take --recipe extended" in last
+    assert "CorruptedReconstruction was left out" in last and "use --recipe extended" in last
     assert "paraqd generator train fb --data DIR --out DIR" in last and "--generator fb=DIR" in last
     Path("q.csv").write_text("id,question\n" + "".join(f"q{i},Why {'x' * i}?\n" for i in range(1, 4)))
     Path("rules.toml").write_text(

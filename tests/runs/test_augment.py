@@ -2,22 +2,20 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from paraqd.data.tables import Columns, TableError, default_id, open_table
+from paraqd.data.tables import Columns, default_id, open_table
+from paraqd.errors import ParaqdError
 from paraqd.operators import Noted, Operator, apply, derive_rng, get, resources
 from paraqd.operators.plan import make_plan
 from paraqd.reading import read
 from paraqd.runs.augment import SCHEMA, AugmentError, augment
 from paraqd.runs.augment_report_page import report_html
-from paraqd.runs.parts import parts_folder
 
 RULES = ["SameSentence", "NumToWords", "LastSentenceDeletion", "NumberDeletion", "UnitReplacement"]
 NAMES = ["Asha", "Tom", "Priya", "Liam"]
@@ -87,7 +85,7 @@ def test_columns_order_and_the_operators_own_outputs(tmp_path):
                 expected.append((f"q{i}", question(i), str(text), int(operator.polarity == "valid"), name))
     assert [tuple(row.values())[:5] for row in rows] == expected
     assert {row["paper_id"] for row in rows} <= {"f2", "f3", "f6", "f8", "f10"}
-    assert not parts_folder(tmp_path / "out.jsonl").exists()
+    assert not Path(tmp_path / "out.jsonl.parts").exists()
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv.gz", "out.jsonl.gz", "out.parquet"])
@@ -205,200 +203,6 @@ def test_the_vocabulary_comes_from_the_corpus(tmp_path, corpus):
     assert made != question(0)
 
 
-# --- broken off and gone on with
-
-
-def start(arguments):
-    environment = dict(os.environ, PYTHONPATH=str(Path(apply.__file__).parents[2]))
-    return subprocess.Popen(
-        [sys.executable, "-m", "paraqd.cli.main", "augment", *map(str, arguments)],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-
-
-def wait_for_parts(process, out, count):
-    deadline = time.monotonic() + 60
-    while len(list(parts_folder(out).glob("part-*.json"))) < count:
-        assert process.poll() is None, f"ended too soon: {process.communicate()}"
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-
-
-def children(pid):
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in path.read_text().split()] if path.exists() else []
-
-
-def running(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-LONG = 4000  # questions of a run that lasts long enough to be broken off: 16 chunks
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    """A long corpus, and what a run that nothing disturbs makes of it."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    source = write_questions(folder / "q.jsonl", LONG)
-    for name in ("whole.parquet", "whole.csv"):
-        augment(source, folder / name, operators=RULES)
-    return folder
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_nothing_is_lost_or_done_twice_after_kill_9(tmp_path, undisturbed, workers):
-    source, whole, out = undisturbed / "q.jsonl", undisturbed / "whole.parquet", tmp_path / "out.parquet"
-    command = [source, "-o", out, "--operators", ",".join(RULES), "--workers", workers]
-    kept = 0
-    for parts in (1, 4):  # killed twice, the second time while it goes on
-        process = start(command)
-        wait_for_parts(process, out, kept + parts)
-        family = children(process.pid)
-        process.kill()
-        process.communicate()
-        assert not out.exists()
-        kept = len(list(parts_folder(out).glob("part-*.json")))
-        assert 0 < kept < 16
-        deadline = time.monotonic() + 20
-        while any(running(child) for child in family):
-            assert time.monotonic() < deadline, "workers outlived their parent"
-            time.sleep(0.05)
-    before = {path.name: path.stat().st_mtime_ns for path in parts_folder(out).glob("part-*.json")}
-    seen = []
-
-    def progress(stage, done, total):
-        if stage == "augmenting":
-            seen.append(done)
-            for name, written in before.items():
-                assert (parts_folder(out) / name).stat().st_mtime_ns == written, "done twice"
-
-    report = augment(source, out, operators=RULES, workers=workers, progress=progress)
-    assert seen[0] == kept * 256 and report.resumed == kept * 256
-    assert out.read_bytes() == whole.read_bytes()
-    assert not parts_folder(out).exists()
-    assert sum(operator.questions for operator in report.operators) == LONG * len(RULES)
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_ctrl_c_leaves_a_valid_file_and_the_same_command_goes_on(tmp_path, undisturbed, workers):
-    source, whole, out = undisturbed / "q.jsonl", undisturbed / "whole.csv", tmp_path / "out.csv"
-    command = [source, "-o", out, "--operators", ",".join(RULES), "--workers", workers, "--quiet"]
-    process = start(command)
-    wait_for_parts(process, out, 2)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
-    assert "run the same command again to go on" in errors.decode()
-    assert len(errors.decode().splitlines()) == 1
-    part, full = out.read_text(), whole.read_text()
-    assert full.startswith(part) and 0 < len(part) < len(full)
-    ids = list(dict.fromkeys(row["id"] for row in rows_of(out)))
-    assert ids == [f"q{i}" for i in range(len(ids))] and len(ids) % 256 == 0
-    assert json.loads((tmp_path / "out.csv.meta.json").read_text())["complete"] is False
-    process = start(command)
-    process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert out.read_bytes() == whole.read_bytes()
-    assert not parts_folder(out).exists()
-
-
-def broken_off(source, out, **options):
-    """Break a run off after its first chunk."""
-
-    def stop(stage, done, total):
-        if stage == "augmenting" and done:
-            raise RuntimeError("broken off")
-
-    with pytest.raises(RuntimeError, match="broken off"):
-        augment(source, out, progress=stop, **options)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"seed": 1}, "another seed (3407, now 1)"),
-        ({"operators": ["NumToWords"]}, "other operators"),
-        ({"entities": "spacy"}, "another entity reader (light, now spacy)"),
-        ({"columns": Columns(id="nr")}, "other columns"),
-    ],
-)
-def test_other_settings_do_not_go_on_with_a_run(tmp_path, corpus, change, said):
-    out = tmp_path / "out.parquet"
-    options = {"operators": ["SameSentence", "NumberDeletion"]}
-    broken_off(corpus, out, **options)
-    with pytest.raises(AugmentError) as caught:
-        augment(corpus, out, **(options | change))
-    assert said in str(caught.value) and "--restart" in str(caught.value)
-    assert augment(corpus, out, **options).resumed == 256
-
-
-def test_another_input_does_not_go_on_with_a_run_unless_it_is_restarted(tmp_path, corpus):
-    out = tmp_path / "out.parquet"
-    broken_off(corpus, out, operators=["NumberDeletion"])
-    write_questions(corpus, 300)
-    with pytest.raises(AugmentError, match="another input file"):
-        augment(corpus, out, operators=["NumberDeletion"])
-    report = augment(corpus, out, operators=["NumberDeletion"], restart=True)
-    assert (report.resumed, report.questions) == (0, 300)
-    assert not parts_folder(out).exists()
-
-
-def test_parts_without_their_settings_do_not_count(tmp_path, corpus):
-    out = tmp_path / "out.parquet"
-    broken_off(corpus, out, operators=["NumberDeletion"], seed=1)
-    (parts_folder(out) / "manifest.json").unlink()  # killed while a finished run was being tidied up
-    assert augment(corpus, out, operators=["NumberDeletion"]).resumed == 0
-    augment(corpus, tmp_path / "whole.parquet", operators=["NumberDeletion"])
-    assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
-
-
-def test_a_finished_output_is_not_replaced_unasked(tmp_path, corpus):
-    out = tmp_path / "out.parquet"
-    out.write_text("precious")
-    with pytest.raises(AugmentError, match="--overwrite"):
-        augment(corpus, out, operators=["SameSentence"])
-    assert out.read_text() == "precious"
-    assert augment(corpus, out, operators=["SameSentence"], overwrite=True).written == 600
-    with pytest.raises(AugmentError, match="the input itself"):
-        augment(corpus, corpus, operators=["SameSentence"], overwrite=True)
-
-
-def test_a_second_run_on_the_same_output_is_refused(tmp_path, corpus):
-    out = tmp_path / "out.parquet"
-
-    def meanwhile(stage, done, total):
-        if stage == "augmenting" and done == 256:
-            with pytest.raises(AugmentError, match="another run is writing"):
-                augment(corpus, out, operators=["SameSentence"])
-
-    augment(corpus, out, operators=["SameSentence"], progress=meanwhile)
-
-
-def test_what_lies_in_the_way_is_not_deleted(tmp_path, corpus):
-    out = tmp_path / "out.parquet"
-    parts_folder(out).mkdir()
-    (parts_folder(out) / "thesis.doc").write_text("precious")
-    with pytest.raises(AugmentError, match=r"it holds thesis\.doc"):
-        augment(corpus, out, operators=["SameSentence"])
-    assert (parts_folder(out) / "thesis.doc").read_text() == "precious"
-
-
-def test_a_run_that_cannot_begin_leaves_nothing_behind(tmp_path, corpus):
-    with pytest.raises(TableError):
-        augment(corpus, tmp_path / "out.parquet", operators=["SameSentence"], columns=Columns(question="text"))
-    (tmp_path / "empty.csv").write_text("question\n")
-    with pytest.raises(TableError, match="has no rows"):
-        augment(tmp_path / "empty.csv", tmp_path / "out.parquet", operators=["SameSentence"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.csv", "questions.jsonl"]
-
-
 # --- memory
 
 
@@ -466,18 +270,15 @@ def test_stand_ins_are_marked_and_what_has_none_is_left_out(tmp_path):
 
 def test_models_given_are_used_and_their_nature_recorded(tmp_path, fake_models):
     source = write_questions(tmp_path / "q.jsonl", 300)
-    for workers in (1, 2):
-        augment(
-            source,
-            tmp_path / f"{workers}.parquet",
-            operators=["LossyParaphrase", "SameSentence", "T5Paraphrase"],
-            stand_ins=True,
-            generators={"f9": "small", "fe": "the-real-one"},
-            workers=workers,
-        )
-    assert (tmp_path / "1.parquet").read_bytes() == (tmp_path / "2.parquet").read_bytes()
-    assert fake_models == [("f9", "small"), ("fe", "the-real-one")] * 2
-    rows = rows_of(tmp_path / "1.parquet")
+    augment(
+        source,
+        tmp_path / "out.parquet",
+        operators=["LossyParaphrase", "SameSentence", "T5Paraphrase"],
+        stand_ins=True,
+        generators={"f9": "small", "fe": "the-real-one"},
+    )
+    assert fake_models == [("f9", "small"), ("fe", "the-real-one")]  # loaded once
+    rows = rows_of(tmp_path / "out.parquet")
     assert [row["operator"] for row in rows[:3]] == ["LossyParaphrase", "SameSentence", "T5Paraphrase"]
     assert [row["stand_in"] for row in rows[:3]] == [True, False, False]
     assert [row["source_model"] for row in rows[:3]] == ["fake-f9", "", "fake-fe"]
@@ -518,5 +319,5 @@ def get_names(recipe):
 
 def test_wrong_settings(tmp_path, corpus):
     for wrong, said in [({"workers": 0}, "at least one"), ({"entities": "magic"}, "light, spacy")]:
-        with pytest.raises(AugmentError, match=said):
+        with pytest.raises(ParaqdError, match=said):
             augment(corpus, tmp_path / "out.csv", operators=["SameSentence"], **wrong)

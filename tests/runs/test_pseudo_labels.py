@@ -131,7 +131,7 @@ def test_rows_without_a_pair_are_left_out_and_named(tmp_path):
     )
     assert (report.statistics.total, report.skipped) == (2, 3)
     assert report.skipped_rows == ((2, "blank paraphrase"), (3, "question is not text"), (4, "blank paraphrase"))
-    assert stages[-1] == ("labelling", 5, 5)
+    assert stages[-2:] == [("labelling", 5, 5), ("writing", 5, 5)]
 
 
 def test_a_failure_leaves_what_was_there(tmp_path):
@@ -157,10 +157,10 @@ def test_what_cannot_be_done_is_said_before_the_encoder_is_loaded(tmp_path):
 
     with pytest.raises(AugmentError, match="a cosine lies between"):
         label(source, threshold=2)
-    with pytest.raises(AugmentError, match="is the input itself"):
+    with pytest.raises(TableError, match="is the input itself"):
         label(source, "in.jsonl", overwrite=True)
     (tmp_path / "there.csv").write_text("")
-    with pytest.raises(AugmentError, match="--overwrite"):
+    with pytest.raises(TableError, match="--overwrite"):
         label(source, "there.csv")
     with pytest.raises(TableError, match="no column 'paraphrase'"):
         label(write(tmp_path / "q.jsonl", [{"question": "x"}]))

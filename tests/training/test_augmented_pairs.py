@@ -9,7 +9,6 @@ import pytest
 
 pytest.importorskip("torch")
 
-from paraqd.runs.parts import parts_folder
 from paraqd.training.augmented_pairs import is_complete, prepare_pairs
 from paraqd.training.recipe_corpus import recipe_corpus
 
@@ -40,9 +39,9 @@ def test_an_output_beside_unfinished_parts_is_not_taken_for_whole(tmp_path):
     out = tmp_path / "pairs.jsonl.gz"
     prepare_pairs(questions, out, recipe="paper", skip=["f1", "f5", "f9"])
     assert is_complete(out)
-    parts = parts_folder(out)
+    parts = tmp_path / "pairs.jsonl.gz.parts"
     parts.mkdir()
-    (parts / "manifest.json").write_text("{}")
+    (parts / "_manifest.json").write_text("{}")
     assert not is_complete(out)
 
 

@@ -1,4 +1,4 @@
-"""A test set to be annotated: for each question one output of a valid and one of an invalid test operator."""
+"""Make a test set for annotators: for each question one output of a valid and one of an invalid operator."""
 
 from __future__ import annotations
 
@@ -6,46 +6,53 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Unpack
 
-from paraqd.data.questions import CHUNK, Progress, look_through, read_chunks
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, check_writable, open_table
+from paraqd.data.questions import question_of
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.errors import ParaqdError
 from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.generators.runtime import check_device
 from paraqd.operators import Recipe, Resources, derive_rng, get, load_recipe
-from paraqd.operators.apply import Chunk, Outputs, Question, Tally, apply_steps
+from paraqd.operators.apply import Outputs, Question, Tally, apply_steps
 from paraqd.operators.plan import AugmentError, Plan, Step, make_plan, rules_stand_in
-from paraqd.operators.resources import ENTITY_READERS, ResourceSpec, build_resources, load_models
+from paraqd.operators.resources import ResourceSpec, build_resources, load_models
+from paraqd.operators.wording.vocabulary import Vocabulary
+from paraqd.progress import Progress, silent
+from paraqd.runs.augment import (
+    SCHEMA as AUGMENTED,
+)
+from paraqd.runs.augment import (
+    AugmentJob,
+    carry_out_job,
+    output_for,
+    pair_row,
+    questions_in,
+    run_settings,
+    texts_of,
+)
 from paraqd.runs.augment_report import AugmentReport, Collector, Example
-from paraqd.runs.outputs import SCHEMA as AUGMENTED
-from paraqd.runs.outputs import Run, check_target, pair_row, settings, summary, write_pairs
-from paraqd.runs.parts import Parts, hold, parts_folder
+from paraqd.runs.locations import Location
+from paraqd.runs.run import RunOptions
+from paraqd.runs.survey import Inputs
 
-# as augment writes them, the label left to annotators, and what the operator is meant to make
+# as augment writes them, with an empty label for annotators, and the label that the operator intends
 SCHEMA: Mapping[str, type] = {**AUGMENTED, "intended": int}
 
-_STAND_INS = ", or use --stand-ins"  # how errors of generators end
+_STAND_INS = ", or use --stand-ins"  # the end of errors about generators
 SIDES = {1: "valid", 0: "invalid"}
 
 
 @dataclass(frozen=True)
 class MadeTestset(AugmentReport):
-    """What was made: as for an augmentation, and for each side the ids of the questions that lack an output.
+    """The result: the report of an augmentation, and for each side the ids of the questions that lack an output.
 
-    An operator's ``questions`` are those for which it was tried, ``applied`` counts what it gave; ``pairs`` are those
-    that were written, by operator: what the question or the other side says already is not taken.
+    The ``questions`` of an operator are those on which it was tried, and ``applied`` counts its outputs. ``pairs``
+    counts the outputs that were written, by operator: one that repeats the question or the other side is not.
     """
 
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pairs: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Run(Run):
-    """Everything that is settled before the work begins."""
-
-    names: Mapping[int, Sequence[str]]  # every operator of a side, also those that cannot run
-    resources: Resources
 
 
 def make_testset(
@@ -61,74 +68,66 @@ def make_testset(
     device: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     encoding: str | None = None,
-    overwrite: bool = False,
-    restart: bool = False,
-    progress: Progress | None = None,
+    **options: Unpack[RunOptions],
 ) -> MadeTestset:
-    """Apply to each question of a file one valid and one invalid operator of a recipe, drawn at random.
+    """Apply to each question one valid and one invalid operator of a recipe, drawn at random.
 
-    The draw depends on (seed, id) alone. Where the operator drawn gives nothing, or the text of the other side, the
-    next one in a random order is tried; operators whose model or package is absent are left out, and every question
-    that drew another one keeps its output. Rows are written valid first, with an empty ``label`` for annotators and
-    the operator's polarity as ``intended``. A question that stands in an earlier row, or whose id does, is skipped.
+    The draw depends only on the seed and the id. If the drawn operator gives nothing, or the text of the other side,
+    the next one in a random order is tried. Operators whose model or package is missing are left out, and every
+    question that drew another one keeps its output. The valid pair of a question comes first. The column ``label`` is
+    empty, and ``intended`` holds the label that the operator promises. A question whose text or id is in an earlier row
+    is skipped.
 
-    Like `augment`, a call that was broken off goes on where it was when it is made again, and `AugmentError` and
-    `TableError` say in one line what cannot be done.
+    The parameters and errors are those of `paraqd.runs.augment.augment`. A call that was interrupted continues where it
+    stopped when it is made again.
     """
     started = time.monotonic()
-    out = Path(out)
-    check_writable(out)
-    if entities not in ENTITY_READERS:
-        raise AugmentError(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
-    check_target(source, out, overwrite=overwrite or Parts(parts_folder(out)).begun)
+    place = Location.at(source)
+    output = output_for(place, out, entities, options)
     check_device(device)
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
     absent = _not_installed(loaded, skip)
     plan = make_plan(loaded, skip=[*skip, *absent], stand_ins=stand_ins, generators=generators)
     spec = ResourceSpec(entities=entities, encoder=DEFAULT_ENCODER, generators=plan.generators, device=device)
     resources = build_resources(spec)
-    report = progress or (lambda stage, done, total: None)
-    with hold(out) as parts:
-        table = open_table(source, encoding=encoding)
-        table.require(columns)
-        plan = _runnable(plan, loaded, resources, absent)
-        survey = look_through(table, columns, words=plan.needs("vocabulary"), progress=report)
-        if survey.vocabulary is not None:
-            resources.give("vocabulary", survey.vocabulary)
-        run = _Run(
-            table=table,
-            columns=columns,
-            plan=plan,
-            names={
-                1: [_full_name(name) for name in loaded.valid],
-                0: [_full_name(name) for name in loaded.operators if name not in loaded.valid],
-            },
-            seed=seed,
-            resources=resources,
-            rows=survey.rows,
-            out=out,
-            parts=parts,
-            progress=report,
-            entities=entities,
-            started=started,
-        )
-        parts.begin(
-            # under a name of its own: an augmentation with the same steps must not go on with these parts
-            settings(run, survey, spec, stand_ins=stand_ins, models=spec.generators, kind="one of each side"),
-            restart=restart,
-        )
-        kept = min(parts.prefix(run.chunks) * CHUNK, run.rows)
-        _work(run, kept)
-        made = _join(run, kept)
-        parts.clear()
-        return made
+    inputs = questions_in(place, columns, encoding, output, options)
+    plan = _runnable(plan, loaded, resources, absent)
+    progress = options.get("progress") or silent
+    if plan.needs("vocabulary"):
+        vocabulary = Vocabulary.of(texts_of(inputs, columns, progress))
+        resources.give("vocabulary", vocabulary)
+        spec = replace(spec, vocabulary=vocabulary)
+    settings = run_settings(plan, spec, columns, seed=seed, stand_ins=stand_ins, encoding=encoding)
+    job = TestsetJob(
+        inputs.reader,
+        columns,
+        plan,
+        seed,
+        spec,
+        resources=resources,
+        names={
+            1: [_full_name(name) for name in loaded.valid],
+            0: [_full_name(name) for name in loaded.operators if name not in loaded.valid],
+        },
+        repeats=_repeats(inputs, columns, progress),
+    )
+    found, fields = carry_out_job(job, "testset", "making pairs", inputs, output, settings, SCHEMA, options)
+    assert isinstance(found, _Collector)
+    return MadeTestset(
+        **fields,
+        out=str(out),
+        operators=found.operators(),
+        seconds=round(time.monotonic() - started, 3),
+        lacking={side: tuple(id for _, id in sorted(found.lacking[side])) for side in SIDES.values()},
+        pairs={step.name: count for step, count in zip(plan.steps, found.pairs, strict=True)},
+    )
 
 
 # --- what can run -------------------------------------------------------------------------------
 
 
 def _not_installed(recipe: Recipe, skip: Sequence[str]) -> dict[str, str]:
-    """Return the operators whose code needs a package that is not installed, with what to do."""
+    """Return the operators whose code needs a missing package, with the remedy."""
     absent = {}
     for name in recipe.operators:
         try:
@@ -140,7 +139,7 @@ def _not_installed(recipe: Recipe, skip: Sequence[str]) -> dict[str, str]:
 
 
 def _full_name(name: str) -> str:
-    """Return the operator's name for a paper id; one whose code cannot be loaded is never tried."""
+    """Return the name of the operator for a paper id; one whose code cannot be loaded is never tried."""
     try:
         return get(name).name
     except ModuleNotFoundError:
@@ -148,7 +147,7 @@ def _full_name(name: str) -> str:
 
 
 def _runnable(plan: Plan, recipe: Recipe, resources: Resources, absent: Mapping[str, str]) -> Plan:
-    """Load the models, and leave out the operators that cannot have theirs; both sides must keep one."""
+    """Load the models, and leave out the operators whose model is missing; both sides must keep one."""
     steps: list[Step] = []
     left_out = {**absent, **plan.left_out}
     for step in plan.steps:
@@ -167,7 +166,7 @@ def _runnable(plan: Plan, recipe: Recipe, resources: Resources, absent: Mapping[
 
 
 def _without_a_circle(why: str, step: Step, recipe: Recipe) -> str:
-    """Say how a model is made in place of ``--stand-ins``, which would only ask for that model again."""
+    """Say how to make a model instead of naming ``--stand-ins``, which would only ask for that model again."""
     if _STAND_INS not in why or rules_stand_in(step.name, recipe):
         return why
     made = "".join(f"; paraqd generator train {key} --data DIR --out DIR makes a small one" for key in step.generators)
@@ -178,116 +177,132 @@ def _without_a_circle(why: str, step: Step, recipe: Recipe) -> str:
 
 
 def draw_order(names: Sequence[str], *, seed: int, row_id: str, side: str) -> list[str]:
-    """Return a side's operators in the order in which they are tried on a question.
+    """Return the operators of a side in the order in which they are tried on a question.
 
     >>> draw_order(["a", "b", "c"], seed=3407, row_id="q3", side="invalid")
     ['b', 'a', 'c']
     """
-    order = sorted(names)  # the draw does not depend on how the recipe lists them
+    order = sorted(names)  # the order of the recipe does not matter
     derive_rng(seed, row_id, f"testset.{side}").shuffle(order)
     return order
 
 
-def _work(run: _Run, kept: int) -> None:
-    """Work on every chunk that has no part yet."""
-    run.progress("making pairs", kept, run.rows)
-    done = 0
-    for chunk in _without_repeats(read_chunks(run.table, run.columns)):
-        done += chunk.rows
-        if not run.parts.has(chunk.index):
-            run.parts.save(chunk, _one_of_each_side(run, chunk.questions))
-            run.progress("making pairs", done, run.rows)
-
-
-def _without_repeats(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
-    """Skip the questions that stand in an earlier row: a test set must not count one twice."""
-    rows: dict[str, int] = {}
-    ids: dict[str, int] = {}
-    start = 1
-    for chunk in chunks:
-        blank = {row for row, _ in chunk.skipped}
-        numbers = [row for row in range(start, start + chunk.rows) if row not in blank]
-        start += chunk.rows
-        kept: list[Question] = []
-        skipped = list(chunk.skipped)
-        for row, question in zip(numbers, chunk.questions, strict=True):
+def _repeats(inputs: Inputs, columns: Columns, progress: Progress) -> dict[tuple[str, int], str]:
+    """Return the rows whose question is in an earlier row, with the reason: a test set must not count one twice."""
+    texts: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    found: dict[tuple[str, int], str] = {}
+    reader, rows = inputs.reader, 0
+    several = len(inputs.files) > 1
+    for piece in inputs.pieces:
+        progress("looking for repeats", rows, inputs.rows)
+        rows += piece.rows
+        for number, row in enumerate(reader.rows(piece, [columns.question, columns.id]), start=piece.start + 1):
+            question = question_of(row, columns)
+            if not isinstance(question, Question):
+                continue
             text = _plain(question.text)
-            if text in rows:
-                skipped.append((row, f"the same question as row {rows[text]}"))
+            if text in texts:
+                found[piece.file, number] = f"the same question as {texts[text]}"
             elif question.id in ids:
-                skipped.append((row, f"the same id as row {ids[question.id]}"))
+                found[piece.file, number] = f"the same id as {ids[question.id]}"
             else:
-                rows[text] = ids[question.id] = row
-                kept.append(question)
-        yield replace(chunk, questions=tuple(kept), skipped=tuple(sorted(skipped)))
+                where = f" of {inputs.source.shown(piece.file)}" if several else ""
+                texts[text] = ids[question.id] = f"row {number}{where}"
+    return found
 
 
-def _one_of_each_side(run: _Run, questions: Sequence[Question]) -> list[Outputs]:
-    """Return for each step what it made of the questions for which it was chosen, None for the others."""
-    steps = {step.name: i for i, step in enumerate(run.plan.steps)}
-    outputs = [Outputs(texts=[None] * len(questions), tally=Tally()) for _ in steps]
-    taken = [{_plain(question.text)} for question in questions]
-    for label, side in SIDES.items():
-        waiting = {
-            q: [name for name in _order(run, question, label, side) if name in steps]
-            for q, question in enumerate(questions)
-        }
-        while waiting:
-            waiting = {q: names for q, names in waiting.items() if names}
-            for name, s in steps.items():  # each operator runs on all questions whose turn it is, in one batch
-                turn = [q for q, names in waiting.items() if names[0] == name]
-                if not turn:
-                    continue
-                subset = [questions[q] for q in turn]
-                (made,) = apply_steps(subset, run.plan.steps[s : s + 1], seed=run.seed, resources=run.resources)
-                outputs[s].tally.add(made.tally)
-                for q, text in zip(turn, made.texts, strict=True):
-                    if text is None or _plain(text[0]) in taken[q]:
+@dataclass(frozen=True)
+class TestsetJob(AugmentJob):
+    """Applies one operator of each side to every question of a piece.
+
+    ``names`` are all operators of a side, also those that cannot run; ``repeats`` are rows to skip.
+    """
+
+    __test__ = False  # not a test, in spite of its name
+    names: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    repeats: Mapping[tuple[str, int], str] = field(default_factory=dict)
+
+    def question(self, file: str, number: int, row: Row) -> Question | str:
+        """Return the question in a row, or the reason why it is skipped."""
+        return self.repeats.get((file, number)) or super().question(file, number, row)
+
+    def make(self, questions: Sequence[Question], resources: Resources) -> list[Outputs]:
+        """Return for each step its outputs for the questions that chose it, and None for the others."""
+        steps = {step.name: i for i, step in enumerate(self.plan.steps)}
+        outputs = [Outputs(texts=[None] * len(questions), tally=Tally()) for _ in steps]
+        taken = [{_plain(question.text)} for question in questions]
+        for label, side in SIDES.items():
+            waiting = {
+                q: [
+                    name
+                    for name in draw_order(self.names[label], seed=self.seed, row_id=question.id, side=side)
+                    if name in steps
+                ]
+                for q, question in enumerate(questions)
+            }
+            while waiting:
+                waiting = {q: names for q, names in waiting.items() if names}
+                for name, s in steps.items():  # an operator runs on all questions whose turn it is, in one batch
+                    turn = [q for q, names in waiting.items() if names[0] == name]
+                    if not turn:
                         continue
-                    outputs[s].texts[q] = text
-                    taken[q].add(_plain(text[0]))
-                    del waiting[q]
-            waiting = {q: names[1:] for q, names in waiting.items()}
-    return outputs
+                    subset = [questions[q] for q in turn]
+                    (made,) = apply_steps(subset, self.plan.steps[s : s + 1], seed=self.seed, resources=resources)
+                    outputs[s].tally.add(made.tally)
+                    for q, text in zip(turn, made.texts, strict=True):
+                        if text is None or _plain(text[0]) in taken[q]:
+                            continue
+                        outputs[s].texts[q] = text
+                        taken[q].add(_plain(text[0]))
+                        del waiting[q]
+                waiting = {q: names[1:] for q, names in waiting.items()}
+        return outputs
+
+    def rows(self, question: Question, made: Mapping[int, tuple[str, str]], collector: Collector) -> Iterator[Row]:
+        """Yield the pairs of a question, the valid one first."""
+        assert isinstance(collector, _Collector)
+        by_label = {self.plan.steps[s].label: s for s in made}
+        for label, side in SIDES.items():
+            if label not in by_label:
+                collector.lacking[side].append((collector.place, question.id))
+                continue
+            s = by_label[label]
+            paraphrase, note = made[s]
+            collector.add_output(s, Example(question.id, question.text, paraphrase))
+            collector.pairs[s] += 1
+            yield {**pair_row(question, self.plan.steps[s], paraphrase, note), "label": None, "intended": label}
+        collector.place += 1
+
+    def collector(self) -> Collector:
+        """Return an empty collector for the report."""
+        return _Collector(self.plan)
 
 
-def _order(run: _Run, question: Question, label: int, side: str) -> list[str]:
-    return draw_order(run.names[label], seed=run.seed, row_id=question.id, side=side)
+@dataclass
+class _Collector(Collector):
+    """Gathers the report of a test set; ``place`` counts the questions, so that ids come in their order."""
+
+    place: int = 0
+    lacking: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: {side: [] for side in SIDES.values()})
+    pairs: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.pairs = [0] * len(self.plan.steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that `include` adds to another collector."""
+        return super().to_dict() | {"lacking": self.lacking, "pairs": self.pairs}
+
+    def include(self, data: Mapping[str, Any], file: str = "", start: int = 0) -> None:
+        """Add the data of the part that begins at a row."""
+        super().include(data, file, start)
+        for side, ids in data["lacking"].items():
+            self.lacking[side] += [(start + place, id) for place, id in ids]
+        self.pairs = [mine + other for mine, other in zip(self.pairs, data["pairs"], strict=True)]
 
 
 def _plain(text: str) -> str:
-    """Return the text as annotators see it: white space does not make another pair."""
+    """Return the text as annotators see it: other white space does not make another pair."""
     return " ".join(text.split())
-
-
-# --- writing ------------------------------------------------------------------------------------
-
-
-def _join(run: _Run, kept: int) -> MadeTestset:
-    """Put the parts together as the output, in one step, and return the report."""
-    collector = Collector(run.plan)
-    lacking: dict[str, list[str]] = {side: [] for side in SIDES.values()}
-    pairs = {step.name: 0 for step in run.plan.steps}
-    write_pairs(run, SCHEMA, _joined_rows(run, collector, lacking, pairs), complete=True)
-    made = summary(run, collector, resumed=kept, complete=True)
-    return MadeTestset(**vars(made), lacking={side: tuple(ids) for side, ids in lacking.items()}, pairs=pairs)
-
-
-def _joined_rows(
-    run: _Run, collector: Collector, lacking: Mapping[str, list[str]], pairs: dict[str, int]
-) -> Iterator[Row]:
-    """Yield the rows, each question's valid one first."""
-    for index in range(run.chunks):
-        part = run.parts.load(index)
-        collector.add_chunk(len(part.questions), part.skipped, part.tallies)
-        made = {(q, run.plan.steps[s].label): (s, paraphrase, note) for q, s, paraphrase, note in part.outputs}
-        for q, question in enumerate(part.questions):
-            for label, side in SIDES.items():
-                if (q, label) not in made:
-                    lacking[side].append(question.id)
-                    continue
-                s, paraphrase, note = made[q, label]
-                collector.add_output(s, Example(question.id, question.text, paraphrase))
-                pairs[run.plan.steps[s].name] += 1
-                yield {**pair_row(question, run.plan.steps[s], paraphrase, note), "label": None, "intended": label}
-        run.progress("joining", min((index + 1) * CHUNK, run.rows), run.rows)

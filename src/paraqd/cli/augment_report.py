@@ -1,4 +1,4 @@
-"""The closing report of ``paraqd augment`` in the terminal."""
+"""Show the report of ``paraqd augment`` in the terminal."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from paraqd.cli.console import stdout
+from paraqd.plural import counted
 from paraqd.reading.word_difference import differences
 
 if TYPE_CHECKING:
@@ -15,14 +16,14 @@ if TYPE_CHECKING:
 
     from paraqd.runs.augment_report import AugmentReport, Example, OperatorReport
 
-_AROUND = 24  # characters of what stayed the same, on each side of a change
+_AROUND = 24  # unchanged characters shown on each side of a change
 _LINE = 220
 _STYLES = {"=": "dim", "-": "red strike", "+": "green"}
 _MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 
 
 def show(report: AugmentReport, *, examples: int = 3, table: Table | None = None) -> None:
-    """Print what each operator did, in the ``table`` of a command that has its own."""
+    """Print what each operator did; a command may give a ``table`` of its own."""
     console = stdout()
     console.print(table or _table(report))
     console.print(Text("distance: mean edit distance, normalised (and in characters)", style="dim"))
@@ -34,11 +35,11 @@ def show(report: AugmentReport, *, examples: int = 3, table: Table | None = None
         for operator in report.operators:
             _show_examples(console, operator, examples)
     rate = f", {report.questions / report.seconds:,.0f} questions/s" if report.seconds and not report.resumed else ""
-    taken_over = f" ({report.resumed:,} rows were finished before)" if report.resumed else ""
+    before = f" ({counted(report.resumed, 'row')} finished before)" if report.resumed else ""
     console.print(
         Text(
-            f"{report.questions:,} questions → {report.written:,} pairs in {report.out}"
-            f"  [{report.seconds:,.1f} s{rate}]{taken_over}",
+            f"{counted(report.questions, 'question')} → {counted(report.written, 'pair')} in {report.out}"
+            f"  [{report.seconds:,.1f} s{rate}]{before}",
             style="bold",
         ),
         soft_wrap=True,
@@ -58,19 +59,19 @@ def _table(report: AugmentReport) -> Table:
 
 
 def makes(operator: OperatorReport) -> Text:
-    """Return what an operator is meant to make."""
+    """Return the verdict that an operator promises."""
     return Text("valid", style="green") if operator.label else Text("invalid", style="yellow")
 
 
 def distance(operator: OperatorReport) -> str:
-    """Return how far an operator's outputs are from the questions; nothing where it gave none."""
+    """Return the mean distance of the outputs of an operator from the questions; empty if it gave none."""
     if operator.edit_distance is None:
         return ""
     return f"{operator.edit_distance:.2f} ({operator.edit_characters:.0f})"
 
 
 def _remarks(operator: OperatorReport) -> list[str]:
-    """Say what the numbers of the table leave open."""
+    """Return remarks that the numbers of the table do not show."""
     remarks = [f"stand-in {operator.source_model}"] if operator.stand_in else []
     remarks += [f"dropped {n:,}: {why}" for why, n in operator.dropped.items()]
     remarks += [f"noted {n:,}: {note}" for note, n in operator.notes.items()]
@@ -87,7 +88,7 @@ def _show_examples(console: Console, operator: OperatorReport, count: int) -> No
 
 
 def _changes(example: Example, *, marked: bool) -> Text:
-    """Return the changes with a little of what is around them."""
+    """Return the changes with a few words around each."""
     line = Text()
     segments = differences(example.question, example.paraphrase)
     for i, (sign, text) in enumerate(segments):

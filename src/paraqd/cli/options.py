@@ -1,4 +1,4 @@
-"""What commands share: how options are read, where outputs may go, what is said to have been left out."""
+"""Read options that several commands share, and check their outputs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from paraqd.cli.console import row_ranges, rows_by_reason, say
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
     from paraqd.runs.augment_report import AugmentReport
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Mode(StrEnum):
-    """What a score is made of."""
+    """The way a score is made."""
 
     fused = "fused"
     encoder = "encoder"
 
 
 def names_in(text: str | None) -> list[str] | None:
-    """Return the names in a list with commas; None where none was given.
+    """Return the names in a list with commas; None if no list was given.
 
     >>> names_in("f3, NumberChange,")
     ['f3', 'NumberChange']
@@ -33,7 +34,7 @@ def names_in(text: str | None) -> list[str] | None:
 
 
 def models_in(given: Sequence[str]) -> dict[str, str]:
-    """Return the models that ``--generator`` names, each by its operator.
+    """Return the models that ``--generator`` gives, by operator.
 
     >>> models_in(["f9=models/f9"])
     {'f9': 'models/f9'}
@@ -50,14 +51,14 @@ def models_in(given: Sequence[str]) -> dict[str, str]:
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str], *, overwrite: bool) -> None:
-    """Refuse outputs that cannot be written, that are an input, or that are there already and were not to be replaced.
+    """Raise a FileExistsError or a TableError of one line if an output cannot be written.
 
-    A FileExistsError or a TableError says so in one line.
+    An output must not be an input, and an existing file is replaced only with ``overwrite``.
     """
     from paraqd.data.tables import check_writable
 
     if len({Path(out).resolve() for out in outputs}) < len(outputs):
-        raise FileExistsError(f"{outputs[0]} is named twice; choose another name for one of them")
+        raise FileExistsError(f"{outputs[0]} is given twice; choose another name for one of them")
     for out in outputs:
         check_writable(out)
         if any(_same_file(out, name) for name in inputs):
@@ -73,26 +74,30 @@ def _same_file(one: str, two: str) -> bool:
 
 
 def say_left_out(result: AugmentReport) -> None:
-    """Say what is not in the output, each thing once."""
+    """Say what is not in the output, one line each."""
     for name, why in result.left_out.items():
         say(f"left out {name}: {why}")
     for why, rows in rows_by_reason(result.skipped_rows).items():
-        say(f"skipped {len(rows):,} without a usable question ({why}): row {row_ranges(rows)}")
+        say(f"skipped {counted(len(rows), 'row')} without a usable question ({why}): row {row_ranges(rows)}")
     if result.skipped > len(result.skipped_rows):
-        say(f"skipped {result.skipped - len(result.skipped_rows):,} more rows")
+        say(f"skipped {counted(result.skipped - len(result.skipped_rows), 'more row')}")
     for operator in result.operators:
         for why, times in operator.failed.items():
-            say(f"{operator.name} failed on {times:,} questions: {why}")
+            say(f"{operator.name} failed on {counted(times, 'question')}: {why}")
+
+
+def checked_threshold(threshold: float | None) -> float | None:
+    """Return the value of ``--threshold``; an error says that it is not a number from -1 to 1."""
+    if threshold is not None and not -1 <= threshold <= 1:  # not a number is neither
+        raise typer.BadParameter(f"--threshold {threshold}: a number from -1 to 1 is needed")
+    return threshold
 
 
 def load_scorer(
     model: str | None, mode: Mode, threshold: float | None, *, threads: int | None = None, skip: bool = True
 ) -> Scorer:
-    """Load the scorer that ``--model``, ``--mode`` and ``--threshold`` name: the shipped one unless one is given."""
-    import math
-
+    """Load the scorer that ``--model``, ``--mode`` and ``--threshold`` name; the shipped model unless given."""
     from paraqd.scoring.scorer import Scorer
 
-    if threshold is not None and not math.isfinite(threshold):
-        raise typer.BadParameter(f"--threshold {threshold}: a number from -1 to 1 is needed")
-    return Scorer.load(model, mode=mode.value, threshold=threshold, threads=threads, skip=skip)
+    chosen = checked_threshold(threshold)
+    return Scorer.load(model, mode=mode.value, threshold=chosen, threads=threads, skip=skip)

@@ -1,4 +1,4 @@
-"""``paraqd pseudo-label``: let an untrained encoder label the baselines' pairs."""
+"""Label the pairs of the baselines with an untrained encoder: ``paraqd pseudo-label``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,21 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
+from paraqd.cli.console import named_rows, say, stdout, write_json
+from paraqd.cli.run_options import (
+    ADDRESS,
+    ENGINE,
+    OVERWRITE,
+    PART_ROWS,
+    RESTART,
+    VERBOSE,
+    WORKERS,
+    EngineName,
+    run_options,
+    running,
+    say_problems,
+)
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
     from paraqd.runs.pseudo_labels import PseudoLabelReport
@@ -18,35 +32,47 @@ _FILES, _SHOWN = "Files", "What is shown"
 
 def pseudo_label(
     source: str = typer.Argument(
-        ..., metavar="AUGMENTED", help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL."
+        ...,
+        metavar="AUGMENTED",
+        help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of such files.",
     ),
-    out: str = typer.Option(..., "--out", "-o", help="Where the pairs go; the format by its name."),
-    threshold: float = typer.Option(0.8, "--threshold", min=-1, max=1, help="Valid is a cosine above it."),
+    out: str = typer.Option(
+        ..., "--out", "-o", help="The output: a file, whose ending gives the format, or NAME/ for a folder."
+    ),
+    threshold: float = typer.Option(0.8, "--threshold", min=-1, max=1, help="A cosine above it is valid."),
     encoder: str | None = typer.Option(
         None, "--encoder", help="A folder; all-MiniLM-L6-v2 unless given. It should be untrained."
     ),
-    device: str | None = typer.Option(None, "--device", help="cpu, cuda."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace a finished output."),
+    device: str | None = typer.Option(None, "--device", help="The device of the encoder: cpu or cuda."),
+    overwrite: bool = OVERWRITE,
+    restart: bool = RESTART,
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
     encoding: str | None = typer.Option(
-        None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
+        None,
+        "--encoding",
+        help="The encoding of a text file that is not UTF-8, such as cp1252.",
+        rich_help_panel=_FILES,
     ),
     as_json: bool = typer.Option(False, "--json", help="Write the statistics as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no table.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no table.", rich_help_panel=_SHOWN),
+    engine: EngineName = ENGINE,
+    workers: int | None = WORKERS,
+    address: str | None = ADDRESS,
+    part_rows: int | None = PART_ROWS,
+    verbose: bool = VERBOSE,
 ) -> None:
-    """Label each pair anew: valid where the encoder finds question and paraphrase alike, else invalid.
+    """Replace the label of each pair: valid if the encoder finds question and paraphrase alike, else invalid.
 
-    For the baselines, whose pairs are all called valid when they are made. The column cosine says what each label
-    rests on.
+    This is for the baselines, whose pairs all count as valid when they are made. The column cosine explains each
+    label. An interrupted run continues when the same command is given again.
     """
-    from paraqd.cli.progress import Bar
     from paraqd.data.tables import Columns
     from paraqd.generators.encoder import DEFAULT_ENCODER
     from paraqd.runs.pseudo_labels import pseudo_label_file
 
-    with Bar(shown=not quiet and stderr().is_terminal) as bar:
+    with running(quiet=quiet) as progress:
         report = pseudo_label_file(
             source,
             out,
@@ -55,20 +81,31 @@ def pseudo_label(
             device=device,
             columns=Columns(question=question_column, paraphrase=paraphrase_column, id=id_column),
             encoding=encoding,
-            overwrite=overwrite,
-            progress=bar.update,
+            **run_options(
+                progress,
+                engine=engine,
+                workers=workers,
+                address=address,
+                part_rows=part_rows,
+                verbose=verbose,
+                overwrite=overwrite,
+                restart=restart,
+                quiet=quiet,
+            ),
         )
     if report.replaced and not quiet:
         say(
-            f"{report.source} has labels that no operator gave (it has no column 'operator'): in {report.out} the "
-            "encoder's replace them"
+            f"{report.source} has labels that no operator gave (it has no column 'operator'): {report.out} holds the "
+            "labels of the encoder instead"
         )
     if as_json:
         write_json(report.to_dict())
     elif not quiet:
         _show(report)
     if report.skipped:
-        say(f"left out {report.skipped:,} rows without a usable pair ({named_rows(report.skipped_rows)})")
+        say(f"left out {counted(report.skipped, 'row')} without a usable pair ({named_rows(report.skipped_rows)})")
+    say_problems(report.problems)
+    if report.skipped or report.problems:
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""``paraqd purity``: check the labels of augmented pairs."""
+"""Check the labels of augmented pairs: ``paraqd purity``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,21 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
+from paraqd.cli.console import named_rows, say, stdout, write_json
+from paraqd.cli.run_options import (
+    ADDRESS,
+    ENGINE,
+    OVERWRITE,
+    PART_ROWS,
+    RESTART,
+    VERBOSE,
+    WORKERS,
+    EngineName,
+    run_options,
+    running,
+    say_problems,
+)
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -20,57 +34,83 @@ _FILES, _SHOWN = "Files", "What is shown"
 
 def purity(
     source: str = typer.Argument(
-        ..., metavar="AUGMENTED", help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL."
+        ...,
+        metavar="AUGMENTED",
+        help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of such files.",
     ),
     offenders: str | None = typer.Option(
-        None, "--offenders", metavar="FILE", help="Write the offending rows here; the format by its name."
+        None,
+        "--offenders",
+        metavar="OUT",
+        help="Write the offending rows: to a file, whose ending gives the format, or to a folder (NAME/).",
     ),
     fail_under: float | None = typer.Option(
-        None, "--fail-under", min=0, max=1, help="Exit with 1 if any operator's purity is lower, such as 0.999."
+        None, "--fail-under", min=0, max=1, help="Exit with 1 if the purity of any operator is lower, such as 0.999."
     ),
-    workers: int = typer.Option(1, "--workers", min=1, help="Processes."),
+    overwrite: bool = OVERWRITE,
+    restart: bool = RESTART,
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
     label_column: str = typer.Option("label", "--label-column", rich_help_panel=_FILES),
     encoding: str | None = typer.Option(
-        None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
+        None,
+        "--encoding",
+        help="The encoding of a text file that is not UTF-8, such as cp1252.",
+        rich_help_panel=_FILES,
     ),
-    examples: int = typer.Option(2, "--examples", min=0, help="Shown per operator.", rich_help_panel=_SHOWN),
+    examples: int = typer.Option(
+        2, "--examples", min=0, help="Examples shown for each operator.", rich_help_panel=_SHOWN
+    ),
     as_json: bool = typer.Option(False, "--json", help="Write JSON for a program.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no table.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no table.", rich_help_panel=_SHOWN),
+    engine: EngineName = ENGINE,
+    workers: int | None = WORKERS,
+    address: str | None = ADDRESS,
+    part_rows: int | None = PART_ROWS,
+    verbose: bool = VERBOSE,
 ) -> None:
-    """Check each pair against what its operator promises, without the operators' own code.
+    """Check each pair against the promise of its operator, without the code of the operators.
 
-    A pair of a valid operator must keep quantities, units, names and the question, and be changed in no other way than
-    promised; a pair of an invalid one must really be another problem. Renamings that are consistent count apart.
+    A pair of a valid operator must keep quantities, units, names and the question, and may change only what the
+    operator promises. A pair of an invalid operator must be a different problem. Consistent renamings are counted
+    separately. With --offenders, an interrupted run continues when the same command is given again.
     """
     from paraqd.annotation.purity import check_file
-    from paraqd.cli.progress import Bar
     from paraqd.data.tables import Columns
     from paraqd.operators import declarations
 
-    with Bar(shown=not quiet and stderr().is_terminal) as bar:
+    with running(quiet=quiet) as progress:
         report = check_file(
             source,
             promises=declarations(),
             offenders=offenders,
             examples=examples,
-            workers=workers,
             columns=Columns(question=question_column, paraphrase=paraphrase_column, label=label_column),
             encoding=encoding,
-            progress=bar.update,
+            **run_options(
+                progress,
+                engine=engine,
+                workers=workers,
+                address=address,
+                part_rows=part_rows,
+                verbose=verbose,
+                overwrite=overwrite,
+                restart=restart,
+                quiet=quiet,
+            ),
         )
     if as_json:
         write_json(report.to_dict())
     elif not quiet:
         _show(report)
     if report.skipped:
-        say(f"could not check {report.skipped:,} rows ({named_rows(report.skipped_rows)})")
+        say(f"could not check {counted(report.skipped, 'row')} ({named_rows(report.skipped_rows)})")
+    say_problems(report.problems)
     too_low = fail_under is not None and report.lowest < fail_under
     if too_low:
         names = [operator.name for operator in report.operators if operator.purity < (fail_under or 0)]
         say(f"purity under {fail_under:g}: {', '.join(names)}")
-    if too_low or report.skipped:
+    if too_low or report.skipped or report.problems:
         raise typer.Exit(1)
 
 
@@ -95,7 +135,9 @@ def _show(report: PurityReport) -> None:
             f"{operator.consistent_renamings:,}" if operator.consistent_renamings else "",
         )
     console.print(table)
-    console.print(Text("odd: passes, but looks suspicious; renamed: consistent renamings, counted apart", style="dim"))
+    console.print(
+        Text("odd: passes but looks suspicious; renamed: consistent renamings, not in the purity", style="dim")
+    )
     for operator in report.operators:
         if not operator.examples:
             continue
@@ -110,7 +152,7 @@ def _show(report: PurityReport) -> None:
 
 
 def _difference(question: str, paraphrase: str, *, marked: bool) -> Padding:
-    """Show both texts as one: with colours, or with marks where there are none."""
+    """Show both texts as one, with colours, or with marks if the terminal has no colours."""
     from rich.padding import Padding
     from rich.text import Text
 

@@ -1,33 +1,46 @@
-"""``paraqd score``: say of every pair in a file whether it is valid, and why not."""
+"""Score every pair of a file: ``paraqd score``."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from paraqd.cli.console import named_rows, note, say, stderr, stdout, write_json
-from paraqd.cli.folders import ADDRESS, ENGINE, PART_ROWS, VERBOSE, WORKERS, EngineName
 from paraqd.cli.options import Mode
+from paraqd.cli.run_options import (
+    ADDRESS,
+    ENGINE,
+    OVERWRITE,
+    PART_ROWS,
+    RESTART,
+    SPEED,
+    VERBOSE,
+    WORKERS,
+    EngineName,
+    run_options,
+    running,
+    say_problems,
+)
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
-    from paraqd.cli.score_file import ScoringInterrupted, Source
-    from paraqd.runs.score_rows import Counts, Judged, PairScorer
+    from paraqd.runs.score import ScoredRow, ScoreReport, ScoreStream
+    from paraqd.scoring.verdict import Verdict
 
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
-_FILES, _SHOWN, _SPEED = "Files", "What is shown", "Speed"
-_INTERRUPTED = 130
+_FILES, _SHOWN = "Files", "What is shown"
+_FILES_NAMED = 5
 _STYLES = {"valid": "green", "invalid": "red", "not scored": "yellow"}
-# shows rows with what was found about each: (number, row, judged)
-_Show = Callable[[Iterable[tuple[int, dict[str, Any], "Judged"]]], None]
 
 
 class Only(StrEnum):
-    """Which rows are wanted."""
+    """The verdict of the rows that are kept."""
 
     valid = "valid"
     invalid = "invalid"
@@ -37,58 +50,61 @@ def score(
     source: str = typer.Argument(
         ...,
         metavar="IN",
-        help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of them.",
+        help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of such files.",
     ),
     out: str | None = typer.Option(
         None,
         "--out",
         "-o",
-        help="Where the rows go with their scores; the format by its name, NAME/ a folder. Else they are shown.",
+        help="The output: a file, whose ending gives the format, or NAME/ for a folder. Unless given, rows are shown.",
     ),
-    model: str | None = typer.Option(None, "--model", help="A model folder; the shipped one (default) unless given."),
-    mode: Mode = typer.Option(Mode.fused, "--mode", help="encoder is the paper's plain cosine."),
+    model: str | None = typer.Option(None, "--model", help="A model folder; the shipped model unless given."),
+    mode: Mode = typer.Option(Mode.fused, "--mode", help="encoder is the cosine of the paper."),
     threshold: float | None = typer.Option(
-        None, "--threshold", min=-1, max=1, help="Valid is a score above it; the model's own, 0.5, unless given."
+        None, "--threshold", min=-1, max=1, help="A score above it is valid; the threshold of the model unless given."
     ),
-    only: Only | None = typer.Option(None, "--only", help="Keep the rows with this verdict alone."),
+    only: Only | None = typer.Option(None, "--only", help="Keep only the rows with this verdict."),
     why: bool = typer.Option(
-        False, "--why", help="Add a column with the evidence in plain sentences, for reading in a spreadsheet."
+        False, "--why", help="Add a column with the evidence in sentences, for reading in a spreadsheet."
     ),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an output that is there."),
-    restart: bool = typer.Option(False, "--restart", help="Throw an unfinished run away and start again."),
+    overwrite: bool = OVERWRITE,
+    restart: bool = RESTART,
     overwrite_columns: bool = typer.Option(
-        False, "--overwrite-columns", help="Replace columns that are named like those added here."
+        False, "--overwrite-columns", help="Replace columns of the input that have the names of added columns."
     ),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
     encoding: str | None = typer.Option(
-        None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
+        None,
+        "--encoding",
+        help="The encoding of a text file that is not UTF-8, such as cp1252.",
+        rich_help_panel=_FILES,
     ),
     keep_going: bool = typer.Option(
         False,
         "--keep-going",
-        help="Score what can be read of text files that are cut off or damaged, and end with 1.",
+        help="Score the readable rows of damaged text files; the exit code is 1.",
         rich_help_panel=_FILES,
     ),
     as_json: bool = typer.Option(
         False,
         "--json",
-        help="Write JSON for a program: the counts, or without -o the rows, one a line.",
+        help="Write JSON for a program: the counts, or without -o the rows, one per line.",
         rich_help_panel=_SHOWN,
     ),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no counts.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no counts.", rich_help_panel=_SHOWN),
     threads: int | None = typer.Option(
         None,
         "--threads",
         min=1,
-        help="Threads that the model may use; one for each core unless given.",
-        rich_help_panel=_SPEED,
+        help="Threads for the model in this process; one for each core unless given.",
+        rich_help_panel=SPEED,
     ),
     skip: bool = typer.Option(
         True,
         "--skip/--no-skip",
-        help="Do not ask the model about pairs that the reading alone decides, or ask about every pair.",
-        rich_help_panel=_SPEED,
+        help="Skip the model for pairs that the reading alone decides, or ask it about every pair.",
+        rich_help_panel=SPEED,
     ),
     engine: EngineName = ENGINE,
     workers: int | None = WORKERS,
@@ -98,153 +114,118 @@ def score(
 ) -> None:
     """Score every pair of a file from -1 to 1, and say what speaks against each paraphrase.
 
-    The rows come out as they were, in their order, with the columns score, valid, evidence (JSON), error and signature
-    added. A run that was broken off goes on where it was when the same command is given again. A folder of files is
-    scored into a folder of Parquet parts, here or on a Ray cluster.
+    The rows stay as they are, in their order, with the columns score, valid, evidence (JSON), error and signature
+    added. An interrupted run continues when the same command is given again. A folder of files becomes a folder of
+    Parquet parts.
     """
-    from paraqd.cli.folders import Folders
-    from paraqd.cli.options import check_outputs, load_scorer
-    from paraqd.cli.progress import Bar, Lines
-    from paraqd.cli.score_file import ScoringInterrupted, look_through, score_to_file
+    from paraqd.cli import options
     from paraqd.data.tables import Columns
+    from paraqd.runs.score import Model, score_file
 
     if out == "-":
-        raise typer.BadParameter("-o - is no file: for JSON lines on standard output give --json and no -o")
-    folders = Folders.wanted(source, out, engine, workers, address, part_rows, verbose)
-    if folders is not None:
-        if threads is not None and (workers is not None or engine is EngineName.ray):
-            other = "--workers" if workers is not None else "--engine ray"
-            raise typer.BadParameter(f"--threads does not go with {other}: workers have one core each")
-        from paraqd.cli.score_folder import score_folders
-
-        score_folders(
-            folders,
-            model=(model, mode, threshold),
-            skip=skip,
-            threads=threads,
-            columns=Columns(question=question_column, paraphrase=paraphrase_column),
-            only=only,
-            why=why,
-            keep_going=keep_going,
-            overwrite=overwrite,
-            restart=restart,
-            overwrite_columns=overwrite_columns,
-            encoding=encoding,
-            as_json=as_json,
-            quiet=quiet,
-        )
-        return
-    if out is not None:
-        check_outputs([out], [source], overwrite=overwrite)
-    scorer = load_scorer(model, mode, threshold, threads=threads, skip=skip)
-    columns = Columns(question=question_column, paraphrase=paraphrase_column)
-    # rows that are shown on the terminal are progress enough
-    shown = not quiet and stderr().is_terminal and (out is not None or not stdout().is_terminal)
-    try:
-        with Bar(shown=shown) if quiet or stderr().is_terminal else Lines() as bar:
-            pairs = look_through(
-                source,
-                columns,
-                encoding=encoding,
-                overwrite_columns=overwrite_columns,
-                why=why,
-                keep_going=keep_going,
-                on_progress=bar.update,
+        raise typer.BadParameter("-o - is not a file: for JSON lines on standard output give --json without -o")
+    several = (workers or 1) > 1 or engine is EngineName.ray
+    if several and out is None:
+        raise typer.BadParameter("--workers and --engine need an output: give -o")
+    scorer: Any
+    if several:
+        scorer = Model(model, mode.value, options.checked_threshold(threshold), skip)
+    else:
+        scorer = options.load_scorer(model, mode, threshold, threads=threads, skip=skip)
+    how: dict[str, Any] = {
+        "columns": Columns(question=question_column, paraphrase=paraphrase_column),
+        "only": only.value if only else None,
+        "why": why,
+        "encoding": encoding,
+        "keep_going": keep_going,
+        "overwrite_columns": overwrite_columns,
+    }
+    with running(quiet=quiet, rows_on_terminal=out is None) as progress:
+        if out is None:
+            report = _stream(source, scorer, as_json, progress, how)
+        else:
+            run = run_options(
+                progress,
+                engine=engine,
+                workers=workers,
+                address=address,
+                part_rows=part_rows,
+                verbose=verbose,
+                overwrite=overwrite,
+                restart=restart,
+                quiet=quiet,
             )
-            for line in pairs.notes:
-                note(line)
-            if out is None:
-                counts = _stream(pairs, scorer, only, _json_lines if as_json else _Grid(pairs), bar.update)
-            else:
-                counts = score_to_file(pairs, out, scorer, only=only, restart=restart, on_progress=bar.update, say=note)
-    except ScoringInterrupted as interrupt:
-        say(_stopped(interrupt))
-        raise typer.Exit(_INTERRUPTED) from None
+            report = score_file(source, out, scorer=scorer, threads=threads, **how, **run)
     if as_json and out is not None:
-        write_json(
-            {
-                "source": pairs.table.name,
-                "out": out,
-                **counts.to_dict(),
-                **({"damage": pairs.damage} if pairs.damage else {}),
-                "threshold": scorer.threshold,
-                "signature": scorer.signature,
-            }
-        )
+        write_json(report.to_dict())
     elif not quiet:
-        show_counts(counts, out, only, scorer, on_stderr=as_json)
-    if counts.errors:
-        more = counts.errors - len(counts.error_rows)
-        say(
-            f"could not score {counts.errors:,} of {counts.rows:,} rows ({named_rows(counts.error_rows)}"
-            + (f"; and {more:,} more)" if more else ")")
-        )
-    if pairs.damage:
-        say(f"{pairs.damage}; the {counts.rows:,} rows before that are done")
-    if counts.errors or pairs.damage:
+        show_counts(report, only, on_stderr=as_json)
+    for line in report.damage:
+        say(line)
+    if report.errors:
+        say(f"could not score {report.errors:,} of {counted(report.rows, 'row')} ({_unscored(report)})")
+    say_problems(report.problems)
+    if report.errors or report.problems:
         raise typer.Exit(1)
 
 
-def _stopped(interrupt: ScoringInterrupted) -> str:
-    line = f"stopped: {interrupt.rows:,} of {interrupt.total:,} rows are scored"
-    if interrupt.journal is None or not interrupt.rows:
-        return line
-    return f"{line}; they are kept in {interrupt.journal}; run the same command again to go on"
+def _unscored(report: ScoreReport) -> str:
+    """Name the rows that could not be scored, with their files if there are several."""
+    by_file = [
+        (file, named_rows((row, why) for _, row, why in rows))
+        for file, rows in groupby(report.error_rows, key=lambda place: place[0])
+    ]
+    more = report.errors - len(report.error_rows)
+    rest = f"; and {counted(more, 'more row')}" if more else ""
+    if [file for file, _ in by_file] == [report.source]:
+        return by_file[0][1] + rest
+    told = [f"{file}: {rows}" for file, rows in by_file[:_FILES_NAMED]]
+    if len(by_file) > _FILES_NAMED:
+        told.append(f"and in {counted(len(by_file) - _FILES_NAMED, 'more file')}")
+    return "; ".join(told) + rest
 
 
 # --- rows shown as they are scored ---------------------------------------------------------------
 
 
-def _stream(
-    pairs: Source,
-    scorer: PairScorer,
-    only: str | None,
-    show: _Show,
-    on_progress: Callable[[str, int, int | None], None],
-) -> Counts:
-    """Score the rows and show each chunk at once."""
-    from paraqd.cli.score_file import ScoringInterrupted
-    from paraqd.runs.score_rows import Counts, judged_chunks, wanted
+def _stream(source: str, scorer: Any, as_json: bool, progress: Any, how: dict[str, Any]) -> ScoreReport:
+    """Score the rows, and show each chunk at once."""
+    from paraqd.runs.run import RunInterrupted
+    from paraqd.runs.score import score_stream
 
-    counts = Counts()
+    stream = score_stream(source, scorer=scorer, progress=progress, **how)
+    for line in stream.columns.notes():
+        note(line)
+    show: Callable[[Iterable[ScoredRow]], None] = _json_lines if as_json else _Grid(stream)
     try:
-        on_progress("scoring", 0, pairs.rows)
-        for chunk, found in judged_chunks(pairs.chunks(), pairs.columns, scorer):
-            shown = []
-            for row, judged in zip(chunk, found, strict=True):
-                keep = wanted(judged, only)
-                counts.add(judged, written=keep)
-                if keep:
-                    own = {name: value for name, value in row.items() if name not in pairs.added}
-                    shown.append((counts.rows, {**own, **judged.columns(pairs.added, scorer.signature)}, judged))
-            show(shown)
-            on_progress("scoring", counts.rows, pairs.rows)
+        for rows in stream:
+            show(rows)
     except KeyboardInterrupt:
-        raise ScoringInterrupted(counts.rows, pairs.rows) from None
-    return counts
+        raise RunInterrupted(stream.counts.rows, stream.inputs.rows) from None
+    return stream.report()
 
 
-def _json_lines(rows: Iterable[tuple[int, dict[str, Any], Judged]]) -> None:
+def _json_lines(rows: Iterable[ScoredRow]) -> None:
     from paraqd.data.writers import json_text
     from paraqd.runs.column_types import jsonable
 
-    # a progress bar takes the place of sys.stdout while it is shown: the rows must not go where it goes
+    # a progress bar replaces sys.stdout while it is shown: the rows must not go where it goes
     file = getattr(sys.stdout, "rich_proxied_file", sys.stdout)
-    for _, row, _ in rows:
-        plain = {name: jsonable(value) for name, value in row.items()}
+    for each in rows:
+        plain = {name: jsonable(value) for name, value in each.row.items()}
         file.write(json_text(plain, encoding=file.encoding or "utf-8") + "\n")
     file.flush()
 
 
 class _Grid:
-    """Shows rows as a table that goes on: every piece of it has the same columns."""
+    """Shows rows as a table in several steps, always with the same columns."""
 
-    def __init__(self, pairs: Source) -> None:
-        self._paraphrase = pairs.columns.paraphrase
-        self._digits = max(3, len(str(pairs.rows)))
+    def __init__(self, stream: ScoreStream) -> None:
+        self._paraphrase = stream.names.paraphrase
+        self._digits = max(3, len(str(stream.inputs.rows)))
         self._begun = False
 
-    def __call__(self, rows: Iterable[tuple[int, dict[str, Any], Judged]]) -> None:
+    def __call__(self, rows: Iterable[ScoredRow]) -> None:
         from rich.table import Table
         from rich.text import Text
 
@@ -255,23 +236,23 @@ class _Grid:
         grid.add_column("verdict", width=max(map(len, _STYLES)))
         room = max(10, console.width - self._digits - 5 - 10 - 3 * 2)
         grid.add_column("paraphrase, and what speaks against it", width=room)
-        for number, row, judged in rows:
-            verdict = _verdict(judged)
-            score = "" if judged.score is None else f"{judged.score:.2f}"
-            text = _texts(row.get(self._paraphrase), judged, room)
-            grid.add_row(str(number), score, Text(verdict, style=_STYLES[verdict]), text)
+        for each in rows:
+            called = _called(each.verdict)
+            score = "" if isinstance(each.verdict, str) else f"{each.verdict.score:.2f}"
+            text = _texts(each.row.get(self._paraphrase), each.verdict, room)
+            grid.add_row(str(each.number), score, Text(called, style=_STYLES[called]), text)
         if grid.row_count:
             self._begun = True
             console.print(grid)
 
 
-def _verdict(judged: Judged) -> str:
-    if judged.error is not None:
+def _called(verdict: Verdict | str) -> str:
+    if isinstance(verdict, str):
         return "not scored"
-    return "valid" if judged.valid else "invalid"
+    return "valid" if verdict.valid else "invalid"
 
 
-def _texts(paraphrase: object, judged: Judged, room: int) -> Any:
+def _texts(paraphrase: object, verdict: Verdict | str, room: int) -> Any:
     """Return the beginning of the paraphrase, and below it the first thing that speaks against it."""
     from rich.text import Text
 
@@ -280,18 +261,18 @@ def _texts(paraphrase: object, judged: Judged, room: int) -> Any:
     given = "" if paraphrase is None else visible(" ".join(str(paraphrase)[:1000].split()))
     text = Text(given) if given else Text("(blank)", style="italic")
     text.truncate(room, overflow="ellipsis")
-    if judged.message:
-        more = len(judged.evidence) - 1
-        message = visible(judged.message) + (f" (and {more} more)" if more > 0 else "")
-        text.append(f"\n{message}", style=_STYLES[_verdict(judged)])
+    messages = [verdict] if isinstance(verdict, str) else [piece.message for piece in verdict.evidence]
+    if messages:
+        more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
+        text.append(f"\n{visible(messages[0])}{more}", style=_STYLES[_called(verdict)])
     return text
 
 
 # --- the end --------------------------------------------------------------------------------------
 
 
-def show_counts(counts: Counts, out: str | None, only: str | None, scorer: PairScorer, *, on_stderr: bool) -> None:
-    """Show how many rows have which verdict and which fault."""
+def show_counts(report: ScoreReport, only: str | None, *, on_stderr: bool) -> None:
+    """Show the number of rows by verdict and by fault."""
     from rich.table import Table
     from rich.text import Text
 
@@ -302,17 +283,17 @@ def show_counts(counts: Counts, out: str | None, only: str | None, scorer: PairS
     grid.add_column("", justify="right", no_wrap=True)
 
     def add(name: str, number: int) -> None:
-        grid.add_row(Text(name, style=_STYLES[name]), f"{number:,}", f"{number / max(1, counts.rows):.1%}")
+        grid.add_row(Text(name, style=_STYLES[name]), f"{number:,}", f"{number / max(1, report.rows):.1%}")
 
-    add("valid", counts.valid)
-    add("invalid", counts.invalid)
-    for kind, number in counts.ordered_faults:
+    add("valid", report.valid)
+    add("invalid", report.invalid)
+    for kind, number in report.faults.items():
         grid.add_row(Text(f"  {kind}", style="dim"), f"{number:,}", "")
-    if counts.errors:
-        add("not scored", counts.errors)
+    if report.errors:
+        add("not scored", report.errors)
     console.print()
     console.print(grid)
-    if out is not None:
-        which = f"{counts.written:,} {only} rows" if only else f"{counts.written:,} rows"
-        console.print(f"{which} → {out}", markup=False, soft_wrap=True)
-    console.print(Text(scorer.signature, style="dim"), soft_wrap=True)
+    if report.out:
+        which = counted(report.written, f"{only} row" if only else "row")
+        console.print(f"{which} → {report.out}", markup=False, soft_wrap=True)
+    console.print(Text(report.signature, style="dim"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``paraqd testset``: make pairs to be annotated, one valid and one invalid for each question."""
+"""Make pairs for annotators, one valid and one invalid for each question: ``paraqd testset``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,22 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from paraqd.cli.console import say, stderr, write_json
+from paraqd.cli.console import say, write_json
 from paraqd.cli.options import models_in, names_in, say_left_out
+from paraqd.cli.run_options import (
+    ADDRESS,
+    ENGINE,
+    OVERWRITE,
+    PART_ROWS,
+    RESTART,
+    VERBOSE,
+    WORKERS,
+    EngineName,
+    run_options,
+    running,
+    say_problems,
+)
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,71 +37,94 @@ _RULES = "extended"  # the recipe that needs no model
 
 def testset(
     source: str = typer.Argument(
-        ..., metavar="QUESTIONS", help="Questions: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL."
+        ...,
+        metavar="QUESTIONS",
+        help="Questions: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of them.",
     ),
-    out: str = typer.Option(..., "--out", "-o", metavar="PAIRS", help="Where the pairs go; the format by its name."),
+    out: str = typer.Option(
+        ...,
+        "--out",
+        "-o",
+        metavar="PAIRS",
+        help="The output: a file, whose ending gives the format, or NAME/ for a folder.",
+    ),
     recipe: str = typer.Option("test", "--recipe", help="test (fa to fe), another recipe, or a .toml file."),
     skip: str | None = typer.Option(None, "--skip", help="Operators to leave out, with commas."),
     seed: int = typer.Option(3407, "--seed", help="The same seed gives the same pairs."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace a finished output."),
-    restart: bool = typer.Option(False, "--restart", help="Throw an unfinished run away and start again."),
+    overwrite: bool = OVERWRITE,
+    restart: bool = RESTART,
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
     encoding: str | None = typer.Option(
-        None, "--encoding", help="Of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
+        None,
+        "--encoding",
+        help="The encoding of a text file that is not UTF-8, such as cp1252.",
+        rich_help_panel=_FILES,
     ),
     stand_ins: bool = typer.Option(
         False,
         "--stand-ins",
-        help="Do not look for the paper's models: fa by rules; fb and fe only with --generator.",
+        help="Do not look for the models of the paper: fa uses rules; fb and fe run only with --generator.",
         rich_help_panel=_MODELS,
     ),
     generator: list[str] = typer.Option(
         [], "--generator", metavar="ID=MODEL", help="A folder or name: fb=DIR.", rich_help_panel=_MODELS
     ),
     entities: str = typer.Option(
-        "light", "--entities", help="How names are found: light or spacy.", rich_help_panel=_MODELS
+        "light", "--entities", help="Find names with light or spacy.", rich_help_panel=_MODELS
     ),
-    device: str | None = typer.Option(None, "--device", help="For models: cpu, cuda.", rich_help_panel=_MODELS),
-    examples: int = typer.Option(2, "--examples", min=0, max=3, help="Shown per operator.", rich_help_panel=_SHOWN),
-    as_json: bool = typer.Option(False, "--json", help="The report as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no report.", rich_help_panel=_SHOWN),
+    device: str | None = typer.Option(
+        None, "--device", help="The device of the models: cpu or cuda.", rich_help_panel=_MODELS
+    ),
+    examples: int = typer.Option(
+        2, "--examples", min=0, max=3, help="Examples shown for each operator.", rich_help_panel=_SHOWN
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Write the report as JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no report.", rich_help_panel=_SHOWN),
+    engine: EngineName = ENGINE,
+    workers: int | None = WORKERS,
+    address: str | None = ADDRESS,
+    part_rows: int | None = PART_ROWS,
+    verbose: bool = VERBOSE,
 ) -> None:
-    """Make a test set to be annotated: for each question one valid and one invalid operator, drawn at random.
+    """Make a test set for annotators: for each question one valid and one invalid operator, drawn at random.
 
-    The label is left empty for paraqd annotate; what the operator is meant to make stands in the column intended.
-    fa (by rules), fc and fd run without models; fb and fe need one each, else
-    they are left out. paraqd generator train fb --data DIR --out DIR makes fb's
-    (it wants a GPU) and --generator fb=DIR uses it. Without fb few questions have
-    a valid pair. --recipe extended needs no model and gives nearly all of them one.
+    The label is left empty for paraqd annotate. The column intended holds the label that the operator promises.
 
-    Run the same command again after an interruption.
+    fa (by rules), fc and fd need no model. fb and fe need one each, and are left out without it. To make one for fb,
+    run paraqd generator train fb --data DIR --out DIR (on a GPU), and give it with --generator fb=DIR. Without fb few
+    questions have a valid pair. --recipe extended needs no model, and gives one to nearly all questions.
+
+    An interrupted run continues when the same command is given again.
     """
     from paraqd.annotation.testset import make_testset
-    from paraqd.cli.progress import Bar
     from paraqd.data.tables import Columns
 
-    try:
-        with Bar(shown=not quiet and stderr().is_terminal) as bar:
-            result = make_testset(
-                source,
-                out,
-                recipe=recipe,
-                skip=names_in(skip) or (),
-                seed=seed,
-                stand_ins=stand_ins,
-                generators=models_in(generator),
-                entities=entities,
-                device=device,
-                columns=Columns(question=question_column, id=id_column),
-                encoding=encoding,
+    with running(quiet=quiet) as progress:
+        result = make_testset(
+            source,
+            out,
+            recipe=recipe,
+            skip=names_in(skip) or (),
+            seed=seed,
+            stand_ins=stand_ins,
+            generators=models_in(generator),
+            entities=entities,
+            device=device,
+            columns=Columns(question=question_column, id=id_column),
+            encoding=encoding,
+            **run_options(
+                progress,
+                engine=engine,
+                workers=workers,
+                address=address,
+                part_rows=part_rows,
+                verbose=verbose,
                 overwrite=overwrite,
                 restart=restart,
-                progress=bar.update,
-            )
-    except KeyboardInterrupt:
-        say("stopped; run the same command again to go on")
-        raise typer.Exit(130) from None
+                quiet=quiet,
+            ),
+        )
     if as_json:
         write_json(result.to_dict())
     elif not quiet:
@@ -97,12 +134,13 @@ def testset(
     say_left_out(result)
     _name_lacking(result)
     _say_too_few(result)
-    if result.skipped or result.failed or any(result.lacking.values()):
+    say_problems(result.problems)
+    if result.skipped or result.failed or result.problems or any(result.lacking.values()):
         raise typer.Exit(1)
 
 
 def _drawn(result: MadeTestset) -> Table:
-    """Return the table of operators: an operator may have been drawn for no question, or have given nothing."""
+    """Return the table of operators; one may have been drawn for no question, or may have given nothing."""
     from rich.table import Table
 
     from paraqd.cli.augment_report import distance, makes
@@ -126,7 +164,7 @@ def _name_lacking(result: MadeTestset) -> None:
     for side, ids in result.lacking.items():
         if ids:
             more = f" and {len(ids) - _NAMED:,} more (--json names all)" if len(ids) > _NAMED else ""
-            say(f"no {side} paraphrase for {len(ids):,} questions: {', '.join(ids[:_NAMED])}{more}")
+            say(f"no {side} paraphrase for {counted(len(ids), 'question')}: {', '.join(ids[:_NAMED])}{more}")
 
 
 def _say_too_few(result: MadeTestset) -> None:
@@ -137,20 +175,21 @@ def _say_too_few(result: MadeTestset) -> None:
     tried = " and ".join(operator.name for operator in result.operators if operator.label)
     absent, models = _absent(result)
     left_out = f", and {' and '.join(absent)} {'was' if len(absent) == 1 else 'were'} left out" if absent else ""
-    advice = f"take --recipe {_RULES}, all of whose operators are rules (training uses them too)"
+    advice = f"use --recipe {_RULES}, whose operators are all rules (training uses them too)"
     for key in models:
         advice += f", or make a model with paraqd generator train {key} --data DIR --out DIR (on a GPU) and give it "
         advice += f"with --generator {key}=DIR"
     if result.recipe == _RULES:
         advice = "add valid operators that suit these questions, in a recipe of your own (--recipe FILE.toml)"
     say(
-        f"only {paired:,} of {result.questions:,} questions have a valid pair: {tried} gave nothing for the others"
+        f"only {paired:,} of {counted(result.questions, 'question')} have a valid pair: {tried} gave nothing for the "
+        "others"
         f"{left_out}; {advice}"
     )
 
 
 def _absent(result: MadeTestset) -> tuple[list[str], list[str]]:
-    """Return the valid operators that were left out, and the models among what they need that can be trained."""
+    """Return the valid operators that were left out, and the models they need that can be trained."""
     from typing import get_args
 
     from paraqd.generators.train import Kind
@@ -161,7 +200,7 @@ def _absent(result: MadeTestset) -> tuple[list[str], list[str]]:
     for name in result.left_out:
         try:
             operator = get(name)
-        except ModuleNotFoundError:  # its package is not installed, as the line about it says
+        except ModuleNotFoundError:  # another line says that its package is not installed
             continue
         if operator.polarity == "valid":
             names.append(operator.name)

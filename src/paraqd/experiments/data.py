@@ -233,7 +233,9 @@ class RunData:
                     encoder=self.scale.encoder,
                     threshold=_PSEUDO_LABEL_THRESHOLD,
                     device=self.device,
-                    progress=lambda stage, done, total: self.tell(f"{recipe}: pseudo-labels, {stage}", done, total),
+                    progress=lambda stage, done, total, note="": self.tell(
+                        f"{recipe}: pseudo-labels, {stage}", done, total
+                    ),
                 )
         return out, PseudoLabelStatistics.of(open_table(out).rows(["label", "operator"]))
 

@@ -1,4 +1,4 @@
-"""A scorer for pipelines that are Ray Data's already."""
+"""Score the batches of a Ray Data pipeline."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from paraqd.data.tables import Columns
 from paraqd.data.writers import arrow_schema
 from paraqd.runs.column_types import typed
-from paraqd.runs.score_folder import Model
-from paraqd.runs.score_rows import ADDED, ADDED_WITH_WHY, judge
+from paraqd.runs.score import Model
+from paraqd.runs.score_rows import ADDED, ADDED_WITH_WHY, added_columns, as_record, score_rows
 
 
 class ScoreBatches:
-    """Adds the columns of ``paraqd score`` to batches: for ``Dataset.map_batches``, one scorer in each of its actors.
+    """Adds the columns of ``paraqd score`` to batches, for ``Dataset.map_batches``; each actor loads one scorer.
 
     ::
 
@@ -21,13 +21,13 @@ class ScoreBatches:
     Parameters
     ----------
     model, mode, threshold, skip
-        As `paraqd.Scorer.load` takes them.
+        The parameters of `paraqd.Scorer.load`.
     question_column, paraphrase_column : str
-        Where the texts are.
+        The names of the columns with the texts.
     why : bool
-        Add the evidence in plain sentences, too.
+        Add the evidence in sentences, too.
     threads : int
-        How many threads the learned part may use.
+        The number of threads for the model.
 
     """
 
@@ -48,13 +48,13 @@ class ScoreBatches:
         self._added = ADDED_WITH_WHY if why else ADDED
 
     def __call__(self, batch: Any) -> Any:
-        """Return a table with the verdicts beside the rows; columns of their names are replaced."""
+        """Return the table with the verdicts beside the rows; columns of the same names are replaced."""
         import pyarrow as pa
 
         rows = batch.select([self._columns.question, self._columns.paraphrase]).to_pylist()
-        found = [
-            judged.columns(self._added, self._scorer.signature) for judged in judge(rows, self._columns, self._scorer)
-        ]
+        verdicts = score_rows(rows, self._columns, self._scorer)
+        records = [as_record(verdict, self._scorer.threshold) for verdict in verdicts]
+        found = [added_columns(record, self._added, self._scorer.signature) for record in records]
         kept = batch.drop_columns([name for name in batch.column_names if name in self._added])
         for field in arrow_schema(self._added):
             values = [typed(row[field.name], self._added[field.name]) for row in found]

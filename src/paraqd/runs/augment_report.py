@@ -1,4 +1,4 @@
-"""What an augmentation did: numbers and examples for each operator."""
+"""Report an augmentation: numbers and examples for each operator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraqd.operators.apply import Tally
 from paraqd.operators.plan import Plan, Step
 
 EXAMPLES = 3
-SKIPPED_NAMED = 1000  # rows named one by one; beyond it they are only counted
+SKIPPED_NAMED = 1000  # skipped rows that are named one by one; beyond it they are only counted
 
 
 class Example(NamedTuple):
@@ -26,11 +26,10 @@ class Example(NamedTuple):
 class OperatorReport:
     """What one operator did to the corpus.
 
-    ``edit_distance`` is the mean normalised Levenshtein distance between question and output (0 the same, 1
-    nothing in common), ``edit_characters`` the mean of the distance itself, ``histogram`` the outputs by
-    normalised distance in steps of 0.05. ``dropped`` counts outputs that were made and thrown away,
-    ``failed`` questions on which the operator raised an error, both by reason; ``notes`` the outputs by what
-    the operator noted beside them.
+    ``edit_distance`` is the mean normalised Levenshtein distance between question and output (0 means equal, 1 nothing
+    in common), ``edit_characters`` the mean distance itself, and ``histogram`` counts the outputs by normalised
+    distance in steps of 0.05. ``dropped`` counts outputs that were discarded, ``failed`` questions on which the
+    operator raised an error, both by reason. ``notes`` counts the outputs by the operator's note.
     """
 
     name: str
@@ -50,16 +49,16 @@ class OperatorReport:
 
     @property
     def applied_percent(self) -> float:
-        """Share of the questions to which the operator applied, in percent."""
+        """The percentage of the questions to which the operator applied."""
         return 100 * self.applied / self.questions if self.questions else 0.0
 
 
 @dataclass(frozen=True)
 class AugmentReport:
-    """What an augmentation did.
+    """The result of an augmentation.
 
-    ``complete`` is False where it was interrupted: the output then holds the questions finished so far.
-    ``resumed`` counts the questions whose results were taken over from an earlier run that was broken off.
+    ``resumed`` rows were finished by an earlier run. ``problems`` has a line for each file of a folder that could not
+    be read.
     """
 
     out: str
@@ -75,11 +74,16 @@ class AugmentReport:
     left_out: Mapping[str, str]
     resumed: int
     seconds: float
-    complete: bool
+    problems: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """True if every row of the input was read."""
+        return not self.problems
 
     @property
     def failed(self) -> int:
-        """How many times an operator raised an error."""
+        """The number of errors that operators raised."""
         return sum(sum(operator.failed.values()) for operator in self.operators)
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,13 +93,12 @@ class AugmentReport:
             plain["applied_percent"] = round(operator.applied_percent, 2)
             plain["examples"] = [example._asdict() for example in operator.examples]
         data["skipped_rows"] = [{"row": row, "reason": why} for row, why in self.skipped_rows]
-        data["failed"] = self.failed
-        return data
+        return data | {"complete": self.complete, "failed": self.failed}
 
 
 @dataclass
 class Collector:
-    """Gathers the report while the parts go by."""
+    """Gathers the numbers and examples of a report, in one process or from the parts of a run."""
 
     plan: Plan
     tallies: list[Tally] = field(init=False)
@@ -110,7 +113,7 @@ class Collector:
         self._examples = [[] for _ in self.plan.steps]
 
     def add_chunk(self, questions: int, skipped: Sequence[tuple[int, str]], tallies: Sequence[Tally]) -> None:
-        """Add one chunk's numbers."""
+        """Add the numbers of some questions."""
         self.questions += questions
         self.skipped += len(skipped)
         self.skipped_rows += skipped[: SKIPPED_NAMED - len(self.skipped_rows)]
@@ -118,7 +121,7 @@ class Collector:
             mine.add(other)
 
     def add_output(self, step: int, example: Example) -> None:
-        """Count an output; a hash says whether it is an example, so they come from the whole corpus."""
+        """Count an output; a hash chooses the examples, so that they come from the whole corpus."""
         self.written += 1
         self._keep(step, zlib.crc32(f"{step} {example.id}".encode("utf-8", "surrogatepass")), example)
 
@@ -130,7 +133,7 @@ class Collector:
             del kept[EXAMPLES:]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for `include` to add to another's."""
+        """Return plain data that `include` adds to another collector."""
         return {
             "questions": self.questions,
             "skipped": self.skipped,
@@ -140,13 +143,14 @@ class Collector:
             "examples": self._examples,
         }
 
-    def include(self, data: Mapping[str, Any], file: str) -> None:
-        """Add what another collector with the same plan has gathered from a file of its own."""
+    def include(self, data: Mapping[str, Any], file: str = "", start: int = 0) -> None:
+        """Add the data of the part that begins at a row; skipped rows are named with their file, if given."""
+        del start
         self.questions += data["questions"]
         self.skipped += data["skipped"]
         self.written += data["written"]
         rows = data["skipped_rows"][: SKIPPED_NAMED - len(self.skipped_rows)]
-        self.skipped_rows += [(row, f"{why}, {file}") for row, why in rows]
+        self.skipped_rows += [(row, f"{why}, {file}" if file else why) for row, why in rows]
         for mine, other in zip(self.tallies, data["tallies"], strict=True):
             mine.add(Tally(**other))
         for step, kept in enumerate(data["examples"]):
@@ -154,7 +158,7 @@ class Collector:
                 self._keep(step, key, Example(*example))
 
     def operators(self) -> tuple[OperatorReport, ...]:
-        """Return what each operator did."""
+        """Return the report of each operator."""
         return tuple(
             _operator_report(step, tally, [example for _, example in examples])
             for step, tally, examples in zip(self.plan.steps, self.tallies, self._examples, strict=True)

@@ -1,4 +1,4 @@
-"""What the columns of a file hold, and values made to fit the file that takes them."""
+"""Find the types of columns, and fit values to the file that takes them."""
 
 from __future__ import annotations
 
@@ -6,34 +6,31 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from paraqd.data.formats import explained
-from paraqd.data.tables import Table
-
 _INT64 = range(-(2**63), 2**63)
 _EXACT = range(-(2**53), 2**53 + 1)  # integers that a floating-point number holds exactly
 
 
 @dataclass
-class Held:
-    """What the values of a column are, seen one after the other."""
+class ValueKinds:
+    """The kinds of values in a column, gathered one value at a time."""
 
     kinds: int = 0
 
     _STR, _INT, _FLOAT, _BOOL, _WIDE, _OTHER = 1, 2, 4, 8, 16, 32
 
     def add(self, value: Any) -> None:
-        """See one more value."""
+        """Add one value."""
         if value is None:
             return
-        held = type(value)
-        if held is int:
+        kind = type(value)
+        if kind is int:
             self.kinds |= self._INT | (0 if value in _EXACT else self._WIDE) | (0 if value in _INT64 else self._OTHER)
         else:
-            self.kinds |= {str: self._STR, float: self._FLOAT, bool: self._BOOL}.get(held, self._OTHER)
+            self.kinds |= {str: self._STR, float: self._FLOAT, bool: self._BOOL}.get(kind, self._OTHER)
 
     @property
     def type(self) -> type:
-        """The type of a column in a file that wants one; text where it holds several."""
+        """The type of the column; text if it holds several kinds."""
         if self.kinds in (self._INT, self._INT | self._WIDE):
             return int
         if self.kinds in (self._FLOAT, self._FLOAT | self._INT):
@@ -41,24 +38,16 @@ class Held:
         return bool if self.kinds == self._BOOL else str
 
 
-def arrow_types(table: Table) -> dict[str, Any]:
-    """Return the own types of a Parquet file's columns, so that another keeps them."""
-    import pyarrow.parquet as pq
-
-    with explained(table.path):
-        return types_in(pq.read_schema(table.path))
-
-
 def types_in(schema: Any) -> dict[str, Any]:
-    """Return the types of an Arrow schema's columns; what only some programs know becomes text."""
+    """Return the types of the columns of an Arrow schema; types that only some programs know become text."""
     import pyarrow as pa
 
     return {field.name: str if isinstance(field.type, pa.BaseExtensionType) else field.type for field in schema}
 
 
-def typed(value: Any, held: Any) -> Any:
-    """Return a value as its Parquet column holds it: only texts have to be made."""
-    if held is not str or value is None:
+def typed(value: Any, kind: Any) -> Any:
+    """Return a value as its Parquet column holds it; only text has to be made."""
+    if kind is not str or value is None:
         return value
     if isinstance(value, bool | int | float | list | dict):
         return encodable(json.dumps(value, ensure_ascii=False, default=str))
@@ -66,7 +55,7 @@ def typed(value: Any, held: Any) -> Any:
 
 
 def jsonable(value: Any) -> Any:
-    """Return a value that JSON knows: times and amounts as text, what is no number as nothing."""
+    """Return a value that JSON can hold: dates and decimals become text, and NaN becomes null."""
     if isinstance(value, float) and value != value:
         return None
     if value is None or isinstance(value, str | int | float):
@@ -75,14 +64,14 @@ def jsonable(value: Any) -> Any:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value for a file without types: lists and objects as JSON."""
+    """Return a value for a file without types; lists and objects become JSON."""
     if isinstance(value, list | dict):
         value = json.dumps(value, ensure_ascii=False, default=str)
     return encodable(value) if isinstance(value, str) else value
 
 
 def encodable(text: str) -> str:
-    r"""Return a text that UTF-8 can hold; half a surrogate pair, which only JSON can write, becomes its escape.
+    r"""Return a text that UTF-8 can hold; half a surrogate pair, which only JSON can hold, becomes its escape.
 
     >>> encodable("five \ud83d")
     'five \\ud83d'

@@ -1,51 +1,49 @@
-"""Pseudo-labels for the baselines' pairs: valid where an untrained encoder finds question and paraphrase alike."""
+"""Label the pairs of the baselines: valid if an untrained encoder finds question and paraphrase alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from paraqd.data.formats import TableError
-from paraqd.data.tables import (
-    DEFAULT_COLUMNS,
-    Columns,
-    Row,
-    Table,
-    check_writable,
-    default_id,
-    open_table,
-    open_writer,
-    replacing,
-)
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table, row_id
+from paraqd.data.writers import PLAIN
 from paraqd.generators.encoder import DEFAULT_ENCODER, load_encoder
 from paraqd.generators.runtime import check_device
 from paraqd.operators.plan import AugmentError
-from paraqd.runs.outputs import SCHEMA as AUGMENTED
-from paraqd.runs.outputs import check_target, read_metadata, write_beside
+from paraqd.progress import silent
+from paraqd.runs.augment import SCHEMA as AUGMENTED
+from paraqd.runs.engines import OnRows, PieceWorker
+from paraqd.runs.locations import Location
+from paraqd.runs.output import Output, read_metadata
+from paraqd.runs.pieces import Piece, Reader
+from paraqd.runs.run import RunOptions, Work, carry_out
+from paraqd.runs.store import NO_PARTS, Facts, Parts
+from paraqd.runs.survey import Inputs, survey
+from paraqd.text_check import text_problem
 from paraqd.version import __version__
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# texts to unit vectors, one row each
+# turns texts into unit vectors, one row each
 Encode = Callable[[Sequence[str]], "NDArray[np.float32]"]
-Progress = Callable[[str, int, int | None], None]
 
 THRESHOLD = 0.8  # the paper's
-# what is written, in this order: what augment writes, and the cosine that decided
+# the columns of the output, in this order: those of augment, and the cosine that decided
 SCHEMA: Mapping[str, type] = {**AUGMENTED, "cosine": float}
 UNNAMED = "(no operator)"
-_BATCH = 512  # rows encoded together; few enough to keep memory flat
-_NAMED_ROWS = 100  # rows without a usable pair that a report names one by one
+_BATCH = 512  # rows encoded together; few enough to bound memory
+_NAMED_ROWS = 100  # skipped rows that a report names one by one
 
 
 @dataclass(frozen=True)
 class OperatorPseudoLabels:
-    """How many of an operator's pairs were labelled valid."""
+    """The pseudo-labels of the pairs of one operator."""
 
     name: str
     total: int
@@ -53,12 +51,12 @@ class OperatorPseudoLabels:
 
     @property
     def positive_pct(self) -> float:
-        """The percentage labelled valid."""
+        """The percentage of valid pairs."""
         return 100 * self.positive / self.total if self.total else 0.0
 
     @property
     def negative_pct(self) -> float:
-        """The percentage labelled invalid."""
+        """The percentage of invalid pairs."""
         return 100 * (self.total - self.positive) / self.total if self.total else 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,7 +71,7 @@ class OperatorPseudoLabels:
 
 @dataclass(frozen=True)
 class PseudoLabelStatistics:
-    """The paper's table of pseudo-labels: the percentages of all pairs, and of each operator's.
+    """The pseudo-labels of all pairs and of each operator, as in the table of the paper.
 
     >>> statistics = PseudoLabelStatistics.of([{"operator": "A", "label": 1}, {"operator": "B", "label": 0}])
     >>> statistics.total, statistics.positive_pct, statistics.operators[1].negative_pct
@@ -84,7 +82,7 @@ class PseudoLabelStatistics:
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> PseudoLabelStatistics:
-        """Count rows that were pseudo-labelled; the operators in the order in which they first occur."""
+        """Count rows with pseudo-labels; the operators come in the order in which they first occur."""
         counter = _Counter()
         for row in rows:
             counter.add(row)
@@ -92,12 +90,12 @@ class PseudoLabelStatistics:
 
     @property
     def total(self) -> int:
-        """How many pairs were labelled."""
+        """The number of pairs."""
         return sum(operator.total for operator in self.operators)
 
     @property
     def positive(self) -> int:
-        """How many pairs were labelled valid."""
+        """The number of valid pairs."""
         return sum(operator.positive for operator in self.operators)
 
     @property
@@ -107,12 +105,12 @@ class PseudoLabelStatistics:
 
     @property
     def positive_pct(self) -> float:
-        """The percentage of all pairs labelled valid."""
+        """The percentage of valid pairs."""
         return self.overall.positive_pct
 
     @property
     def negative_pct(self) -> float:
-        """The percentage of all pairs labelled invalid."""
+        """The percentage of invalid pairs."""
         return self.overall.negative_pct
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,10 +121,11 @@ class PseudoLabelStatistics:
 
 @dataclass(frozen=True)
 class PseudoLabelReport:
-    """What was done with a file.
+    """The result of labelling a file.
 
-    ``replaced`` counts labels that did not come from an operator (the file has no column ``operator``), such as
-    people's, and that the encoder's took the place of.
+    ``skipped`` rows have no usable pair and are left out. ``replaced`` counts labels that did not come from an operator
+    (the file has no column ``operator``), such as those of people, and that were replaced. ``resumed`` rows were
+    finished by an earlier run, and ``problems`` names files of a folder that could not be read.
     """
 
     source: str
@@ -137,6 +136,8 @@ class PseudoLabelReport:
     skipped: int = 0
     skipped_rows: tuple[tuple[int, str], ...] = ()
     replaced: int = 0
+    resumed: int = 0
+    problems: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for a program."""
@@ -159,16 +160,16 @@ def pseudo_label(
     threshold: float = THRESHOLD,
     on_progress: Callable[[int], None] | None = None,
 ) -> Iterator[Row]:
-    """Yield the rows with the label that the encoder gives them, and the cosine it rests on.
+    """Yield the rows with the label that the encoder gives them, and the cosine behind it.
 
     Parameters
     ----------
     rows : iterable of mappings
-        What ``augment`` writes; ``question`` and ``paraphrase`` must be texts.
+        Rows as ``augment`` writes them; ``question`` and ``paraphrase`` must be texts.
     encoder : callable
-        Turns texts into unit vectors, as `load_encoder` gives it. Untrained, as in the paper.
+        Turns texts into unit vectors, as `load_encoder` returns it. Untrained, as in the paper.
     threshold : float
-        The label is 1 where the cosine is above it, else 0.
+        The label is 1 if the cosine is above it, else 0.
     on_progress : callable, optional
         Called with the number of rows done.
 
@@ -201,61 +202,101 @@ def pseudo_label_file(
     device: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     encoding: str | None = None,
-    overwrite: bool = False,
-    progress: Progress | None = None,
+    **options: Unpack[RunOptions],
 ) -> PseudoLabelReport:
-    """Write a file of augmented pairs with pseudo-labels, in the same order.
+    """Label the pairs of a file, or of a folder of files, and write them in the same order.
 
-    The output appears when it is whole, in one step. Memory does not grow with the file. Columns that
-    ``augment`` does not write are left out, and so are rows without two texts, which the report names. Raises
-    `TableError` for files and `AugmentError` for settings that cannot be used, each with one line.
+    Columns that ``augment`` does not write are left out. So are rows without two texts, which the report names. A call
+    that was interrupted continues where it stopped when it is made again.
+
+    Parameters
+    ----------
+    source, out : str or Path
+        The pairs, and the place of the output; a folder of files becomes a folder of parts.
+    encoder : str or callable
+        The name or folder of an encoder, or a function as `pseudo_label` takes it. Several workers load the encoder
+        themselves, so they need its name.
+    threshold : float
+        The label is 1 if the cosine is above it, else 0.
+    device, columns, encoding
+        The device of the encoder, the names of the columns, and the encoding of text files that are not UTF-8.
+    **options
+        ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others: see `RunOptions`.
+
+    Raises
+    ------
+    TableError, AugmentError
+        If a file or a setting cannot be used; the message is one line that says what to do.
+
     """
-    out = Path(out)
-    kind = check_writable(out)
     if not -1 <= threshold <= 1:
         raise AugmentError(f"--threshold {threshold}: a cosine lies between -1 and 1")
-    check_target(source, out, overwrite=overwrite)
+    place = Location.at(source)
+    output = Output.at(place, out, overwrite=options.get("overwrite", False), restart=options.get("restart", False))
+    several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
+    if several and not isinstance(encoder, str):
+        raise TableError("several workers load the encoder themselves: give its name or folder, not a function")
     check_device(device)
-    report = progress or (lambda stage, done, total: None)
-    table = open_table(source, encoding=encoding)
-    table.require(columns, ("question", "paraphrase"))
-    total = _count(table, report)
+    own_labels: list[str] = []
+
+    def check(table: Table) -> None:
+        table.require(columns, ("question", "paraphrase"))
+        if "operator" not in table.columns:
+            own_labels.append(table.name)
+
+    inputs = survey(
+        place,
+        check=check,
+        progress=options.get("progress") or silent,
+        encoding=encoding,
+        part_rows=options.get("part_rows"),
+        for_file=_BATCH if output.file is not None else None,
+    )
     encode = load_encoder(encoder, device=device) if isinstance(encoder, str) else encoder
     name = str(getattr(encode, "name", "") or (encoder if isinstance(encoder, str) else "custom"))
+    made = {"encoder": name, "threshold": threshold, "version": __version__}
     counter = _Counter()
-    pairs = _Pairs(table, columns)
-    labelled = pseudo_label(
-        pairs, encode, threshold=threshold, on_progress=lambda done: report("labelling", done + pairs.skipped, total)
+    job = PseudoLabelJob(
+        inputs.reader, columns, threshold, encoder if isinstance(encoder, str) else "", device, loaded=encode
     )
-    report("labelling", 0, total)
-    settings = {"encoder": name, "threshold": threshold, "version": __version__}
-    metadata = {**_made_by(table), "pseudo_labels": settings}
-    with (
-        replacing(out) as temporary,
-        open_writer(temporary, SCHEMA, kind=kind, dialect=table.dialect, metadata=metadata) as writer,
-    ):
-        writer.write(counter.counted(labelled))
-    result = PseudoLabelReport(
-        source=table.name,
+    work = Work(
+        command="pseudo-label",
+        stage="labelling",
+        inputs=inputs,
+        settings={"columns": [columns.question, columns.paraphrase, columns.id], **made, "encoding": encoding},
+        schema=SCHEMA,
+        metadata={**_made_by(inputs), "pseudo_labels": made},
+        job=lambda parts: replace(job, parts=parts),
+        count=lambda piece, facts: counter.include(facts, piece.index, place.shown(piece.file) if piece.file else ""),
+        totals=lambda: counter.statistics().to_dict(),
+        dialect=PLAIN if inputs.table is None else inputs.table.dialect,
+        beside=True,
+    )
+    outcome = carry_out(work, output, options)
+    return PseudoLabelReport(
+        source=place.given,
         out=str(out),
         encoder=name,
         threshold=threshold,
         statistics=counter.statistics(),
-        skipped=pairs.skipped,
-        skipped_rows=tuple(pairs.skipped_rows),
-        replaced=0 if "operator" in table.columns else pairs.labelled,
+        skipped=counter.skipped,
+        skipped_rows=tuple(sorted(counter.skipped_rows)[:_NAMED_ROWS]),
+        replaced=counter.labelled if own_labels else 0,
+        resumed=outcome.resumed,
+        problems=outcome.problems,
     )
-    write_beside(out, metadata)
-    return result
 
 
-def _made_by(table: Table) -> dict[str, Any]:
-    """Return what made the pairs, to stand with their new labels; standard input has nothing beside it."""
-    return {} if table.name == "standard input" else read_metadata(table.path)
+def _made_by(inputs: Inputs) -> dict[str, Any]:
+    """Return the record of how the pairs were made, which is kept with their new labels."""
+    source = inputs.source
+    if source.local is None or source.is_standard_input:
+        return {}
+    return read_metadata(source.path(inputs.files[0].entry.name))
 
 
 def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
-    """Return the cosine of each pair as it is written, so that the label can be told from it again."""
+    """Return the cosine of each pair as it is written, so that it explains the label."""
     import numpy as np
 
     vectors = np.asarray(encoder([row["question"] for row in rows] + [row["paraphrase"] for row in rows]))
@@ -263,80 +304,109 @@ def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
     return [round(float(product), 6) for product in products]
 
 
-def _count(table: Table, progress: Progress) -> int:
-    """Read the whole input once: flaws are found before any work is done, and the rows are counted."""
-    rows = 0
-    for rows, _ in enumerate(table.rows(), start=1):
-        if rows % 4096 == 0:
-            progress("reading", rows, None)
-    if not rows:
-        raise TableError(f"{table.name} has no rows")
-    return rows
+@dataclass(frozen=True)
+class PseudoLabelJob:
+    """Labels the pairs of a piece; ``loaded`` is the encoder of this process, others load it by name."""
+
+    reader: Reader
+    columns: Columns
+    threshold: float
+    encoder: str
+    device: str | None
+    parts: Parts = NO_PARTS
+    loaded: Encode | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "loaded": None}
+
+    def worker(self, *, threads: int | None = None) -> PseudoLabelWorker:
+        """Load the encoder, unless this process has it already."""
+        del threads  # the environment says how many threads the encoder may use
+        return PseudoLabelWorker(self, self.loaded or load_encoder(self.encoder, device=self.device))
+
+
+class PseudoLabelWorker(PieceWorker):
+    """An encoder at work on pieces."""
+
+    identity = f"paraqd:{__version__}"
+
+    def __init__(self, job: PseudoLabelJob, encode: Encode) -> None:
+        self._job = job
+        self._encode = encode
+
+    def piece(self, piece: Piece, on_rows: OnRows) -> Facts:
+        """Label the pairs of a piece."""
+        job, counter = self._job, _Counter()
+        pairs = self._pairs(piece, counter)
+        with job.parts.part(piece.index) as (writer, facts):
+            for row in pseudo_label(pairs, self._encode, threshold=job.threshold, on_progress=on_rows):
+                counter.add(row)
+                writer.write([row])
+            facts.update(counter.to_dict())
+        return facts
+
+    def _pairs(self, piece: Piece, counter: _Counter) -> Iterator[Row]:
+        """Yield the rows with two texts, and note the others."""
+        columns = self._job.columns
+        for number, row in enumerate(self._job.reader.rows(piece), start=piece.start + 1):
+            question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
+            problem = text_problem(question, "question", unicode=True) or text_problem(
+                paraphrase, "paraphrase", unicode=True
+            )
+            if problem:
+                counter.skipped += 1
+                counter.skipped_rows.append((number, problem))
+                continue
+            counter.labelled += row.get(columns.label) not in (None, "")
+            kept = {name: _typed(row.get(name), kind) for name, kind in AUGMENTED.items()}
+            given = {"id": row_id(row, columns, str(question)), "question": question, "paraphrase": paraphrase}
+            yield {**kept, **given}
+
+
+def _typed(value: Any, kind: type) -> Any:
+    """Return a value as its column holds it: a CSV file has only texts."""
+    if kind is bool:
+        return str(value).strip().lower() in ("true", "1")
+    return None if kind is int else "" if value is None else str(value)  # the only int, the label, is made anew
 
 
 @dataclass
-class _Pairs:
-    """The rows of a table that hold two texts, and what was found about the others."""
+class _Counter:
+    """Counts labels by operator; an operator is remembered with the first piece in which it occurs."""
 
-    table: Table
-    columns: Columns
     skipped: int = 0
     skipped_rows: list[tuple[int, str]] = field(default_factory=list)
     labelled: int = 0
-
-    def __iter__(self) -> Iterator[Row]:
-        for number, row in enumerate(self.table.rows(), start=1):
-            question, paraphrase = row.get(self.columns.question), row.get(self.columns.paraphrase)
-            why = _flaw("question", question) or _flaw("paraphrase", paraphrase)
-            if why:
-                self.skipped += 1
-                if len(self.skipped_rows) < _NAMED_ROWS:
-                    self.skipped_rows.append((number, why))
-                continue
-            self.labelled += row.get(self.columns.label) not in (None, "")
-            kept = {name: _typed(row.get(name), held) for name, held in AUGMENTED.items()}
-            given = row.get(self.columns.id)
-            name = "" if given is None else str(given).strip()
-            yield {**kept, "id": name or default_id(str(question)), "question": question, "paraphrase": paraphrase}
-
-
-def _flaw(role: str, text: object) -> str:
-    if text is None:
-        return f"blank {role}"
-    if not isinstance(text, str):
-        return f"{role} is not text"
-    if not text.strip():
-        return f"blank {role}"
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return f"{role} is not valid Unicode"
-    return ""
-
-
-def _typed(value: Any, held: type) -> Any:
-    """Return a value as its column holds it: a CSV file has texts only."""
-    if held is bool:
-        return str(value).strip().lower() in ("true", "1")
-    return None if held is int else "" if value is None else str(value)  # the label, an int, is given anew
-
-
-class _Counter:
-    """Counts labels while the rows pass."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, list[int]] = {}
+    _counts: dict[str, list[int]] = field(default_factory=dict)
+    _first: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row."""
         counts = self._counts.setdefault(str(row.get("operator") or UNNAMED), [0, 0])
         counts[0] += 1
         counts[1] += int(row["label"])
 
-    def counted(self, rows: Iterable[Row]) -> Iterator[Row]:
-        for row in rows:
-            self.add(row)
-            yield row
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that `include` adds to another counter."""
+        return {
+            "skipped": self.skipped,
+            "skipped_rows": self.skipped_rows[:_NAMED_ROWS],
+            "labelled": self.labelled,
+            "counts": self._counts,
+        }
+
+    def include(self, data: Facts, index: int, file: str) -> None:
+        """Add the counts of a piece; skipped rows are named with their file, if given."""
+        self.skipped += data["skipped"]
+        self.labelled += data["labelled"]
+        self.skipped_rows += [(row, f"{why}, {file}" if file else why) for row, why in data["skipped_rows"]]
+        for place, (name, (total, positive)) in enumerate(data["counts"].items()):
+            counts = self._counts.setdefault(name, [0, 0])
+            counts[0] += total
+            counts[1] += positive
+            self._first[name] = min(self._first.get(name, (index, place)), (index, place))
 
     def statistics(self) -> PseudoLabelStatistics:
-        found = (OperatorPseudoLabels(name, total, positive) for name, (total, positive) in self._counts.items())
-        return PseudoLabelStatistics(tuple(found))
+        """Return the counts in the order in which the operators first occur."""
+        order = sorted(self._counts, key=lambda name: self._first.get(name, (0, 0)))
+        return PseudoLabelStatistics(tuple(OperatorPseudoLabels(name, *self._counts[name]) for name in order))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paraqd.errors import ParaqdError
-from paraqd.runs.engines import Engine, Job, OnRows, Result, Results, Worker, worked
+from paraqd.runs.engines import Engine, Job, OnRows, Result, Results, Worker, one_result
 from paraqd.runs.pieces import Piece
 
 _REACHED_WITHIN = 5.0  # seconds, for a host that does not answer at all
@@ -181,7 +181,7 @@ class _Hand:
 
     def work(self, piece: Piece) -> Result | None:
         """Work on a piece; None where it was started anew since it was told to begin."""
-        return None if self._worker is None else worked(self._worker, piece)
+        return None if self._worker is None else one_result(self._worker, piece)
 
 
 @dataclass

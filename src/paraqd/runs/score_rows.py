@@ -1,11 +1,11 @@
-"""Rows judged by a scorer: which can be scored at all, what is written of each, how many of each sort there are."""
+"""Score rows: check which can be scored, score them, and count the verdicts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from paraqd.data.rows import LostRow
 from paraqd.text_check import pair_problem
@@ -16,52 +16,31 @@ if TYPE_CHECKING:
 
 # the columns that scoring adds, in this order
 ADDED: Mapping[str, type] = {"score": float, "valid": bool, "evidence": str, "error": str, "signature": str}
-# with a column for readers of tables: the sentences of the evidence
+# the same with the sentences of the evidence, for people who read the table
 WHY = "why"
 ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, WHY: str, **ADDED}
-CHUNK = 256  # rows scored and kept at a time
-CHUNK_CHARACTERS = 1 << 20  # fewer where they are large
-NAMED_ROWS = 1000  # rows that could not be scored and are named one by one
+CHUNK = 256  # rows scored at a time
+CHUNK_CHARACTERS = 1 << 20  # fewer rows if they are large
+NAMED_ROWS = 1000  # unscored rows that a report names one by one
 _DECIMALS = 6
+T = TypeVar("T")
 
 
 class PairScorer(Protocol):
-    """What is needed of a scorer."""
+    """The part of a `Scorer` that is needed here."""
 
     signature: str
     threshold: float
 
     def score(self, question: str, paraphrase: str) -> Verdict:
-        """Judge one pair; a ValueError says why it cannot be."""
+        """Score one pair; a ValueError says why it cannot be scored."""
 
     def begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
-        """Begin to judge many, and return what waits for them; a ValueError says that one is refused."""
-
-
-class Judged(NamedTuple):
-    """What is found about one row: a verdict as plain data, or why there is none."""
-
-    score: float | None
-    valid: bool | None
-    evidence: list[dict[str, Any]]
-    error: str | None
-
-    @property
-    def message(self) -> str:
-        """The first thing to say of the row; nothing where all is well."""
-        if self.error is not None:
-            return self.error
-        return str(self.evidence[0]["message"]) if self.evidence else ""
-
-    def columns(self, added: Iterable[str], signature: str) -> dict[str, Any]:
-        """Return the columns that are added to the row; ``why`` is all that there is to say of it, in sentences."""
-        why = self.error or " ".join(str(piece["message"]) for piece in self.evidence)
-        found = {**self._asdict(), "signature": signature, WHY: why}
-        return {name: found[name] for name in added}
+        """Start to score pairs, and return a function that waits for the verdicts; a ValueError refuses them all."""
 
 
 def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Yield the rows some hundred at a time, or fewer where they are large: memory is to have a bound."""
+    """Yield the rows a few hundred at a time, or fewer if they are large, so that memory is bounded."""
     chunk: list[Row] = []
     characters = 0
     for row in rows:
@@ -74,75 +53,94 @@ def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield chunk
 
 
-def judged_chunks(
-    chunks: Iterable[list[Row]], columns: Columns, scorer: PairScorer
-) -> Iterator[tuple[list[Row], list[Judged]]]:
-    """Yield chunks of rows with what is found about each row; one chunk is judged while the next is read."""
-    waiting: tuple[list[Row], Callable[[], list[Judged]]] | None = None
-    for chunk in chunks:
-        begun = begin(chunk, columns, scorer)
+def scored_chunks(
+    chunks: Iterable[tuple[T, list[Row]]], columns: Callable[[T], Columns], scorer: PairScorer
+) -> Iterator[tuple[T, list[Row], list[Verdict | str]]]:
+    """Yield each chunk with a verdict, or an error, for each row; one chunk is scored while the next is read.
+
+    A chunk comes with a key, such as its piece, which ``columns`` turns into the names of its columns.
+    """
+    waiting: tuple[T, list[Row], Callable[[], list[Verdict | str]]] | None = None
+    for key, rows in chunks:
+        begun = begin(rows, columns(key), scorer)
         if waiting is not None:
-            yield waiting[0], waiting[1]()
-        waiting = chunk, begun
+            yield waiting[0], waiting[1], waiting[2]()
+        waiting = key, rows, begun
     if waiting is not None:
-        yield waiting[0], waiting[1]()
+        yield waiting[0], waiting[1], waiting[2]()
 
 
-def judge(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> list[Judged]:
-    """Score some rows at once; a row that cannot be scored gets an error and does not hold up the others."""
+def score_rows(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> list[Verdict | str]:
+    """Return a verdict for each row, or a text that says why the row cannot be scored."""
     return begin(rows, columns, scorer)()
 
 
-def begin(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> Callable[[], list[Judged]]:
-    """Begin to score some rows, and return what waits for them."""
-    found: list[Judged | None] = []
+def begin(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> Callable[[], list[Verdict | str]]:
+    """Start to score rows, and return a function that waits for the verdicts."""
+    errors: list[str] = []
     pairs: list[tuple[str, str]] = []
     for row in rows:
         question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
-        paraphrase = "" if paraphrase is None else paraphrase  # a blank one has lost everything
-        why = row.why if isinstance(row, LostRow) else pair_problem(question, paraphrase)
-        found.append(_unscored(why) if why else None)
-        if not why:
+        paraphrase = "" if paraphrase is None else paraphrase  # a blank paraphrase has lost everything
+        error = row.why if isinstance(row, LostRow) else pair_problem(question, paraphrase)
+        errors.append(error)
+        if not error:
             pairs.append((str(question), paraphrase))
     wait: Callable[[], list[Verdict]] | None
     try:
         wait = scorer.begin(pairs) if pairs else list
-    except ValueError:  # one of them is refused: the others must not suffer for it
+    except ValueError:  # one pair is refused: score the others all the same
         wait = None
 
-    def finish() -> list[Judged]:
-        if wait is None:
-            made = iter([_score_one(pair, scorer) for pair in pairs])
-        else:
-            made = iter([_judged(verdict, scorer.threshold) for verdict in wait()])
-        return [next(made) if judged is None else judged for judged in found]
+    def finish() -> list[Verdict | str]:
+        verdicts = iter(wait() if wait is not None else [_score_one(pair, scorer) for pair in pairs])
+        return [error or next(verdicts) for error in errors]
 
     return finish
 
 
-def _score_one(pair: tuple[str, str], scorer: PairScorer) -> Judged:
+def _score_one(pair: tuple[str, str], scorer: PairScorer) -> Verdict | str:
     try:
-        return _judged(scorer.score(*pair), scorer.threshold)
+        return scorer.score(*pair)
     except ValueError as error:
-        why = str(error).removeprefix("pair 1: ")  # the place among the pairs given, which is not that in the file
-        return _unscored(" ".join(why.split()) or "cannot be scored")
+        why = str(error).removeprefix("pair 1: ")  # the place among the pairs given, not in the file
+        return " ".join(why.split()) or "cannot be scored"
 
 
-def _judged(verdict: Verdict, threshold: float) -> Judged:
+def as_record(verdict: Verdict | str, threshold: float) -> dict[str, Any]:
+    """Return a verdict, or an error, as it is written.
+
+    The score has six decimals, or more if the verdict could not be told from it otherwise.
+    """
+    if isinstance(verdict, str):
+        return {"score": None, "valid": None, "evidence": [], "error": verdict}
     score = float(verdict.score)
     shown = round(score, _DECIMALS)
-    if (shown > threshold) != (score > threshold):  # the verdict must be told from the score as it is written
+    if (shown > threshold) != (score > threshold):
         shown = score
-    return Judged(shown, bool(verdict.valid), [piece.to_dict() for piece in verdict.evidence], None)
+    evidence = [piece.to_dict() for piece in verdict.evidence]
+    return {"score": shown, "valid": bool(verdict.valid), "evidence": evidence, "error": None}
 
 
-def _unscored(why: str) -> Judged:
-    return Judged(None, None, [], why)
+def added_columns(record: Mapping[str, Any], added: Iterable[str], signature: str) -> dict[str, Any]:
+    """Return the columns that are added to a row; ``why`` holds all sentences of the evidence, or the error."""
+    why = record["error"] or " ".join(str(piece["message"]) for piece in record["evidence"])
+    found = {**record, "signature": signature, WHY: why}
+    return {name: found[name] for name in added}
+
+
+def is_wanted(record: Mapping[str, Any], only: str | None) -> bool:
+    """Return True if a row should be written: every row, or those of one verdict.
+
+    >>> is_wanted({"valid": True, "error": None}, "invalid")
+    False
+    """
+    return only is None or (record["error"] is None and record["valid"] == (only == "valid"))
 
 
 @dataclass
 class Counts:
-    """Counts rows by verdict, and the invalid ones by the kinds of fault; ``written`` are those that were kept."""
+    """The number of rows by verdict, and of the invalid ones by kind of fault; ``written`` rows are in the output."""
 
     rows: int = 0
     written: int = 0
@@ -152,41 +150,27 @@ class Counts:
     faults: Counter[str] = field(default_factory=Counter)
     error_rows: list[tuple[int, str]] = field(default_factory=list)
 
-    def add(self, judged: Judged, *, written: bool) -> None:
+    def add(self, record: Mapping[str, Any], *, written: bool) -> None:
         """Count the next row."""
         self.rows += 1
         self.written += written
-        if judged.error is not None:
+        if record["error"] is not None:
             self.errors += 1
             if len(self.error_rows) < NAMED_ROWS:
-                self.error_rows.append((self.rows, judged.error))
-        elif judged.valid:
+                self.error_rows.append((self.rows, record["error"]))
+        elif record["valid"]:
             self.valid += 1
         else:
             self.invalid += 1
-            self.faults.update({piece["kind"] for piece in judged.evidence})
-
-    @property
-    def ordered_faults(self) -> list[tuple[str, int]]:
-        """The kinds of fault with the number of invalid rows that have each, the commonest first."""
-        return sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))
+            self.faults.update({piece["kind"] for piece in record["evidence"]})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a program."""
+        """Return plain data for a program; the faults come in the order of their numbers."""
         return {
             "rows": self.rows,
             "written": self.written,
             "valid": self.valid,
             "invalid": self.invalid,
             "errors": self.errors,
-            "faults": dict(self.ordered_faults),
+            "faults": dict(sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))),
         }
-
-
-def wanted(judged: Judged, only: str | None) -> bool:
-    """Whether a row is to be shown: every row, or those of one verdict.
-
-    >>> wanted(Judged(0.9, True, [], None), "invalid")
-    False
-    """
-    return only is None or (judged.error is None and judged.valid == (only == "valid"))

@@ -11,9 +11,9 @@ from typing import Any
 from paraqd.data.tables import replacing
 from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.progress import Progress, silent
-from paraqd.runs.augment import AugmentInterrupted, augment
-from paraqd.runs.outputs import read_metadata
-from paraqd.runs.parts import Parts, parts_folder
+from paraqd.runs.augment import augment
+from paraqd.runs.output import read_metadata
+from paraqd.runs.store import is_unfinished
 
 
 @dataclass(frozen=True)
@@ -65,29 +65,25 @@ def prepare_pairs(
     An operator whose model is not available is left out and named in the result.
     """
     if not is_complete(out):
-        try:
-            augment(
-                questions,
-                out,
-                recipe=recipe or "extended",
-                operators=operators,
-                seed=seed,
-                stand_ins=stand_ins,
-                skip=skip,
-                generators=generators,
-                encoder=encoder,
-                entities=entities,
-                device=device,
-                workers=workers,
-                overwrite=True,
-                progress=progress,
-            )
-        except AugmentInterrupted as interrupt:
-            raise KeyboardInterrupt from interrupt
+        augment(
+            questions,
+            out,
+            recipe=recipe or "extended",
+            operators=operators,
+            seed=seed,
+            stand_ins=stand_ins,
+            skip=skip,
+            generators=generators,
+            encoder=encoder,
+            entities=entities,
+            device=device,
+            workers=workers,
+            overwrite=True,
+            progress=progress,
+        )
     return describe_pairs(out)
 
 
 def is_complete(out: Path) -> bool:
     """Return True if a file of pairs is complete and no run is about to replace it."""
-    begun = Parts(parts_folder(out)).begun  # the output may be older than the parts of an interrupted run
-    return out.is_file() and not begun and bool(read_metadata(out).get("complete"))
+    return out.is_file() and not is_unfinished(out) and bool(read_metadata(out).get("complete"))

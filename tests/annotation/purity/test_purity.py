@@ -80,7 +80,7 @@ def test_the_number_of_workers_changes_nothing(tmp_path):
 def test_progress_is_told(pairs):
     told = []
     check_file(pairs, promises=PROMISES, progress=lambda *state: told.append(state))
-    assert told == [("checking", 4, None)]
+    assert told == [("reading", 0, None), ("checking", 0, 4), ("checking", 4, 4)]
 
 
 def test_rows_without_a_pair_are_named(tmp_path, capsys):

@@ -1,37 +1,28 @@
-"""A file of augmented pairs checked row by row, in one process or several; memory does not grow with the file."""
+"""Check the labels of a file of pairs, and report them by operator."""
 
 from __future__ import annotations
 
-import multiprocessing
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from paraqd.annotation.purity.check import NO_PROMISES, check_pair
 from paraqd.annotation.purity.pair import Finding, Promise
-from paraqd.data.formats import STANDARD_INPUT, Format, TableError
-from paraqd.data.tables import (
-    DEFAULT_COLUMNS,
-    Columns,
-    Row,
-    Table,
-    check_writable,
-    default_id,
-    open_table,
-    open_writer,
-    replacing,
-)
-from paraqd.runs.child_processes import begin_child
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, row_id
+from paraqd.progress import silent
+from paraqd.runs.engines import OnRows, PieceWorker
+from paraqd.runs.locations import Location
+from paraqd.runs.output import Output
+from paraqd.runs.pieces import Piece, Reader
+from paraqd.runs.run import RunOptions, Work, carry_out
+from paraqd.runs.store import NO_PARTS, Facts, Parts
+from paraqd.runs.survey import survey
+from paraqd.text_check import text_problem
+from paraqd.version import __version__
 
-Progress = Callable[[str, int, int | None], None]
-Results = Generator[tuple[list["Item"], list[Finding]], None, None]
-
-# what is written of an offending row, in this order
+# the columns of an offending row, in this order
 OFFENDERS: Mapping[str, type] = {
     "id": str,
     "operator": str,
@@ -44,12 +35,11 @@ OFFENDERS: Mapping[str, type] = {
 }
 UNNAMED = "(no operator)"
 _CHUNK = 512
-_AHEAD = 2  # chunks under way for each worker: enough to keep it busy, few enough to keep memory flat
-_NAMED_ROWS = 100  # rows without a usable pair that a report names one by one
+_NAMED_ROWS = 100  # unchecked rows that a report names one by one
 _LABELS = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0, "valid": 1, "invalid": 0}
 
 
-class Item(NamedTuple):
+class LabelledPair(NamedTuple):
     """One row of the file, as far as the check needs it."""
 
     id: str
@@ -62,15 +52,15 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Offender:
-    """A pair that breaks its operator's promise, or that looks odd (``finding.suspicious``)."""
+    """A pair that breaks the promise of its operator, or that looks odd (``finding.suspicious``)."""
 
-    item: Item
+    item: LabelledPair
     finding: Finding
 
 
 @dataclass(frozen=True)
 class OperatorPurity:
-    """What was found about one operator's pairs; ``n`` is the sum of pure, impure and consistent renamings."""
+    """The purity of the pairs of one operator; ``n`` is the sum of pure, impure and consistent renamings."""
 
     name: str
     label: int
@@ -84,12 +74,12 @@ class OperatorPurity:
 
     @property
     def pure(self) -> int:
-        """How many pairs keep the promise, consistent renamings apart."""
+        """The number of pairs that keep the promise, apart from consistent renamings."""
         return self.n - self.impure - self.consistent_renamings
 
     @property
     def purity(self) -> float:
-        """The share of pure pairs, consistent renamings left out; 1 where there is nothing else."""
+        """The share of pure pairs without consistent renamings; 1 if there are no others."""
         judged = self.pure + self.impure
         return self.pure / judged if judged else 1.0
 
@@ -110,16 +100,22 @@ class OperatorPurity:
 
 @dataclass(frozen=True)
 class PurityReport:
-    """What was found in a file: one entry for each operator, in the order in which they first occur."""
+    """The result of a check: one entry for each operator, in the order in which they first occur.
+
+    ``skipped`` rows have no usable pair. ``resumed`` rows were finished by an earlier run, and ``problems`` names files
+    of a folder that could not be read.
+    """
 
     source: str
     operators: tuple[OperatorPurity, ...]
     skipped: int = 0
     skipped_rows: tuple[tuple[int, str], ...] = ()
+    resumed: int = 0
+    problems: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
-        """How many pairs were checked."""
+        """The number of pairs that were checked."""
         return sum(operator.n for operator in self.operators)
 
     @property
@@ -146,45 +142,82 @@ class PurityReport:
         }
 
 
+# the position of a row: its piece, and its number there
+_Position = tuple[int, int]
+
+
 @dataclass
 class _Tally:
     label: int
+    first: _Position
     n: int = 0
     impure: int = 0
     suspicious: int = 0
     consistent: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    doubts: Counter[str] = field(default_factory=Counter)
-    bad: list[Offender] = field(default_factory=list)
-    odd: list[Offender] = field(default_factory=list)
+    reasons: dict[str, int] = field(default_factory=dict)
+    doubts: dict[str, int] = field(default_factory=dict)
+    bad: list[tuple[_Position, Offender]] = field(default_factory=list)
+    odd: list[tuple[_Position, Offender]] = field(default_factory=list)
 
 
 class Collector:
-    """Adds findings up to a report."""
+    """Adds findings up to a report; the order in which they are added does not matter."""
 
     def __init__(self, *, examples: int = 3) -> None:
         self._examples = examples
         self._tallies: dict[str, _Tally] = {}
+        self.skipped = 0
+        self.skipped_rows: list[tuple[int, str]] = []
 
-    def add(self, item: Item, finding: Finding) -> None:
-        """Count one finding."""
-        tally = self._tallies.setdefault(item.operator, _Tally(item.label))
+    def add(self, item: LabelledPair, finding: Finding, position: _Position = (0, 0)) -> None:
+        """Count one finding; the position decides which examples are shown."""
+        tally = self._tallies.setdefault(item.operator, _Tally(item.label, position))
         tally.n += 1
         if not finding.ok:
             tally.impure += 1
-            tally.reasons[finding.reason] += 1
-            if len(tally.bad) < self._examples:
-                tally.bad.append(Offender(item, finding))
+            _add(tally.reasons, {finding.reason: 1})
+            self._keep(tally.bad, [(position, Offender(item, finding))])
             return
         tally.consistent += finding.consistent_renaming
         if finding.suspicious:
             tally.suspicious += 1
-            tally.doubts[finding.reason] += 1
-            if len(tally.odd) < self._examples:
-                tally.odd.append(Offender(item, finding))
+            _add(tally.doubts, {finding.reason: 1})
+            self._keep(tally.odd, [(position, Offender(item, finding))])
+
+    def skip(self, number: int, why: str) -> None:
+        """Count a row that cannot be checked."""
+        self.skipped += 1
+        if len(self.skipped_rows) < _NAMED_ROWS:
+            self.skipped_rows.append((number, why))
+
+    def _keep(self, kept: list[tuple[_Position, Offender]], more: Sequence[tuple[_Position, Offender]]) -> None:
+        kept += more
+        kept.sort(key=lambda example: example[0])
+        del kept[self._examples :]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that `include` adds to another collector."""
+        tallies = {name: asdict(tally) for name, tally in self._tallies.items()}
+        return {"tallies": tallies, "skipped": self.skipped, "skipped_rows": self.skipped_rows}
+
+    def include(self, data: Facts, file: str) -> None:
+        """Add the data of a part; rows that were not checked are named with their file, if given."""
+        self.skipped += data["skipped"]
+        self.skipped_rows += [(row, f"{why}, {file}" if file else why) for row, why in data["skipped_rows"]]
+        for name, other in data["tallies"].items():
+            first = tuple(other["first"])
+            tally = self._tallies.setdefault(name, _Tally(other["label"], first))
+            if first < tally.first:
+                tally.first, tally.label = first, other["label"]
+            for key in ("n", "impure", "suspicious", "consistent"):
+                setattr(tally, key, getattr(tally, key) + other[key])
+            _add(tally.reasons, other["reasons"])
+            _add(tally.doubts, other["doubts"])
+            self._keep(tally.bad, [_example(example) for example in other["bad"]])
+            self._keep(tally.odd, [_example(example) for example in other["odd"]])
 
     def operators(self) -> tuple[OperatorPurity, ...]:
-        """Return what was counted."""
+        """Return the purity of each operator."""
         return tuple(
             OperatorPurity(
                 name=name,
@@ -193,12 +226,29 @@ class Collector:
                 impure=tally.impure,
                 suspicious=tally.suspicious,
                 consistent_renamings=tally.consistent,
-                reasons=dict(tally.reasons.most_common()),
-                doubts=dict(tally.doubts.most_common()),
-                examples=tuple([*tally.bad, *tally.odd][: self._examples]),
+                reasons=_commonest(tally.reasons),
+                doubts=_commonest(tally.doubts),
+                examples=tuple([offender for _, offender in (*tally.bad, *tally.odd)][: self._examples]),
             )
-            for name, tally in self._tallies.items()
+            for name, tally in sorted(self._tallies.items(), key=lambda item: item[1].first)
         )
+
+
+def _add(counts: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, number in more.items():
+        counts[name] = counts.get(name, 0) + number
+
+
+def _commonest(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _example(data: Sequence[Any]) -> tuple[_Position, Offender]:
+    """Return an example of a part, which JSON has made plain data."""
+    (piece, row), offender = data
+    item = offender["item"]
+    pair = LabelledPair(*item) if isinstance(item, list | tuple) else LabelledPair(**item)
+    return (piece, row), Offender(pair, Finding(**offender["finding"]))
 
 
 def check_file(
@@ -207,149 +257,143 @@ def check_file(
     promises: Mapping[str, Promise] = NO_PROMISES,
     offenders: str | Path | None = None,
     examples: int = 3,
-    workers: int = 1,
     columns: Columns = DEFAULT_COLUMNS,
     encoding: str | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[RunOptions],
 ) -> PurityReport:
-    """Check every pair of a file that `paraqd augment` made, or any file with the columns of pairs.
+    """Check every pair of a file, or of a folder of files, that ``paraqd augment`` made or that has the same columns.
 
     Parameters
     ----------
     source : str or Path
-        CSV, TSV, JSONL or Parquet with question, paraphrase, label and, where known, operator, note and id. Without an
-        operator a pair is judged by its label alone.
+        CSV, TSV, JSONL or Parquet with the columns question, paraphrase and label, and operator, note and id if they
+        are known; or a folder of such files. Without an operator a pair is judged by its label alone.
     promises : mapping of str to Promise
         The promise of each operator by name: ``paraqd.operators.declarations()``. A pair of an operator that is not
         among them is judged by its label alone.
     offenders : str or Path, optional
-        Where the rows go that break their promise or look odd; the format by its name.
+        A file, or a folder, for the rows that break their promise or look odd. With it, a call that was interrupted
+        continues where it stopped when it is made again.
     examples : int
-        How many offending rows of each operator the report holds.
-    workers : int
-        Processes. A script that gives more than one must guard its entry with ``if __name__ == "__main__":``.
+        The number of offending rows of each operator in the report.
     columns, encoding
-        What the columns are called, and the encoding of a text file that is not UTF-8.
-    progress : callable, optional
-        Called with (stage, rows done, rows in all or None).
+        The names of the columns, and the encoding of text files that are not UTF-8.
+    **options
+        ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others: see
+        `paraqd.runs.run.RunOptions`.
 
     """
-    if offenders is not None and Path(offenders).exists() and str(source) != STANDARD_INPUT:
-        if Path(source).exists() and Path(offenders).samefile(source):
-            raise TableError(f"{offenders} is the input itself; choose another file for the offenders")
-    kind = check_writable(offenders) if offenders is not None else None
-    table = open_table(source, encoding=encoding)
-    table.require(columns, ("question", "paraphrase", "label"))
-    skipped: list[tuple[int, str]] = []
-    collector = Collector(examples=examples)
-    total = _rows_of(table)
-    done = 0
-    with ExitStack() as stack:
-        writer = None
-        if offenders is not None:
-            temporary = stack.enter_context(replacing(Path(offenders)))
-            writer = stack.enter_context(open_writer(temporary, OFFENDERS, kind=kind))
-        chunks = _chunks(table, columns, skipped)
-        results = stack.enter_context(
-            closing(_in_process(chunks, promises) if workers <= 1 else _in_workers(chunks, promises, workers))
+    place = Location.at(source)
+    output = Output()
+    if offenders is not None:
+        output = Output.at(
+            place, offenders, overwrite=options.get("overwrite", False), restart=options.get("restart", False)
         )
-        for items, findings in results:
-            for item, finding in zip(items, findings, strict=True):
-                collector.add(item, finding)
-            if writer is not None:
-                writer.write(_offending(items, findings))
-            done += len(items)
-            if progress is not None:
-                progress("checking", done + len(skipped), total)
+    inputs = survey(
+        place,
+        check=lambda table: table.require(columns, ("question", "paraphrase", "label")),
+        progress=options.get("progress") or silent,
+        encoding=encoding,
+        part_rows=options.get("part_rows"),
+        for_file=_CHUNK if output.folder is None else None,
+    )
+    collector = Collector(examples=examples)
+    job = PurityJob(inputs.reader, columns, dict(promises), examples)
+    work = Work(
+        command="purity",
+        stage="checking",
+        inputs=inputs,
+        settings={
+            "columns": [columns.question, columns.paraphrase, columns.label, columns.id],
+            "version": __version__,
+            "set_of_promises": _digest(promises),
+            "number_of_examples": examples,
+            "encoding": encoding,
+        },
+        schema=OFFENDERS,
+        job=lambda parts: replace(job, parts=parts),
+        count=lambda piece, facts: collector.include(facts, place.shown(piece.file) if piece.file else ""),
+        totals=lambda: {"pairs": sum(operator.n for operator in collector.operators())},
+    )
+    outcome = carry_out(work, output, options)
     return PurityReport(
-        source=table.name,
+        source=place.given,
         operators=collector.operators(),
-        skipped=len(skipped),
-        skipped_rows=tuple(skipped[:_NAMED_ROWS]),
+        skipped=collector.skipped,
+        skipped_rows=tuple(sorted(collector.skipped_rows)[:_NAMED_ROWS]),
+        resumed=outcome.resumed,
+        problems=outcome.problems,
     )
 
 
-def _offending(items: Iterable[Item], findings: Iterable[Finding]) -> Iterator[Row]:
-    for item, finding in zip(items, findings, strict=True):
-        if not finding.ok or finding.suspicious:
-            yield {**item._asdict(), "reason": finding.reason, "suspicious": finding.suspicious}
+def _digest(promises: Mapping[str, Promise]) -> str:
+    """Return eight digits that stand for the promises."""
+    plain = [(name, each.polarity, each.fault, sorted(each.changes)) for name, each in sorted(promises.items())]
+    return hashlib.sha256(repr(plain).encode()).hexdigest()[:8]
 
 
-def _rows_of(table: Table) -> int | None:
-    """Return the number of rows where that is known without reading them."""
-    if table.kind.format is not Format.PARQUET:
-        return None
-    import pyarrow.parquet as pq
+@dataclass(frozen=True)
+class PurityJob:
+    """Checks the pairs of a piece, and writes the offending ones."""
 
-    with pq.ParquetFile(table.path) as file:
-        return int(file.metadata.num_rows)
+    reader: Reader
+    columns: Columns
+    promises: Mapping[str, Promise]
+    examples: int
+    parts: Parts = NO_PARTS
 
-
-def _chunks(table: Table, columns: Columns, skipped: list[tuple[int, str]]) -> Iterator[list[Item]]:
-    wanted = [columns.question, columns.paraphrase, columns.label, columns.id, "operator", "note"]
-    number = 0
-    for rows in table.chunks(_CHUNK, wanted):
-        items = []
-        for row in rows:
-            number += 1
-            item = _item(row, columns)
-            if isinstance(item, Item):
-                items.append(item)
-            else:
-                skipped.append((number, item))
-        yield items
+    def worker(self, *, threads: int | None = None) -> PurityWorker:
+        """Make a worker."""
+        del threads
+        return PurityWorker(self)
 
 
-def _item(row: Row, columns: Columns) -> Item | str:
-    """Return the row as an `Item`, or say why it is none."""
+class PurityWorker(PieceWorker):
+    """The check at work on pieces."""
+
+    identity = f"paraqd:{__version__}"
+
+    def __init__(self, job: PurityJob) -> None:
+        self._job = job
+
+    def piece(self, piece: Piece, on_rows: OnRows) -> Facts:
+        """Check the pairs of a piece."""
+        job, collector, done = self._job, Collector(examples=self._job.examples), 0
+        columns = job.columns
+        only = [columns.question, columns.paraphrase, columns.label, columns.id, "operator", "note"]
+        with job.parts.part(piece.index) as (writer, facts):
+            for rows in job.reader.chunks(piece, _CHUNK, only):
+                writer.write(self._offending(piece, rows, done, collector))
+                done += len(rows)
+                if done < piece.rows:  # the engine reports finished pieces
+                    on_rows(done)
+            facts.update(collector.to_dict())
+        return facts
+
+    def _offending(self, piece: Piece, rows: Sequence[Row], done: int, collector: Collector) -> Iterator[Row]:
+        for number, row in enumerate(rows, start=piece.start + done + 1):
+            item = _labelled_pair(row, self._job.columns)
+            if isinstance(item, str):
+                collector.skip(number, item)
+                continue
+            texts = item.question, item.paraphrase
+            finding = check_pair(*texts, item.operator, item.label, item.note, promises=self._job.promises)
+            collector.add(item, finding, (piece.index, number))
+            if not finding.ok or finding.suspicious:
+                yield {**item._asdict(), "reason": finding.reason, "suspicious": finding.suspicious}
+
+
+def _labelled_pair(row: Row, columns: Columns) -> LabelledPair | str:
+    """Return the pair in a row, or the reason why there is none."""
     question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
     label = _LABELS.get(str(row.get(columns.label)).strip().lower())
-    if not isinstance(question, str) or not question.strip():
+    if text_problem(question, "question"):
         return "no question"
     if not isinstance(paraphrase, str):
         return "no paraphrase"
     if label is None:
         return "no label 1 or 0"
     name, note = str(row.get("operator") or UNNAMED), str(row.get("note") or "")
-    try:
-        (question + paraphrase).encode("utf-8")
-    except UnicodeEncodeError:
+    if text_problem(f"{question}{paraphrase}", unicode=True):
         return "not valid Unicode"
-    given = row.get(columns.id)
-    key = default_id(question) if given is None or not str(given).strip() else str(given)
-    return Item(key, question, paraphrase, name, label, note)
-
-
-# --- one process or several ---------------------------------------------------------------------
-
-
-def check_items(items: Sequence[Item], promises: Mapping[str, Promise]) -> list[Finding]:
-    """Check some rows."""
-    return [
-        check_pair(item.question, item.paraphrase, item.operator, item.label, item.note, promises=promises)
-        for item in items
-    ]
-
-
-def _in_process(chunks: Iterator[list[Item]], promises: Mapping[str, Promise]) -> Results:
-    for items in chunks:
-        yield items, check_items(items, promises)
-
-
-def _in_workers(chunks: Iterator[list[Item]], promises: Mapping[str, Promise], workers: int) -> Results:
-    context = multiprocessing.get_context("spawn")  # a fork would copy threads and locks of the caller's libraries
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=begin_child)
-    waiting: deque[tuple[list[Item], Future[list[Finding]]]] = deque()
-    try:
-        for items in chunks:
-            waiting.append((items, pool.submit(check_items, items, promises)))
-            if len(waiting) >= workers * _AHEAD:
-                first, future = waiting.popleft()
-                yield first, future.result()
-        while waiting:
-            first, future = waiting.popleft()
-            yield first, future.result()
-    except BrokenProcessPool:
-        raise TableError("a worker process died (out of memory?); run it again with fewer --workers") from None
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    return LabelledPair(row_id(row, columns, str(question)), str(question), paraphrase, name, label, note)

@@ -1,0 +1,268 @@
+"""Name a file or a folder, on this machine or in an object store, and read and write what is in it.
+
+A file that is written here appears whole or not at all. Only places named by a URI need pyarrow.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from paraqd.data.formats import STANDARD_INPUT, CannotWriteError, TableError, reason
+from paraqd.data.writers import sync_folder
+
+_SCHEME = "://"
+# file systems in which an upload is there whole or not at all
+_ATOMIC_UPLOADS = ("s3", "gcs", "abfs")
+
+
+def is_uri(given: str) -> bool:
+    """Return True if a place is named by a URI.
+
+    >>> is_uri("s3://bucket/pairs"), is_uri("pairs/")
+    (True, False)
+    """
+    return _SCHEME in given
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of a location, by its name there.
+
+    ``state`` changes when the file does: the time of its last change in nanoseconds, or a hash of its bytes.
+    """
+
+    name: str
+    size: int
+    state: int | str
+
+
+@contextmanager
+def explained_as(what: str, verb: str = "read") -> Iterator[None]:
+    """Turn an error of the file system into a TableError of one line."""
+    kind = TableError if verb == "read" else CannotWriteError
+    try:
+        yield
+    except FileNotFoundError:
+        raise kind(f"cannot {verb} {what}: it does not exist") from None
+    except OSError as error:
+        raise kind(f"cannot {verb} {what}: {reason(error)}") from None
+
+
+@dataclass(frozen=True)
+class Location:
+    """A folder or a single file: ``given`` is its name in messages, ``place`` a full path, a URI, or ``-``.
+
+    Other processes receive only these two texts, and connect to the file system themselves.
+    """
+
+    given: str
+    place: str
+
+    @classmethod
+    def at(cls, given: str | Path) -> Location:
+        """Return the location of a path, of a URI such as ``s3://bucket/pairs``, or of standard input (``-``).
+
+        Keys and end points of a URI do not appear in messages:
+
+        >>> Location.at("s3://key:secret@bucket/pairs/?region=eu-west-1").shown("part-00000.parquet")
+        's3://bucket/pairs/part-00000.parquet'
+        """
+        given = str(given)
+        if given == STANDARD_INPUT:
+            return cls("standard input", STANDARD_INPUT)
+        if not is_uri(given):
+            return cls(given, str(Path(given).absolute()))
+        scheme, _, rest = given.partition("?")[0].partition(_SCHEME)
+        bucket, slash, inside = rest.partition("/")
+        return cls(f"{scheme}{_SCHEME}{bucket.rpartition('@')[2]}{slash}{inside}", given)
+
+    def __reduce__(self) -> tuple[type[Location], tuple[str, str]]:
+        return Location, (self.given, self.place)
+
+    @property
+    def is_standard_input(self) -> bool:
+        """True for the standard input of this process."""
+        return self.place == STANDARD_INPUT
+
+    @cached_property
+    def remote(self) -> tuple[Any, str] | None:
+        """The file system of pyarrow and the path there; None for files on the disks of this machine."""
+        if not is_uri(self.place):
+            return None
+        from pyarrow import ArrowException, fs
+
+        try:
+            system, path = fs.FileSystem.from_uri(self.place)
+        except (ArrowException, OSError, ImportError, ValueError) as error:
+            raise TableError(f"cannot reach {self.given}: {reason(error)}") from None
+        return system, path.rstrip("/")
+
+    @property
+    def local(self) -> Path | None:
+        """The path on the disks of this machine; None for a place elsewhere."""
+        if self.remote is None:
+            return Path(self.place)
+        system, path = self.remote
+        return Path(path) if system.type_name == "local" else None
+
+    def path(self, name: str) -> str:
+        """Return the path of a file in its file system; the empty name stands for the location itself."""
+        root = self.place if self.remote is None else self.remote[1]
+        return f"{root}/{name}" if name else root
+
+    def shown(self, name: str) -> str:
+        """Return the name of a file for messages."""
+        return f"{self.given.rstrip('/')}/{name}" if name else self.given
+
+    @property
+    def kind(self) -> str:
+        """``folder``, ``file``, ``other`` (such as a pipe), or nothing if it does not exist."""
+        if self.is_standard_input:
+            return "file"
+        with explained_as(self.given):
+            if self.local is not None:
+                if self.local.is_dir():
+                    return "folder"
+                return "file" if self.local.is_file() else "other" if self.local.exists() else ""
+            from pyarrow import fs
+
+            system, root = self._connected
+            found = system.get_file_info(root).type
+            return {fs.FileType.Directory: "folder", fs.FileType.File: "file"}.get(found, "")
+
+    @property
+    def _connected(self) -> tuple[Any, str]:
+        assert self.remote is not None
+        return self.remote
+
+    def entries(self, wanted: Callable[[str], bool] = lambda name: True) -> tuple[list[Entry], list[str]]:
+        """Return the files whose names are wanted, in the order of their names, and links that are not followed.
+
+        Each file comes once, however many links lead to it. Links out of the folder are not followed.
+        """
+        if self.is_standard_input:
+            return [Entry("", 0, 0)], []
+        with explained_as(self.given):
+            if self.local is not None:
+                return _local_entries(self.local, wanted)
+            from pyarrow import fs
+
+            system, root = self._connected
+            infos = system.get_file_info(fs.FileSelector(root, recursive=True, allow_not_found=True))
+            if not infos and self.kind == "file":
+                infos = [system.get_file_info(root)]
+        cut = len(root) + 1
+        files = [info for info in infos if info.type == fs.FileType.File and wanted(info.path[cut:])]
+        found = [Entry(info.path[cut:], info.size, info.mtime_ns or 0) for info in files]
+        return sorted(found, key=lambda entry: entry.name), []
+
+    def names(self) -> list[str]:
+        """Return the names of everything in the folder and below it that is not a folder."""
+        if self.local is None:
+            return [entry.name for entry in self.entries()[0]]
+        root = self.local
+        return sorted(
+            (Path(folder) / name).relative_to(root).as_posix()
+            for folder, folders, files in os.walk(root)
+            for name in [*files, *(each for each in folders if (Path(folder) / each).is_symlink())]
+        )
+
+    def open(self, name: str) -> Any:
+        """Return a file as pyarrow takes it for reading: a path, or an open file of another file system."""
+        if self.local is not None:
+            return self.path(name)
+        return self._connected[0].open_input_file(self.path(name))
+
+    def read(self, name: str) -> bytes | None:
+        """Return the bytes of a small file, or None if it does not exist."""
+        with explained_as(self.shown(name)):
+            try:
+                if self.local is not None:
+                    return Path(self.path(name)).read_bytes()
+                with self._connected[0].open_input_stream(self.path(name), compression=None) as file:
+                    return bytes(file.read())
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def put(self, name: str, data: Any) -> None:
+        """Write a file in one step: readers find the whole file, or what was there before."""
+        with explained_as(self.shown(name), "write"):
+            temporary = f".{name}.{uuid4().hex}.writing"  # two machines may write the same part
+            if self.local is None:
+                self._upload(name, temporary, data)
+                return
+            try:
+                with open(self.local / temporary, "xb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(self.local / temporary, self.local / name)
+            except BaseException:
+                with suppress(OSError):
+                    (self.local / temporary).unlink(missing_ok=True)
+                raise
+            sync_folder(self.local)
+
+    def _upload(self, name: str, temporary: str, data: Any) -> None:
+        system = self._connected[0]
+        atomic = system.type_name in _ATOMIC_UPLOADS
+        target = self.path(name if atomic else temporary)
+        try:
+            with system.open_output_stream(target, compression=None) as file:
+                file.write(data)
+            if not atomic:
+                system.move(target, self.path(name))
+        except BaseException:
+            if not atomic:
+                with suppress(OSError):
+                    system.delete_file(target)
+            raise
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it exists."""
+        with explained_as(self.shown(name), "remove"), suppress(FileNotFoundError):
+            if self.local is not None:
+                (self.local / name).unlink()
+            else:
+                self._connected[0].delete_file(self.path(name))
+
+
+def _local_entries(root: Path, wanted: Callable[[str], bool]) -> tuple[list[Entry], list[str]]:
+    if not root.is_dir():
+        return ([_entry(root, "")] if root.is_file() else []), []
+    inside = Path(os.path.realpath(root))
+    files: dict[Path, str] = {}
+    links: list[tuple[str, Path]] = []
+    outside: list[str] = []
+    for folder, folders, names in os.walk(inside, onerror=_raise):
+        below = Path(folder)
+        for name in sorted([*names, *folders]):
+            path = below / name
+            shown = path.relative_to(inside).as_posix()
+            if path.is_symlink():
+                target = Path(os.path.realpath(path))
+                if not target.is_relative_to(inside):
+                    outside += [shown] if target.is_dir() or (target.is_file() and wanted(shown)) else []
+                elif target.is_file() and wanted(shown):
+                    links.append((shown, target))
+            elif path.is_file() and wanted(shown):
+                files[path] = shown
+    for shown, target in sorted(links):
+        files.setdefault(target, shown)
+    return sorted((_entry(path, name) for path, name in files.items()), key=lambda entry: entry.name), outside
+
+
+def _entry(path: Path, name: str) -> Entry:
+    found = path.stat()
+    return Entry(name, found.st_size, found.st_mtime_ns)
+
+
+def _raise(error: OSError) -> None:
+    raise error

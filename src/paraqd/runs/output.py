@@ -1,0 +1,139 @@
+"""Decide where the output of a run goes, and keep a record of what made it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraqd.data.formats import Format, TableError, explained, kind_of
+from paraqd.data.tables import check_writable, replacing
+from paraqd.runs.locations import Location, is_uri
+from paraqd.runs.store import is_unfinished, parts_place
+
+
+@dataclass(frozen=True)
+class Output:
+    """The place of an output: one ``file``, or a ``folder`` of parts, or neither if nothing is written."""
+
+    given: str = ""
+    file: Path | None = None
+    folder: Location | None = None
+
+    @property
+    def parts(self) -> Location | None:
+        """The folder that holds the finished parts of an unfinished run."""
+        return self.folder if self.file is None else parts_place(self.file)
+
+    @classmethod
+    def at(cls, source: Location, out: str | Path, *, overwrite: bool = False, restart: bool = False) -> Output:
+        """Return the place of an output; a TableError says why nothing can be written there.
+
+        The output is a folder of parts if its name ends in ``/``, if it is a URI or an existing folder, or if the input
+        is a folder.
+        """
+        given = str(out)
+        folder = given.endswith(("/", os.sep)) or is_uri(given) or Path(given).is_dir()
+        if source.kind == "folder" and not folder:
+            if Path(given).suffix:
+                raise TableError(
+                    f"{source.given} is a folder, and {given} is the name of a file: give -o {Path(given).stem}/ for a "
+                    "folder of parts"
+                )
+            folder = True
+        if folder:
+            place = Location.at(given)
+            _check_folder(place, source)
+            return cls(given, folder=place)
+        file = Path(given)
+        check_writable(file)
+        if file.exists() and source.local is not None and source.local.exists() and file.samefile(source.local):
+            raise TableError(f"{given} is the input itself; choose another -o")
+        _refuse_earlier_versions(file, restart=restart)
+        if file.exists() and not overwrite and not is_unfinished(file):
+            raise TableError(f"{given} already exists; give --overwrite to replace it, or choose another -o")
+        return cls(given, file=file)
+
+
+def _check_folder(place: Location, source: Location) -> None:
+    if place.kind not in ("folder", ""):
+        raise TableError(f"cannot write {place.given}: it is a file, not a folder; choose another -o")
+    if source.is_standard_input:
+        pass
+    elif (place.local is None) == (source.local is None):
+        here, there = Path(place.path("")), Path(source.path(""))
+        if place.local is not None:
+            here, there = here.resolve(), there.resolve()
+        elif is_uri(source.place) and place.place.partition("://")[0] != source.place.partition("://")[0]:
+            here = Path("another file system") / here
+        if here == there or here in there.parents or there in here.parents:
+            raise TableError(
+                f"one of {place.given} and the input {source.given} is inside the other; choose another -o"
+            )
+    if place.local is not None and not place.local.parent.is_dir():
+        raise TableError(f"cannot write {place.given}: there is no folder {Path(place.given).parent}; make it first")
+
+
+def _refuse_earlier_versions(file: Path, *, restart: bool) -> None:
+    """Raise a TableError if paraqd 0.1 left an unfinished run beside the output; with ``restart`` remove that run.
+
+    Its journal was the file ``OUT.unfinished``, and its parts had a file ``manifest.json``. Anything else of these
+    names belongs to somebody else, and is left alone.
+    """
+    journal, parts = file.with_name(f"{file.name}.unfinished"), file.with_name(f"{file.name}.parts")
+    left: list[Path] = []
+    if journal.is_file() and not journal.is_symlink() and _is_journal(journal):
+        left = [journal]
+    elif (parts / "manifest.json").is_file() and not parts.is_symlink():
+        left = [parts / "manifest.json", *parts.glob("part-*.json"), *parts.glob(".*.writing"), parts / "lock"]
+    if not left:
+        return
+    if not restart:
+        where = journal if left == [journal] else parts
+        raise TableError(
+            f"{where} holds an unfinished run of paraqd 0.1, which this version cannot continue: give --restart to "
+            "discard it and start again"
+        )
+    for path in left:
+        path.unlink(missing_ok=True)
+    with suppress(OSError):
+        parts.rmdir()
+
+
+def _is_journal(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            first = json.loads(file.readline(1 << 20))
+    except (OSError, ValueError):
+        return False
+    return isinstance(first, dict) and {"input", "columns", "signature"} <= set(first)
+
+
+# --- what made a file -----------------------------------------------------------------------------
+
+
+def write_beside(out: Path, metadata: Mapping[str, Any]) -> None:
+    """Write the record of what made a file as ``OUT.meta.json``; a Parquet file has its own place for it."""
+    if check_writable(out).format is not Format.PARQUET:
+        with replacing(out.with_name(f"{out.name}.meta.json")) as side:
+            text = json.dumps(metadata, ensure_ascii=False, indent=2, sort_keys=True)
+            side.write_text(text + "\n", encoding="utf-8")
+
+
+def read_metadata(path: str | Path) -> dict[str, Any]:
+    """Return the record of what made a file of pairs; it is empty for a file from elsewhere."""
+    path = Path(path)
+    if kind_of(path).format is Format.PARQUET:
+        import pyarrow.parquet
+
+        with explained(path):
+            raw = (pyarrow.parquet.read_schema(path).metadata or {}).get(b"paraqd", b"{}")
+    else:
+        side = path.with_name(f"{path.name}.meta.json")
+        raw = side.read_bytes() if side.is_file() else b"{}"
+    found: dict[str, Any] = json.loads(raw)
+    return found

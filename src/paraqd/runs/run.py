@@ -1,0 +1,255 @@
+"""Carry out a run: from the pieces of the input to the finished output, with any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, TypedDict
+
+from paraqd.data.formats import CannotWriteError, TableError, kind_of
+from paraqd.data.tables import Row, open_writer, replacing
+from paraqd.data.writers import PLAIN, Dialect, Schema
+from paraqd.plural import counted
+from paraqd.progress import Progress, silent
+from paraqd.runs.engines import Engine, Job, engine_for
+from paraqd.runs.output import Output, write_beside
+from paraqd.runs.pieces import Piece
+from paraqd.runs.store import NO_PARTS, Facts, JsonParts, ParquetParts, Parts, Store, hold_store, make_manifest
+from paraqd.runs.survey import Inputs, of_files
+
+Say = Callable[[str], None]
+PieceRows = Iterator[tuple[Piece, Iterator[Row]]]
+
+
+def ignore(line: str) -> None:
+    """Ignore a remark; the default if no function for remarks is given."""
+
+
+class RunOptions(TypedDict, total=False):
+    """The options that every run over a file or a folder takes.
+
+    - ``workers``: processes of one core each. Unless given, ``local`` works in this process, and ``ray`` takes all
+      cores of the cluster. A script that uses several must guard its entry with ``if __name__ == "__main__":``.
+    - ``engine``: ``local`` (the default), ``ray``, or an engine of your own.
+    - ``address``: ``HOST:PORT`` of a Ray cluster; one is started on this machine unless given.
+    - ``verbose``: show the messages of Ray.
+    - ``part_rows``: the largest number of rows in a part, which is what an interruption can cost.
+    - ``overwrite``: replace a finished output.
+    - ``restart``: discard an unfinished run, and start again.
+    - ``progress``: called with (stage, rows done, rows in all or None).
+    - ``say``: called with remarks, one line each, such as how many rows an earlier run has finished.
+    - ``warn``: called before the work with each problem of the input; the report names it again.
+    """
+
+    workers: int | None
+    engine: str | Engine
+    address: str | None
+    verbose: bool
+    part_rows: int | None
+    overwrite: bool
+    restart: bool
+    progress: Progress | None
+    say: Say
+    warn: Say
+
+
+class RunInterrupted(KeyboardInterrupt):  # an interrupt rather than an error
+    """Ctrl-C: ``rows`` of ``total`` rows are finished and kept in the folder ``kept``; the same call continues."""
+
+    def __init__(self, rows: int, total: int, kept: str = "") -> None:
+        super().__init__(rows, total, kept)
+        self.rows, self.total, self.kept = rows, total, kept
+
+
+def _chained(pieces: PieceRows) -> Iterator[Row]:
+    return chain.from_iterable(rows for _, rows in pieces)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What a run does with its input.
+
+    ``settings`` are all things that the results depend on. ``schema`` and ``metadata`` describe the output. ``job``
+    makes the job for the parts. ``count`` is called with every finished piece and what was counted in it, in any order;
+    ``totals`` returns the sum at the end, and ``problems`` what prevents the run from counting as finished. ``join``
+    turns the rows of the parts into the rows of a file output, and ``beside`` asks for a record beside that file.
+    """
+
+    command: str
+    stage: str
+    inputs: Inputs
+    settings: Mapping[str, Any]
+    schema: Schema
+    job: Callable[[Parts], Job]
+    count: Callable[[Piece, Facts], None]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    totals: Callable[[], Facts] = dict
+    problems: Callable[[], Sequence[str]] = tuple
+    join: Callable[[PieceRows], Iterable[Row]] = _chained
+    dialect: Dialect = PLAIN
+    beside: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a run: all rows, those that were finished before it, parts, problems (a line each), empty files."""
+
+    rows: int
+    resumed: int
+    parts: int
+    problems: tuple[str, ...]
+    empty: tuple[str, ...] = ()
+
+
+def carry_out(work: Work, output: Output, options: RunOptions) -> Outcome:
+    """Work on every piece that is not finished yet, and complete the output.
+
+    Parts are written in one step and known by their piece. A run that was interrupted, even by ``kill -9``, therefore
+    continues with the missing parts, with any engine, and no row is lost or doubled.
+    """
+    engine = engine_for(
+        options.get("engine", "local"),
+        workers=options.get("workers"),
+        address=options.get("address"),
+        verbose=options.get("verbose", False),
+    )
+    run = _Run(
+        work,
+        output,
+        engine,
+        options.get("progress") or silent,
+        options.get("say", ignore),
+        options.get("warn", ignore),
+    )
+    return run.carry_out(overwrite=options.get("overwrite", False), restart=options.get("restart", False))
+
+
+@dataclass
+class _Run:
+    work: Work
+    output: Output
+    engine: Engine
+    progress: Progress
+    say: Say
+    warn: Say
+    rows: int = 0
+
+    def carry_out(self, *, overwrite: bool, restart: bool) -> Outcome:
+        inputs, place = self.work.inputs, self.output.parts
+        with self._explained():
+            if place is None:
+                return self._work(NO_PARTS, None)
+            with hold_store(place, self.output.file) as store:
+                manifest = make_manifest(self.work.command, self.work.settings, inputs)
+                run = store.begin(manifest, overwrite=overwrite, restart=restart)
+                digits = max(5, len(str(len(inputs.pieces) - 1)))
+                if self.output.file is None:
+                    parts: Parts = ParquetParts(place, run, digits, self.work.schema, self.work.metadata)
+                else:
+                    parts = JsonParts(place, run, digits)
+                try:
+                    return self._work(parts, store)
+                except TableError:
+                    self._forget_if_changed(store)
+                    raise
+
+    def _work(self, parts: Parts, store: Store | None) -> Outcome:
+        work, inputs = self.work, self.work.inputs
+        left = {piece.index: piece for piece in inputs.pieces}
+        for index, facts in store.done(parts, inputs) if store is not None else ():
+            self.rows += left[index].rows
+            work.count(left.pop(index), facts)
+        for note in inputs.notes:
+            self.say(note)
+        if empty := inputs.empty:
+            self.say(of_files(f"{empty[0]} is empty", len(empty)))
+        if resumed := self.rows:
+            self.say(
+                f"continuing after {counted(resumed, 'row')} that {'was' if resumed == 1 else 'were'} finished before"
+            )
+        problems = list(inputs.problems)
+        for problem in problems:
+            self.warn(problem)
+        fatal = [*self._missing(parts, list(left.values())), *work.problems()]
+        problems += fatal
+        if isinstance(parts, JsonParts):
+            assert store is not None
+            self._finish_file(parts, store, fatal)
+        else:
+            self._finish_folder(store, problems)
+        return Outcome(self.rows, resumed, len(inputs.pieces), tuple(sorted(problems)), inputs.empty)
+
+    def _missing(self, parts: Parts, todo: Sequence[Piece]) -> list[str]:
+        """Have the engine work on the pieces; return a line for each that has no part in the end."""
+        found: list[str] = []
+        self._report()
+        with closing(self.engine(self.work.job(parts), todo, self._report)) as results:
+            for result in results if todo else ():
+                if result.facts is None:
+                    name = "" if self.output.folder is None else f"{parts.name(result.piece.index)} is missing: "
+                    found.append(f"{name}{result.problem}")
+                    continue
+                self.work.count(result.piece, result.facts)
+                self.rows += result.piece.rows
+                self._report()
+        return found
+
+    def _report(self, more: int = 0) -> None:
+        self.progress(self.work.stage, self.rows + more, self.work.inputs.rows)
+
+    def _finish_folder(self, store: Store | None, problems: Sequence[str]) -> None:
+        if problems or store is None:
+            return
+        if self.rows != sum(file.rows for file in self.work.inputs.files):
+            raise RuntimeError(f"{self.rows} rows were counted, but the input has more: parts are missing")
+        store.succeed(self.work.totals())
+
+    def _finish_file(self, parts: JsonParts, store: Store, problems: Sequence[str]) -> None:
+        """Join the parts to the output in one step, and remove them."""
+        work, file = self.work, self.output.file
+        assert file is not None and store.place.local is not None
+        if problems:
+            more = f" (and {counted(len(problems) - 1, 'more problem')})" if len(problems) > 1 else ""
+            raise TableError(f"{problems[0]}{more}")
+        with (
+            replacing(file, beside=store.place.local) as temporary,
+            open_writer(
+                temporary, work.schema, kind=kind_of(file), dialect=work.dialect, metadata=work.metadata
+            ) as writer,
+        ):
+            writer.write(work.join(self._stored(parts)))
+            if work.inputs.changed():
+                raise TableError("the input was changed")
+        if work.beside:
+            write_beside(file, work.metadata)  # after the rows: it says that they are complete
+        store.clear()
+
+    def _stored(self, parts: JsonParts) -> PieceRows:
+        done = 0
+        for piece in self.work.inputs.pieces:
+            yield piece, parts.rows(piece.index)
+            done += piece.rows
+            self.progress("writing", done, self.work.inputs.rows)
+
+    def _forget_if_changed(self, store: Store) -> None:
+        """Remove the parts, and say so, if the input file was changed during the run."""
+        if name := self.work.inputs.changed():
+            if self.output.file is not None:
+                store.clear()
+            raise TableError(f"{name} was changed during the run; run the same command again") from None
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say what is kept when a run ends early."""
+        kept = "" if self.output.parts is None else self.output.parts.given
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise RunInterrupted(self.rows, self.work.inputs.rows, kept) from None
+        except CannotWriteError as error:
+            if not self.rows or not kept:
+                raise
+            finished = f"the finished rows ({self.rows:,}) are kept in {kept}"
+            raise TableError(f"{error}; {finished}: make room and run the same command again") from None

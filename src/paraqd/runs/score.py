@@ -1,0 +1,549 @@
+"""Score the pairs of a file or of a folder of files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from paraqd.data.formats import Format, TableError, kind_of
+from paraqd.data.rows import LostRow
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
+from paraqd.data.writers import PLAIN, Dialect, Schema
+from paraqd.progress import Progress, silent
+from paraqd.runs.column_types import jsonable, plain_value, typed
+from paraqd.runs.engines import OnRows, Result
+from paraqd.runs.locations import Location
+from paraqd.runs.output import Output
+from paraqd.runs.pieces import Piece, Reader, UnreadableError
+from paraqd.runs.run import Outcome, PieceRows, RunOptions, Work, carry_out, ignore
+from paraqd.runs.score_columns import ScoreColumns
+from paraqd.runs.score_rows import (
+    CHUNK,
+    NAMED_ROWS,
+    WHY,
+    Counts,
+    PairScorer,
+    added_columns,
+    as_record,
+    in_chunks,
+    is_wanted,
+    scored_chunks,
+)
+from paraqd.runs.store import NO_PARTS, Facts, Parts
+from paraqd.runs.survey import Inputs, survey
+from paraqd.scoring.verdict import Verdict
+
+UTF8 = ("utf-8", "utf-8-sig")
+Scored = list[Verdict | str]
+
+
+@dataclass(frozen=True)
+class Model:
+    """How to load a scorer; small, and sent to each worker. The fields are the parameters of `Scorer.load`."""
+
+    model: str | None = None
+    mode: str = "fused"
+    threshold: float | None = None
+    skip: bool = True
+
+    def load(self, threads: int | None = None) -> PairScorer:
+        """Load the scorer."""
+        from paraqd.scoring.scorer import Scorer
+
+        return Scorer.load(self.model, mode=self.mode, threshold=self.threshold, threads=threads, skip=self.skip)
+
+
+@dataclass(frozen=True)
+class ScoreReport:
+    """The result of scoring a file or a folder.
+
+    ``written`` rows are in the output. ``faults`` counts the invalid rows by kind of evidence, the commonest first.
+    ``error_rows`` names the rows that could not be scored: file, row and reason, the first thousand of them. ``damage``
+    has a line for each row group that cannot be read, and ``problems`` for each file that cannot be read to its end.
+    ``resumed`` rows were finished by an earlier run.
+    """
+
+    source: str
+    out: str
+    signature: str
+    threshold: float
+    rows: int
+    written: int
+    valid: int
+    invalid: int
+    errors: int
+    faults: Mapping[str, int]
+    error_rows: tuple[tuple[str, int, str], ...] = ()
+    damage: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    parts: int = 0
+    resumed: int = 0
+    empty_files: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for a program."""
+        return {
+            "source": self.source,
+            "out": self.out,
+            "rows": self.rows,
+            "written": self.written,
+            "valid": self.valid,
+            "invalid": self.invalid,
+            "errors": self.errors,
+            "faults": dict(self.faults),
+            "parts": self.parts,
+            "resumed": self.resumed,
+            "damage": list(self.damage),
+            "problems": list(self.problems),
+            "empty_files": self.empty_files,
+            "threshold": self.threshold,
+            "signature": self.signature,
+        }
+
+
+def score_file(
+    source: str | Path,
+    out: str | Path,
+    *,
+    scorer: PairScorer | Model | str | Path | None = None,
+    columns: Columns = DEFAULT_COLUMNS,
+    only: str | None = None,
+    why: bool = False,
+    threads: int | None = None,
+    encoding: str | None = None,
+    keep_going: bool = False,
+    overwrite_columns: bool = False,
+    **options: Unpack[RunOptions],
+) -> ScoreReport:
+    r"""Score every pair of a file, or of a folder of files, and write the rows with their verdicts.
+
+    The rows stay as they are, in their order, with the columns ``score``, ``valid``, ``evidence``, ``error`` and
+    ``signature`` added. A file is written in one step when everything is scored. A folder is written as Parquet parts.
+    A call that was interrupted, even by ``kill -9``, continues where it stopped when it is made again. The rows do not
+    depend on the engine or on the number of workers.
+
+    Parameters
+    ----------
+    source : str or Path
+        CSV, TSV, JSONL or Parquet, or a folder of such files; ``-`` is standard input as JSONL.
+    out : str or Path
+        A file, whose ending gives the format, or a folder (a name that ends in ``/``).
+    scorer : Scorer, Model, str or Path, optional
+        A loaded scorer, the name or folder of a model, or a `Model` with more settings; the shipped model unless given.
+        Several workers load the model themselves, so they need its name.
+    columns : Columns
+        The names of the columns.
+    only : str, optional
+        Write only the rows with this verdict, ``valid`` or ``invalid``.
+    why : bool
+        Add the column ``why`` with the evidence in sentences.
+    threads : int, optional
+        Threads for the model if this process does the work; one for each core unless given.
+    encoding : str, optional
+        The encoding of text files that are not UTF-8.
+    keep_going : bool
+        Score the readable rows of damaged text files.
+    overwrite_columns : bool
+        Replace columns of the input that are called like those that are added.
+    **options
+        ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others: see `RunOptions`.
+
+    Raises
+    ------
+    TableError
+        If a file cannot be read or written; the message is one line that says what to do.
+    RunInterrupted
+        After Ctrl-C.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "pairs.csv").write_text("question,paraphrase\nTom has 5 pens. How many?,Tom has 6. How many?\n")
+    >>> report = score_file(folder / "pairs.csv", folder / "scored.csv", scorer="reading")
+    >>> report.rows, report.invalid, dict(report.faults)
+    (1, 1, {'number_changed': 1})
+
+    """
+    if only not in (None, "valid", "invalid"):
+        raise TableError(f"--only {only}: choose valid or invalid")
+    place = Location.at(source)
+    output = Output.at(place, out, overwrite=options.get("overwrite", False), restart=options.get("restart", False))
+    several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
+    if several and threads is not None:
+        other = "--engine ray" if options.get("engine") == "ray" else "--workers"
+        raise TableError(f"--threads cannot be combined with {other}: each worker uses one core")
+    model, loaded = _loaded(scorer, threads, several=several)
+    names = ScoreColumns(columns, why, overwrite_columns)
+    inputs = survey(
+        place,
+        check=names.check,
+        progress=options.get("progress") or silent,
+        encoding=encoding,
+        keep_going=keep_going,
+        offer=True,
+        part_rows=options.get("part_rows"),
+        for_file=CHUNK if output.file is not None else None,
+    )
+    for line in names.notes():
+        options.get("say", ignore)(line)
+    counts = _Sums()
+    target = None if output.file is None else kind_of(output.file).format
+    schema = names.schema(inputs)
+    if target not in (None, Format.PARQUET):
+        schema = {**dict.fromkeys(schema, str), **names.added}  # text files have no types
+    settings: dict[str, Any] = {"columns": [columns.question, columns.paraphrase], "model": loaded.signature}
+    if target is None:  # the parts of a file hold verdicts only, whatever is written of them in the end
+        settings |= {"choice_of_rows": only or "all", "set_of_columns": list(schema)}
+    settings |= {"encoding": encoding, **({"choice_to_keep_going": True} if keep_going else {})}
+    job = ScoreJob(
+        reader=replace(inputs.reader, lenient=True),
+        parts=NO_PARTS,
+        columns=names,
+        schema=schema if target is None else None,
+        renamed=names.renamed(inputs),
+        only=only,
+        model=model,
+        loaded=loaded,
+    )
+    work = Work(
+        command="score",
+        stage="scoring",
+        inputs=inputs,
+        settings=settings,
+        schema=schema,
+        metadata={"signature": loaded.signature},
+        job=lambda parts: replace(job, parts=parts),
+        count=lambda piece, facts: counts.include(place.shown(piece.file), facts),
+        totals=lambda: {**counts.to_dict(), "signature": loaded.signature},
+        problems=lambda: counts.unread,
+        join=lambda pieces: _joined(job, pieces, schema, inputs, target, loaded.signature),
+        dialect=_dialect(inputs),
+    )
+    outcome = carry_out(work, output, options)
+    if target is not None:
+        counts.written = {None: counts.rows, "valid": counts.valid, "invalid": counts.invalid}[only]
+    return _report(counts, outcome, place.given, str(out), loaded)
+
+
+def _report(counts: _Sums, outcome: Outcome, source: str, out: str, scorer: PairScorer) -> ScoreReport:
+    return ScoreReport(
+        source=source,
+        out=out,
+        signature=scorer.signature,
+        threshold=scorer.threshold,
+        **counts.to_dict(),
+        error_rows=tuple(sorted(counts.error_places)),
+        damage=tuple(sorted(counts.damage)),
+        problems=outcome.problems,
+        parts=outcome.parts,
+        resumed=outcome.resumed,
+        empty_files=len(outcome.empty),
+    )
+
+
+def _loaded(
+    scorer: PairScorer | Model | str | Path | None, threads: int | None, *, several: bool
+) -> tuple[Model | None, PairScorer]:
+    """Return how workers load a scorer, and the scorer itself."""
+    if scorer is None or isinstance(scorer, str | Path):
+        scorer = Model(None if scorer is None else str(scorer))
+    if not isinstance(scorer, Model):
+        if several:
+            raise TableError("several workers load the model themselves: give its name or folder, not a loaded scorer")
+        return None, scorer
+    if scorer.model is not None and Path(scorer.model).expanduser().exists():  # the same folder on every machine
+        scorer = replace(scorer, model=str(Path(scorer.model).expanduser().absolute()))
+    return scorer, scorer.load(threads)
+
+
+@dataclass
+class _Sums(Counts):
+    """The sum of the counts of many parts; unscored rows are named with their file."""
+
+    error_places: list[tuple[str, int, str]] = field(default_factory=list)
+    damage: set[str] = field(default_factory=set)
+    _sound: Counter[str] = field(default_factory=Counter)  # readable rows of each file
+
+    @property
+    def unread(self) -> list[str]:
+        """One line for each file of which no row can be read."""
+        why = {line.partition(", row group")[0]: line for line in sorted(self.damage)}
+        return [
+            f"{file}: none of its rows can be read" + (f" ({why[file]})" if file in why else "")
+            for file, rows in sorted(self._sound.items())
+            if not rows
+        ]
+
+    def include(self, file: str, facts: Facts) -> None:
+        """Add the counts of a part."""
+        self._sound[file] += facts["rows"] - facts.get("lost", 0)
+        if len(self.damage) < NAMED_ROWS:
+            self.damage |= {f"{file}, {line}" for line in facts.get("damage", ())}
+        for name in ("rows", "written", "valid", "invalid", "errors"):
+            setattr(self, name, getattr(self, name) + facts[name])
+        self.faults.update(facts["faults"])
+        room = NAMED_ROWS - len(self.error_places)
+        self.error_places += [(file, row, why) for row, why in facts["error_rows"][:room]]
+
+
+# --- the work -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ScoreJob:
+    """Scores the rows of pieces.
+
+    A part holds whole rows by ``schema``, or only the verdicts if that is None, because a file output takes the rows
+    from the input again. ``loaded`` is a scorer for this process; others load ``model``.
+    """
+
+    reader: Reader
+    parts: Parts
+    columns: ScoreColumns
+    schema: Schema | None
+    renamed: Mapping[str, str]
+    only: str | None
+    model: Model | None
+    loaded: PairScorer | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "loaded": None}
+
+    def worker(self, *, threads: int | None = None) -> ScoreWorker:
+        """Load the scorer, unless this process has it already."""
+        if self.loaded is not None:
+            return ScoreWorker(self, self.loaded)
+        assert self.model is not None
+        return ScoreWorker(self, self.model.load(threads))
+
+    def own_columns(self, file: str, row: Row) -> Row:
+        """Return the columns of a row that stay: all but sentences of an earlier scoring."""
+        gone = {WHY} if file in self.columns.scored else ()
+        return {self.renamed.get(name, name): value for name, value in row.items() if name not in gone}
+
+
+class ScoreWorker:
+    """A loaded scorer at work on pieces."""
+
+    def __init__(self, job: ScoreJob, scorer: PairScorer) -> None:
+        self._job = job
+        self._scorer = scorer
+        self.identity = scorer.signature
+
+    def work(self, pieces: Iterable[Piece], on_rows: OnRows) -> Iterator[Result]:
+        """Score pieces; the first rows of one are read while the last of the one before are scored."""
+        unreadable: dict[int, UnreadableError] = {}
+        chunks = scored_chunks(self._chunks(pieces, unreadable), self._columns, self._scorer)
+        for piece, rows, verdicts in chunks:
+            try:
+                scored = _of_piece(piece, rows, verdicts, chunks)
+                result = Result(piece, self._part(piece, scored, unreadable, on_rows))
+            except UnreadableError as error:
+                result = Result(piece, None, str(error))
+            yield result
+
+    def _columns(self, piece: Piece) -> Columns:
+        return self._job.columns.of(self._job.reader.source.shown(piece.file))
+
+    def _chunks(
+        self, pieces: Iterable[Piece], unreadable: dict[int, UnreadableError]
+    ) -> Iterator[tuple[Piece, list[Row]]]:
+        for piece in pieces:
+            try:
+                yield from ((piece, chunk) for chunk in in_chunks(self._job.reader.rows(piece)))
+            except UnreadableError as error:
+                unreadable[piece.index] = error
+                yield piece, []
+
+    def _part(
+        self,
+        piece: Piece,
+        scored: Iterable[tuple[list[Row], Scored]],
+        unreadable: Mapping[int, UnreadableError],
+        on_rows: OnRows,
+    ) -> Facts:
+        """Write the part of a piece."""
+        job, scorer = self._job, self._scorer
+        file = job.reader.source.shown(piece.file)
+        counts, lost, damage = Counts(), 0, set()
+        with job.parts.part(piece.index) as (writer, facts):
+            for rows, verdicts in scored:
+                kept = []
+                for row, verdict in zip(rows, verdicts, strict=True):
+                    record = as_record(verdict, scorer.threshold)
+                    wanted = is_wanted(record, job.only)
+                    counts.add(record, written=wanted)
+                    if isinstance(row, LostRow):
+                        lost += 1
+                        damage |= {f"{row.why} ({row.reason})"} if row.reason else set()
+                    if job.schema is None:
+                        kept.append(record)
+                    elif wanted:
+                        added = added_columns(record, job.columns.added, scorer.signature)
+                        full = {**job.own_columns(file, row), **added}
+                        kept.append({name: typed(full.get(name), kind) for name, kind in job.schema.items()})
+                writer.write(kept)
+                if counts.rows < piece.rows:  # the engine reports finished pieces
+                    on_rows(counts.rows)
+            if piece.index in unreadable:
+                raise unreadable[piece.index]
+            named = [(piece.start + row, why) for row, why in counts.error_rows]
+            facts.update(counts.to_dict(), error_rows=named, lost=lost, damage=sorted(damage))
+        return facts
+
+
+def _of_piece(
+    piece: Piece, rows: list[Row], verdicts: Scored, chunks: Iterator[tuple[Piece, list[Row], Scored]]
+) -> Iterator[tuple[list[Row], Scored]]:
+    """Yield the chunks of a piece, of which the first is given; an empty chunk says that the rest is unreadable."""
+    done = 0
+    while True:
+        yield rows, verdicts
+        done += len(rows)
+        if not rows or done >= piece.rows:
+            return
+        _, rows, verdicts = next(chunks)
+
+
+# --- a file as output -----------------------------------------------------------------------------
+
+
+def _joined(
+    job: ScoreJob, pieces: PieceRows, schema: Schema, inputs: Inputs, target: Format | None, signature: str
+) -> Iterator[Row]:
+    """Yield the rows of the input again, with their verdicts from the parts, as the output holds them."""
+    from_parquet = inputs.table is None  # JSON lines take what JSON lines gave
+    for piece, records in pieces:
+        file = job.reader.source.shown(piece.file)
+        for row, record in zip(job.reader.rows(piece), records, strict=True):
+            if not is_wanted(record, job.only):
+                continue
+            full = {**job.own_columns(file, row), **added_columns(record, job.columns.added, signature)}
+            if target is Format.PARQUET:
+                yield {name: typed(full.get(name), kind) for name, kind in schema.items()}
+            elif target is Format.JSONL:
+                yield {name: jsonable(value) for name, value in full.items()} if from_parquet else full
+            else:
+                yield {name: plain_value(full.get(name)) for name in schema}
+
+
+def _dialect(inputs: Inputs) -> Dialect:
+    """Return how a CSV output separates its fields: as the input does.
+
+    The output is UTF-8. If the input was not, a byte-order mark tells the program that wrote it.
+    """
+    table = inputs.table
+    if table is None:
+        return PLAIN
+    return table.dialect if table.encoding in UTF8 else replace(table.dialect, bom=True)
+
+
+# --- rows that are shown --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ScoredRow:
+    """A row of the input: its number, its columns with those that scoring adds, and its verdict or error."""
+
+    number: int
+    row: Row
+    verdict: Verdict | str
+
+
+@dataclass
+class ScoreStream:
+    """The rows of a file as they are scored; nothing is written. ``counts`` grows with the rows."""
+
+    inputs: Inputs
+    columns: ScoreColumns
+    scorer: PairScorer
+    only: str | None
+    progress: Progress
+    counts: Counts = field(default_factory=Counts)
+    damage: set[str] = field(default_factory=set)
+
+    @property
+    def names(self) -> Columns:
+        """The names of the columns in the file."""
+        return self.columns.of(self.inputs.source.shown(""))
+
+    def __iter__(self) -> Iterator[list[ScoredRow]]:
+        """Yield the rows a chunk at a time."""
+        job = ScoreJob(
+            reader=replace(self.inputs.reader, lenient=True),
+            parts=NO_PARTS,
+            columns=self.columns,
+            schema=None,
+            renamed={},
+            only=self.only,
+            model=None,
+        )
+        shown = self.inputs.source.shown("")
+        rows = (row for piece in self.inputs.pieces for row in job.reader.rows(piece))
+        self.progress("scoring", 0, self.inputs.rows)
+        chunks = ((0, chunk) for chunk in in_chunks(rows))
+        for _, chunk, verdicts in scored_chunks(chunks, lambda key: self.names, self.scorer):
+            found = []
+            for row, verdict in zip(chunk, verdicts, strict=True):
+                record = as_record(verdict, self.scorer.threshold)
+                wanted = is_wanted(record, self.only)
+                self.counts.add(record, written=wanted)
+                if isinstance(row, LostRow) and row.reason:
+                    self.damage.add(f"{shown}, {row.why} ({row.reason})")
+                if wanted:
+                    own = {
+                        name: value
+                        for name, value in job.own_columns(shown, row).items()
+                        if name not in self.columns.added
+                    }
+                    added = added_columns(record, self.columns.added, self.scorer.signature)
+                    found.append(ScoredRow(self.counts.rows, {**own, **added}, verdict))
+            yield found
+            self.progress("scoring", self.counts.rows, self.inputs.rows)
+
+    def report(self) -> ScoreReport:
+        """Return the report of the rows scored so far."""
+        shown = self.inputs.source.given
+        return ScoreReport(
+            source=shown,
+            out="",
+            signature=self.scorer.signature,
+            threshold=self.scorer.threshold,
+            **self.counts.to_dict(),
+            error_rows=tuple((shown, row, why) for row, why in self.counts.error_rows),
+            damage=tuple(sorted(self.damage)),
+            problems=self.inputs.problems,
+        )
+
+
+def score_stream(
+    source: str | Path,
+    *,
+    scorer: PairScorer,
+    columns: Columns = DEFAULT_COLUMNS,
+    only: str | None = None,
+    why: bool = False,
+    encoding: str | None = None,
+    keep_going: bool = False,
+    overwrite_columns: bool = False,
+    progress: Progress = silent,
+) -> ScoreStream:
+    """Return the rows of a file as they are scored, for a program that shows them; see `score_file`."""
+    place = Location.at(source)
+    if place.kind == "folder":
+        raise TableError(f"{place.given} is a folder: say where the parts go with -o NAME/")
+    names = ScoreColumns(columns, why, overwrite_columns)
+    inputs = survey(
+        place,
+        check=names.check,
+        progress=progress,
+        encoding=encoding,
+        keep_going=keep_going,
+        offer=True,
+        for_file=CHUNK,
+    )
+    return ScoreStream(inputs, names, scorer, only, progress)

@@ -1,0 +1,121 @@
+"""Find the question and the paraphrase among the columns of files, and the columns that scoring adds or replaces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from paraqd.data.formats import TableError
+from paraqd.data.tables import Columns, Table
+from paraqd.data.writers import Schema
+from paraqd.runs.score_rows import ADDED, ADDED_WITH_WHY, WHY
+from paraqd.runs.survey import Inputs, of_files
+
+
+@dataclass
+class ScoreColumns:
+    """The columns of the input and of the output of a scoring.
+
+    ``check`` looks at one file after the other. ``added`` are the columns that scoring adds. ``variants`` are the names
+    in files that write them in another case; ``scored`` and ``noted`` name the files whose column ``why`` comes from an
+    earlier scoring, or from somebody else.
+    """
+
+    columns: Columns
+    why: bool = False
+    overwrite: bool = False
+    variants: dict[str, Columns] = field(default_factory=dict)
+    scored: set[str] = field(default_factory=set)
+    noted: set[str] = field(default_factory=set)
+    unnamed: set[str] = field(default_factory=set)
+
+    @property
+    def added(self) -> Mapping[str, type]:
+        """The columns that scoring adds, with their types."""
+        return ADDED_WITH_WHY if self.why else ADDED
+
+    def of(self, file: str) -> Columns:
+        """Return the names of the columns in a file."""
+        return self.variants.get(file, self.columns)
+
+    def check(self, table: Table) -> None:
+        """Raise a TableError if a column is missing, or if scoring would replace one without being asked to."""
+        names = _as_written(table, self.columns)
+        table.require(names, ("question", "paraphrase"))
+        if names.question == names.paraphrase:
+            raise TableError(f"the question and the paraphrase cannot both be the column {names.question!r}")
+        for role in ("question", "paraphrase"):
+            if (name := getattr(names, role)) in self.added:
+                raise TableError(
+                    f"the column {name!r} of {table.name} cannot be the {role}: scoring writes it; rename it"
+                )
+        clash = [name for name in self.added if name in table.columns]
+        if clash and not self.overwrite:
+            which = f"a column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
+            them = "it" if len(clash) == 1 else "them"
+            raise TableError(f"{table.name} already has {which}; give --overwrite-columns to replace {them}")
+        if names != self.columns:
+            self.variants[table.name] = names
+        if WHY in table.columns and not self.why:
+            (self.scored if _is_from_scoring(table.columns, names) else self.noted).add(table.name)
+        if table.columns.count("") > 1:
+            self.unnamed.add(table.name)
+
+    def notes(self) -> list[str]:
+        """Return remarks about the columns, one line each."""
+        lines = []
+        alike = Counter(self.variants[name] for name in sorted(self.variants))
+        for names, count in alike.items():
+            first = min(name for name, other in self.variants.items() if other == names)
+            both = ((self.columns.question, names.question), (self.columns.paraphrase, names.paraphrase))
+            lines += [
+                of_files(f"{first} has no column {wanted!r}; using {used!r}", count)
+                for wanted, used in both
+                if wanted != used
+            ]
+        if self.scored:
+            line = (
+                f"{min(self.scored)} has a column {WHY!r} from an earlier scoring; it is left out (--why adds it again)"
+            )
+            lines.append(of_files(line, len(self.scored)))
+        if self.unnamed:
+            line = f"warning: {min(self.unnamed)} has several columns without a name; only the last of them is kept"
+            lines.append(of_files(line, len(self.unnamed)))
+        return lines
+
+    def renamed(self, inputs: Inputs) -> dict[str, str]:
+        """Return the columns that some files write in another case than the rest, each with its name in the rest."""
+        shown = inputs.source.shown
+        rest = {
+            name for file in inputs.files if shown(file.entry.name) not in self.variants for name in file.types or ()
+        }
+        pairs = [(names.question, self.columns.question) for names in self.variants.values()]
+        pairs += [(names.paraphrase, self.columns.paraphrase) for names in self.variants.values()]
+        return {here: there for here, there in pairs if here != there and there in rest and here not in rest}
+
+    def schema(self, inputs: Inputs) -> Schema:
+        """Return the columns of the output with their types: those of the input, then those that scoring adds."""
+        renamed = self.renamed(inputs)
+        replaced = {*self.added, *({WHY} if self.scored and not self.noted else ())}
+        own = {renamed.get(name, name): kind for name, kind in inputs.types.items() if name not in replaced}
+        return {**own, **self.added}
+
+
+def _as_written(table: Table, columns: Columns) -> Columns:
+    """Return the names of the columns in the case in which the file has them."""
+    question, paraphrase = table.written_as(columns.question), table.written_as(columns.paraphrase)
+    return replace(columns, question=question, paraphrase=paraphrase)
+
+
+def _is_from_scoring(names: Sequence[str], columns: Columns) -> bool:
+    """Return True if the column ``why`` comes from an earlier scoring: it would not match the new verdicts.
+
+    >>> _is_from_scoring(("question", "score", "valid", "why", "evidence"), Columns())
+    True
+    >>> _is_from_scoring(("question", "why", "score", "valid", "evidence"), Columns())  # somebody's own
+    False
+    """
+    place = names.index(WHY) if WHY in names else 0
+    ours = place and tuple(names[place - 1 : place + 2]) == ("valid", WHY, "evidence")
+    return bool(ours) and WHY not in (columns.question, columns.paraphrase)

@@ -1,0 +1,430 @@
+"""Keep the finished parts of a run in a folder, so that a run that was interrupted can continue.
+
+``_manifest.json`` records what the run depends on and which rows each part holds. A part is written in one step and
+names its run, so it is either whole or not there, and making it twice does no harm. ``_SUCCESS`` appears once every
+part is there. ``.lock`` is held while a run writes.
+
+Folder outputs *are* such a folder, of Parquet parts. The parts of a file output lie in ``OUT.parts`` as JSON lines, are
+joined at the end, and are then removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from paraqd.data.formats import TableError
+from paraqd.data.locks import locked
+from paraqd.data.tables import Row
+from paraqd.data.writers import COMPRESSION, ParquetRows, Schema, Writer, arrow_schema
+from paraqd.runs.locations import Location, explained_as
+from paraqd.runs.survey import AT_ONCE, Inputs
+from paraqd.scoring.signature import difference
+
+_MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
+_FORMAT = 1
+_KEY = b"paraqd.part"
+# what a run writes, what it was writing when it was killed, and the checksums that some file systems add
+_OURS = r"(part-\d+\.(parquet|jsonl)|_SUCCESS|_manifest\.json)"
+_WRITING = rf"\.{_OURS}\.[^/]+\.writing"
+_REPLACEABLE = re.compile(rf"{_OURS}|\.{_OURS}\.crc|\.lock|{_WRITING}")
+# the settings that can differ between two runs, as messages call them
+_NAMES = {
+    "command": "another command",
+    "input": "another input",
+    "part_rows": "parts of another size",
+    "columns": "other columns",
+    "set_of_columns": "another set of columns",
+    "set_of_operators": "other operators",
+    "set_of_models": "other models",
+    "choice_of_stand-ins": "another choice of stand-ins",
+    "choice_to_keep_going": "another choice of --keep-going",
+    "choice_of_rows": "another --only",
+    "version": "another version of paraqd",
+}
+_SHOWN = ("seed", "version", "entity_reader", "encoding", "threshold", "encoder")  # both values are shown
+
+Facts = Mapping[str, Any]
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Parts of a run without an output: only what is counted in each is of interest."""
+
+    ending: ClassVar[str] = ""
+
+    @contextmanager
+    def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
+        """Give a writer for the rows of a part, and a dictionary for what is counted in it."""
+        yield _Nothing(), {}
+
+    def name(self, index: int) -> str:
+        """Return the name of a part."""
+        return f"part {index}"
+
+    def facts(self, index: int) -> Facts | None:
+        """Return what was counted in a finished part; None if it is not there, not whole, or of another run."""
+        return None
+
+
+NO_PARTS = Parts()
+
+
+class _Nothing:
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Forget the rows."""
+        for _ in rows:
+            pass
+
+
+@dataclass(frozen=True)
+class StoredParts(Parts):
+    """Parts in a folder; small, and sent to each worker."""
+
+    place: Location
+    run: str
+    digits: int
+
+    def name(self, index: int) -> str:
+        """Return the name of a part; the order of the names is the order of the rows.
+
+        >>> JsonParts(Location.at("out"), "", 5).name(7)
+        'part-00007.jsonl'
+        """
+        return f"part-{index:0{self.digits}d}{self.ending}"
+
+    def _head(self, index: int, facts: Facts) -> dict[str, Any]:
+        return {"run": self.run, "part": index, "facts": facts}
+
+    def _checked(self, index: int, head: Mapping[str, Any]) -> Facts | None:
+        ours = head.get("run") == self.run and head.get("part") == index
+        return dict(head["facts"]) if ours else None
+
+
+@dataclass(frozen=True)
+class ParquetParts(StoredParts):
+    """Parts of a folder output. What was counted is in the footer."""
+
+    schema: Schema
+    metadata: Mapping[str, Any]
+    ending: ClassVar[str] = ".parquet"
+
+    @contextmanager
+    def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
+        """Give a writer; the file is made in memory and put in its place in one step."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        buffer = pa.BufferOutputStream()
+        facts: dict[str, Any] = {}
+        schema = arrow_schema(self.schema, self.metadata)
+        with pq.ParquetWriter(buffer, schema, **COMPRESSION) as file:
+            writer = ParquetRows(file, schema)
+            yield writer, facts
+            writer.flush()
+            file.add_key_value_metadata({_KEY: json.dumps(self._head(index, facts)).encode()})
+        self.place.put(self.name(index), buffer.getvalue())
+
+    def facts(self, index: int) -> Facts | None:
+        """Read the footer of a part."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            source = self.place.open(self.name(index))
+            head = json.loads((pq.read_metadata(source).metadata or {}).get(_KEY, b"{}"))
+        except (pa.ArrowException, OSError, ValueError):
+            return None
+        return self._checked(index, head)
+
+
+@dataclass(frozen=True)
+class JsonParts(StoredParts):
+    """Parts of a file output: a line that says what was counted, then the rows, one JSON object a line."""
+
+    ending: ClassVar[str] = ".jsonl"
+
+    @contextmanager
+    def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
+        """Give a writer; the file is made in memory and put in its place in one step."""
+        facts: dict[str, Any] = {}
+        lines = _Lines()
+        yield lines, facts
+        body = b"".join(lines.lines)
+        head = {**self._head(index, facts), "bytes": len(body)}
+        self.place.put(self.name(index), json.dumps(head).encode() + b"\n" + body)
+
+    def facts(self, index: int) -> Facts | None:
+        """Read the first line of a part, and check that the rest is there."""
+        try:
+            with open(self.place.path(self.name(index)), "rb") as file:
+                first = file.readline()
+                head = json.loads(first)
+                whole = os.fstat(file.fileno()).st_size == len(first) + head["bytes"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return self._checked(index, head) if whole else None
+
+    def rows(self, index: int) -> Iterator[Row]:
+        """Yield the rows of a finished part."""
+        path = self.place.path(self.name(index))
+        with explained_as(self.place.shown(self.name(index))), open(path, "rb") as file:
+            next(file, None)
+            for line in file:
+                yield json.loads(line)
+
+
+class _Lines:
+    def __init__(self) -> None:
+        self.lines: list[bytes] = []
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take rows as lines of JSON."""
+        self.lines += [json.dumps(row).encode() + b"\n" for row in rows]
+
+
+# --- the folder -----------------------------------------------------------------------------------
+
+
+def parts_place(out: Path) -> Location:
+    """Return where the parts of a file output lie.
+
+    >>> parts_place(Path("scored.csv")).given
+    'scored.csv.parts'
+    """
+    return Location.at(f"{out}.parts")
+
+
+def is_unfinished(out: Path) -> bool:
+    """Return True if a run that writes this file was interrupted."""
+    return parts_place(out).read(_MANIFEST) is not None
+
+
+class Store:
+    """The folder of one run, held by this process alone; `hold_store` gives it.
+
+    ``file`` is the output that the parts are joined to; None if the folder itself is the output.
+    """
+
+    def __init__(self, place: Location, file: Path | None = None) -> None:
+        self.place = place
+        self.file = file
+
+    @property
+    def finished(self) -> bool:
+        """True if every part of a run is here."""
+        return self.place.read(_SUCCESS) is not None
+
+    def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False, restart: bool = False) -> str:
+        """Begin a run, or continue one with the same settings; return the name that its parts carry.
+
+        ``overwrite`` replaces a finished run, ``restart`` discards an unfinished one. A TableError says why neither can
+        be done.
+        """
+        before = self._manifest()
+        if before is None:
+            self._clear(allowed=overwrite or restart or self.file is not None)
+        elif self.finished:
+            if not overwrite:
+                raise TableError(
+                    f"{self.place.given} holds a finished run; give --overwrite to replace it, or choose another -o"
+                )
+            self._clear()
+        elif restart:
+            self._clear()
+        elif before != manifest:
+            raise TableError(f"the unfinished run in {self.place.given} has {what_differs(before, manifest)}")
+        else:
+            self._sweep()
+            return run_name(manifest)
+        self.place.put(_MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
+        return run_name(manifest)
+
+    def done(self, parts: Parts, inputs: Inputs) -> Iterator[tuple[int, Facts]]:
+        """Yield the parts that are finished, with what was counted in each.
+
+        A file of that name that is not whole, or belongs to another run, does not count and is written again.
+        """
+        there = set(self.place.names())
+        indices = [piece.index for piece in inputs.pieces if parts.name(piece.index) in there]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for index, facts in zip(indices, pool.map(parts.facts, indices), strict=True):
+                if facts is not None:
+                    yield index, facts
+
+    def succeed(self, facts: Facts) -> None:
+        """Record that every part is there."""
+        self.place.put(_SUCCESS, (json.dumps(facts, ensure_ascii=False, indent=1) + "\n").encode())
+
+    def clear(self) -> None:
+        """Remove the parts of a file output, and their folder if nothing else is in it."""
+        self._clear()
+        if self.place.local is not None:
+            with suppress(OSError):
+                (self.place.local / _LOCK).unlink(missing_ok=True)
+                self.place.local.rmdir()
+
+    def refuse_strangers(self) -> None:
+        """Raise a TableError if the folder holds a file that no run has written."""
+        for name in self.place.names():
+            if not self._replaceable(name):
+                raise TableError(self._occupied(name, "choose another -o"))
+
+    def _manifest(self) -> dict[str, Any] | None:
+        raw = self.place.read(_MANIFEST)
+        try:
+            found = None if raw is None else json.loads(raw)
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) and found.get("format") == _FORMAT else None
+
+    def _clear(self, *, allowed: bool = True) -> None:
+        """Remove everything that runs have written; files of others are never removed."""
+        names = [name for name in self.place.names() if name != _LOCK]
+        if not names:
+            return
+        self.refuse_strangers()
+        if not allowed:
+            raise TableError(self._occupied(names[0], "give --overwrite to replace it, or choose another -o"))
+        for name in sorted(names, key=lambda name: (name != _SUCCESS, name != _MANIFEST, name)):
+            self.place.remove(name)
+
+    def _sweep(self) -> None:
+        """Remove the files that a killed run was writing."""
+        for name in self.place.names():
+            if name.endswith(".writing") and self._replaceable(name):
+                self.place.remove(name)
+
+    def _occupied(self, name: str, remedy: str) -> str:
+        if self.file is not None:
+            return f"{self.place.given} is in the way: it holds {name}, which no run has written; move it away"
+        return f"{self.place.given} already holds {name}, which is not part of this run; {remedy}"
+
+    def _replaceable(self, name: str) -> bool:
+        """Return True for what runs write.
+
+        >>> names = ("part-00001.parquet", ".part-00001.parquet.crc", "_SUCCESS", "_thesis.doc", ".env", "a/_SUCCESS")
+        >>> [name for name in names if Store(Location.at("out"))._replaceable(name)]
+        ['part-00001.parquet', '.part-00001.parquet.crc', '_SUCCESS']
+        """
+        joined = self.file is not None and re.fullmatch(rf"\.{re.escape(self.file.name)}\.\d+\.writing", name)
+        return bool(joined) or _REPLACEABLE.fullmatch(name) is not None
+
+
+@contextmanager
+def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
+    """Make the folder of a run and hold it, so that no second run on this machine writes there.
+
+    The folder of a file output is removed again if nothing was finished.
+    """
+    store = Store(place, file)
+    folder = place.local
+    if folder is None:
+        yield store
+        return
+    if file is not None and folder.is_symlink():
+        raise TableError(f"{place.given} is in the way: it is a symbolic link; move it away")
+    if place.read(_MANIFEST) is None and folder.is_dir():
+        store.refuse_strangers()  # before anything is written there
+    with explained_as(place.given, "write"):
+        handle = _lock(folder)
+    if handle is None:
+        raise TableError(f"another run is writing {file or place.given}; wait for it, or stop it")
+    with handle:
+        try:
+            yield store
+        finally:
+            if file is not None and not any(name.startswith("part-") for name in place.names()):
+                with suppress(TableError):
+                    store.clear()
+
+
+def _lock(folder: Path) -> Any:
+    """Return the open lock file of a folder, locked; None if another process holds it."""
+    while True:
+        folder.mkdir(exist_ok=True)
+        path = folder / _LOCK
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        try:
+            handle = open(os.open(path, flags, 0o666), "ab")  # noqa: SIM115  # the caller closes it
+        except FileNotFoundError:  # another run has just removed the folder
+            continue
+        if not locked(handle):
+            handle.close()
+            return None
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle.fileno()), os.stat(path)):
+                return handle
+        handle.close()  # the run that held it has removed it
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def make_manifest(command: str, settings: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
+    """Return the record of what a run depends on, and of which rows each part holds."""
+    files = [[file.entry.name, file.entry.size, file.entry.state, file.rows] for file in inputs.files]
+    parts = [[piece.file, piece.start, piece.rows] for piece in inputs.pieces]
+    found = {
+        "format": _FORMAT,
+        "command": command,
+        **settings,
+        "part_rows": inputs.part_rows,
+        "input": files,
+        "parts": parts,
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(found))  # as it is when it is read again
+    return plain
+
+
+def run_name(manifest: Mapping[str, Any]) -> str:
+    """Return the name of a run, which its parts carry: a hash of its manifest."""
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def what_differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Say in which settings two runs differ, and what to do about it.
+
+    >>> what_differs({"seed": 1, "input": []}, {"seed": 2, "input": []}).partition(";")[0]
+    'another seed (1, now 2)'
+    """
+    keys = [key for key in {**now, **before} if key != "parts" and before.get(key) != now.get(key)]
+    told = [phrase for key in keys for phrase in _phrases(key, before.get(key), now.get(key))]
+    remedy = "give --restart to discard it and start again"
+    if keys != ["input"]:
+        remedy = f"give the same options to continue it, or {remedy.removeprefix('give ')}"
+    return f"{' and '.join(told) or 'another form'}; {remedy}"
+
+
+def _phrases(key: str, before: Any, now: Any) -> list[str]:
+    if key == "model":
+        return [f"another {name}" for name in difference(str(before), str(now))]
+    if key == "input":
+        return [f"another input ({_changed(before or (), now or ())})"]
+    shown = f" ({before}, now {now})" if key in _SHOWN else ""
+    return [_NAMES.get(key, f"another {key.replace('_', ' ')}") + shown]
+
+
+def _changed(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) -> str:
+    """Say which file differs between the inputs of two manifests.
+
+    >>> _changed([["a.csv", 9, 1, 2], ["b.csv", 9, 1, 2]], [["a.csv", 9, 5, 2], ["b.csv", 9, 1, 2]])
+    'a.csv has changed'
+    """
+    old, new = ({name: rest for name, *rest in files} for files in (before, now))
+    names = sorted(name for name in {**old, **new} if old.get(name) != new.get(name))
+    first = names[0] if names else ""
+    how = "has changed" if first in old and first in new else "is new" if first in new else "is gone"
+    more = f", and {len(names) - 1:,} more files" if len(names) > 1 else ""
+    return f"{first or 'the file'} {how}{more}"

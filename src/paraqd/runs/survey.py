@@ -1,0 +1,389 @@
+"""Look at every file of the input before any work begins: its columns, its rows, and what is wrong with it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from paraqd.data.formats import DamagedError, EmptyError, Format, TableError, check_names, explained, is_known, kind_of
+from paraqd.data.rows import LostRow
+from paraqd.data.tables import Table, open_table
+from paraqd.progress import Progress
+from paraqd.runs.column_types import ValueKinds, types_in
+from paraqd.runs.locations import Entry, Location
+from paraqd.runs.pieces import LEAST_ROWS, Piece, Reader, cuts, even_cuts, opened_parquet, rows_of_a_part
+
+AT_ONCE = 16  # files looked at at the same time: an object store takes a while to answer
+_EVERY = 4096  # rows between two reports of progress
+# raises a TableError if a file cannot be used
+Check = Callable[[Table], None]
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file that was looked at.
+
+    ``groups`` are the sizes of its row groups, ``types`` the types of its columns, and ``table`` says how a text file
+    is read. ``problem`` says why the file cannot be read, or not to its end; ``refused`` why it cannot be used. An
+    ``empty`` file has no columns either, and nothing is wrong with it.
+    """
+
+    entry: Entry
+    groups: tuple[int, ...] = ()
+    types: Mapping[str, Any] | None = None
+    problem: str = ""
+    refused: str = ""
+    table: Table | None = None
+    empty: bool = False
+    seen: int = 0  # when it was last changed before it was looked at, in nanoseconds
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return sum(self.groups)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files of a location, cut into pieces; ``types`` are the types of all their columns together."""
+
+    source: Location
+    files: tuple[InputFile, ...]
+    pieces: tuple[Piece, ...]
+    types: Mapping[str, Any]
+    part_rows: int
+    notes: tuple[str, ...] = ()
+    hashed: bool = False  # the state of the file is the hash of its bytes
+
+    @property
+    def rows(self) -> int:
+        """The number of rows in all pieces."""
+        return sum(piece.rows for piece in self.pieces)
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """The names of files with nothing in them."""
+        return tuple(self.source.shown(file.entry.name) for file in self.files if file.empty)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """One line for each file that cannot be read, or not to its end."""
+        found = ((self.source.shown(file.entry.name), file.problem) for file in self.files if file.problem)
+        return tuple(why if name in why else f"{name}: {why}" for name, why in found)
+
+    @property
+    def reader(self) -> Reader:
+        """A reader of the pieces."""
+        return Reader(self.source, {file.entry.name: file.table for file in self.files if file.table is not None})
+
+    @property
+    def table(self) -> Table | None:
+        """How the text file is read, if there is just one file."""
+        return self.files[0].table if len(self.files) == 1 else None
+
+    def changed(self) -> str:
+        """Return the name of the single input file if it has other bytes now than when it was looked at."""
+        if not self.hashed:
+            return ""
+        [file] = self.files
+        place = _place(self.source, file)
+        with explained(place):
+            seen = place.stat().st_mtime_ns
+        same = seen == file.seen or _digest(place) == file.entry.state
+        return "" if same else self.source.shown("")
+
+
+def survey(
+    source: Location,
+    *,
+    check: Check,
+    progress: Progress,
+    encoding: str | None = None,
+    keep_going: bool = False,
+    offer: bool = False,
+    part_rows: int | None = None,
+    for_file: int | None = None,
+) -> Inputs:
+    """Look at every file, and cut their rows into pieces.
+
+    Parameters
+    ----------
+    source : Location
+        A file, or a folder whose files are all read. Only the footers of Parquet files are read here; text files are
+        read to their end.
+    check : callable
+        Raises a TableError if the columns of a file cannot be used.
+    progress : Progress
+        Receives the stage "reading".
+    encoding : str, optional
+        The encoding of text files that are not UTF-8.
+    keep_going : bool
+        Use what can be read of damaged text files: an unreadable line becomes a `LostRow`, and a file that is cut off
+        ends there. Leave out files that ``check`` refuses.
+    offer : bool
+        Mention ``--keep-going`` in messages about damage.
+    part_rows : int, optional
+        The largest number of rows in a piece; by the number of all rows unless given.
+    for_file : int, optional
+        The smallest size of a piece if the output is one file. A single input file is then known by its bytes.
+
+    """
+    kind = source.kind
+    alone = kind != "folder"
+    if not kind and not Path(source.given).suffix:
+        raise TableError(f"there is no file or folder {source.given}")
+    if alone and not source.is_standard_input:
+        kind_of(source.given)  # the name says how it is read
+    if not kind:
+        raise TableError(f"there is no file {source.given}")
+    if kind == "other":
+        raise TableError(
+            f"{source.given} is not a regular file but a pipe or a device: save its contents to a file first, or pipe "
+            "JSON lines into standard input (-)"
+        )
+    entries, links = source.entries(lambda name: _wanted(source, name))
+    if not entries:
+        known = ".parquet files" if source.local is None else ".parquet, .jsonl, .csv or .tsv files"
+        only_links = f" but links out of the folder ({links[0]})" if links else ""
+        raise TableError(f"{source.given} has no {known}{only_links}")
+    look = _Look(source, check, progress if alone else _quiet, encoding, keep_going, offer, alone, for_file is not None)
+    files: list[InputFile] = []
+    progress("reading", 0, None if alone else len(entries))
+    with ThreadPoolExecutor(min(AT_ONCE, len(entries))) as pool:
+        for file in map(look, entries) if alone else pool.map(look, entries):
+            if file.refused and not keep_going:
+                raise TableError(file.refused)
+            files.append(InputFile(file.entry, problem=file.refused) if file.refused else file)
+            if not alone:
+                progress("reading", len(files), len(entries))
+    rows = sum(file.rows for file in files)
+    if not rows:
+        problems = [file.problem for file in files if file.problem]
+        empty = alone and files[0].empty
+        raise TableError(problems[0] if problems else f"{source.given} {'is empty' if empty else 'has no rows'}")
+    size = part_rows or rows_of_a_part(rows, for_file or LEAST_ROWS)
+    places = [
+        (file.entry.name, *cut)
+        for file in files
+        for cut in (even_cuts(file.rows, size) if for_file else cuts(file.groups, size))
+    ]
+    pieces = tuple(Piece(index, *place) for index, place in enumerate(places))
+    notes = _many(f"{source.shown(links[0])} is a link out of the folder and is not followed", links) if links else ()
+    hashed = alone and isinstance(files[0].entry.state, str)
+    return Inputs(source, tuple(files), pieces, _together(files), size, notes, hashed)
+
+
+def of_files(line: str, count: int) -> str:
+    """Return a line about the first of some files, and say how many it applies to.
+
+    >>> of_files("in/a.csv is empty", 1), of_files("in/a.csv is empty", 3000)
+    ('in/a.csv is empty', 'in/a.csv is empty (the same in 3,000 files)')
+    """
+    return f"{line} (the same in {count:,} files)" if count > 1 else line
+
+
+def _many(line: str, names: Sequence[str]) -> tuple[str]:
+    return (of_files(line, len(names)),)
+
+
+def _quiet(stage: str, done: int, total: int | None, note: str = "", /) -> None:
+    """Report nothing: files of a folder are read several at a time."""
+
+
+def _wanted(source: Location, name: str) -> bool:
+    """Return True if a file belongs to the data.
+
+    Names that begin with ``_`` or ``.`` are other programs' notes, and in object stores only Parquet is read.
+    """
+    if any(part.startswith(("_", ".")) for part in name.split("/")):
+        return False
+    if name and not is_known(name):
+        return False
+    return source.local is not None or kind_of(name or source.path("")).format is Format.PARQUET
+
+
+def _place(source: Location, file: InputFile) -> Path:
+    return file.table.path if file.table is not None else Path(source.path(file.entry.name))
+
+
+def _digest(path: Path) -> str:
+    with explained(path), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class _Look:
+    """The first look at one file."""
+
+    source: Location
+    check: Check
+    progress: Progress
+    encoding: str | None
+    keep_going: bool
+    offer: bool
+    alone: bool
+    by_bytes: bool
+
+    def __call__(self, entry: Entry) -> InputFile:
+        try:
+            file = self._text(entry) if self._is_text(entry) else self._parquet(entry)
+        except TableError as error:
+            problem = str(error)
+            if not self.source.is_standard_input:
+                problem = problem.replace(self.source.path(entry.name), self.source.shown(entry.name))
+            return InputFile(entry, problem=problem)
+        if file.refused or file.empty or not self.alone or not (self.by_bytes or self.source.is_standard_input):
+            return file
+        place = _place(self.source, file)
+        with explained(place):
+            found = place.stat()
+        seen = entry.state if isinstance(entry.state, int) and entry.state else found.st_mtime_ns
+        return replace(file, entry=Entry(entry.name, found.st_size, _digest(place)), seen=seen)
+
+    def _is_text(self, entry: Entry) -> bool:
+        return kind_of(self.source.path(entry.name)).format is not Format.PARQUET
+
+    def _refused(self, table: Table) -> str:
+        """Return why the columns of a file cannot be used."""
+        try:
+            self.check(table)
+        except TableError as error:
+            return str(error)
+        return ""
+
+    def _parquet(self, entry: Entry) -> InputFile:
+        shown = self.source.shown(entry.name)
+        if self.source.local is not None and not entry.size:
+            raise TableError(f"{shown} is empty")
+        with opened_parquet(self.source, entry.name) as file:
+            groups = tuple(file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups))
+            names = check_names(tuple(file.schema_arrow.names), shown)
+            types = types_in(file.schema_arrow)
+        table = Table(name=shown, path=Path(shown), kind=kind_of(self.source.path(entry.name)), columns=names)
+        return InputFile(entry, groups, types, refused=self._refused(table))
+
+    def _text(self, entry: Entry) -> InputFile:
+        """Read a text file once: count its rows, and see what its columns hold."""
+        path = self.source.path(entry.name)
+        try:
+            table = open_past_first_line(path, encoding=self.encoding, lenient=self.keep_going)
+        except EmptyError:
+            if kind_of(path).packing and not entry.size:
+                raise  # a compressed file has some bytes even if nothing is in it: this one did not arrive
+            return InputFile(entry, empty=True)
+        table = replace(table, name=self.source.shown(entry.name))
+        jsonl = table.kind.format is Format.JSONL
+        if not jsonl and (refused := self._refused(table)):  # known before the rows are read
+            return InputFile(entry, refused=refused)
+        read = read_through(table, self.progress)
+        problem = self._damage(table, read)
+        if problem:
+            table = replace(table, sound=read.rows)
+        if jsonl:
+            table = replace(table, columns=tuple(read.columns))
+        types = {name: kinds.type if jsonl else str for name, kinds in read.columns.items()}
+        refused = self._refused(table) if jsonl and read.rows else ""
+        return InputFile(entry, (read.rows,), types, problem, refused, table)
+
+    def _damage(self, table: Table, read: TextRead) -> str:
+        """Return what is wrong with a file of which the first rows are used; raise a TableError if none can be."""
+        if not self.keep_going:
+            if read.damage is None:
+                return ""
+            if self.offer and _has_more(table, read):
+                other = "" if self.alone else " and another -o"
+                raise TableError(f"{offered(read)}{other}")
+            raise read.damage
+        if not read.sound and (read.damage or read.rows):
+            raise read.damage or TableError(f"no line of {table.name} can be read")
+        return "" if read.damage is None else f"{read.damage}; only {read.usable} are used"
+
+
+def _together(files: Sequence[InputFile]) -> dict[str, Any]:
+    """Return the columns of all files with their types, the widest or text if they differ."""
+    found: dict[str, Any] = {}
+    for file in files:
+        for name, kind in (file.types or {}).items():
+            found[name] = kind if found.get(name, kind) == kind else _widest(name, found[name], kind)
+    return found
+
+
+def _widest(name: str, one: Any, other: Any) -> Any:
+    import pyarrow as pa
+
+    from paraqd.data.writers import arrow_schema
+
+    try:
+        both = [arrow_schema({name: each}) for each in (one, other)]
+        wide = pa.unify_schemas(both, promote_options="permissive").field(name).type
+    except pa.ArrowException:
+        return str
+    return str if pa.types.is_string(wide) or pa.types.is_large_string(wide) else wide
+
+
+# --- text files ---------------------------------------------------------------------------------
+
+
+@dataclass
+class TextRead:
+    """The result of reading a text file to its end: its rows, the readable ones among them, and its columns.
+
+    ``columns`` says what the columns of JSON lines hold; those of CSV hold text. ``damage`` is the error after the last
+    row.
+    """
+
+    rows: int = 0
+    sound: int = 0
+    columns: dict[str, ValueKinds] = field(default_factory=dict)
+    damage: DamagedError | None = None
+
+    @property
+    def usable(self) -> str:
+        """The rows that can be used in spite of the damage."""
+        if self.damage is not None and self.damage.row:
+            return "the other rows"
+        return "the 1 row before that" if self.rows == 1 else f"the {self.rows:,} rows before that"
+
+
+def read_through(table: Table, progress: Progress) -> TextRead:
+    """Read every row of a text file, up to the first damage that cannot be passed."""
+    read = TextRead(columns={name: ValueKinds() for name in table.columns})
+    jsonl = table.kind.format is Format.JSONL
+    try:
+        for row in table.rows():
+            read.rows += 1
+            read.sound += not isinstance(row, LostRow)
+            if jsonl:
+                for name, value in row.items():
+                    read.columns.setdefault(name, ValueKinds()).add(value)
+            if read.rows % _EVERY == 0:
+                progress("reading", read.rows, None)
+    except DamagedError as error:
+        read.damage = error
+    return read
+
+
+def offered(read: TextRead) -> str:
+    """Say what is wrong with a file, and how to use the rest of it.
+
+    >>> offered(TextRead(rows=5, damage=DamagedError("in.csv is cut off")))
+    'in.csv is cut off; to score the 5 rows before that, give --keep-going'
+    """
+    return f"{read.damage}; to score {read.usable}, give --keep-going"
+
+
+def _has_more(table: Table, read: TextRead) -> bool:
+    """Return True if some rows of a damaged file can be read: before the damage, or after a broken line."""
+    if read.rows:
+        return True
+    broken_line = read.damage is not None and read.damage.row
+    return bool(broken_line) and read_through(replace(table, lenient=True), _quiet).sound > 0
+
+
+def open_past_first_line(source: str | Path, *, encoding: str | None, lenient: bool) -> Table:
+    """Open a text file so that a broken first line is found when the rows are read, like any other."""
+    return replace(open_table(source, encoding=encoding, lenient=True), lenient=lenient)

@@ -1,0 +1,346 @@
+"""Test runs on a Ray cluster: the same bytes, whatever is killed."""
+
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import paraqd
+from paraqd.cli.main import run
+from paraqd.data.tables import TableError
+from paraqd.runs.engines import PieceWorker, Result, in_processes
+from paraqd.runs.pieces import Piece
+from paraqd.runs.ray_engine import ClusterError, _Hand, on_ray
+
+pytestmark = pytest.mark.xdist_group("ray")
+READING = ["--model", "reading"]
+
+
+def pairs(count, name="a"):
+    rows = []
+    for i in range(count):
+        question = f"Tom has {i + 2} apples and buys {i % 7 + 3} more. How many apples has he now?"
+        paraphrase = question.replace("buys", "gets") if i % 3 else question.replace(f"{i % 7 + 3} more", "more")
+        rows.append({"id": f"{name}{i}", "question": question, "paraphrase": paraphrase, "number": i})
+    return rows
+
+
+def write(path, rows, group=100):
+    path.parent.mkdir(exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=group)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    write(Path("in/a.parquet"), pairs(450))
+    write(Path("in/b.parquet"), pairs(130, "b"), group=1000)
+    return tmp_path
+
+
+class CannotBegin:
+    """A job whose workers cannot load what they need."""
+
+    def worker(self, *, threads=None):
+        raise TableError("the model is not there")
+
+
+class Counting(PieceWorker):
+    """A job that is its own worker and does nothing; sent to other processes as a whole."""
+
+    identity = "none"
+
+    def worker(self, *, threads=None):
+        return self
+
+    def piece(self, piece, on_rows):
+        return {}
+
+
+class AllDie(Counting):
+    def worker(self, *, threads=None):
+        os._exit(1)
+
+
+class OneOfTwo(Counting):
+    """A job for two workers on a cluster, of which the first that comes is known again when it is started anew."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def first(self):
+        import ray
+
+        me = ray.get_runtime_context().get_actor_id()
+        try:
+            with open(self.folder / "first", "x") as file:
+                file.write(me)
+        except FileExistsError:
+            pass
+        return (self.folder / "first").read_text() == me
+
+
+class OneDies(OneOfTwo):
+    def worker(self, *, threads=None):
+        if self.first():
+            with open(self.folder / "deaths", "a") as file:
+                file.write("x")
+            os._exit(1)
+        return self
+
+    def piece(self, piece, on_rows):
+        """Have the first piece take until the other worker is given up."""
+        still = time.monotonic() + 300
+        while piece.index == 0 and not (self.folder / "given up").exists():
+            assert time.monotonic() < still
+            time.sleep(0.05)
+        return {}
+
+
+class OneLacks(OneOfTwo):
+    def worker(self, *, threads=None):
+        if self.first():
+            raise TableError("the model is not there")
+        return self
+
+
+PIECES = [Piece(i, "a", i, 1) for i in range(3)]
+
+
+def parts(folder):
+    return sorted(Path(folder).glob("part-*.parquet"))
+
+
+def rows(folder):
+    return [row for part in parts(folder) for row in pq.read_table(part, partitioning=None).to_pylist()]
+
+
+def same(one, two):
+    """Whether two folders hold the same parts, byte by byte."""
+    return [(part.name, part.read_bytes()) for part in parts(one)] == [
+        (part.name, part.read_bytes()) for part in parts(two)
+    ]
+
+
+def environment():
+    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]), OMP_NUM_THREADS="1")
+
+
+def start(*arguments):
+    """Start a command as a program of its own."""
+    program = [sys.executable, "-m", "paraqd.cli.main", *arguments]
+    return subprocess.Popen(program, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(condition, process, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "it takes too long"
+        time.sleep(0.005)
+
+
+# --- on a cluster -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Ray cluster with two slots on this machine, and its address."""
+    ray = pytest.importorskip("ray")
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        ray.init(
+            num_cpus=2,
+            include_dashboard=False,
+            object_store_memory=80 << 20,
+            log_to_driver=False,
+            logging_level="CRITICAL",
+        )
+        yield ray.get_runtime_context().gcs_address
+        ray.shutdown()
+
+
+def busy_workers():
+    """Return the processes below this one that work on a piece just now, by the title that Ray gives them."""
+    found, parents = [], {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int(entry.joinpath("stat").read_text().rpartition(")")[2].split()[1])
+                if entry.joinpath("cmdline").read_bytes().startswith(b"ray::_Hand.work"):
+                    found.append(int(entry.name))
+            except OSError:  # it has ended meanwhile
+                continue
+    return [pid for pid in found if os.getpid() in ancestors(pid, parents)]
+
+
+def held_worker(process, seconds=60):
+    """Return a worker that was stopped in the middle of a piece, and will not end with it."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()
+        for pid in busy_workers():
+            os.kill(pid, signal.SIGSTOP)
+            if pid in busy_workers():
+                return pid
+            os.kill(pid, signal.SIGCONT)  # it had come to its end meanwhile
+    raise AssertionError("no worker is at work")
+
+
+def ancestors(pid, parents):
+    while pid in parents:
+        pid = parents[pid]
+        yield pid
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are found by /proc")
+class TestRay:
+    ARGUMENTS = ("score", "in", "--part-rows", "40", *READING)
+
+    def test_a_worker_killed_in_the_middle(self, here, cluster):
+        write(Path("in/c.parquet"), pairs(1000, "c"))
+        assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
+        process = start(*self.ARGUMENTS, "-o", "out/", "--engine", "ray", "--address", cluster, "--workers", "2")
+        for least in (1, 8):
+            wait_for(lambda least=least: len(parts("out")) >= least, process)
+            os.kill(held_worker(process), signal.SIGKILL)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert err == ""  # and nothing of what Ray has to say about it
+        assert "1,580 rows" in out
+        assert same("whole", "out")
+        assert Counter(row["id"] for row in rows("out")).most_common(1)[0][1] == 1
+
+    def test_the_driver_killed_and_the_rest_done_by_the_other_engine(self, here, cluster):
+        write(Path("in/c.parquet"), pairs(1000, "c"))
+        assert run([*self.ARGUMENTS, "-o", "whole/", "-q"]) == 0
+        process = start(*self.ARGUMENTS, "-o", "out/", "--engine", "ray", "--address", cluster, "--workers", "2")
+        wait_for(lambda: len(parts("out")) >= 2, process)
+        held = held_worker(process)  # its piece cannot come to an end before the driver does
+        process.kill()
+        process.communicate(timeout=60)
+        with suppress(ProcessLookupError):  # Ray may have ended it with its driver
+            os.kill(held, signal.SIGKILL)
+        assert not Path("out/_SUCCESS").exists()
+        assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
+        assert same("whole", "out")
+
+    def test_augment_and_a_corrupt_file_on_the_cluster(self, here, cluster):
+        Path("in/c.parquet").write_bytes(b"nothing")
+        arguments = ["augment", "in", "--operators", "f3,f8,NumberChange", "--part-rows", "90", "-q"]
+        assert run([*arguments, "-o", "one/"]) == 1
+        process = start(*arguments, "-o", "two/", "--engine", "ray", "--address", cluster)
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 1 and err.count("\n") == 1 and "in/c.parquet" in err
+        assert rows("one") and same("one", "two")
+
+    def test_a_cluster_that_cannot_be_reached(self, here, fails):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))  # bound and not listening: nobody answers there
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+            line = fails("score", "in", "-o", "out/", "--engine", "ray", "--address", address, *READING)
+        assert f"no Ray cluster answers at {address}" in line
+        assert "HOST:PORT" in fails("score", "in", "-o", "out/", "--engine", "ray", "--address", "there", *READING)
+        assert not Path("out").exists()
+
+    def test_something_else_answers_at_the_address(self, here, fails, monkeypatch):
+        monkeypatch.setattr("paraqd.runs.ray_engine._ANSWERED_WITHIN", 3.0)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = f"127.0.0.1:{server.getsockname()[1]}"
+            line = fails("score", "in", "-o", "out/", "--engine", "ray", "--address", address, *READING)
+        assert f"what listens at {address} did not answer as a Ray cluster within 3 s" in line
+        assert not Path("out").exists()
+
+    def test_an_address_beside_a_cluster_that_the_program_has(self, here, cluster, monkeypatch):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = f"127.0.0.1:{server.getsockname()[1]}"
+            monkeypatch.setattr("paraqd.runs.ray_engine.check_address", lambda address: None)
+            with pytest.raises(ClusterError, match=f"connected to the Ray cluster at {cluster}, not at {address}"):
+                on_ray(address=address)
+        monkeypatch.undo()
+        monkeypatch.setattr("sys.executable", "/nowhere")  # none of these asks another process
+        for address in (cluster, "auto", "local", None):
+            assert list(on_ray(address=address)(Counting(), PIECES[:1], lambda rows: None)) == [Result(PIECES[0], {})]
+
+    def test_one_bad_machine_does_not_end_the_run(self, here, cluster, caplog, monkeypatch):
+        """A worker that dies whenever it is started, beside one that is well and takes longer than that."""
+        handler = logging.Handler()
+        monkeypatch.setattr(handler, "emit", lambda record: "given up" in record.msg and (here / "given up").touch())
+        logger = logging.getLogger("paraqd.runs.ray_engine")
+        logger.addHandler(handler)
+        try:
+            found = list(on_ray(workers=2)(OneDies(str(here)), PIECES, lambda rows: None))
+        finally:
+            logger.removeHandler(handler)
+        assert sorted(result.piece.index for result in found) == [0, 1, 2]
+        assert not any(result.problem for result in found)
+        # a call that comes while Ray is starting the worker counts, too
+        assert 1 <= len((here / "deaths").read_text()) <= 4
+        assert [record.message.partition(":")[0] for record in caplog.records] == ["a worker is given up"]
+
+    def test_one_machine_without_what_is_needed_does_not_end_the_run(self, here, cluster, caplog):
+        found = list(on_ray(workers=2)(OneLacks(str(here)), PIECES, lambda rows: None))
+        assert sorted(result.piece.index for result in found) == [0, 1, 2]
+        assert "a worker is given up: the model is not there" in caplog.text
+
+    def test_a_worker_process_that_cannot_begin_tells_why(self):
+        with pytest.raises(TableError, match="the model is not there"):
+            list(in_processes(2)(CannotBegin(), PIECES[:1], lambda rows: None))
+
+    def test_no_worker_left(self, here, cluster):
+        with pytest.raises(ClusterError, match="a worker could not be started"):
+            list(on_ray(workers=2)(AllDie(), PIECES, lambda rows: None))
+        with pytest.raises(TableError, match="the model is not there"):
+            list(on_ray(workers=2)(CannotBegin(), PIECES, lambda rows: None))
+
+    def test_a_worker_that_forgets_is_one_that_died(self, here, cluster, monkeypatch):
+        """Ray may have started a worker anew before its piece came."""
+
+        class Forgets(_Hand):
+            calls = 0
+
+            def work(self, piece):
+                self.calls += 1
+                assert self.calls < 20, "it is asked forever"
+                self._worker = None
+                return super().work(piece)
+
+        monkeypatch.setattr("paraqd.runs.ray_engine._Hand", Forgets)
+        [result] = on_ray(workers=1)(Counting(), PIECES[:1], lambda rows: None)
+        assert result.problem == "its worker died 4 times (out of memory?)"
+
+    def test_batches_of_ray_data(self, here, cluster):
+        from paraqd.integrations.ray_data import ScoreBatches
+
+        assert run(["score", "in/b.parquet", "-o", "b.parquet", "-q", *READING]) == 0
+        scored = ScoreBatches("reading")(pq.read_table("in/b.parquet"))
+        assert scored.to_pylist() == pq.read_table("b.parquet").to_pylist()
+        assert ScoreBatches("reading")(scored).equals(scored)
+        signature = ScoreBatches("default", skip=False)(pq.read_table("in/b.parquet").slice(0, 1))["signature"][0]
+        assert "|skip:no" in str(signature)
+        import ray.data
+
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        made = ray.data.read_parquet(str(here / "in" / "b.parquet")).map_batches(
+            ScoreBatches,
+            fn_constructor_args=["reading"],
+            batch_format="pyarrow",
+            batch_size=50,
+            concurrency=1,
+            num_cpus=1,
+        )
+        assert sorted(made.take_all(), key=lambda row: row["number"]) == scored.to_pylist()
