@@ -1,4 +1,4 @@
-"""Names of people, places and organisations, behind one protocol: the light reader, which needs no model, and spaCy."""
+"""Define readers of names, and the one that uses spaCy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["EntityReader", "LightEntities", "PipelineUnavailableError", "SpacyEn
 
 
 class EntityReader(Protocol):
-    """Finds the names in a text that is already split into tokens and sentences."""
+    """A reader that finds names in a text that is split into tokens and sentences."""
 
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
         """Return every mention, in order."""
@@ -49,7 +49,7 @@ class SpacyEntities:
         self.nlp = nlp
 
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
-        """Return every mention, in order; a text that the pipeline cannot take is read by the light reader."""
+        """Return every mention, in order; the light reader takes texts that are too long for the pipeline."""
         if len(text) > self.nlp.max_length // 10 or not _is_unicode(text):
             return LightEntities().find(text, tokens, sentences)
         found = []

@@ -1,4 +1,4 @@
-"""Exact equality of quantities across forms and units; currencies are never converted into each other."""
+"""Compare quantities exactly, whatever their form and unit; currencies are never converted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _APART = frozenset({Kind.ORDINAL, Kind.TIME_OF_DAY, Kind.LABEL})
 
 
 def signature(quantity: Quantity) -> Hashable:
-    """Return what two quantities share exactly when they are equal.
+    """Return a key that is the same for two quantities if and only if they are equal.
 
     >>> from paraqd.reading import read
     >>> (a,), (b,) = read("60 minutes").quantities, read("takes an hour").quantities
@@ -47,7 +47,7 @@ def equal(a: Quantity, b: Quantity) -> bool:
 
 
 def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quantity, ...]]]:
-    """Return each quantity's signature and itself, the parts of a compound (2 hours 30 minutes) added up as one.
+    """Return each quantity with its signature; the parts of a compound (2 hours 30 minutes) are added up.
 
     >>> from paraqd.reading import read
     >>> [(s, [q.surface for q in parts]) for s, parts in grouped(read("It took 1 hour 30 minutes.").quantities)]
@@ -76,12 +76,12 @@ def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quanti
 
 
 def _compound(this: Quantity, following: Quantity) -> bool:
-    """Return True if ``following`` is the smaller part of the same measure, right behind ``this``."""
+    """Return True if ``following`` is the smaller part of the same measure and follows ``this`` directly."""
     if this.unit is None or following.unit is None or "/" in this.unit or this.unit_span is None:
         return False
     if this.kind not in {Kind.MEASURE, Kind.MONEY} or this.unit == following.unit or this.value < 0:
         return False
-    # " ", ", " or " and " between them; "2 m by 40 cm" and "2 m or 40 cm" are no sums
+    # " ", ", " or " and " between them; "2 m by 40 cm" and "2 m or 40 cm" are not sums
     if following.start - this.end not in {1, 2, 5} or this.value.denominator != 1:
         return False
     # one dollar and thirty cents an hour: the rate belongs to the sum
@@ -90,7 +90,7 @@ def _compound(this: Quantity, following: Quantity) -> bool:
 
 
 def _part(unit: str, whole: Quantity) -> tuple[str, Fraction]:
-    """Return the dimension and factor of the smaller part of a sum: cents behind euros are a euro's."""
+    """Return the dimension and factor of the smaller part of a sum: cents after euros are euro cents."""
     name, factor = dimension(whole.unit)
     if unit == "cent" and name in _CENTS and factor == 1:
         return name, Fraction(1, 100)
@@ -98,12 +98,12 @@ def _part(unit: str, whole: Quantity) -> tuple[str, Fraction]:
 
 
 def multiset(quantities: Iterable[Quantity]) -> Counter[Hashable]:
-    """Return the quantities of a text as a multiset that does not depend on how they are written."""
+    """Return the quantities of a text as a multiset that does not depend on their form."""
     return Counter(signed for signed, _ in grouped(tuple(quantities)))
 
 
 def same_quantities(a: Iterable[Quantity], b: Iterable[Quantity]) -> bool:
-    """Return True if two texts hold the same quantities, each as often, whatever their order and form.
+    """Return True if two texts have the same quantities, each equally often, in any order and form.
 
     >>> from paraqd.reading import read
     >>> q = read("It takes 2 hours 30 minutes to pack a dozen boxes.").quantities

@@ -1,4 +1,4 @@
-"""The light reader of names: capitals, position and small lists; no model."""
+"""Find names by capitals, position and small lists, without a model."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _lists() -> _Lists:
 
 
 class LightEntities:
-    """Capitals, position and small lists; lower-case text is read with the lists alone."""
+    """The light reader of names: capitals, position and small lists, or the lists alone for text in lower case."""
 
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
         """Return every mention, in order."""
@@ -79,7 +79,7 @@ def find_names(s: Stream, sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
 
 
 class _Scan:
-    """One text laid out for reading."""
+    """One text, prepared for finding names."""
 
     def __init__(self, s: Stream, lists: _Lists) -> None:
         self.s = s
@@ -93,13 +93,13 @@ class _Scan:
         return Entity(self.s.source[start:end], category, start, end)
 
     def titled(self, i: int) -> bool:
-        """Return True if a title stands before token i."""
+        """Return True if there is a title before token i."""
         if i > 1 and self.low[i - 1] == ".":
             i -= 1
         return i > 0 and self.low[i - 1] in _TITLES
 
     def place_of_several(self, i: int) -> int:
-        """Return how many words the place at token i has, 0 where none of several words stands there."""
+        """Return the number of words of the place name at token i, or 0 if there is none with several words."""
         names = self.lists.several.get(self.low[i])
         if names is None:
             return 0
@@ -127,7 +127,7 @@ class _Scan:
             i = j
 
     def may_be_listed(self, i: int) -> bool:
-        """Sort out at once the words that cannot begin a name: nearly all."""
+        """Skip the words that cannot begin a name, which are nearly all."""
         word = self.low[i]
         if word in self.lists.beginnings or word[-2:] in POSSESSIVES:
             return True
@@ -146,7 +146,7 @@ class _Scan:
         return category
 
     def follows(self, i: int) -> bool:
-        """Return True if token i is one space behind the token before, and that one is no possessive."""
+        """Return True if token i is one space after the token before, which is not a possessive."""
         return self.s.start[i] == self.s.end[i - 1] + 1 and _base(self.low[i - 1]) == self.low[i - 1]
 
     # texts with capitals
@@ -193,7 +193,7 @@ class _Scan:
         return _is_name_like(s.text[j + 1]) or self.low[j - 1] in self.lists.single
 
     def skip_ordinary(self, i: int, j: int) -> int:
-        """Return where the name begins in the run [i, j): behind words that are capitalised for other reasons."""
+        """Return the start of the name in the run [i, j), after words that are capitalised for other reasons."""
         while i < j and not self.titled(i) and self.is_ordinary(i) and not self.place_of_several(i):
             i += 1
         return i
@@ -247,7 +247,7 @@ def _base(word: str) -> str:
 
 
 def _plain(word: str) -> str:
-    """Take the accents off: zoë is listed as zoe."""
+    """Return a word without accents: zoë is listed as zoe."""
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
 
 

@@ -1,4 +1,4 @@
-"""The lists of names that come with the package, written for it: people, places, organisations."""
+"""Load the lists of names that come with the package: people, places and organisations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _people() -> list[list[str]]:
 
 @cache
 def places() -> dict[str, str]:
-    """Return names of places and what they are (city, country, river …).
+    """Return names of places with their kinds (city, country, river …).
 
     >>> places()["New York"]
     'city'
@@ -61,5 +61,5 @@ def not_names() -> frozenset[str]:
 
 @cache
 def capitalised_words() -> frozenset[str]:
-    """Return, in lower case, words that are written with a capital for other reasons than being a name."""
+    """Return, in lower case, words that often have a capital although they are not names."""
     return frozenset(word.lower() for word in _lines("capitalised.txt"))

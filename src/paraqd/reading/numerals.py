@@ -1,4 +1,4 @@
-"""Numbers in words: cardinals, ordinals, fractions, and what digits alone say."""
+"""Read numbers in words (cardinals, ordinals, fractions) and the values of digits."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ _PARTS_OF_DAY = (
     ("p", ["in", "the", "evening"]),
 )
 CARDINAL_START = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
-# a number of more digits than this names something: nobody computes with it, and converting it is not linear
+# a number with more digits is a label: nobody computes with it, and converting it does not take linear time
 MAX_DIGITS = 400
 
 
@@ -140,7 +140,7 @@ def _below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
 
 
 def _next_part(s: Stream, i: int) -> int:
-    """Skip the hyphen or *and* that may stand inside a number in words."""
+    """Skip a hyphen or *and* inside a number in words."""
     if s.text[i] == "-" and s.glued(i) and s.glued(i + 1):
         return i + 1
     if s.low[i] == "and":
@@ -160,7 +160,7 @@ def cardinal(s: Stream, i: int) -> tuple[int, int] | None:
         k = j if first else _next_part(s, j)
         skipped_and = k != j and s.low[j] == "and"
         if first and s.low[k] in SCALES:
-            group, after = 1, k  # "hundred rupees", or behind "a"
+            group, after = 1, k  # "hundred rupees", or after "a"
         else:
             part = _below_hundred(s, k)
             if part is None:
@@ -226,7 +226,7 @@ def _ordinal_below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
 
 
 def meridiem(s: Stream, i: int, first: int | None = None) -> tuple[str, int] | None:
-    """Read am, a.m., pm, p.m. at i: ('a' or 'p', next token); behind *at* and a number also *in the morning*."""
+    """Read am, a.m., pm, p.m. at i: ('a' or 'p', next token); after *at* and a number also *in the morning*."""
     word = s.low[i]
     if first and s.low[first - 1] in _AT:
         for part, words in _PARTS_OF_DAY:

@@ -1,4 +1,4 @@
-"""The scan for quantities: one pass over the tokens, left to right."""
+"""Find the quantities of a text in one pass over its tokens."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from paraqd.reading.unit_parsing import FoundUnit, simple_unit
 from paraqd.reading.units import SPELLINGS
 from paraqd.reading.worded_quantities import STARTERS, worded
 
-_MARKS = frozenset(["", *".,;:?!-()\"'%$"])  # the first stands behind the last token
+_MARKS = frozenset(["", *".,;:?!-()\"'%$"])  # the empty one follows the last token
 _FRACTIONS = frozenset({"frac", "dfrac", "tfrac"})
-# words with which a number may go on: 2 and a half, 4 fifths, 3 p.m., 12 noon, at 7 in the evening
+# words that may continue a number: 2 and a half, 4 fifths, 3 p.m., 12 noon, at 7 in the evening
 _GO_ON = frozenset(DENOMINATORS) | {"and", "a", "am", "p", "pm", "in", "noon", "midnight", "oclock"}
 _SUFFIXES = frozenset({"st", "nd", "rd", "th", "rds", "ths"})
 _GLUED_BEFORE = frozenset({*WORDS_BEFORE, "no", "us"})
@@ -40,7 +40,7 @@ def find_quantities(s: Stream) -> tuple[Quantity, ...]:
     drafts: list[Draft] = []
     floor = 0
     for i, word in enumerate(s.low):
-        # nearly every token is a word or a mark that begins no quantity
+        # nearly all tokens are words or marks that cannot begin a quantity
         if i < floor or word in _MARKS or (word not in STARTERS and word.isalpha()):
             continue
         first = s.text[i][0]
@@ -77,7 +77,7 @@ def _latex_fraction(s: Stream, i: int, floor: int) -> Draft | None:
 
 
 def _label(s: Stream, i: int, floor: int) -> Draft:
-    """Take digits as a name, together with the letters that they are glued to (x1, A1)."""
+    """Read digits as a label, together with letters directly before them (x1, A1)."""
     digits = s.text[i].translate(_SUPERSCRIPT_DIGITS)
     value = digits_value(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else Fraction(0)
     draft = Draft(value, Kind.LABEL, i, i + 1)
@@ -87,7 +87,7 @@ def _label(s: Stream, i: int, floor: int) -> Draft:
 
 
 def _raised(s: Stream, i: int, floor: int) -> Draft:
-    """Read a superscript: an exponent behind something, else a label."""
+    """Read a superscript: an exponent after something, else a label."""
     draft = _label(s, i, floor)
     if s.glued(i) or (i > 0 and len(s.text[i - 1]) == 1 and s.text[i - 1].isalpha()):
         draft.kind, draft.first = Kind.EXPONENT, i
@@ -101,7 +101,7 @@ def _numeric(s: Stream, i: int, floor: int) -> Draft:
     if power is not None:
         return power
     following = s.low[i + 1]
-    if following.isalpha() and following not in _GO_ON:  # by far the most: 12 pens
+    if following.isalpha() and following not in _GO_ON:  # by far the most common: 12 pens
         draft = Draft(digits_value(s.text[i]), Kind.COUNT, i, i + 1)
     else:
         value, after, kind = number(s, i)
@@ -115,7 +115,7 @@ def _numeric(s: Stream, i: int, floor: int) -> Draft:
 
 
 def _names_something(s: Stream, i: int) -> bool:
-    """Return True if the digits are glued behind letters and name something (x1, A1, H2O)."""
+    """Return True if digits follow letters directly and are a label (x1, A1, H2O)."""
     before = s.text[i - 1]
     if not s.glued(i) or not before[-1].isalpha() or s.low[i - 1] in _GLUED_BEFORE:
         return False
@@ -182,7 +182,7 @@ def _group(s: Stream, i: int) -> bool:
 
 
 def _spaced_groups(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
-    """Read 5 000 and 1 250 000: groups of three behind a space."""
+    """Read 5 000 and 1 250 000: groups of three digits after spaces."""
     digits, after = s.text[i], i + 1
     while _group(s, after):
         digits += s.text[after]
@@ -202,7 +202,7 @@ def _worded_denominator(s: Stream, i: int) -> tuple[int, int] | None:
 
 
 def _and_fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
-    """Read what may follow *2 and*: ``a half``, ``½``, ``1/2`` before a unit."""
+    """Read the fraction after *2 and*: ``a half``, ``½``, ``1/2`` before a unit."""
     if s.low[i] == "a" and s.low[i + 1] in {"half", "quarter"}:
         return Fraction(1, 2 if s.low[i + 1] == "half" else 4), i + 2
     if s.text[i] and s.text[i][0] in VULGAR_VALUES:
@@ -214,7 +214,7 @@ def _and_fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
 
 
 def _fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
-    """Read 3/4, also with spaces around the slash; a date such as 3/4/2010 is none."""
+    """Read 3/4, also with spaces around the slash; a date such as 3/4/2010 is not a fraction."""
     if s.text[i + 1] not in {"/", "⁄"} or not s.number_at(i + 2) or s.glued(i + 1) != s.glued(i + 2):
         return None
     if len(s.text[i]) > MAX_DIGITS:
@@ -229,7 +229,7 @@ def _fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
 
 
 def _suffix(s: Stream, d: Draft) -> bool:
-    """Take up st, nd, rd, th: an ordinal behind a whole number (also ``6 th``), nothing behind a fraction."""
+    """Add st, nd, rd or th to the draft, which makes a whole number an ordinal (also ``6 th``)."""
     i = d.after
     if s.low[i] not in _SUFFIXES or s.start[i] - s.end[i - 1] > 1 or (s.text[i] == "St" and not s.glued(i)):
         return False
@@ -310,7 +310,7 @@ def _feet_or_inches(s: Stream, i: int) -> Draft | None:
 
 
 def _has_minutes(s: Stream, i: int) -> bool:
-    """Return True if ``:30`` follows the number at i; with a space in it only where it cannot be a ratio."""
+    """Return True if ``:30`` follows the number at i; with a space in it only if it cannot be a ratio."""
     minutes = s.text[i + 2]
     if s.text[i + 1] != ":" or not s.glued(i + 1) or len(minutes) != 2 or not minutes.isdecimal() or int(minutes) > 59:
         return False

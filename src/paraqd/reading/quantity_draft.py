@@ -1,4 +1,4 @@
-"""A quantity in the making, and what may stand around a number: scale, currency, unit, rate, sign."""
+"""Complete a number with the words around it: scale, currency, unit, rate and sign."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ALGEBRA = frozenset("+-−–*=<>≤≥^/()×÷·²³")
 
 @dataclass(slots=True)
 class Draft:
-    """Value and kind so far; the number stands at tokens [first, after), the whole expression too at first."""
+    """An unfinished quantity; the expression so far covers the tokens [first, after)."""
 
     value: Fraction
     kind: Kind
@@ -41,7 +41,7 @@ class Draft:
         self.number_after = self.after
 
     def freeze(self, s: Stream) -> Quantity:
-        """Make the frozen record."""
+        """Return the finished quantity."""
         start, end = s.start[self.first], s.end[self.after - 1]
         number_span = (s.start[self.number_first], s.end[self.number_after - 1])
         return Quantity(
@@ -58,7 +58,7 @@ class Draft:
         )
 
     def take_unit(self, s: Stream, unit: FoundUnit) -> None:
-        """Attach a unit that stands behind the number."""
+        """Attach a unit that follows the number."""
         self.unit = unit.name
         self.unit_span = (s.start[unit.first], s.end[unit.after - 1])
         self.after = unit.after
@@ -76,7 +76,7 @@ def complete(s: Stream, d: Draft, floor: int) -> Draft:
     if currency is not None:
         _take_currency(s, d, floor, *currency)
         return d
-    if _unit_behind(s, d) or _unit_of_fraction(s, d):
+    if _unit_after(s, d) or _unit_of_fraction(s, d):
         _and_a_half(s, d)
         return d
     if _times(s, d):
@@ -160,7 +160,7 @@ def _rest_in_words(s: Stream, d: Draft, scale: int) -> None:
 
 
 def _sign_stands_free(s: Stream, i: int) -> bool:
-    """Decide whether the minus at i is a sign: nothing before it that something could be subtracted from."""
+    """Return True if the minus at i is a sign: there is nothing before it to subtract from."""
     if i == 0:
         return True
     before = s.text[i - 1]
@@ -208,7 +208,7 @@ def _percent(s: Stream, d: Draft) -> bool:
     return True
 
 
-def _unit_behind(s: Stream, d: Draft) -> bool:
+def _unit_after(s: Stream, d: Draft) -> bool:
     i = d.after
     if s.text[i] == "-" and s.glued(i) and s.glued(i + 1):
         unit = simple_unit(s, i + 1)
@@ -239,7 +239,7 @@ def _unit_of_fraction(s: Stream, d: Draft) -> bool:
     if scale > 0 and scale != 100:
         d.value, d.kind, d.after = d.value * scale, Kind.COUNT, i + 2
         d.number_after = d.after
-        _unit_behind(s, d)  # half a million dollars
+        _unit_after(s, d)  # half a million dollars
         return True
     unit = simple_unit(s, i + 1)
     if unit is None or len(s.low[i + 1]) == 1:

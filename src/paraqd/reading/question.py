@@ -1,4 +1,4 @@
-"""The question asked: the clause that asks, and what it asks for."""
+"""Find the questions of a text: the clause that asks, and its target."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ASKING_PHRASE = re.compile(
     r"find (?:the|its|his|her|their|out|x|y|n))\b",
     re.I,
 )
-# in a text without marks: the verb before its subject asks
+# in a text without question marks, a verb before its subject asks
 _INVERTED = re.compile(
     r"\b(?:what|which|how (?:many|much|long|far|old|fast))(?: \w+){0,4}? "
     r"(?:does|do|did|is|are|was|were|will|would|can|could|should|must) (?:he|she|it|they|we|you|i|the|each)\b",
@@ -40,7 +40,7 @@ _WANTED = re.compile(
     re.I,
 )
 _REQUIRED = re.compile(r"(?:required|wanted|sought|asked(?: for)?|to find)\s*:\s*(?=[^\W\d_])", re.I)
-# asks where it opens a clause, and not where somebody does it: they go there and count birds
+# asks if it opens a clause, but not if somebody does it: they go there and count birds
 _ORDERED = re.compile(r"(?:^|[,:;]\s+|\b(?:please|then)\s+)((?:count|decide|discover|rearrange)\b)(?! to\b| \d)", re.I)
 _AUXILIARY = re.compile(r"\s+(?:will|would|does|do|did|is|are|was|were|can|could|should|has|have|had)\b", re.I)
 _VERBS = re.compile(
@@ -72,7 +72,7 @@ _ORDER = re.compile(
     re.I,
 )
 _LOOK_BACK = 60
-# without a question mark a sentence asks only where it has one of these words, whichever of the patterns finds it
+# a sentence without a question mark asks only if it has one of these words; the patterns look for the rest
 _ORDERS = frozenset(f"{_IMPERATIVES} search seek".split())
 _PRONOUNS = frozenset("what which who whose whom when where why how".split())
 _CUES = _ORDERS | _PRONOUNS
@@ -103,13 +103,13 @@ def _asks(sentence: Sentence) -> Question | None:
     text = sentence.text
     marked = text.rstrip("\"'”’) ").endswith(("?", "？"))
     low = text.lower()
-    # in letters that a pattern may take for others (ſ, ı) any may be there
+    # a pattern may match letters that look like others (ſ, ı), so that any word is possible then
     cues = _CUES.intersection(_WORD.findall(low)) if text.isascii() else _CUES
     if not cues and not marked:
-        return None  # nearly every sentence that tells something
+        return None  # nearly all sentences that ask nothing
     if "how" in cues:
-        told = "find" in low
-        how = next((m for m in _HOW.finditer(text) if marked or told or _opens_clause(text, m.start())), None)
+        finds = "find" in low
+        how = next((m for m in _HOW.finditer(text) if marked or finds or _opens_clause(text, m.start())), None)
         if how is not None:
             return _clause(sentence, how.start(), _how_target(text, how))
     imperative = None if _ORDERS.isdisjoint(cues) else _imperative(text)
@@ -140,7 +140,7 @@ def _asks(sentence: Sentence) -> Question | None:
 
 
 def _just_before(text: str, end: int) -> str:
-    """Return the last words before ``end``: looking back further would cost more than it tells."""
+    """Return the last words before ``end``; to look further back would be slow and useless."""
     return text[max(0, end - _LOOK_BACK) : end].rstrip()
 
 
@@ -150,7 +150,7 @@ def _opens_clause(text: str, start: int) -> bool:
 
 
 def _asking_wh(text: str, *, marked: bool) -> re.Match[str] | None:
-    """Find the first what/how that asks, else the first other word that does: a relative pronoun does not."""
+    """Find the first *what* or *how* that asks, else the first other question word; relative pronouns do not ask."""
     asking = [match for match in _WH.finditer(text) if _wh_asks(text, match, marked=marked)]
     for words in ({"what", "how"}, {"which"}):
         strong = next((match for match in asking if match.group().lower() in words), None)
@@ -192,7 +192,7 @@ def _clause(sentence: Sentence, start: int, target: str) -> Question:
 
 
 def _with_preposition(text: str, start: int) -> int:
-    """Let the *in* of "…, in how many days" belong to the question."""
+    """Return the start of the question including the *in* of "…, in how many days"."""
     before = _just_before(text, start)
     word = before.split()[-1] if before else ""
     if word.lower() not in _RELATIVE_BEFORE:
@@ -249,7 +249,7 @@ def _marked_without_cue(sentence: Sentence) -> Question:
 
 
 def _incomplete(last: Sentence) -> Question | None:
-    """Read a last sentence that breaks off where the answer belongs: "The average salary is"."""
+    """Read a last sentence that stops before the answer: "The average salary is"."""
     text = last.text
     order = _ORDER.match(text)
     if order is not None:
@@ -265,7 +265,7 @@ def _incomplete(last: Sentence) -> Question | None:
 
 
 def _without_tail(body: str) -> str:
-    """Cut the copula and the marks at which a question breaks off."""
+    """Return a clause without the verb and the marks at its end."""
     body = body.strip(" ,:;.?=_-–…")
     for tail in (" will be", " is", " are", " was", " were", " equals", " be"):
         if body.lower().endswith(tail):

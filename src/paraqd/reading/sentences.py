@@ -1,4 +1,4 @@
-"""Splitting into sentences: not fooled by Rs., Mr., a.m., 3.5, No. 7, U.S., missing spaces, line breaks, quotations."""
+"""Split texts into sentences, with care for Rs., Mr., a.m., 3.5, No. 7, U.S., missing spaces and line breaks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from paraqd.reading.currencies import SIGNS
 from paraqd.reading.types import Sentence
 
-# A stop behind one of these does not end a sentence by itself.
+# A full stop after one of these does not end a sentence by itself.
 _ABBREVIATIONS = frozenset(
     (
         "rs re mr mrs ms dr st prof sr jr messrs mt ft no nos fig figs vol ch pp eq eqs art sec approx ca cf vs "
@@ -16,7 +16,7 @@ _ABBREVIATIONS = frozenset(
         "mg ml lb lbs oz yd yds hr hrs min mins sq cu pt qt gal max avg p.m a.m u.s u.k"
     ).split()
 )
-# of those, the ones that may well end a sentence: what follows decides (a capital letter and more than one letter)
+# those of them that may end a sentence; the next word decides (a capital letter and more than one letter)
 _MAY_END = frozenset(
     (
         "etc km kms cm cms mm kg kgs gm gms mg ml lb lbs oz yd yds hr hrs min mins ft sec pt qt gal max avg a.m "
@@ -24,14 +24,14 @@ _MAY_END = frozenset(
     ).split()
 )
 _NEVER_END = _ABBREVIATIONS - _MAY_END - {"al"}
-# one set of signs first: that is looked for much faster than alternatives are
+# a set of characters first, because searching for it is much faster than for alternatives
 _BREAK = re.compile(r"[.?!。！？\n…](?:(?<=[.?!。！？])[.?!。！？]*[\"'”’)\]]*|(?<=\n)\n*)?")
 _ITEM = re.compile(r"\d{1,2}[.)] ")
-_WORD_BEFORE = 24  # how far to look back for an abbreviation
+_WORD_BEFORE = 24  # characters to look back for an abbreviation
 
 
 def _word_before(text: str, end: int) -> str:
-    """Return the word that ends at ``end``, inner stops included (a.m, e.g, U.S)."""
+    """Return the word that ends at ``end``, including full stops inside it (a.m, e.g, U.S)."""
     start = end
     while start > 0 and end - start < _WORD_BEFORE and (text[start - 1].isalnum() or text[start - 1] == "."):
         start -= 1
@@ -39,7 +39,7 @@ def _word_before(text: str, end: int) -> str:
 
 
 def _stop_ends(text: str, start: int, end: int, *, cased: bool) -> bool:
-    """Decide whether the full stop at text[start:end] ends a sentence."""
+    """Return True if the full stop at text[start:end] ends a sentence."""
     following = text[end : end + 1]
     rest = text[end : end + 40]
     after = rest.lstrip()
@@ -50,7 +50,7 @@ def _stop_ends(text: str, start: int, end: int, *, cased: bool) -> bool:
         return True
     head = after[0]
     if not word and spaced:
-        return True  # behind a percent sign, a bracket, a quotation mark
+        return True  # after a percent sign, a bracket or a quotation mark
     if not spaced:
         return _glued_stop_ends(text, start, word, following, after)
     if low in _ABBREVIATIONS or low.rpartition(".")[2] in _NEVER_END:
@@ -60,20 +60,20 @@ def _stop_ends(text: str, start: int, end: int, *, cased: bool) -> bool:
             return head.isupper()
         if low == "st":
             return False
-        if head.islower():  # only lower-case texts begin a sentence so, and only what follows can tell
+        if head.islower():  # a sentence may begin so only in a text without capitals
             return not cased and low not in {"a.m", "p.m"} and _starts_clause(after)
         return head.isupper() or (head.isdigit() and low not in {"sec", "ft", "art", "est"})
     if len(word) == 1 and word.isalpha():
         return _letter_stop_ends(text, start, word, after, cased=cased)
     if word.isdigit() and _opens_line(text, start - len(word)):
-        return False  # the number of a list's item
+        return False  # the number of an item in a list
     if head.islower() and low[-2:] in {".m", ".g", ".e"}:
         return False
     return not head.islower() or len(word) > 1 or word.isdigit()
 
 
 def _letter_stop_ends(text: str, start: int, word: str, after: str, *, cased: bool) -> bool:
-    """Decide about a stop behind one letter: an initial, a unit, or a person or variable called by a letter."""
+    """Return True if the full stop after one letter (an initial, a unit, a variable) ends a sentence."""
     head = after[0]
     if word.islower() and after[1:2] == ".":
         return False  # a. m.
@@ -85,13 +85,13 @@ def _letter_stop_ends(text: str, start: int, word: str, after: str, *, cased: bo
 
 
 def _opens_line(text: str, at: int) -> bool:
-    """Return True if only white space stands between the line's beginning and ``at``."""
+    """Return True if there is only white space between the start of the line and ``at``."""
     before = text[max(0, at - 12) : at].rstrip(" \t")
     return before.endswith("\n") or (not before and at <= 12)
 
 
 def _glued_stop_ends(text: str, start: int, word: str, following: str, after: str) -> bool:
-    """Decide about a stop without a space behind it: 3.5 and a.m no, ``min.they`` and ``total.How`` yes."""
+    """Return True if a full stop without a space after it ends a sentence: ``total.How`` does, 3.5 and a.m do not."""
     if not word or not word[-1].isalnum():
         return following.isupper()
     low = word.lower()
@@ -146,7 +146,7 @@ def _mark_ends(text: str, mark: str, start: int, end: int, *, cased: bool) -> bo
 
 
 def _line_ends(text: str, mark: str, start: int, end: int) -> bool:
-    """Decide about line breaks: a blank line ends a sentence; one break does unless the line only wraps."""
+    """Return True if line breaks end a sentence: a blank line does, a single break does unless the line only wraps."""
     if len(mark) > 1:
         return True
     before = text[max(0, start - _WORD_BEFORE) : start].rstrip()

@@ -1,4 +1,4 @@
-"""What several numbers share: the unit of a list or a range, and ratios written with *to*."""
+"""Give the unit of a list or a range to all its numbers, and read ratios written with *to*."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOOK_BACK = 14
 
 
 def _join(s: Stream, left: Draft, right: Draft) -> str | None:
-    """Return what joins two neighbouring numbers into a list or range, or None."""
+    """Return the word or mark that joins two neighbouring numbers into a list or range, or None."""
     between = s.low[left.after : right.first]
     if len(between) == 2 and between[0] == "," and between[1] in {"and", "or"}:
         return between[1]
@@ -31,7 +31,7 @@ def _join(s: Stream, left: Draft, right: Draft) -> str | None:
 
 
 def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
-    """Give a list's or a range's unit to its earlier members, and merge ``ratio of 2 to 3``."""
+    """Give the unit of a list or range to its earlier numbers, and merge ``ratio of 2 to 3``."""
     drafts = _merge_ratios(s, drafts)
     for i in range(len(drafts) - 2, -1, -1):
         left, right = drafts[i], drafts[i + 1]
@@ -88,7 +88,7 @@ def _cents_behind_dollars(s: Stream, drafts: list[Draft]) -> None:
 
 
 def _share_currency(s: Stream, drafts: list[Draft]) -> None:
-    """Give a currency sign to the later members too: Rs. 60 to 80; $5, $7 and 9."""
+    """Give a currency sign to the later numbers too: Rs. 60 to 80; $5, $7 and 9."""
     for left, right in pairwise(drafts):
         if left.kind is not Kind.MONEY or right.kind is not Kind.COUNT or right.unit is not None:
             continue
@@ -100,7 +100,7 @@ def _share_currency(s: Stream, drafts: list[Draft]) -> None:
 
 
 def _continues(s: Stream, drafts: list[Draft], i: int) -> bool:
-    """Return True if a comma after number i stands in a list: of at least three (3, 4, 12 days), or 6,8 days."""
+    """Return True if the comma after number i is part of a list: 3, 4, 12 days or 6,8 days."""
     comma = drafts[i].after
     if s.glued(comma) and s.glued(comma + 1):
         return True

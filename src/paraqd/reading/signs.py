@@ -1,4 +1,4 @@
-"""List characters that stand for the same sign, and characters that nobody sees."""
+"""List characters that mean the same, and characters that nobody sees."""
 
 from __future__ import annotations
 

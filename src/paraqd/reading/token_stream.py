@@ -1,4 +1,4 @@
-"""A token sequence laid out for scanning: parallel lists, sentinels at the end, facts about the text computed once."""
+"""Lay out the tokens of a text for scanning: parallel lists with empty tokens at the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paraqd.reading.tokens import VULGAR, token_lists, tokens_of
 from paraqd.reading.types import Token
 
 VULGAR_SET = frozenset(VULGAR)
-# what may stand before a unit's abbreviation: "km / h", "per m", "sq m", "x m long"
+# tokens that may come before the abbreviation of a unit: "km / h", "per m", "sq m", "x m long"
 _BEFORE_UNITS = frozenset({"/", "per", "sq", ".", "'", "’", "a", "square", "cubic"})
 _PAYING = frozenset(
     (
@@ -17,11 +17,11 @@ _PAYING = frozenset(
     ).split()
 )
 _UNDER = frozenset({"s", "sec", "second", "min", "minute", "h", "hr", "hour", "m", "l"})  # "in m/s"
-_PADDING = 6  # so that the scanner may look a few tokens ahead without asking whether they are there
+_PADDING = 6  # empty tokens at the end, so that a scanner can always look a few tokens ahead
 
 
 class Stream:
-    """Tokens as lists: ``text``, ``low`` (lower case), ``start``, ``end``; ``n`` real ones, then empty ones.
+    """The tokens of a text as lists: ``text``, ``low`` (lower case), ``start``, ``end``; ``n`` of them are real.
 
     ``words`` is the set of ``low``.
     """
@@ -38,7 +38,7 @@ class Stream:
         self.end += far
 
     def moved(self, source: str, positions: list[int]) -> Stream:
-        """Return the same tokens with their places in another text; ``positions`` are those of all characters."""
+        """Return the same tokens with spans in another text; ``positions`` has the place of each character in it."""
         stream = object.__new__(Stream)
         stream.__dict__ |= {"source": source, "text": self.text, "low": self.low, "words": self.words, "n": self.n}
         far = [len(source) + 9] * _PADDING
@@ -61,13 +61,13 @@ class Stream:
         return bool(word) and (word[0].isdecimal() or (word[0] == "." and len(word) > 1))
 
     def ends_number(self, i: int) -> bool:
-        """Return True if a number in digits or a fraction sign stands at token i."""
+        """Return True if token i is a number in digits or a fraction sign."""
         return i >= 0 and (self.number_at(i) or self.text[i][:1] in VULGAR_SET)
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """Single letters that stand somewhere by themselves, not behind a number, a slash or *per*."""
-        from paraqd.reading.numerals import CARDINAL_START  # which is written in terms of streams
+        """The single letters of the text that do not follow a number, a slash or *per*."""
+        from paraqd.reading.numerals import CARDINAL_START  # imports this module
 
         found = set()
         for i in range(self.n):
@@ -84,7 +84,7 @@ class Stream:
 
     @cached_property
     def pays_in_pounds(self) -> bool:
-        """Return True if somewhere shortly before *pounds* something costs or is paid."""
+        """True if a word for paying comes shortly before *pounds* somewhere in the text."""
         return any(
             self.low[i] in {"pound", "pounds"} and not _PAYING.isdisjoint(self.low[max(0, i - 6) : i])
             for i in range(self.n)

@@ -1,4 +1,4 @@
-"""Words, numbers and punctuation marks, in one pass of one regular expression without backtracking."""
+"""Split texts into words, numbers and punctuation marks, with one regular expression that does not backtrack."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞↉"
 SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 SUBSCRIPT = "₀₁₂₃₄₅₆₇₈₉"
 
-# A run of digits with commas is taken whole and split afterwards: deciding about the grouping inside the
-# expression would make it look ahead from every group again.
+# A run of digits with commas is one token here and is split afterwards. To decide about its groups in the expression
+# would mean to look ahead again from every group.
 _LETTER = rf"[^\W\d_{VULGAR}{SUPERSCRIPT}{SUBSCRIPT}]"
 _TOKEN = re.compile(
     rf"{_LETTER}+(?:['’]{_LETTER}+)*|\d+(?:,\d+)*(?:\.\d+)?|(?<![\w.)])\.\d+|[{SUPERSCRIPT}]+|[{SUBSCRIPT}]+|\S"
@@ -38,7 +38,7 @@ def is_grouped(run: str) -> bool:
     return (western or indian) and first != "0"
 
 
-# 4,50 as a price: the comma of a decimal
+# 4,50 as a price: the comma is a decimal point
 _PRICE = re.compile(r"\d{1,6},\d{2}")
 _PIECE = re.compile("[^,]+|,")
 _MONEY_BEFORE = re.compile(rf"{SIGN_PATTERN}\s?$")
@@ -46,19 +46,19 @@ _MONEY_AFTER = re.compile(r"\s?(?:€|euros?\b|EUR\b)")
 
 
 def _is_price(text: str, word: str, start: int, end: int) -> bool:
-    """Return True if the comma of a run of digits stands for a decimal point."""
+    """Return True if the comma in a run of digits is a decimal point."""
     if _PRICE.fullmatch(word) is None:
         return False
     return bool(_MONEY_BEFORE.search(text[max(0, start - 2) : start]) or _MONEY_AFTER.match(text, end))
 
 
 def _is_list(text: str, word: str, start: int, end: int) -> bool:
-    """Return True if the commas of a run of digits stand between numbers: 3,4,5."""
+    """Return True if the commas in a run of digits separate numbers: 3,4,5."""
     return "," in word and end - start > 1 and not is_grouped(word) and not _is_price(text, word, start, end)
 
 
 def token_lists(text: str) -> tuple[list[str], list[int], list[int]]:
-    """Return the words, numbers and single punctuation marks of a text, where each begins and where it ends."""
+    """Return the words, numbers and punctuation marks of a text, and the start and end of each."""
     matches = list(_TOKEN.finditer(text))
     words, starts, ends = list(map(_GROUP, matches)), list(map(_START, matches)), list(map(_END, matches))
     if "," not in text or not any(map(_is_list, repeat(text), words, starts, ends)):
@@ -75,8 +75,8 @@ def token_lists(text: str) -> tuple[list[str], list[int], list[int]]:
 
 
 def tokens_of(words: Iterable[str], starts: Iterable[int], ends: Iterable[int]) -> tuple[Token, ...]:
-    """Make records of what `token_lists` returns."""
-    new = tuple.__new__  # a named tuple's own constructor is a slow detour
+    """Return the lists that `token_lists` made as records."""
+    new = tuple.__new__  # faster than the constructor of a named tuple
     return tuple([new(Token, each) for each in zip(words, starts, ends, strict=False)])
 
 

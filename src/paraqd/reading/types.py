@@ -1,4 +1,4 @@
-"""What a reading holds: frozen records with spans into the text that was read.
+"""Define the parts of a reading: frozen records with spans in the text.
 
 Every span is a pair (start, end) of code points, ``text[start:end]``.
 """
@@ -21,12 +21,12 @@ _LIKE_OTHERS = str.maketrans("ſıİ", "sii")
 
 
 class Kind(StrEnum):
-    """What sort of quantity a number is.
+    """The kind of a quantity.
 
     ``count`` is a plain number (5 apples, 1995, 0.6); ``measure`` one with a unit of length, time, weight,
-    speed, area, volume, temperature, angle or data; ``multiple`` says how many times (twice, double, threefold,
-    3 times); ``time_of_day`` is in hours since midnight; ``coefficient`` and ``exponent`` stand in expressions
-    (2y, x^2); ``label`` is a digit that names something and counts nothing (the 1 of x1 or of A1).
+    speed, area, volume, temperature, angle or data; ``multiple`` a factor (twice, double, threefold,
+    3 times); ``time_of_day`` is in hours since midnight; ``coefficient`` and ``exponent`` are parts of expressions
+    (2y, x^2); ``label`` is a digit that is part of a name and counts nothing (the 1 of x1 or of A1).
     """
 
     COUNT = "count"
@@ -62,14 +62,14 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number as the text means it.
+    """A number with its meaning.
 
     ``span`` covers the whole expression (``Rs. 40,000``, ``5 km``, ``half an hour``); ``number_span`` the number
-    alone; ``unit_span`` the unit or currency sign, None where there is none or where the unit is written
+    alone; ``unit_span`` the unit or currency sign, None if there is none or if the unit is written
     elsewhere (the 3 of "3, 4 and 12 days" has the unit day and no ``unit_span``).
     ``unit`` is a canonical name, singular and British (``kilometre``, ``rupee``, ``kilometre/hour``,
-    ``square metre``, ``percent``) or None. ``terms`` are a ratio's members, else empty. ``worded`` says that the
-    number is written in words.
+    ``square metre``, ``percent``) or None. ``terms`` are the numbers of a ratio, else empty. ``worded`` is
+    True for a number in words.
     """
 
     value: Fraction
@@ -101,7 +101,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The clause that asks, and its target: what is asked for (``hours``, ``the average speed``)."""
+    """A clause that asks for something, and its target (``hours``, ``the average speed``)."""
 
     text: str
     start: int
@@ -121,25 +121,25 @@ class Problem:
 
     @property
     def question(self) -> Question | None:
-        """The last thing asked, or None."""
+        """The last question, or None."""
         return self.questions[-1] if self.questions else None
 
     @cached_property
     def cased(self) -> bool:
-        """Whether the text uses capitals (many collections are all in lower case)."""
+        """True if the text has capitals (many data sets are all in lower case)."""
         return any(map(str.isupper, self.text))
 
     @cached_property
     def low(self) -> str:
-        """The text in small letters, as a regular expression that ignores case sees it: ſ is an s, ı and İ are an i.
+        """The text in lower case, as a regular expression that ignores case sees it: ſ is an s, ı and İ are an i.
 
-        What is not in it no such expression finds: asking that first is much cheaper.
+        An expression can only match words that are in it. To look for them first is much faster.
         """
         return self.text.lower() if self.text.isascii() else self.text.translate(_LIKE_OTHERS).lower()
 
     @cached_property
     def sentence_starts(self) -> frozenset[int]:
-        """Where the sentences begin."""
+        """The starts of the sentences."""
         return frozenset(sentence.start for sentence in self.sentences)
 
     @cached_property
@@ -149,21 +149,21 @@ class Problem:
 
     @cached_property
     def stream(self) -> Stream:
-        """The tokens laid out for scanning."""
-        from paraqd.reading.token_stream import Stream  # which is written in terms of tokens
+        """The tokens as lists, for scanning."""
+        from paraqd.reading.token_stream import Stream  # imports this module
 
         return Stream(self.text)
 
 
 def computed_once(make: Callable[[Problem], T]) -> Callable[[Problem], T]:
-    """Let what is computed from a problem be kept with it; nobody may change what is returned."""
+    """Decorate a function of a problem so that its result is kept with the problem; callers must not change it."""
     name = f"_{make.__module__}.{make.__name__}"
 
     @wraps(make)
-    def found(problem: Problem) -> T:
-        held: dict[str, T] = problem.__dict__
-        if name not in held:
-            held[name] = make(problem)
-        return held[name]
+    def cached(problem: Problem) -> T:
+        results: dict[str, T] = problem.__dict__
+        if name not in results:
+            results[name] = make(problem)
+        return results[name]
 
-    return found
+    return cached

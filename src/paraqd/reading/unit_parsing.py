@@ -1,4 +1,4 @@
-"""Finding the unit behind a number: spellings, squares and cubes, rates; letters only where they are units."""
+"""Read the unit after a number: spellings, squares and cubes, rates, and letters that are units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from paraqd.reading.signs import POSSESSIVES
 from paraqd.reading.token_stream import Stream
 from paraqd.reading.units import MULTI_WORD, NEEDS_CONTEXT, SPELLINGS, category
 
-# the words with which a unit begins, but for "1 day's work"
+# the first words of units, except for "1 day's work"
 _BEGINNINGS = (
     frozenset(SPELLINGS) | frozenset(MULTI_WORD) | frozenset("° º ˚ degree degrees deg sq square cubic cu".split())
 )
@@ -40,7 +40,7 @@ _MONEY_LETTERS = {"p": "penny", "c": "cent"}
 
 
 class FoundUnit:
-    """A unit at tokens [first, after): its canonical name."""
+    """The canonical name of a unit at the tokens [first, after)."""
 
     __slots__ = ("after", "first", "name")
 
@@ -67,7 +67,7 @@ def _simple(s: Stream, i: int) -> tuple[str, int] | None:
 
 
 def _power(s: Stream, i: int, name: str, after: int) -> tuple[str, int]:
-    """Take up a square or cube written behind a length: cm^2, cm², cm2, metres squared."""
+    """Read a square or cube after a length: cm^2, cm², cm2, metres squared."""
     if category(name) not in {"length", "time"}:
         return name, after
     word = s.text[after]
@@ -88,7 +88,7 @@ def _power(s: Stream, i: int, name: str, after: int) -> tuple[str, int]:
 
 
 def _counts_something(s: Stream, i: int) -> bool:
-    """Return True if the number at i counts or measures what follows it."""
+    """Return True if the number at i counts or measures the word after it."""
     following = s.text[i + 1]
     return s.start[i] - s.end[i - 1] > 1 or (following[:1].isalpha() and s.low[i + 1] not in _AFTER_POWER)
 
@@ -98,7 +98,7 @@ def _powered(name: str, power: str) -> str:
 
 
 def _is_letter_unit(s: Stream, i: int) -> bool:
-    """Decide whether the letter at i, behind a number, is a unit and not a variable."""
+    """Return True if the letter at i, after a number, is a unit and not a variable."""
     word = s.text[i]
     if word != word.lower() and word != "L":
         return False
@@ -119,7 +119,7 @@ def _is_letter_unit(s: Stream, i: int) -> bool:
 
 
 def _in_context(s: Stream, i: int) -> bool:
-    """Decide about spellings that are ordinary words or letters too."""
+    """Return True if a spelling that is also a word or a letter means the unit here."""
     word = s.low[i]
     if len(word) == 1:
         return _is_letter_unit(s, i)
@@ -174,7 +174,7 @@ def simple_unit(s: Stream, i: int) -> FoundUnit | None:
 
 
 def _is_sterling(s: Stream, i: int) -> bool:
-    """Decide whether the pounds at i are money."""
+    """Return True if the pounds at i are money."""
     if _WEIGHT_WORDS & s.words or s.low[i + 1] in {"of", "per"}:
         return False
     if _STERLING_SIGNS & s.words:
@@ -183,7 +183,7 @@ def _is_sterling(s: Stream, i: int) -> bool:
 
 
 def rate(s: Stream, unit: FoundUnit) -> FoundUnit:
-    """Extend a unit by what stands under it: ``/hr``, ``per hour``, ``an hour``, ``p.a.``."""
+    """Extend a unit to a rate: ``/hr``, ``per hour``, ``an hour``, ``p.a.``."""
     if "/" in unit.name:
         return unit
     under = denominator(s, unit.after)
@@ -193,7 +193,7 @@ def rate(s: Stream, unit: FoundUnit) -> FoundUnit:
 
 
 def denominator(s: Stream, i: int) -> FoundUnit | None:
-    """Read the lower part of a rate at i."""
+    """Read the denominator of a rate at i."""
     word = s.low[i]
     if word == "." and s.glued(i) and s.low[i + 1] in {"per", "/"} and s.text[i - 1].isalpha():
         return denominator(s, i + 1)  # "5 kms. per hour"
@@ -202,7 +202,7 @@ def denominator(s: Stream, i: int) -> FoundUnit | None:
             return FoundUnit("year", i, i + 2)
         if word == "per" and s.low[i + 1] == "cent":
             return None
-        # a letter behind "/" is a unit only where it cannot be a variable
+        # a letter after "/" is a unit only if it cannot be a variable
         j = i + 1
         if len(s.low[j]) == 1 and s.text[j].isalpha():
             if s.text[j] not in {"h", "s", "m", "g", "l", "L"} or s.text[j] in s.variables:
@@ -213,7 +213,7 @@ def denominator(s: Stream, i: int) -> FoundUnit | None:
         if s.low[j] == "in":
             return None
         if s.low[j] == "pound":
-            return FoundUnit("pound", i, j + 1)  # what is sold by the pound is weighed
+            return FoundUnit("pound", i, j + 1)  # a price per pound means weight
         found = simple_unit(s, j)
         return FoundUnit(found.name, i, found.after) if found and category(found.name) != "currency" else None
     if word in {"a", "an", "each", "every"}:
@@ -230,7 +230,7 @@ def denominator(s: Stream, i: int) -> FoundUnit | None:
 
 
 def money_letter(s: Stream, i: int) -> FoundUnit | None:
-    """Read 50p and 50c: glued, and no variable of that name about."""
+    """Read 50p and 50c, without a space, if the letter is not a variable of the text."""
     if s.text[i] == "p" and s.words & _RUPEES:
         return None  # 1rs 6p
     if s.glued(i) and s.text[i] in _MONEY_LETTERS and s.text[i] not in s.variables:

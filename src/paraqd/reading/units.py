@@ -1,4 +1,4 @@
-"""Units by their canonical names: spellings, categories, and exact factors between them.
+"""List units by their canonical names: spellings, categories, and exact factors between them.
 
 A factor converts into the dimension's base unit. Months and years have a dimension of their own (`calendar`):
 a month is no fixed number of days. Each currency is its own dimension: currencies are never converted.
@@ -80,7 +80,7 @@ _TABLE = (
     _unit("quintal", "quintals", "weight", "weight", "100000"),
     _unit("pound", "pounds", "weight", "weight", "453.59237", "lb lbs"),
     _unit("ounce", "ounces", "weight", "weight", "28.349523125", "oz"),
-    _unit("ton", "tons", "weight", "ton", "1"),  # short or long: not said, so not converted
+    _unit("ton", "tons", "weight", "ton", "1"),  # short or long: texts do not say which, so it is not converted
     _unit("stone", "stone", "weight", "weight", "6350.29318"),
     # speed: the units that are one word; km/h and the like are compounds of length and time
     _unit("knot", "knots", "speed", "speed:knot", "1"),
@@ -92,14 +92,14 @@ _TABLE = (
     _unit("millilitre", "millilitres", "volume", "length^3", "1/1000000", "ml mls", "milliliter, milliliters"),
     _unit("centilitre", "centilitres", "volume", "length^3", "1/100000", "cl", "centiliter, centiliters"),
     _unit("kilolitre", "kilolitres", "volume", "length^3", "1", "kl", "kiloliter, kiloliters"),
-    _unit("gallon", "gallons", "volume", "gallon", "1", "gal gals"),  # US or imperial: not said
+    _unit("gallon", "gallons", "volume", "gallon", "1", "gal gals"),  # US or imperial: texts do not say which
     _unit("quart", "quarts", "volume", "gallon", "1/4", "qt qts"),
     _unit("pint", "pints", "volume", "gallon", "1/8", "pt pts"),
     _unit("fluid ounce", "fluid ounces", "volume", "fluid ounce", "1"),
     _unit("cup", "cups", "volume", "cup", "1"),
     _unit("tablespoon", "tablespoons", "volume", "tablespoon", "1", "tbsp"),
     _unit("teaspoon", "teaspoons", "volume", "tablespoon", "1/3", "tsp"),
-    # temperature: not converted (0 °C is no multiple of anything in °F)
+    # temperature: not converted (0 °C is not a multiple of anything in °F)
     _unit("degree celsius", "degrees celsius", "temperature", "celsius", "1", "", "degrees centigrade"),
     _unit("degree fahrenheit", "degrees fahrenheit", "temperature", "fahrenheit", "1"),
     # angle, in degrees

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from paraqd.reading.signs import HYPHENS, ZERO_WIDTH
-from paraqd.reading.types import Problem, Span
+from paraqd.reading.types import Entity, Problem, Question, Sentence, Span
 from paraqd.text_check import INVISIBLE
 
+_Part = TypeVar("_Part", Sentence, Entity, Question)
 _TO_HYPHEN = str.maketrans(HYPHENS, "-" * len(HYPHENS))
 
 
 def replace_unusual_signs(text: str) -> tuple[str, list[int]]:
-    r"""Return a text with plain hyphens and without zero-width characters, and the position of each character before.
+    r"""Return a text with plain hyphens and without zero-width characters, and the old position of each character.
 
     >>> replace_unusual_signs("5\u2010day\u200b trip")
     ('5-day trip', [0, 1, 2, 3, 4, 6, 7, 8, 9, 10])
@@ -24,29 +26,28 @@ def replace_unusual_signs(text: str) -> tuple[str, list[int]]:
 def restore_text(problem: Problem, text: str, positions: list[int]) -> Problem:
     """Return a reading with its spans moved to the original text."""
 
-    def moved(span: Span) -> Span:
-        start, end = span
+    def moved(start: int, end: int) -> Span:
         return (positions[start], positions[end - 1] + 1) if end > start else (0, 0)
 
-    def part(start: int, end: int) -> dict[str, object]:
-        first, last = moved((start, end))
-        return {"start": first, "end": last, "text": text[first:last]}
+    def place(part: _Part) -> _Part:
+        start, end = moved(part.start, part.end)
+        return replace(part, start=start, end=end, text=text[start:end])
 
     quantities = []
     for quantity in problem.quantities:
-        start, end = moved(quantity.span)
-        spans = {
-            "number_span": moved(quantity.number_span),
-            "unit_span": quantity.unit_span and moved(quantity.unit_span),
-        }
-        quantities.append(replace(quantity, start=start, end=end, surface=text[start:end], **spans))
+        start, end = moved(*quantity.span)
+        number_span, unit_span = moved(*quantity.number_span), quantity.unit_span and moved(*quantity.unit_span)
+        surface = text[start:end]
+        quantities.append(
+            replace(quantity, start=start, end=end, surface=surface, number_span=number_span, unit_span=unit_span)
+        )
     restored = replace(
         problem,
         text=text,
-        sentences=tuple(replace(each, **part(each.start, each.end)) for each in problem.sentences),
+        sentences=tuple(map(place, problem.sentences)),
         quantities=tuple(quantities),
-        entities=tuple(replace(each, **part(each.start, each.end)) for each in problem.entities),
-        questions=tuple(replace(each, **part(each.start, each.end)) for each in problem.questions),
+        entities=tuple(map(place, problem.entities)),
+        questions=tuple(map(place, problem.questions)),
     )
     restored.__dict__["stream"] = problem.stream.moved(text, positions)  # fills the cached property
     return restored

@@ -1,4 +1,4 @@
-"""Quantities in words: twenty-five, half an hour, a dozen, twice, the third, noon."""
+"""Read quantities in words: twenty-five, half an hour, a dozen, twice, the third, noon."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STARTERS = (
 
 _COINS = frozenset(["dime", "dimes", "nickel", "nickels", "penny", "pennies", "coin", "coins"])
 _SCHOOL = frozenset(["grade", "grader", "graders", "grades", "class", "standard", "floor"])
-# a third / a fifth before one of these, or at the end of a clause, is a part; before a noun it is an ordinal
+# a third or a fifth before one of these, or at the end of a clause, is a fraction; before a noun it is an ordinal
 _AFTER_PART = frozenset(
     (
         "of as more less the that full empty larger smaller greater longer shorter faster slower bigger older "
@@ -144,7 +144,7 @@ def _behind_article(s: Stream, i: int, floor: int) -> Draft | None:
 
 
 def _one_unit(s: Stream, i: int) -> Draft | None:
-    """Read *an hour* as 1 hour where it is a duration and not the lower part of a rate."""
+    """Read *an hour* as 1 hour if it is a duration and not the denominator of a rate."""
     unit = simple_unit(s, i + 1)
     if unit is None or len(s.low[i + 1]) < 3 or s.low[i + 1].endswith("s"):
         return None
@@ -190,7 +190,7 @@ def _half_or_quarter(s: Stream, i: int, first: int, floor: int) -> Draft | None:
 
 
 def _is_part(s: Stream, i: int, first: int) -> bool:
-    """Decide whether *quarter* is a fourth part and not a coin, a season or a district."""
+    """Return True if *quarter* is a fraction and not a coin, a season or a district."""
     after = s.low[i + 1]
     if simple_unit(s, i + 1) is not None and after != "in":
         return True
@@ -217,7 +217,7 @@ def _past_or_to(s: Stream, i: int, first: int, part: Fraction, *, timed: bool = 
 
 
 def _minutes_past(s: Stream, first: int, minutes: int, after: int) -> Draft | None:
-    """Read *five past nine*, and behind *at* also *ten to seven*."""
+    """Read *five past nine*, and after *at* also *ten to seven*."""
     direction = after + (s.low[after] in {"minutes", "minute"})
     known = minutes in _CLOCK_MINUTES or direction > after
     if not known or s.low[direction] not in {"past", "to"} or not 0 < minutes < 60:
@@ -297,7 +297,7 @@ def _point(s: Stream, d: Draft) -> None:
 
 
 def _denominator_at(s: Stream, i: int, top: Fraction) -> tuple[int, int] | None:
-    """Read a denominator in words behind a numerator that ended before token i: (value, next token)."""
+    """Read a denominator in words after a numerator that ended before token i: (value, next token)."""
     hyphen = s.text[i] == "-" and s.glued(i) and s.glued(i + 1)
     j = i + 1 if hyphen else i
     word = s.low[j]
@@ -326,7 +326,7 @@ def _over(s: Stream, d: Draft) -> bool:
 
 
 def _and_part(s: Stream, d: Draft) -> None:
-    """Read *and a half*, *and three quarters* behind a whole number."""
+    """Read *and a half*, *and three quarters* after a whole number."""
     i = d.after
     if s.low[i : i + 6] == ["-", "and", "-", "a", "-", "half"]:
         d.value, d.kind = d.value + Fraction(1, 2), Kind.FRACTION
@@ -358,7 +358,7 @@ def _starts(s: Stream, i: int) -> bool:
 
 
 def _counts(s: Stream, i: int) -> bool:
-    """Decide whether *one* at i is the number 1 and not a pronoun."""
+    """Return True if *one* at i is the number 1 and not a pronoun."""
     before, after = s.low[i - 1] if i else "", s.low[i + 1]
     if after == "-" and s.glued(i + 1):
         return s.low[i + 2] not in _ONE_COMPOUND

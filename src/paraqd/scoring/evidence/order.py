@@ -102,8 +102,8 @@ def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]],
 
 def _before(words: list[Word], problem: Problem, start: int) -> list[str]:
     """Return the two names before a ratio if *to*, *and* or a colon joins them."""
-    first, last = (bisect_left(words, place, key=lambda word: word.start) for place in (start - _REACH, start))
-    near = [word for word in words[first:last] if word.stem not in _STEMS]
+    begin, end = (bisect_left(words, place, key=lambda word: word.start) for place in (start - _REACH, start))
+    near = [word for word in words[begin:end] if word.stem not in _STEMS]
     for first, second in reversed(list(pairwise(near))):
         between = problem.text[first.end : second.start].strip().lower()
         if between in _JOINING and first.stem != second.stem:
