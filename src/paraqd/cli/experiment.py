@@ -1,4 +1,4 @@
-"""``paraqd experiment``: the tables and figures of the paper."""
+"""Run ``paraqd experiment``: make the tables and figures of the paper."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd experiment main loss --scale full --data-dir data/ --out runs/paper"
 
-_MAIN = ("macro_f1_paper", "weighted_f1_paper", "separation", "macro_f1", "auc")  # what the terminal shows
-_TRAINING, _MODELS, _SHOWN = "Training", "Models and data", "What is shown"
+_MAIN = ("macro_f1_paper", "weighted_f1_paper", "separation", "macro_f1", "auc")  # the columns shown in the terminal
+_TRAINING, _MODELS, _SHOWN = "Training", "Models and data", "Output"
 
 
 def experiment(
@@ -24,46 +24,54 @@ def experiment(
         metavar="NAME...",
         help="main, operators, loss, encoder, seed, train-operators, pseudo-labels, examples, or all.",
     ),
-    out: str = typer.Option(..., "--out", "-o", help="The run's folder; the same one goes on where it was."),
-    scale: str = typer.Option("full", "--scale", help="full, or smoke: minutes, on the samples, to see it run."),
-    epochs: int | None = typer.Option(None, "--epochs", rich_help_panel=_TRAINING),
-    batch_size: int | None = typer.Option(None, "--batch-size", help="Triplets.", rich_help_panel=_TRAINING),
-    learning_rate: float | None = typer.Option(None, "--learning-rate", rich_help_panel=_TRAINING),
-    seed: int | None = typer.Option(None, "--seed", rich_help_panel=_TRAINING),
+    out: str = typer.Option(..., "--out", "-o", help="The output folder; a run in the same folder continues."),
+    scale: str = typer.Option("full", "--scale", help="full, or smoke: a trial of some minutes on the samples."),
+    epochs: int | None = typer.Option(None, "--epochs", help="Epochs of each training.", rich_help_panel=_TRAINING),
+    batch_size: int | None = typer.Option(None, "--batch-size", help="Triplets in a batch.", rich_help_panel=_TRAINING),
+    learning_rate: float | None = typer.Option(
+        None, "--learning-rate", help="The learning rate.", rich_help_panel=_TRAINING
+    ),
+    seed: int | None = typer.Option(None, "--seed", help="The seed of the trainings.", rich_help_panel=_TRAINING),
     questions: int | None = typer.Option(
-        None, "--questions", help="Train on so many; 30,000 unless given.", rich_help_panel=_TRAINING
+        None, "--questions", help="The number of training questions. Default: 30,000.", rich_help_panel=_TRAINING
     ),
     ablation_questions: int | None = typer.Option(
-        None, "--ablation-questions", help="Fewer for operators and seed.", rich_help_panel=_TRAINING
+        None,
+        "--ablation-questions",
+        help="The number of training questions for operators and seed.",
+        rich_help_panel=_TRAINING,
     ),
     ablation_epochs: int | None = typer.Option(
-        None, "--ablation-epochs", help="Fewer for operators and seed.", rich_help_panel=_TRAINING
+        None, "--ablation-epochs", help="The number of epochs for operators and seed.", rich_help_panel=_TRAINING
     ),
     encoder: str | None = typer.Option(
-        None, "--encoder", help="A name or a folder; all-MiniLM-L6-v2 unless given.", rich_help_panel=_MODELS
+        None, "--encoder", help="The name or folder of an encoder. Default: all-MiniLM-L6-v2.", rich_help_panel=_MODELS
     ),
     data_dir: str | None = typer.Option(
-        None, "--data-dir", envvar="PARAQD_DATA_DIR", help="Where the data sets lie.", rich_help_panel=_MODELS
+        None, "--data-dir", envvar="PARAQD_DATA_DIR", help="The folder with data sets.", rich_help_panel=_MODELS
     ),
     samples: str = typer.Option(
         "samples", "--samples", help="For smoke: a folder with questions.csv and pairs.csv.", rich_help_panel=_MODELS
     ),
     generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="A folder or name: f9=DIR.", rich_help_panel=_MODELS
+        [], "--generator", metavar="ID=MODEL", help="A model for an operator: f9=DIR.", rich_help_panel=_MODELS
     ),
     stand_ins: bool = typer.Option(
-        True, "--stand-ins/--no-stand-ins", help="Let others stand in for the paper's models.", rich_help_panel=_MODELS
+        True,
+        "--stand-ins/--no-stand-ins",
+        help="Use smaller models or rules instead of models that are not available.",
+        rich_help_panel=_MODELS,
     ),
-    device: str | None = typer.Option(None, "--device", help="cpu, cuda.", rich_help_panel=_MODELS),
-    workers: int = typer.Option(1, "--workers", help="Processes for augmenting.", rich_help_panel=_MODELS),
+    device: str | None = typer.Option(None, "--device", help="cpu or cuda.", rich_help_panel=_MODELS),
+    workers: int = typer.Option(1, "--workers", help="The number of processes that augment.", rich_help_panel=_MODELS),
     figures: bool = typer.Option(True, "--figures/--no-figures", help="Draw the plots.", rich_help_panel=_SHOWN),
-    as_json: bool = typer.Option(False, "--json", help="The tables as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no tables.", rich_help_panel=_SHOWN),
+    as_json: bool = typer.Option(False, "--json", help="Write the tables as JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no tables.", rich_help_panel=_SHOWN),
 ) -> None:
-    """Run experiments of the paper into a folder with scores, tables, plots and report.html.
+    """Run experiments of the paper and write scores, tables, plots and report.html into a folder.
 
-    Run the same command again after an interruption: what is finished is not run again. What cannot run for want of
-    data or weights is listed with the reason.
+    After an interruption, run the same command again: finished parts are not repeated. Parts that need missing data or
+    weights are listed with the reason.
     """
     from dataclasses import replace
 
@@ -99,7 +107,7 @@ def experiment(
                 progress=bar.update,
             )
     except KeyboardInterrupt:
-        say(f"stopped; run the same command again to go on in {out}")
+        say(f"stopped; run the same command again to continue in {out}")
         raise typer.Exit(130) from None
     _show(outcomes, as_json=as_json, quiet=quiet)
     if not quiet:
@@ -135,7 +143,7 @@ def _show(outcomes: list[Outcome], *, as_json: bool, quiet: bool) -> None:
 
 
 def _print(table: Table) -> None:
-    """Show a table with its main figures; the files and the report have the others, with their intervals."""
+    """Show the main figures of a table; the files and the report have all figures with intervals."""
     from rich.table import Table as Grid
     from rich.text import Text
 

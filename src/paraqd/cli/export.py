@@ -1,4 +1,4 @@
-"""``paraqd export``: a trained model in the form that scores without torch."""
+"""Run ``paraqd export``: write a trained model in the form that scores without torch."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _CHECKED = 300
 
 
 def export(
-    model: str = typer.Argument(..., metavar="FOLDER", help="A model folder that paraqd train made."),
-    out: str | None = typer.Option(None, "--out", "-o", help="Where to write it; into the folder itself unless given."),
-    bits: int = typer.Option(8, "--bits", help="Bits of a weight: 8, 16 or 32."),
+    model: str = typer.Argument(..., metavar="FOLDER", help="A model folder that paraqd train wrote."),
+    out: str | None = typer.Option(None, "--out", "-o", help="The output folder. Default: the model folder itself."),
+    bits: int = typer.Option(8, "--bits", help="The number of bits of a weight: 8, 16 or 32."),
     check: str | None = typer.Option(
-        None, "--check", help="Pairs to compare scores on; 300 of the bundled benchmark unless given."
+        None, "--check", help="A file of pairs to compare scores on. Default: 300 pairs of awp-variants."
     ),
     most_moved: float | None = typer.Option(
         None,
         "--most-moved",
-        help="Refuse where more than one score in a hundred moves further: 0.02 unless given, 0.05 for a judge.",
+        help="Refuse if more than one score in a hundred moves further. Default: 0.02, or 0.05 for a judge.",
     ),
-    as_json: bool = typer.Option(False, "--json", help="What was done as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No report."),
+    as_json: bool = typer.Option(False, "--json", help="Write a report as JSON."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no report."),
 ) -> None:
-    """Turn a trained model into an ONNX graph with small weights, which paraqd score loads without torch.
+    """Export a trained model as an ONNX graph with small weights, which paraqd score loads without torch.
 
-    Scores are compared with those of the full weights; where one moves too far nothing is written.
+    The command compares scores with those of the full weights. If they move too far, it writes nothing.
     """
     from paraqd.data.datasets import load_pairs
     from paraqd.data.tables import TableError, open_table
@@ -36,7 +36,7 @@ def export(
     if check is not None:
         table = open_table(check)
         if not {"question", "paraphrase"} <= set(table.columns):
-            raise TableError(f"{check} has no columns question and paraphrase (it has: {', '.join(table.columns)})")
+            raise TableError(f"{check} needs the columns question and paraphrase (it has: {', '.join(table.columns)})")
         pairs = [(str(row["question"]), str(row["paraphrase"])) for row in table.rows(["question", "paraphrase"])]
     else:
         pairs = [(pair.question, pair.paraphrase) for pair in load_pairs("awp-variants")[:_CHECKED]]
@@ -45,6 +45,6 @@ def export(
         write_json(done.to_dict())
     elif not quiet:
         say(
-            f"{done.folder} is ready: {done.kind}, {done.megabytes:.1f} MB; of {done.pairs} scores 99 in a "
-            f"hundred moved by less than {done.nearly_all:.4f} (mean {done.mean:.4f}, most {done.most:.4f})"
+            f"{done.folder} is ready: {done.kind}, {done.megabytes:.1f} MB; 99 % of {done.pairs} scores moved by less "
+            f"than {done.nearly_all:.4f} (mean {done.mean:.4f}, maximum {done.most:.4f})"
         )

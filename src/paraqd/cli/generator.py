@@ -1,4 +1,4 @@
-"""``paraqd generator``: make the models that must be trained."""
+"""Run ``paraqd generator``: train the models that operators use."""
 
 from __future__ import annotations
 
@@ -14,33 +14,31 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd generator train f9 --data data/ --out models/f9"
 
-app = typer.Typer(help="Make the models that must be trained.", no_args_is_help=True)
+app = typer.Typer(help="Train the models that operators use.", no_args_is_help=True)
 
 
 @app.callback()
 def generator() -> None:
-    """Make the models that must be trained."""
+    """Train the models that operators use."""
 
 
 @app.command("train", epilog=EXAMPLE)
 def train(
-    kind: str = typer.Argument(..., metavar="KIND", help="f9, fb, fe or ssmba."),
-    out: str = typer.Option(..., "--out", "-o", help="The folder to write."),
-    data: str | None = typer.Option(
-        None, "--data", envvar="PARAQD_DATA_DIR", help="The folder with the training data."
-    ),
+    kind: str = typer.Argument(..., metavar="KIND", help="The operator: f9, fb, fe or ssmba."),
+    out: str = typer.Option(..., "--out", "-o", help="The model folder to write."),
+    data: str | None = typer.Option(None, "--data", envvar="PARAQD_DATA_DIR", help="The folder with training data."),
     base_model: str | None = typer.Option(
-        None, "--base-model", help="A folder or name; a small packaged model unless given."
+        None, "--base-model", help="The name or folder of the model to start from. Default: a small packaged model."
     ),
-    scale: str = typer.Option("full", "--scale", help="full, or smoke for a few steps that only show it works."),
-    seed: int = typer.Option(3407, "--seed"),
-    device: str | None = typer.Option(None, "--device", help="cpu, cuda."),
-    as_json: bool = typer.Option(False, "--json", help="Write the model's card as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
+    scale: str = typer.Option("full", "--scale", help="full, or smoke: a few steps that only show that it works."),
+    seed: int = typer.Option(3407, "--seed", help="The seed of the training."),
+    device: str | None = typer.Option(None, "--device", help="cpu or cuda."),
+    as_json: bool = typer.Option(False, "--json", help="Write the model card as JSON."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress."),
 ) -> None:
     """Train the generator of an operator and write it as a model folder.
 
-    Run the same command again after an interruption: it goes on from its last checkpoint.
+    After an interruption, run the same command again: it continues from its last checkpoint.
     """
     from paraqd.cli.progress import Bar
     from paraqd.generators.loading import read_card
@@ -49,8 +47,8 @@ def train(
     _one_of("KIND", kind, get_args(Kind))
     _one_of("--scale", scale, get_args(Scale))
     if data is None or not os.path.isdir(data):
-        where = "none was given" if data is None else f"there is no folder {data}"
-        raise typer.BadParameter(f"the training data are needed ({where}): give --data DIR or set PARAQD_DATA_DIR")
+        found = "no folder was given" if data is None else f"{data} is not a folder"
+        raise typer.BadParameter(f"training needs data, but {found}: give --data DIR or set PARAQD_DATA_DIR")
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
         folder = train_generator(
             kind,  # type: ignore[arg-type]  # checked above
@@ -76,7 +74,7 @@ def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 def _pairs(kind: str, data: str, seed: int) -> Iterable[tuple[str, str]] | None:
-    """Return what fb learns from, which its operator makes; the other kinds read their own."""
+    """Return the training pairs of fb, which its operator makes, or None for kinds that read their own."""
     if kind != "fb":
         return None
     from paraqd.generators.training_data import read_questions
