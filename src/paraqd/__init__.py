@@ -1,4 +1,4 @@
-"""Tells whether a paraphrase is still the same word problem.
+"""Check whether a paraphrase of a math word problem is still the same problem.
 
 >>> import paraqd
 >>> problem = paraqd.read("Alex travelled 100 km at 20 kmph. How many hours did it take him?")

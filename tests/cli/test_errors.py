@@ -115,3 +115,17 @@ def test_file_names_are_shown_as_they_are(here, capsys, name):
     Path("pairs.csv").rename(name)
     assert name in outputs(capsys, "score", name, "-o", f"out{name}")
     assert name in outputs(capsys, "score", f"missing{name}")
+
+
+def test_progress_shows_file_names_as_they_are(capsys):
+    from paraqd.cli.progress import Bar, Lines
+
+    with Bar(shown=True) as bar:
+        bar.update("scoring", 1, 2, f":x: [bold] {ESCAPE}")
+    times = iter([0.0, 60.0, 120.0])
+    lines = Lines(clock=lambda: next(times))
+    for done in (1, 2, 3):
+        lines.update("scoring", done, 3, f":x: [bold] {ESCAPE}")
+    shown = capsys.readouterr().err
+    assert ":x: [bold]" in shown
+    assert "]0;title" in shown and "\x1b]0" not in shown and "\x07" not in shown

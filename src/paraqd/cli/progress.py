@@ -1,4 +1,4 @@
-"""Progress with rate and time left, on standard error: a bar, or now and then a line where nobody is looking."""
+"""Show progress with rate and time left on standard error: a bar in a terminal, or a line now and then in a log."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from rich.progress import (
 from rich.text import Text
 
 from paraqd.cli.console import stderr
+from paraqd.cli.marking import visible
 
 if TYPE_CHECKING:
     from rich.progress import Task, TaskID
 
 
 class _Rate(ProgressColumn):
-    """Rows per second."""
+    """Show rows per second."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -32,17 +33,17 @@ class _Rate(ProgressColumn):
 
 
 class _Left(ProgressColumn):
-    """How long it may still take; how long it has taken where that is not known."""
+    """Show the time left, or the time spent if the time left is not known."""
 
     def render(self, task: Task) -> Text:
         left = task.time_remaining
         if left is None:
-            return Text(f"{_clock(task.elapsed or 0)} gone", style="cyan")
+            return Text(f"{_clock(task.elapsed or 0)} spent", style="cyan")
         return Text(f"{_clock(left)} left", style="cyan")
 
 
 def _pace(speed: float) -> str:
-    """Write a rate.
+    """Format a rate.
 
     >>> _pace(1234.5), _pace(2.25)
     ('1,234/s', '2.2/s')
@@ -51,7 +52,7 @@ def _pace(speed: float) -> str:
 
 
 def _clock(seconds: float) -> str:
-    """Write a time as a clock does.
+    """Format seconds as on a clock.
 
     >>> _clock(75), _clock(3700)
     ('1:15', '1:01:40')
@@ -62,10 +63,10 @@ def _clock(seconds: float) -> str:
 
 
 class Bar:
-    """Shows the stages of a run one after the other; nothing where nobody is looking."""
+    """A progress bar that shows the stages of a run one after the other, or nothing if it is not ``shown``."""
 
     def __init__(self, *, shown: bool, period: float = 30.0) -> None:
-        """Make a bar; its rate is that of the last ``period`` seconds."""
+        """Make a bar whose rate is measured over the last ``period`` seconds."""
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
@@ -91,10 +92,8 @@ class Bar:
         self._progress.stop()
 
     def update(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
-        """Show how far a stage is, and what there is to say of it.
-
-        What was done before a stage began does not count for its rate.
-        """
+        """Show the progress of a stage and a remark. Work done before the stage began does not count for its rate."""
+        stage, remark = visible(stage), visible(remark)
         if stage != self._stage or self._task is None:
             if self._task is not None:
                 self._progress.remove_task(self._task)
@@ -105,7 +104,7 @@ class Bar:
 
 
 class Lines:
-    """Tells the log of a batch job every half minute how far a run is; a short run writes nothing.
+    """Progress as lines in a log, one every half minute; a short run writes nothing.
 
     >>> now = iter([0, 20, 40])
     >>> lines = Lines(clock=lambda: next(now), write=print)
@@ -122,7 +121,7 @@ class Lines:
         self._clock = clock
         self._write = write or _to_stderr
         self._stage = ""
-        self._start = self._told = 0.0
+        self._start = self._last_line = 0.0
         self._before = 0
 
     def __enter__(self) -> Lines:
@@ -134,15 +133,15 @@ class Lines:
         pass
 
     def update(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
-        """Take note how far a stage is; what was done before it began does not count for its rate."""
+        """Record the progress of a stage. Work done before the stage began does not count for its rate."""
         now = self._clock()
         if stage != self._stage:
-            self._told = now if not self._stage else self._told
+            self._last_line = now if not self._stage else self._last_line
             self._stage, self._start, self._before = stage, now, done
             return
-        if now - self._told < self.EVERY:
+        if now - self._last_line < self.EVERY:
             return
-        self._told = now
+        self._last_line = now
         speed = (done - self._before) / max(now - self._start, 1e-9)
         of = "" if total is None else f" of {total:,}"
         left = "" if total is None or not speed else f", {_clock((total - done) / speed)} left"
@@ -150,5 +149,5 @@ class Lines:
 
 
 def _to_stderr(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{visible(line)}\n")
     sys.stderr.flush()
