@@ -280,16 +280,16 @@ def test_a_journal_that_cannot_be_written(tmp_path, pairs):
     ("rows", "message"),
     [
         ([["a", "b"], ["c", "d"], ["a ", " b"]], "rows 1 and 3 are the same pair"),
-        ([["", "b"]], "row 1 has a blank 'question'"),
-        ([[None, "b"]], "row 1 has a blank 'question'"),
-        ([["a", 5]], "row 1 has a 'paraphrase' that is not text"),
-        ([["a", "\ud800"]], "row 1 has a 'paraphrase' that is not valid Unicode"),
+        ([["", "b"]], "row 1: blank question"),
+        ([[None, "b"]], "row 1: blank question"),
+        ([["a", 5]], "row 1: paraphrase is not text"),
+        ([["a", "\ud800"]], "row 1: paraphrase is not valid Unicode"),
     ],
 )
 def test_pairs_that_cannot_be_labelled(tmp_path, rows, message):
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps({"question": q, "paraphrase": p}) + "\n" for q, p in rows))
-    with pytest.raises(AnnotationError, match=message):
+    with pytest.raises((AnnotationError, TableError), match=message):
         read_pairs_to_label(path)
 
 

@@ -272,7 +272,7 @@ def test_flaws_of_a_file_of_questions(folders):
     with pytest.raises(TableError, match="the id '1' belongs to two different questions, in rows 1 and 2"):
         load_questions(path)
     path.write_text("id,question\n1,How many?\n2, \n")
-    with pytest.raises(TableError, match="row 2: the question is blank"):
+    with pytest.raises(TableError, match="row 2: blank question"):
         load_questions(path)
     path.write_text("id,question\n")
     with pytest.raises(TableError, match="has no rows"):

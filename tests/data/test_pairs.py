@@ -129,11 +129,12 @@ def test_a_column_of_scores_that_must_be_there(tmp_path, flaw):
 
 
 def test_a_blank_question_and_what_is_not_text(flaw):
-    assert flaw(row(question="  ")) == "p.jsonl, row 1: the question is blank ('question')"
-    assert flaw(row(), row(question=None)) == "p.jsonl, row 2: the question is blank ('question')"
-    assert flaw(row(question=5)) == "p.jsonl, row 1: 'question' is 5, which is not text"
-    assert flaw(row(paraphrase=["a"])) == "p.jsonl, row 1: 'paraphrase' is ['a'], which is not text"
-    assert flaw(row(paraphrase="\ud800")) == "p.jsonl, row 1: 'paraphrase' is not valid Unicode"
+    assert flaw(row(question="  ")) == "p.jsonl, row 1: blank question"
+    assert flaw(row(), row(question=None)) == "p.jsonl, row 2: blank question"
+    assert flaw(row(question=5)) == "p.jsonl, row 1: question is not text"
+    assert flaw(row(paraphrase=["a"])) == "p.jsonl, row 1: paraphrase is not text"
+    assert flaw(row(paraphrase="\ud800")) == "p.jsonl, row 1: paraphrase is not valid Unicode"
+    assert flaw(row(paraphrase="#NAME?")) == "p.jsonl, row 1: paraphrase is a spreadsheet error (#NAME?), not text"
 
 
 def test_a_blank_paraphrase_is_a_paraphrase(tmp_path):

@@ -72,7 +72,7 @@ def test_the_order_depends_on_the_ids_and_not_on_the_files(write):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (row(" "), "row 1: 'paraphrase' is blank or not text"),
+        (row(" "), "row 1: blank paraphrase"),
         (row("B.", 0, kind="number_gone"), "row 1: the label must be 1, or 0 with a kind of fault"),
         (row("B.", 2), "row 1: the label must be 1"),
         (row("B.", 0, kind="number_lost", paraphrase_spans=[[0, 9]]), "'paraphrase_spans' must be a list of"),

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Dialect, Row, open_table, row_id
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Dialect, Row, open_table, row_id, text_in
 from paraqd.errors import ParaqdError
 
 
@@ -55,8 +55,10 @@ def read_pairs_to_label(
 
     Raises
     ------
+    TableError
+        If a question is blank, or a text is not usable.
     AnnotationError
-        If a question is blank, a text cannot be shown, a pair appears twice, or two questions have the same id.
+        If a pair appears twice, or two questions have the same id.
 
     """
     table = open_table(source, encoding=encoding)
@@ -64,10 +66,9 @@ def read_pairs_to_label(
     pairs: dict[str, PairToLabel] = {}
     questions: dict[str, PairToLabel] = {}
     for number, row in enumerate(table.rows(), start=1):
-        where = f"{table.name}: row {number}"
-        question, paraphrase = _text(row, columns.question, where), _text(row, columns.paraphrase, where)
-        if not question.strip():
-            raise AnnotationError(f"{where} has a blank {columns.question!r}; fill it in, or remove the row")
+        where = f"{table.name}, row {number}"
+        question = text_in(row, "question", where, column=columns.question)
+        paraphrase = text_in(row, "paraphrase", where, column=columns.paraphrase, allow_blank=True)
         key = pair_key(question, paraphrase)
         if key in pairs:
             raise AnnotationError(f"{table.name}: rows {pairs[key].number} and {number} are the same pair; remove one")
@@ -83,19 +84,3 @@ def read_pairs_to_label(
         raise AnnotationError(f"{table.name} has no rows")
     digest = hashlib.sha256(" ".join(sorted(pairs)).encode()).hexdigest()
     return PairsToLabel(table.name, tuple(pairs.values()), digest, columns, table.columns, table.dialect)
-
-
-def _text(row: Row, column: str, where: str) -> str:
-    """Return a text of a row; a missing text is blank, because a blank paraphrase can be labelled."""
-    text = row.get(column)
-    if text is None:
-        return ""
-    if not isinstance(text, str):
-        raise AnnotationError(f"{where} has a {column!r} that is not text; correct or remove the row")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise AnnotationError(
-            f"{where} has a {column!r} that is not valid Unicode; correct or remove the row"
-        ) from None
-    return text

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.datasets import DatasetError, written_split
-from paraqd.data.tables import Row
+from paraqd.data.tables import Row, text_in
 from paraqd.data.writers import write_rows
 
 NEAR = 95.0  # percent of characters that a rewrite may share with the original problem
@@ -113,8 +113,9 @@ def build_variants(written: Iterable[Row]) -> Variants:
     Raises
     ------
     DatasetError
-        If a fault has no kind of evidence, a text is blank, a source is unknown, or no problem belongs to the
-        benchmark.
+        If a fault has no kind of evidence, a source is unknown, or no problem belongs to the benchmark.
+    TableError
+        If a text is blank or not text.
 
     """
     rows: list[Row] = []
@@ -166,8 +167,7 @@ def _pairs(row: Row, key: str, number: int) -> Iterator[Row]:
 
 def _check(row: Row, key: str) -> None:
     for name in ("question", *_TEXTS):
-        if not isinstance(row.get(name), str) or not row[name].strip():
-            raise DatasetError(f"written pairs, {key}: {name!r} is blank or not text")
+        text_in(row, name, f"written pairs, {key}")
     for name in ("heavy_fault", "moderate_fault"):
         if row.get(name) not in EVIDENCE_KINDS:
             raise DatasetError(

@@ -16,7 +16,7 @@ from paraqd.data.formats import STANDARD_INPUT, TableError
 from paraqd.data.pairs import Pair, read_pairs
 from paraqd.data.public_corpora import READERS, CorpusQuestion
 from paraqd.data.registry import DATASETS, DataFile, Dataset
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, open_table, row_id, suggest
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, open_table, row_id, suggest, text_in
 from paraqd.progress import Progress, silent
 
 __all__ = [
@@ -238,9 +238,7 @@ def load_questions(
     rows: list[Row] = []
     first: dict[str, int] = {}
     for number, row in enumerate(table.rows(), start=1):
-        text = row.get(columns.question)
-        if not isinstance(text, str) or not text.strip():
-            raise TableError(f"{table.name}, row {number}: the question is blank or not text ({columns.question!r})")
+        text = text_in(row, "question", f"{table.name}, row {number}", column=columns.question)
         key = row_id(row, columns, text)
         before = first.setdefault(key, number)
         if rows and before < number and rows[before - 1]["question"] != text:
@@ -344,9 +342,7 @@ def _written(path: Path) -> Iterator[Pair]:
     if missing:
         raise TableError(f"{table.name} has no column {missing[0]!r}: this is not a file of written pairs")
     for number, row in enumerate(table.rows(), start=1):
-        question = str(row.get("question") or "")
-        if not question.strip():
-            raise TableError(f"{table.name}, row {number}: the question is blank")
+        question = text_in(row, "question", f"{table.name}, row {number}")
         for name, fault in _WRITTEN:
             size = name.partition("_")[0]
             yield Pair(

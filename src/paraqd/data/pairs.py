@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.labels import ALSO_READ, binary_label
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, TableError, open_table, row_id, shorten
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, TableError, open_table, row_id, shorten, text_in
 
 OPERATOR_COLUMN = "operator"
 
@@ -125,17 +125,9 @@ def both_classes(pairs: Sequence[Pair], source: str | Path) -> None:
 
 
 def _texts(row: Row, columns: Columns, where: str) -> dict[str, str]:
-    question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
-    if question is None or (isinstance(question, str) and not question.strip()):
-        raise TableError(f"{where}: the question is blank ({columns.question!r})")
-    paraphrase = "" if paraphrase is None else paraphrase  # a blank paraphrase is invalid, not an error
-    for name, text in ((columns.question, question), (columns.paraphrase, paraphrase)):
-        if not isinstance(text, str):
-            raise TableError(f"{where}: {name!r} is {_shown(text)}, which is not text")
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError:
-            raise TableError(f"{where}: {name!r} is not valid Unicode") from None
+    question = text_in(row, "question", where, column=columns.question)
+    # a blank paraphrase is invalid, but not an error
+    paraphrase = text_in(row, "paraphrase", where, column=columns.paraphrase, allow_blank=True)
     return {"id": row_id(row, columns, question), "question": question, "paraphrase": paraphrase}
 
 

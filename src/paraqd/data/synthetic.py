@@ -15,7 +15,7 @@ from typing import Any
 from paraqd.data.awp_variants import EVIDENCE_KINDS
 from paraqd.data.datasets import find_files
 from paraqd.data.faulty_pairs import FaultyPair, Span, find_words_again
-from paraqd.data.tables import Row, TableError, open_table
+from paraqd.data.tables import Row, TableError, open_table, text_in
 
 KINDS = frozenset(EVIDENCE_KINDS.values()) | {"number_added"}
 SOURCE, ACROSS = "synthetic", "synthetic-across"  # a pair with the problem itself, and one with another paraphrase
@@ -65,10 +65,10 @@ def read_problems(paths: Iterable[str | Path]) -> list[SyntheticProblem]:
         table = open_table(path)
         for number, row in enumerate(table.rows(), start=1):
             where = f"{table.name}, row {number}"
-            name, question = _text(row, "id", where), _text(row, "question", where)
+            name, question = text_in(row, "id", where), text_in(row, "question", where)
             if questions.setdefault(name, question) != question:
                 raise TableError(f"{where}: the id {name!r} already belongs to another question")
-            paraphrase = _text(row, "paraphrase", where)
+            paraphrase = text_in(row, "paraphrase", where)
             if row.get("label") == 1:
                 valid.setdefault(name, []).append(paraphrase)
             elif row.get("label") == 0 and row.get("kind") in KINDS:
@@ -113,13 +113,6 @@ def _pair(
 def _order(name: str) -> tuple[str, int, str]:
     prefix, _, number = name.rpartition("-")
     return (prefix, int(number), "") if number.isdecimal() else (name, 0, name)
-
-
-def _text(row: Row, name: str, where: str) -> str:
-    value = row.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise TableError(f"{where}: {name!r} is blank or not text")
-    return value
 
 
 def _spans(row: Row, name: str, text: str, where: str) -> tuple[Span, ...]:

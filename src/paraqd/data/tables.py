@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, fields, replace
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from paraqd.data.formats import (
     NOT_UTF8,
@@ -42,6 +42,7 @@ from paraqd.data.formats import (
 from paraqd.data.parquet import parquet_columns, parquet_rows
 from paraqd.data.rows import LostRow, Row
 from paraqd.data.writers import PLAIN, Dialect, check_writable, open_writer, replacing
+from paraqd.text_check import text_problem
 
 __all__ = [
     "DEFAULT_COLUMNS",
@@ -57,6 +58,7 @@ __all__ = [
     "open_writer",
     "replacing",
     "row_id",
+    "text_in",
 ]
 
 # characters in a line and in a CSV field: a stray quotation mark or a file without line ends must not fill the memory
@@ -174,6 +176,24 @@ def row_id(row: Row, columns: Columns, question: str) -> str:
     """
     given = row.get(columns.id)
     return ("" if given is None else str(given).strip()) or default_id(question)
+
+
+def text_in(row: Mapping[str, Any], role: str, where: str, *, column: str = "", allow_blank: bool = False) -> str:
+    """Return a text of a row; raise a TableError if it is not usable.
+
+    ``role`` is question, paraphrase or another name for messages, and ``column`` the name of the column if it differs.
+    With ``allow_blank``, a missing text is blank.
+
+    >>> text_in({"question": 5}, "question", "pairs.jsonl, row 1")
+    Traceback (most recent call last):
+    paraqd.data.formats.TableError: pairs.jsonl, row 1: question is not text
+    """
+    value = row.get(column or role)
+    value = "" if value is None and allow_blank else value
+    if problem := text_problem(value, role, allow_blank=allow_blank, unicode=True):
+        shown = f" (column {column!r})" if column not in ("", role) else ""
+        raise TableError(f"{where}: {problem}{shown}")
+    return str(value)
 
 
 def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool = False) -> Table:

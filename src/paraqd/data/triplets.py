@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from paraqd.data.formats import TableError
 from paraqd.data.labels import binary_label
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table, default_id, open_table
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table, open_table, row_id, text_in
 
 IN_BATCH = -1  # instead of an invalid text: the other questions of the batch are the negatives
 
@@ -263,9 +263,8 @@ def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str
     seen: set[str] = set()
     for number, row in enumerate(rows, start=1):
         place = str(row.get(_WHERE) or f"row {number}")
-        question, paraphrase = _text(row, "question", place), _text(row, "paraphrase", place)
-        given = row.get("id")
-        name = ("" if given is None else str(given).strip()) or default_id(question)
+        question, paraphrase = text_in(row, "question", place), text_in(row, "paraphrase", place)
+        name = row_id(row, DEFAULT_COLUMNS, question)
         outputs = questions.setdefault(name, _Outputs(question))
         if outputs.question != question:
             raise TableError(
@@ -278,13 +277,6 @@ def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str
             (outputs.valid if label else outputs.invalid).add(_Output(operator, paraphrase))
     _check_known(dropped - seen)
     return questions
-
-
-def _text(row: Mapping[str, Any], column: str, place: str) -> str:
-    value = row.get(column)
-    if not isinstance(value, str) or not value.strip():
-        raise TableError(f"{place}: the {column} is blank or not text")
-    return value
 
 
 def _label(row: Mapping[str, Any], place: str) -> int:
