@@ -22,7 +22,7 @@ def test_operators(capsys):
     assert rows["TfidfReplacement"]["needs"] == ["vocabulary"]
     assert (rows["NumberSwap"]["fault"], rows["NumberSwap"]["changes"]) == ("number_changed", ["order"])
     assert (rows["T5Paraphrase"]["fault"], rows["NumToWords"]["fault"]) == ("varies", None)
-    assert rows["SameSentence"]["recipes"] == ["extended", "paper"]
+    assert {"extended", "paper"} <= set(rows["SameSentence"]["recipes"])
     assert all(row["does"] for row in rows.values())
     assert run(["operators", "--recipe", "test"]) == 0
     assert "RandomDeletion" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The parser is slow to load: once for all tests of the operators."""
+"""Load the parser once for all tests of the operators, because it is slow to load."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from paraqd.reading.entities import load_spacy
 
 @pytest.fixture(scope="session")
 def parser():
-    """The spaCy pipeline that the operators get as the resource ``parser``."""
+    """The spaCy pipeline that operators get as the resource ``parser``."""
     return load_spacy()

@@ -86,7 +86,7 @@ def run(name, text, resources, seed=3407):
 @pytest.mark.parametrize("name", [*RULES, *COMPOSED])
 @CHECK
 @given(text=ANYTHING)
-@example(text="\ud800")  # what json.loads makes of half a pair
+@example(text="\ud800")  # json.loads returns this for half of a surrogate pair
 @example(text="It opens at ٣ a.m. or ٣:٣٠, ٥km away, for ٢٠% more.")
 @example(text="It opens at ３ a.m. or ３:３０, ５km away, for ２０% more.")
 def test_the_result_is_none_or_another_text(name, text, resources):
@@ -201,7 +201,7 @@ def sample_questions():
 
 
 class Paraphraser:
-    """A generator that knows the questions and rewords them by a fixed table, in the place of a trained model.
+    """A generator that knows the questions and rewords them by a fixed table, instead of a trained model.
 
     It also restores a corrupted question, as the model of fb does.
     """
@@ -245,7 +245,7 @@ def test_outputs_on_the_sample_questions_are_pure(name, sample_questions, sample
 
 
 def test_the_labels_of_a_baseline_are_not_pure(sample_questions, sample_resources):
-    """UDA replaces numbers like any other word, and still calls the result valid."""
+    """UDA replaces numbers like any other word and labels the result valid."""
     outputs = [run("LowTfidfReplacement", question, sample_resources) for question in sample_questions]
     findings = [
         check_pair(question, text, "LowTfidfReplacement", 1, promises=DECLARED)
@@ -261,7 +261,7 @@ def test_a_rule_names_no_model(name):
 
 
 @pytest.mark.parametrize("name", [name for name in RULES if name != "ImportantPhraseDeletion" and not get(name).needs])
-def test_a_long_text_is_no_error(name, resources):
+def test_a_long_text_is_not_an_error(name, resources):
     text = "Tom has 5 km and $3 of it, then 20% more. " * 300
     result = run(name, text, resources)
     assert result is None or isinstance(result, str)
@@ -278,7 +278,7 @@ def test_derive_rng_depends_on_all_three():
 
 
 def test_derive_rng_is_the_same_in_every_process():
-    """The number is fixed: a change of it changes every corpus."""
+    """The number is fixed, because changing it would change every corpus."""
     assert derive_rng(3407, "q1", "NumberChange").getrandbits(32) == 4171701170
 
 

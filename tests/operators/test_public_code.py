@@ -1,4 +1,4 @@
-"""The public code's operators: words replaced wherever an operator does not apply."""
+"""Replace words wherever an operator does not apply, as the public code does."""
 
 import random
 
@@ -17,7 +17,7 @@ def apply(name, text, seed=1, **resources):
 
 
 def changed(text, output):
-    """Return the words that went and those that came; the other words stay where they were."""
+    """Return the pairs of old and new words; all other words are unchanged."""
     before, after = text.rstrip("?.").split(), output.rstrip("?.").split()
     assert len(before) == len(after)
     return [(old, new) for old, new in zip(before, after, strict=True) if old != new]
@@ -30,7 +30,7 @@ def test_one_or_two_top_words_are_replaced_by_terms_of_the_corpus(seed):
     old, new = {old for old, _ in pairs}, {new for _, new in pairs}
     assert old in ({"cones"}, {"cones", "lines"}, {"cones", "and"})
     assert new <= {*WORDS.words, *WORDS.others}
-    assert len([old for old, _ in pairs if old == "cones"]) == 2  # wherever it stands, by the same term
+    assert len([old for old, _ in pairs if old == "cones"]) == 2  # everywhere, by the same term
 
 
 @pytest.mark.parametrize(
@@ -41,14 +41,14 @@ def test_one_or_two_top_words_are_replaced_by_terms_of_the_corpus(seed):
         ("UnitsOrTopWords", "A rope of 5 km is cut. How long is it?"),
     ],
 )
-def test_words_are_replaced_only_where_the_operator_does_not_apply(name, applies):
+def test_words_are_replaced_only_if_the_operator_does_not_apply(name, applies):
     first = get(name).first()
     assert first.apply(read(PLAIN), random.Random(1), Resources()) is None
     assert 1 <= len(changed(PLAIN, apply(name, PLAIN))) <= 2
     assert apply(name, applies) == first.apply(read(applies), random.Random(1), Resources())
 
 
-def test_the_paraphraser_is_asked_for_about_a_third_of_the_questions():
+def test_the_paraphraser_runs_on_about_a_third_of_the_questions():
     class Shouting:
         name, by_sentence = "shouting", False
 

@@ -1,4 +1,4 @@
-"""Recipes: which operators make a corpus."""
+"""Load recipes."""
 
 import pytest
 
@@ -13,7 +13,7 @@ BASELINES = ["ssmba", "uda"]
 
 
 def parts(recipe):
-    """Return every operator that a recipe may run, stand-ins and parts of compositions included."""
+    """Return every operator that a recipe may run, including stand-ins and parts of compositions."""
     stand_ins = {get(name).stand_in for name in recipe.operators} - {None, "generator"}
     found = {*recipe.operators, *stand_ins}
     return {part for name in found for part in name.split("+")}
@@ -30,7 +30,7 @@ def test_the_recipes_that_come_with_the_package():
 
 
 @pytest.mark.parametrize("name", recipe_names())
-def test_a_recipe_is_called_as_its_file(name):
+def test_a_recipe_has_the_name_of_its_file(name):
     recipe = load_recipe(name)
     assert recipe.name == name
     assert recipe.description
@@ -46,7 +46,7 @@ def test_test_is_fa_to_fe_in_order():
 
 
 def test_nothing_in_paper_is_a_test_operator():
-    """Training and test operators are disjoint, stand-ins included; in the public reference they were not."""
+    """Training and test operators are disjoint, including stand-ins; in the public code they were not."""
     paper, test = load_recipe("paper"), load_recipe("test")
     assert not parts(paper) & parts(test)
     assert not {get(name).paper_id for name in parts(paper)} & set(TEST)
@@ -135,12 +135,12 @@ def test_an_unknown_recipe_suggests_the_nearest(wrong, nearest):
 
 
 @pytest.mark.parametrize("wrong", ["", "zzz", "../paper", "recipes"])
-def test_what_is_no_recipe_at_all(wrong):
+def test_a_name_without_a_similar_recipe(wrong):
     with pytest.raises(UnknownRecipeError, match="extended, paper, paper-deletion, public-code, ssmba, test, uda"):
         load_recipe(wrong)
 
 
-def test_a_recipe_of_ones_own(tmp_path):
+def test_a_custom_recipe(tmp_path):
     path = write(
         tmp_path,
         """
@@ -178,7 +178,7 @@ def test_a_recipe_needs_only_its_operators(tmp_path):
         "operators = 5",
         '[operators]\nvalid = ["NumToWords"]',
         "[operators]\nvalid = 5\ninvalid = 6",
-        # a string is no list of names: it must not be taken letter by letter
+        # a string is not a list of names and must not be split into letters
         '[operators]\nvalid = "NumToWords"\ninvalid = "NumberChange"',
         "[operators]\nvalid = [1]\ninvalid = [2]",
         'stand_ins = 5\n[operators]\nvalid = ["NumToWords"]\ninvalid = []',
@@ -191,7 +191,7 @@ def test_a_broken_recipe_says_which_file(tmp_path, broken):
         load_recipe(path)
 
 
-def test_a_recipe_that_is_not_there(tmp_path):
+def test_a_missing_recipe_file(tmp_path):
     with pytest.raises(UnknownRecipeError, match=r"absent\.toml"):
         load_recipe(tmp_path / "absent.toml")
 

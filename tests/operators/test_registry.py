@@ -53,7 +53,7 @@ def apply(name, text, seed=0, resources=None):
 
 @pytest.fixture
 def fresh_plugins():
-    """Forget the operators of other packages before and after."""
+    """Clear the cache of the operators of other packages before and after the test."""
     registry_module._plugins.cache_clear()
     yield
     registry_module._plugins.cache_clear()
@@ -80,7 +80,7 @@ def test_names_has_every_operator_once_the_papers_first():
 
 
 def test_names_stays_a_function_after_every_operator_was_loaded():
-    """A module ``paraqd.operators.entities.renaming`` would take its place as soon as it is imported."""
+    """A module ``paraqd.operators.names`` would replace the function once it is imported."""
     get("ConsistentRenaming")
     assert paraqd.operators.names() == names()
 
@@ -102,7 +102,7 @@ def test_an_unknown_operator_suggests_the_nearest(wrong, nearest):
 
 
 @pytest.mark.parametrize("wrong", ["", "qqqqqq", "+", "NumToWords+", "+NumToWords", "f11"])
-def test_what_is_no_operator_at_all(wrong):
+def test_a_name_without_a_similar_operator(wrong):
     with pytest.raises(UnknownOperatorError, match="unknown operator"):
         get(wrong)
 
@@ -111,14 +111,14 @@ def test_what_is_no_operator_at_all(wrong):
     ("name", "full"),
     [("NumToWords#2", "NumToWords#2"), ("f3#12", "NumToWords#12"), ("f3+f8#3", "NumToWords+NumberDeletion#3")],
 )
-def test_an_operator_once_more(name, full):
+def test_a_further_draw_of_an_operator(name, full):
     again, base = get(name), get(name.partition("#")[0])
     assert again.name == full == full_name(name)
     assert (again.polarity, again.paper_id) == (get(full).polarity, get(full).paper_id)
     assert base.name == full_name(name.partition("#")[0]), "the operator itself keeps its name"
 
 
-def test_an_operator_once_more_draws_anew():
+def test_a_further_draw_of_an_operator_differs():
     text = "He ran 50 km in 20 hours, 3 km before 9 and 40 after it."
     drawn = {apply(name, text) for name in ("NumberChange", *(f"NumberChange#{i}" for i in range(2, 8)))}
     assert len(drawn) > 3
@@ -128,7 +128,7 @@ def test_an_operator_once_more_draws_anew():
 @pytest.mark.parametrize(
     "wrong", ["NumToWords#", "NumToWords#1", "NumToWords#02", "NumToWords#x", "#2", "NumToWords#²"]
 )
-def test_what_numbers_no_further_draw(wrong):
+def test_an_invalid_number_of_a_draw(wrong):
     with pytest.raises(UnknownOperatorError, match="unknown operator"):
         get(wrong)
 
@@ -204,11 +204,11 @@ def test_the_second_operator_works_on_the_firsts_output():
         ("NumToWords+UnitReplacement", "He has 5 pens."),
     ],
 )
-def test_a_composition_applies_only_where_both_do(name, text):
+def test_a_composition_applies_only_if_both_operators_do(name, text):
     assert apply(name, text) is None
 
 
-def test_a_composition_that_leads_back_gives_nothing():
+def test_a_composition_that_restores_the_text_returns_none():
     assert apply("NumToWords+WordsToNumbers", "He has 5 pens.") is None
     assert apply("UnitExpansion+UnitContraction", "He ran 5 km.") is None
 
@@ -276,10 +276,10 @@ class TestOperatorsOfOtherPackages:
         assert isinstance(get("Shout"), Operator)
         assert apply("Shout", "He has 5 pens.") == "HE HAS 5 PENS."
 
-    def test_they_compose_with_ours(self):
+    def test_they_compose_with_built_in_operators(self):
         assert apply("Shout+NumToWords", "He has 5 pens.") == "HE HAS five PENS."
 
-    def test_they_cannot_take_the_place_of_ours(self):
+    def test_they_cannot_replace_built_in_operators(self):
         assert apply("NumToWords", "He has 5 pens.") == "He has five pens."
         assert names().count("NumToWords") == 1
 

@@ -1,4 +1,4 @@
-"""Cutting and pasting text: spaces, commas and capitals stay right."""
+"""Cut and paste text, and keep spaces, commas and capitals correct."""
 
 import pytest
 from hypothesis import given, settings
@@ -47,7 +47,7 @@ def test_splice_with_the_old_text_changes_nothing(text, data):
         ("How old is Ann?", "Ann", "How old is?"),
     ],
 )
-def test_delete_mends_the_spaces_around_the_hole(text, part, expected):
+def test_delete_corrects_the_spaces_around_the_gap(text, part, expected):
     assert without(text, part) == expected
 
 
@@ -55,7 +55,7 @@ def test_delete_takes_several_spans():
     assert without("Tom has 5 red and 6 blue pens.", "red", "blue") == "Tom has 5 and 6 pens."
 
 
-def test_delete_mends_the_commas_around_the_hole():
+def test_delete_corrects_the_commas_around_the_gap():
     assert without("Add 12, 7, 19 and 3.", "7") == "Add 12, 19 and 3."
 
 

@@ -21,7 +21,7 @@ from paraqd.reading import Problem
 
 
 class _OrTopWords(Operator, declared=False):
-    """An operator, and `TopWordReplacement` wherever it does not apply.
+    """An operator, and `TopWordReplacement` if it does not apply.
 
     ``skipped`` is the share of the questions for which the operator is not tried at all.
     """
@@ -60,7 +60,7 @@ class _OrTopWords(Operator, declared=False):
 
 
 class EntitiesOrTopWords(_OrTopWords):
-    """f7 of the public code: names replaced or deleted, or else high-TF-IDF words replaced."""
+    """Replace or delete names, else replace words of high TF-IDF (f7 of the public code)."""
 
     name = "EntitiesOrTopWords"
     needs = TopWordReplacement.needs
@@ -68,7 +68,7 @@ class EntitiesOrTopWords(_OrTopWords):
 
 
 class NumbersOrTopWords(_OrTopWords):
-    """f8 of the public code: numbers deleted or made vague, or else high-TF-IDF words replaced."""
+    """Delete numbers or make them vague, else replace words of high TF-IDF (f8 of the public code)."""
 
     name = "NumbersOrTopWords"
     needs = TopWordReplacement.needs
@@ -76,7 +76,7 @@ class NumbersOrTopWords(_OrTopWords):
 
 
 class ParaphraseOrTopWords(_OrTopWords):
-    """f9 of the public code: a lossy paraphrase, or else high-TF-IDF words replaced.
+    """Paraphrase with loss, else replace words of high TF-IDF (f9 of the public code).
 
     In the published outputs 164 of 254 only replace lower-case words, so the paraphraser is skipped that often.
     """
@@ -89,7 +89,7 @@ class ParaphraseOrTopWords(_OrTopWords):
 
 
 class UnitsOrTopWords(_OrTopWords):
-    """f10 of the public code: units replaced, or else high-TF-IDF words replaced."""
+    """Replace units, else replace words of high TF-IDF (f10 of the public code)."""
 
     name = "UnitsOrTopWords"
     needs = TopWordReplacement.needs

@@ -261,7 +261,7 @@ BROKEN = [  # (operator, question, paraphrase, reason)
     ("InventedWord", "He packs the 5 boxes.", "He packs these 5 boxes.", "no content word lost or replaced"),
 ]
 
-ODD = [  # (operator, question, paraphrase, a part of the reason): marked, whichever way the reader reads it
+ODD = [  # (operator, question, paraphrase, part of the reason): marked, however the reader reads it
     ("NumToWords", "She teaches 20 third-graders.", "She teaches twenty third-graders.", "quantities differ"),
     (
         "NumToWords",
@@ -288,7 +288,7 @@ def test_a_broken_promise_is_found(operator, question, paraphrase, reason):
 
 
 @pytest.mark.parametrize(("operator", "question", "paraphrase", "reason"), ODD)
-def test_where_the_opinions_differ_a_pair_is_suspicious(operator, question, paraphrase, reason):
+def test_a_pair_with_different_opinions_is_suspicious(operator, question, paraphrase, reason):
     finding = check_pair(question, paraphrase, operator, label_of(operator))
     assert reason in finding.reason
     assert finding.suspicious or not finding.ok
@@ -304,7 +304,7 @@ def test_a_further_draw_promises_what_the_first_does():
     assert check_pair("It is 5 km.", "It is five km.", "NumToWords#3", 0).reason == "wrong label"
 
 
-def test_consistent_renamings_of_f7_count_apart():
+def test_consistent_renamings_of_f7_are_counted_separately():
     finding = check_pair("Tom ran. Tom won.", "Max ran. Max won.", "EntityReplacement", 0, "consistent_renaming")
     assert finding.ok and finding.consistent_renaming
     mixed = check_pair("Tom ran. Tom won.", "Max ran. Tom won.", "EntityReplacement", 0)
@@ -349,6 +349,6 @@ def test_any_text_can_be_checked(operator, question, paraphrase):
         assert finding.ok or finding.reason
 
 
-def test_long_texts_take_no_long_time():
+def test_long_texts_are_checked_quickly():
     text = "million " * 2_000 + "9" * 5000 + " 5 km/h" * 5000
     assert check_pair(text, "x" + text, "Rewrite", 1).reason

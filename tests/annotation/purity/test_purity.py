@@ -55,7 +55,7 @@ def pairs(tmp_path):
     return path
 
 
-def test_a_file_is_added_up_by_operator(pairs):
+def test_a_file_is_counted_by_operator(pairs):
     report = check_file(pairs, promises=PROMISES)
     words, change, names = report.operators
     assert (words.name, words.n, words.pure, words.impure, words.purity) == ("NumToWords", 2, 1, 1, 0.5)
@@ -77,7 +77,7 @@ def test_the_number_of_workers_changes_nothing(tmp_path):
     assert one.read_text(encoding="utf-8").count("fivekm") == 400
 
 
-def test_progress_is_told(pairs):
+def test_progress_is_reported(pairs):
     told = []
     check_file(pairs, promises=PROMISES, progress=lambda *state: told.append(state))
     assert told == [("reading", 0, None), ("checking", 0, 4), ("checking", 4, 4)]
@@ -133,7 +133,7 @@ def test_the_command_fails_under_a_bound(pairs, capsys):
         ("question,paraphrase,label\na,b,1\n", ["--workers", "0"], "--workers"),
     ],
 )
-def test_what_cannot_be_checked_is_said_in_one_line(tmp_path, monkeypatch, capsys, content, arguments, line):
+def test_an_error_is_one_line(tmp_path, monkeypatch, capsys, content, arguments, line):
     monkeypatch.chdir(tmp_path)
     if content is not None:
         (tmp_path / "pairs.csv").write_text(content, encoding="utf-8")

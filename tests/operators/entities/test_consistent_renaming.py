@@ -1,4 +1,4 @@
-"""People called by another name, everywhere."""
+"""Rename people everywhere."""
 
 import re
 
@@ -48,7 +48,7 @@ def test_the_gender_is_kept():
     assert set(used) == {("m", "f")}
 
 
-def test_a_new_name_is_nobody_elses():
+def test_a_new_name_belongs_to_nobody_else():
     for result in outputs("Tom, Ann, Ravi, Meera and Zoe share 40 sweets."):
         names = re.match(r"(.+), (.+), (.+), (.+) and (.+) share", result).groups()
         assert len(set(names)) == 5
@@ -76,5 +76,5 @@ def test_a_name_inside_another_word_is_left_alone():
         "TOM has 5 pens. How many has Tom?",
     ],
 )
-def test_none_where_nobody_can_be_renamed_for_sure(text):
+def test_none_if_nobody_can_be_renamed_safely(text):
     assert apply(text) is None

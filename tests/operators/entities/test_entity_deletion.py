@@ -1,4 +1,4 @@
-"""A name left out behind its preposition."""
+"""Delete a name after its preposition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""f7: names replaced or lost."""
+"""Replace or delete names (f7)."""
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_one_mention_replaced_everywhere_is_a_consistent_renaming():
     assert set(notes.values()) == {"consistent_renaming"}
 
 
-def test_a_name_inside_a_longer_one_is_no_consistent_renaming():
+def test_a_name_inside_a_longer_one_is_not_a_consistent_renaming():
     assert all(text.note == "" for text in outputs("Tom Sawyer met Tom."))
 
 

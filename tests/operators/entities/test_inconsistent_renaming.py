@@ -1,4 +1,4 @@
-"""A person called by another name in some places only."""
+"""Rename a person in some places only."""
 
 import re
 
@@ -45,5 +45,5 @@ def test_any_mention_may_change():
 
 
 @pytest.mark.parametrize("text", ["", "A man has 5 pens.", "Tom has 5 pens. How many has he?", "Paris is in Paris."])
-def test_none_where_no_person_is_named_twice(text):
+def test_none_if_no_person_is_named_twice(text):
     assert apply(text) is None

@@ -1,4 +1,4 @@
-"""Replace names by pronouns, and pronouns by names."""
+"""Replace names with pronouns, and pronouns with names."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ def test_a_pronoun_becomes_the_name():
     [
         "Oscar met Leo. Oscar has 15 shells. He sells 6. How many has he left?",
         "Oscar's brother has 9 shells. He sells 6. How many has he left?",
-        "Xalvo has 3 shells. Oscar has 5 shells. Oscar sells 2. How many are left?",  # a name of no list
+        "Xalvo has 3 shells. Oscar has 5 shells. Oscar sells 2. How many are left?",  # a name that is not in any list
         "Oscar and Nina have 9 shells. How many shells do Oscar and Nina need to have 20?",
         "There are 9 shells in a box. How many are left if he takes 4?",
-        "Oscar has 9 shells. She takes 4. How many does Oscar have?",  # somebody is not seen
+        "Oscar has 9 shells. She takes 4. How many does Oscar have?",  # another person was not recognised
     ],
 )
-def test_where_it_is_not_sure_who_is_meant_nothing_is_changed(text):
+def test_nothing_changes_if_the_person_is_uncertain(text):
     assert not outputs(PronounUse, text)
 
 
-def test_another_gender_is_no_rival():
+def test_a_person_of_another_gender_does_not_matter():
     text = "Oscar has 9 shells and Nina has 4. If Oscar sells 2, how many shells do the two have?"
     assert outputs(PronounUse, text) == {text.replace("If Oscar", "If he")}
 
 
-def test_numbers_stay_and_empty_text_is_no_error():
+def test_numbers_stay_and_empty_text_is_not_an_error():
     text = "Oscar has 9 shells. Nina has 4 more than Oscar. If Oscar sells 2 for $3, how many shells does Nina have?"
     found = outputs(PronounUse, text)
     assert found

@@ -23,5 +23,5 @@ def test_a_mixed_thing_keeps_its_name_somewhere():
         assert made.count("marbles") < MARBLES.count("marbles")
 
 
-def test_things_that_the_text_says_more_of_are_left_alone():
+def test_things_with_further_details_stay():
     assert not outputs("ThingMixing", "Tom eats 3 apples of his 5 apples. How many apples are left?")

@@ -32,5 +32,5 @@ def test_an_article_fits_the_new_name():
         assert article == ("An" if thing[0] in "aeiou" else "A")
 
 
-def test_things_that_the_text_says_more_of_are_left_alone():
+def test_things_with_further_details_stay():
     assert not outputs("ThingRenaming", "Tom eats 3 apples of his 5 apples. How many apples are left?")

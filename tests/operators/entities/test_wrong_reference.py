@@ -14,7 +14,7 @@ def outputs(operator, text, times=60):
     return {text for text in made if text is not None}
 
 
-def test_the_wrong_person_is_asked_for_or_spoken_of():
+def test_the_question_or_a_statement_names_the_wrong_person():
     text = "Oscar has 9 shells. Nina has 4 more shells than Oscar. How many shells does Nina have?"
     assert outputs(WrongReference, text) == {text.replace("does Nina", "does Oscar")}
     text = "Oscar has 9 shells. Nina finds 4 shells. Then 2 of the shells of Nina break. How many shells has Nina?"
@@ -23,7 +23,7 @@ def test_the_wrong_person_is_asked_for_or_spoken_of():
     assert text.replace("Nina finds", "Oscar finds") in found
 
 
-def test_the_wrong_one_is_named_for_a_pronoun():
+def test_a_pronoun_is_replaced_by_the_wrong_name():
     text = "Oscar has 9 shells. He gives Nina 4. How many shells does he keep?"
     assert outputs(WrongReference, text) == {text.replace("he keep", "Nina keep")}
 
@@ -44,7 +44,7 @@ def test_the_wrong_one_is_named_for_a_pronoun():
         ),
     ],
 )
-def test_other_parties_are_mixed_up(text, one, other):
+def test_other_parties_are_confused(text, one, other):
     assert outputs(WrongReference, text) == {text.replace(one, other)}
 
 
@@ -60,11 +60,11 @@ def test_other_parties_are_mixed_up(text, one, other):
         "If x + y = 7 and x - y = 1, what is the value of x?",
     ],
 )
-def test_who_is_treated_alike_or_alone_is_not_mixed_up(text):
+def test_people_who_are_treated_alike_or_alone_are_not_confused(text):
     assert not outputs(WrongReference, text)
 
 
-def test_numbers_stay_and_empty_text_is_no_error():
+def test_numbers_stay_and_empty_text_is_not_an_error():
     text = "Oscar has 9 shells. Nina has 4 more than Oscar. If Oscar sells 2 for $3, how many shells does Nina have?"
     found = outputs(WrongReference, text)
     assert found

@@ -1,4 +1,4 @@
-"""SSMBA: tokens masked and filled in again, by a tiny masked model and by one that knows its answers."""
+"""Mask tokens and fill them in (SSMBA), with a tiny masked model and one with fixed answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRAIN = "A train covers 120 km in 2 hours. What is its speed?"
 
 @dataclass
 class Scripted:
-    """Gives the answers it was given, one after the other, for each text by itself."""
+    """A model with fixed answers, returned one after the other for each text."""
 
     answers: dict[str, list[str]]
     name: str = "scripted"
@@ -40,12 +40,12 @@ def run(texts, generator, operator=None, seed=3407):
 
 
 def test_a_changed_number_is_kept():
-    """SSMBA knows nothing of word problems: its label is its own promise."""
+    """SSMBA does not know word problems; its label is its own claim."""
     other = APPLES.replace("5", "7")
     assert run([APPLES], Scripted({APPLES: [other]}))[0] == [other]
 
 
-def test_what_comes_back_unchanged_is_tried_again():
+def test_an_unchanged_output_is_tried_again():
     generator = Scripted({APPLES: [APPLES, APPLES, "Tom had 5 apples. How many apples does Tom have?"], TRAIN: ["x"]})
     outputs, resources = run([APPLES, TRAIN], generator)
     assert outputs == ["Tom had 5 apples. How many apples does Tom have?", "x"]
@@ -53,14 +53,14 @@ def test_what_comes_back_unchanged_is_tried_again():
     assert not resources.drops
 
 
-def test_it_gives_up_at_last():
+def test_the_number_of_attempts_is_limited():
     generator = Scripted({APPLES: [APPLES] * 9})
     outputs, resources = run([APPLES], generator, MaskedReconstruction(tries=3))
     assert (outputs, generator.asked) == ([None], 3)
     assert resources.drops == {("MaskedReconstruction", "unchanged"): 1}
 
 
-def test_a_text_that_the_model_does_not_take_is_dropped():
+def test_a_text_that_the_model_refuses_is_dropped():
     generator = Scripted({APPLES: []})
     outputs, resources = run([APPLES, " "], generator)
     assert (outputs, generator.asked) == ([None, None], 1)
@@ -77,7 +77,7 @@ def test_it_names_its_model_and_what_it_needs():
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A folder as ``paraqd generator train ssmba --scale smoke`` makes it."""
+    """A folder like the one that ``paraqd generator train ssmba --scale smoke`` makes."""
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
     from paraqd.generators import train_generator
@@ -113,7 +113,7 @@ def test_a_model_of_another_kind_is_refused(tmp_path):
         load_paper_generator("ssmba", folder, device="cpu")
 
 
-def test_the_default_model_is_named_where_it_cannot_be_had(tmp_path, monkeypatch):
+def test_the_default_model_is_named_if_it_is_not_available(tmp_path, monkeypatch):
     pytest.importorskip("transformers")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path))

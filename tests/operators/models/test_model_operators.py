@@ -1,4 +1,4 @@
-"""The operators that run a model: f1, f9, fb and fe, with tiny models that know a few sentences by heart."""
+"""Run the operators with a model (f1, f9, fb and fe), with tiny models that memorised a few sentences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paraqd.operators.models.paper import PAPER_MODELS, generator_factories, loa
 from paraqd.operators.models.t5_paraphrase import T5Paraphrase
 from paraqd.reading import read, same_quantities
 
-# The models are those of the generators' tests, whose conftest.py pytest does not show to this folder.
+# the models of the generators' tests; pytest does not load that conftest.py for this folder
 _SPEC = importlib.util.spec_from_file_location("tiny_models", Path(__file__).parents[2] / "generators" / "conftest.py")
 assert _SPEC is not None
 assert _SPEC.loader is not None
@@ -63,7 +63,7 @@ def translators(fsmt_forward, fsmt_backward):
     }
 
 
-# Candidates past the first are noise from models this small: where words are checked, the way back is greedy.
+# further candidates of such small models are noise, so decoding is greedy where words are checked
 BEAM = Decoding(num_beams=4, keep_unfinished=True)
 EXACT = Backtranslation(backward=Decoding())
 
@@ -125,14 +125,14 @@ def test_a_text_longer_than_the_model_reads_is_dropped(pegasus):
 
 @pytest.fixture(scope="session")
 def restorer(build):
-    """A model that knows what to make of the very corruptions of these three questions."""
+    """A model that restores these three questions from their corruptions."""
     name = CorruptedReconstruction.name
     pairs = [(corrupt(read(text), derive_rng(3407, text, name)), good) for text, good in RESTORED.items()]
     folder = build(_tiny.build_llama, "restorer", pairs)
     return load_generator(folder, device="cpu", prompt=_tiny.PROMPT)
 
 
-def test_reconstruction_is_dropped_where_it_is_not_a_valid_paraphrase(restorer):
+def test_a_reconstruction_that_is_not_valid_is_dropped(restorer):
     resources = with_generators(fb=restorer)
     outputs = run(CorruptedReconstruction(), [APPLES, TRAIN, PENS, "5 km?"], resources)
     assert outputs == ["Tom owns 5 apples. How many apples does Tom have?", None, None, None]
@@ -185,7 +185,7 @@ def test_corruption_takes_any_text(text, seed):
     assert first == corrupt(problem, random.Random(seed))
 
 
-def test_operators_are_deterministic_whatever_the_batch(translators, pegasus):
+def test_operators_are_deterministic_in_any_batch(translators, pegasus):
     generators = {**translators, "f9": load_generator(pegasus, device="cpu")}
     texts = [APPLES, TRAIN, PENS, "What is its speed?"]
     sampled = LossyParaphrase(decoding=Decoding(do_sample=True, temperature=20.0, keep_unfinished=True))

@@ -1,4 +1,4 @@
-"""A quantity written as an exactly equal one."""
+"""Write a quantity as an equal one."""
 
 import re
 
@@ -19,7 +19,7 @@ def outputs(text, seeds=60):
 
 
 def test_the_papers_example():
-    """100 km is 100,000 m, but nobody writes it so; a rate is left as it is."""
+    """100 km is 100,000 m, but nobody writes that; a rate stays unchanged."""
     assert outputs(EXAMPLE) <= {None, EXAMPLE.replace("100 km", "100000 metres")}
 
 
@@ -78,7 +78,7 @@ def test_the_quantities_stay_equal(text):
         "Cut a 5-foot pole.",
     ],
 )
-def test_none_where_nobody_would_write_it_otherwise(text):
+def test_none_if_nobody_would_write_it_differently(text):
     assert outputs(text) == {None}
 
 
@@ -86,8 +86,8 @@ def test_american_spelling_is_kept():
     assert "It is 1000 meters, not 3 meters." in outputs("It is 1 km, not 3 meters.")
 
 
-def test_a_working_day_is_no_twenty_four_hours():
-    """8 hours a day for 6 days is 48 hours of work: "for 144 hours" would be another problem."""
+def test_a_working_day_does_not_have_twenty_four_hours():
+    """8 hours a day for 6 days are 48 hours of work; "for 144 hours" would be another problem."""
     assert all("144 hours" not in (text or "") for text in outputs("He works 8 hours a day for 6 days."))
 
 

@@ -1,4 +1,4 @@
-"""f3: numbers in digits written out in words."""
+"""Write numbers in words (f3)."""
 
 import re
 
@@ -75,7 +75,7 @@ def test_every_form_that_has_words(text, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # the public reference wrote 9zerozero, zero.six, onekm, twond, swallowed the stop and split 10,576
+        # the public code wrote 9zerozero, zero.six, onekm and twond, lost the full stop and split 10,576
         ("A ticket costs 900 rupees.", "A ticket costs nine hundred rupees."),
         ("The sum is 0.6 here.", "The sum is zero point six here."),
         ("It is 1km away.", "It is one km away."),
@@ -115,7 +115,7 @@ def test_capitals_at_sentence_starts(text, expected):
         "Find A1 and x1.",
     ],
 )
-def test_none_where_nothing_can_be_written_out(text):
+def test_none_if_nothing_can_be_written_out(text):
     assert apply(text) is None
 
 
@@ -128,7 +128,7 @@ def test_expressions_stay_in_digits(text, kept):
 
 
 @pytest.mark.parametrize("text", ["Solve 2x + 5 = 17 for x.", "A ride costs 3 + 2.40m dollars.", "Use F = 9/5 C + 32."])
-def test_an_expression_is_not_written_half_in_words(text):
+def test_an_expression_is_not_written_partly_in_words(text):
     result = apply(text)
     assert result is None or not re.search(r"[a-z]{3,} [+=] |[+=] [a-z]{3,}", result)
 

@@ -1,4 +1,4 @@
-"""One number changed into another."""
+"""Change one number."""
 
 import re
 
@@ -56,7 +56,7 @@ def test_the_form_is_kept(text, pattern):
     "text",
     [EXAMPLE, "The ratio is 2:4 and 3/6 of it is red.", "He lost 25% of 1/4 of a dozen.", "It is 0 or 1 or 2."],
 )
-def test_the_numbers_are_really_others(text):
+def test_the_numbers_really_change(text):
     for result in outputs(text):
         assert not same_quantities(read(text).quantities, read(result).quantities)
 
@@ -75,7 +75,7 @@ def test_none_without_numbers(text):
 
 
 @pytest.mark.parametrize("text", ["It takes 3 hours.", "He ran 2 miles.", "He has 0 pens."])
-def test_one_does_not_stand_before_a_plural(text):
+def test_one_does_not_precede_a_plural(text):
     assert all(not re.search(r"\b1 (?:hours|miles|pens)", result) for result in outputs(text))
 
 

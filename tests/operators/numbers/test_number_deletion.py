@@ -1,4 +1,4 @@
-"""f8: numbers lost, or made vague."""
+"""Delete numbers or make them vague (f8)."""
 
 import re
 
@@ -44,7 +44,7 @@ def test_at_most_two_numbers_go():
 
 
 def test_five_inside_fifteen_is_left_alone():
-    """The public reference replaced the 5 inside 15."""
+    """The public code replaced the 5 inside 15."""
     for result in outputs("A class of 15 pupils has 5 boys."):
         assert re.findall(r"\d+", result) in (["15"], ["5"], [])
 
@@ -54,7 +54,7 @@ def test_five_inside_fifteen_is_left_alone():
     [
         "",
         "No number here.",
-        # the public reference crashed without numbers and took the pronoun for 1
+        # the public code failed without numbers and read the pronoun one as 1
         "This one is red and the other one is blue.",
         "No one of them left.",
         "She came on the third day.",
@@ -138,6 +138,6 @@ def test_an_article_is_not_doubled(text):
 
 
 @pytest.mark.parametrize("text", ["It takes an hour.", "What is his pay for a week?"])
-def test_an_article_is_no_number_to_lose(text):
-    """Without its article "for a week" still says how long: such an output would carry a wrong label."""
+def test_an_article_is_not_a_number(text):
+    """ "for a week" without its article still tells how long, so the label would be wrong."""
     assert not outputs(text) & {"It takes hour.", "What is his pay for week?"}

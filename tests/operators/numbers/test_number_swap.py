@@ -1,4 +1,4 @@
-"""Two numbers exchanged."""
+"""Swap two numbers."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_the_papers_example():
         ),
     ],
 )
-def test_two_numbers_of_different_things_are_exchanged(text, expected):
+def test_two_numbers_of_different_things_are_swapped(text, expected):
     assert outputs(text) == expected
 
 
@@ -48,7 +48,7 @@ def test_two_numbers_of_different_things_are_exchanged(text, expected):
         "",
         "No number here.",
         "He has 5 pens.",
-        # either way the same problem
+        # the same problem either way
         "A takes 5 days and B takes 7 days. How long do they take together?",
         "He walks 5 km in 5 hours.",
         "Find 5 + 7 = 12.",
@@ -56,5 +56,5 @@ def test_two_numbers_of_different_things_are_exchanged(text, expected):
         "The sum of 15 and 27 is divided by 6.",
     ],
 )
-def test_none_where_an_exchange_changes_nothing(text):
+def test_none_if_a_swap_changes_nothing(text):
     assert apply(text) is None

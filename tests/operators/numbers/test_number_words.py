@@ -1,4 +1,4 @@
-"""Numbers in words: what is written reads as the same value again."""
+"""Write numbers in words that are read as the same value."""
 
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ CHECK = settings(deadline=None, derandomize=True)
 
 
 def read_value(words):
-    """Read the one number of a sentence."""
+    """Read the only number of a sentence."""
     (quantity,) = read(f"There are {words} of these.").quantities
     return quantity.value
 

@@ -1,4 +1,4 @@
-"""Reorder the sentences and exchange two numbers."""
+"""Reorder the sentences and swap two numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def outputs(operator, text, times=60):
 
 
 @pytest.mark.parametrize("text", ["", "No question here.", "What is 3 + 4?", "Find x. Find y."])
-def test_none_where_nothing_can_be_ordered(text):
+def test_none_if_nothing_can_be_ordered(text):
     assert not outputs(OrderedNumbers, text)
 
 
@@ -41,7 +41,7 @@ def test_none_where_nothing_can_be_ordered(text):
         ("Olga has 9 coins. Pavel has 14 coins. How many coins must Olga find to have 30?", "Olga has 14 coins"),
     ],
 )
-def test_two_numbers_in_unlike_roles_are_exchanged(text, expected):
+def test_two_numbers_in_different_roles_are_swapped(text, expected):
     found = outputs(OrderedNumbers, text)
     assert found
     for made in found:
@@ -61,11 +61,11 @@ def test_two_numbers_in_unlike_roles_are_exchanged(text, expected):
         "Olga has 1 coin. Pavel has 14 coins. What is the wealth of Pavel?",
     ],
 )
-def test_none_where_an_exchange_might_change_nothing(text):
+def test_none_if_a_swap_might_change_nothing(text):
     assert not outputs(OrderedNumbers, text)
 
 
-def test_a_length_is_not_exchanged_with_a_time_that_multiplies_it():
+def test_a_length_is_not_swapped_with_a_time_that_multiplies_it():
     text = "If 20 men build a wall 66 m long in 15 days, what length is built by 86 men in 8 days?"
     found = outputs(OrderedNumbers, text)
     assert found

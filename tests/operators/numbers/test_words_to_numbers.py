@@ -1,4 +1,4 @@
-"""Numbers in words written in digits."""
+"""Write numbers in digits."""
 
 import re
 
@@ -62,7 +62,7 @@ def test_every_form_in_words(text, expected):
         "A few of them left.",
     ],
 )
-def test_none_where_nothing_counts_in_words(text):
+def test_none_if_nothing_counts_in_words(text):
     assert apply(text) is None
 
 
@@ -87,5 +87,5 @@ def test_time_and_a_half_is_a_fixed_phrase():
         "He was born in nineteen eighty-four.",
     ],
 )
-def test_two_numbers_in_digits_never_stand_side_by_side(text):
+def test_two_numbers_in_digits_are_never_adjacent(text):
     assert not re.search(r"\d \d", apply(text) or "")

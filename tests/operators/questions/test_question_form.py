@@ -15,7 +15,7 @@ def outputs(operator, text, times=60):
 
 
 def asked(text, times=60):
-    """The forms of a question that stands behind one sentence, without the mark at the end."""
+    """Return the forms of a question after one sentence, without the final mark."""
     first = "Here are 7 numbers, no more. "
     made = outputs(QuestionForm, first + text, times)
     assert all(each.startswith(first) for each in made)
@@ -42,11 +42,11 @@ def asked(text, times=60):
         ("How much money does Rita need?", "What sum of money does Rita need"),
     ],
 )
-def test_the_same_is_asked_in_another_form(question, form):
+def test_a_question_gets_another_form(question, form):
     assert form in asked(question, times=500)
 
 
-def test_orders_are_of_many_kinds_and_keep_what_is_asked():
+def test_instructions_vary_and_keep_the_question():
     found = asked("What is the speed of the boat?", times=200)
     assert len(found) >= 12
     assert all(each.endswith(" the speed of the boat") for each in found)
@@ -62,14 +62,14 @@ def test_a_condition_before_the_question_stays():
     "question",
     [
         "How many pens does Rita have and what is the price of each?",  # two questions
-        "How many tasks can be done in 5 hours?",  # a passive is not turned round
-        "How many hours did Rita play?",  # a verb that the list lacks
+        "How many tasks can be done in 5 hours?",  # the word order of a passive is not changed
+        "How many hours did Rita play?",  # a verb that is not in the list
         "How long is it until noon?",
         "Is 91 a prime number?",
         "The average of the 7 numbers is",
     ],
 )
-def test_a_question_that_cannot_be_turned_for_sure_stays(question):
+def test_a_question_that_cannot_be_reworded_safely_stays(question):
     assert not asked(question)
 
 
@@ -79,7 +79,7 @@ def test_more_than_is_not_a_number():
     assert all(each.endswith("how many more pens than books Rita has") for each in found)
 
 
-def test_numbers_stay_and_empty_text_is_no_error():
+def test_numbers_stay_and_empty_text_is_not_an_error():
     text = "Oscar has 9 shells. Nina has 4 more than Oscar. If Oscar sells 2 for $3, how many shells does Nina have?"
     found = outputs(QuestionForm, text)
     assert found

@@ -1,4 +1,4 @@
-"""Another question about the same facts."""
+"""Ask another question about the same facts."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_the_papers_example():
 
 
 def test_one_trip_has_no_average():
-    """On average and in total, one trip takes the same hours: the label would be wrong."""
+    """For one trip, the average and the total are the same, so the label would be wrong."""
     assert all("on average" not in result for result in outputs(EXAMPLE))
 
 
@@ -68,7 +68,7 @@ def test_capitals_at_sentence_starts():
         "What is the least common multiple of 4 and 6?",
     ],
 )
-def test_none_where_nothing_else_can_be_asked(text):
+def test_none_if_nothing_else_can_be_asked(text):
     assert apply(text) is None
 
 

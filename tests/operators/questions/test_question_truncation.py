@@ -1,4 +1,4 @@
-"""The question cut off in the middle."""
+"""Cut the question off in the middle."""
 
 import pytest
 
@@ -31,11 +31,11 @@ def test_the_facts_stay():
 
 
 @pytest.mark.parametrize("text", ["", "Tom has 5 pens.", "How many?", "Find x."])
-def test_none_where_there_is_no_question_or_too_short_a_one(text):
+def test_none_if_there_is_no_question_or_it_is_too_short(text):
     assert outputs(text) == {None}
 
 
-def test_none_where_the_question_stands_far_from_the_end():
+def test_none_if_the_question_is_far_from_the_end():
     assert apply("How many pens do they have in all? Tom has 5 pens and Ann has 6 pens and Zoe has 7 pens.") is None
 
 
@@ -46,6 +46,6 @@ def test_none_where_the_question_stands_far_from_the_end():
         ("A boat goes 5 km in 2 hours. What is the speed of the boat?", "What is the speed"),
     ],
 )
-def test_what_is_left_does_not_still_ask(text, still_asks):
-    """ "Find the area" of the square that was just described is the same problem: the label would be wrong."""
+def test_the_rest_is_not_a_question(text, still_asks):
+    """ "Find the area" of the square just described is the same problem, so the label would be wrong."""
     assert all(not result.endswith(still_asks) for result in outputs(text))

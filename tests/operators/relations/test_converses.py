@@ -1,4 +1,4 @@
-"""Relations said from their other side, wholly (ConverseRelation) or by half (BrokenConverse)."""
+"""State relations from the other side, completely (ConverseRelation) or by half (BrokenConverse)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def broken(text):
     return outputs(BrokenConverse(), text)
 
 
-# clause, the same clause from the other side, and the two ways to break it
+# a clause, the clause from the other side, and two ways to break it
 TURNS = [
     (
         "Nora has 5 more pens than Felix",
@@ -92,7 +92,7 @@ REST = ". Felix has 12 dollars. How many does Nora have?"
 
 
 @pytest.mark.parametrize(("clause", "turned", "bad"), TURNS)
-def test_a_relation_is_turned_with_both_its_sides(clause, turned, bad):
+def test_a_relation_is_reversed_with_both_its_sides(clause, turned, bad):
     found = right(clause + REST)
     assert turned + REST in found
     assert not found & {each + REST for each in bad}
@@ -100,7 +100,7 @@ def test_a_relation_is_turned_with_both_its_sides(clause, turned, bad):
 
 
 @pytest.mark.parametrize(("clause", "turned", "bad"), TURNS)
-def test_the_twin_turns_one_half_only(clause, turned, bad):
+def test_the_broken_form_reverses_one_half_only(clause, turned, bad):
     found = broken(clause + REST)
     assert {each + REST for each in bad} <= found
     assert turned + REST not in found
@@ -142,12 +142,12 @@ def test_a_relation_has_many_wordings():
         ),
     ],
 )
-def test_other_builds(text, turned):
+def test_other_structures(text, turned):
     assert turned in right(text)
     assert turned not in broken(text)
 
 
-def test_a_question_is_turned():
+def test_a_question_is_reversed():
     text = "Nora has 9 pens and Felix has 4 pens. How many more pens does Nora have than Felix?"
     assert right(text) == {text.replace("more pens does Nora have than Felix", "fewer pens does Felix have than Nora")}
     assert text.replace("more pens does Nora have than Felix", "more pens does Felix have than Nora") in broken(text)
@@ -184,17 +184,17 @@ def test_one_and_the_other_need_the_word_only_and_cannot_be_broken():
         "Six loaves and 2 pies cost $9. How much does a pie cost?",
     ],
 )
-def test_what_is_not_sure_is_left_alone(text):
+def test_an_uncertain_relation_stays(text):
     assert not right(text)
     assert not broken(text)
 
 
-def test_a_pronoun_keeps_the_one_it_stands_for():
+def test_a_pronoun_keeps_its_antecedent():
     assert not right("Ben is 5 years older than Felix. He is 12. How old is Felix?")
     assert right("Nora is 5 years older than Felix. She is 12. How old is Felix?")
 
 
-def test_a_ratio_that_a_later_one_leans_on_is_left_alone():
+def test_a_ratio_that_a_later_one_relies_on_stays():
     text = "The ratio of milk to water is 3 : 4. After 5 litres of water are added the ratio is 3 : 5. Find the milk."
     assert not right(text)
     assert not right("The ratio of p to v in tea x is 4 to 1, in y it is 1 to 5. How much of p is there in 8 kg of x?")
@@ -205,7 +205,7 @@ def test_the_other_piece_stays_the_other_piece():
     assert not right("one rod is 5 m longer than the other. both are 20 m. how long is the other rod?")
 
 
-def test_nothing_is_broken_where_only_the_names_differ():
+def test_nothing_is_broken_if_only_the_names_differ():
     assert not broken("Nora is 5 years older than Felix. The sum of the ages of Nora and Felix is 25. Find both ages.")
 
 

@@ -1,4 +1,4 @@
-"""A relation turned round."""
+"""Reverse a relation."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def test_the_papers_example_keeps_its_facts():
         ),
     ],
 )
-def test_one_relation_is_turned_round(text, expected):
+def test_one_relation_is_reversed(text, expected):
     assert outputs(text) == expected
 
 
@@ -76,7 +76,7 @@ def test_capitals_at_sentence_starts(text, expected):
         "A shoulder and a boulder are no folder.",
     ],
 )
-def test_none_where_a_word_says_nothing_about_the_mathematics(text):
+def test_none_if_a_word_has_no_mathematical_meaning(text):
     assert apply(text) is None
 
 
@@ -85,7 +85,7 @@ def test_a_verb_agrees():
     assert outputs("Two pipes fill the tank in 5 hours.") == {"Two pipes empty the tank in 5 hours."}
 
 
-def test_added_to_make_is_no_addition():
+def test_added_to_make_is_not_an_addition():
     assert outputs("How much water must be added to make 10 litres?") <= {
         None,
         "How much water must be removed to make 10 litres?",

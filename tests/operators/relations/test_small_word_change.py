@@ -56,7 +56,7 @@ def test_a_small_word_changes_the_problem(text, other):
         "She did not like it. He ate 3 figs.",
     ],
 )
-def test_an_idle_small_word_stays(text):
+def test_a_small_word_without_meaning_stays(text):
     assert not outputs(SmallWordChange(), text)
 
 

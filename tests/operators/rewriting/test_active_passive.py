@@ -1,4 +1,4 @@
-"""fa: the other voice. Each example is a sentence and what becomes of it."""
+"""Change the voice (fa). Each example is a sentence and its result."""
 
 import random
 
@@ -69,19 +69,19 @@ LEFT_ALONE = [
     "TOM BOUGHT 5 APPLES.",
     "Tom has 5 apples.",  # have has no passive
     "A pen costs $3 and a book weighs 2 pounds.",
-    "The train travels 60 km in an hour.",  # a measure, no object
+    "The train travels 60 km in an hour.",  # a measure, not an object
     "The trip took 3 hours.",
     "Tom is 12 years old.",
     "Tom bought 5 apples and ate 2.",  # the subject is shared
     "Tom gave Ann 5 apples.",  # two objects
     "Tom sold his bike.",  # *his bike was sold by Tom*: whose?
     "Tom bought 3 more apples than Ann.",
-    "If Tom picks a pear, an egg and a fig, what is left?",  # a list, which the parser may break off
-    "Lena bought tickets to the show.",  # the show is the tickets'
+    "If Tom picks a pear, an egg and a fig, what is left?",  # a list, which the parser may split
+    "Lena bought tickets to the show.",  # the show belongs to the tickets
     "Omar ate half the plums Lena did.",
     "Tom washed himself.",
     "The boy who lives next door bought 5 apples.",
-    "Pipe A can fill a tank in 8 hours, pipe B in 4 hours and pipe C in 24 hours.",  # verbs left out
+    "Pipe A can fill a tank in 8 hours, pipe B in 4 hours and pipe C in 24 hours.",  # without verbs
     "Three friends bought two tickets.",  # two each?
     "6 workers earn $50.",
     'Tom said, "Ann bought 5 apples."',
@@ -115,11 +115,11 @@ def test_passive_becomes_active(parser, passive, active):
 
 
 @pytest.mark.parametrize("text", LEFT_ALONE)
-def test_what_is_not_of_a_clean_shape_is_left(parser, text):
+def test_a_clause_without_a_simple_structure_stays(parser, text):
     assert turn(parser, text) is None
 
 
-def test_all_clauses_of_a_problem_are_turned(parser):
+def test_all_clauses_of_a_problem_are_changed(parser):
     text = "Lena bought 8 lamps. Omar bought 5 rugs. How many rugs will Omar sell?"
     assert turn(parser, text) == (
         "8 lamps were bought by Lena. 5 rugs were bought by Omar. How many rugs will be sold by Omar?"
@@ -155,7 +155,7 @@ def test_the_parser_must_be_given():
 
 
 class Answers:
-    """A generator that answers from a table, or with what it was asked."""
+    """A generator that answers from a table, or with its input."""
 
     stand_in = False
     by_sentence = True
@@ -168,7 +168,7 @@ class Answers:
         return [[self.answers[text]] if text in self.answers else [] for text in texts]
 
 
-def test_a_model_is_used_where_it_is_given(parser):
+def test_a_given_model_is_used(parser):
     model = Answers("passive", {"Tom bought 5 apples.": "5 apples was bought by Tom."})
     grammar = Answers("grammar", {"5 apples was bought by Tom.": "5 apples were bought by Tom."})
     given = {"generator.fa.passive": model, "generator.fa.grammar": grammar}

@@ -1,4 +1,4 @@
-"""Rewrite: the same problem in other words. Most examples are one kind of edit on one sentence."""
+"""Reword problems. Most examples are one kind of edit on one sentence."""
 
 import random
 import re
@@ -181,7 +181,7 @@ LEFT_ALONE = [
     (
         condition_edits,
         "If a number is doubled, what is the number?",
-    ),  # no *the number* before *a number*, but see below
+    ),  # not *the number* before *a number*
     (condition_edits, "If Omar had sold 5 rugs, how many would he have?"),
     (adverbial_edits, "He bought 5 pens on Monday and 3 on Tuesday."),
     (adverbial_edits, "What is the age of the teacher in years?"),
@@ -201,7 +201,7 @@ LEFT_ALONE = [
     (phrase_edits, "Find the length of the wire needed for a fence."),
     (synonym_edits, "A coffee shop sells 5 cakes."),  # a coffee store is something else
     (synonym_edits, "The number is divided by 5."),
-    (synonym_edits, "Grandma baked 5 cakes."),  # here a name
+    (synonym_edits, "Grandma baked 5 cakes."),  # a name here
     (function_word_edits, "Find the price of each lamp."),
     (wording_edits, "Two trains run at 46 kmph and 36 kmph."),
 ]
@@ -219,10 +219,10 @@ def test_one_edit(parser, finder, text, expected):
 
 
 @pytest.mark.parametrize(("finder", "text"), LEFT_ALONE)
-def test_what_would_go_wrong_is_left(parser, finder, text):
+def test_an_edit_that_would_be_wrong_is_not_made(parser, finder, text):
     found = variants(parser, finder, text)
     if finder is condition_edits:
-        # a condition that introduces what the question speaks of may be restated, never put behind
+        # a condition that introduces the subject of the question may be restated, but not moved after it
         assert not any(" if " in variant for variant in found)
     else:
         assert not found
@@ -300,7 +300,7 @@ def test_the_registry_knows_both():
 @pytest.mark.parametrize(
     "text", ["", " \n ", "?", "5", "2 + 2 = 4", "x^2 - 4x + 4 = 0", "🙂 🙂 🙂", "\ud800", "ONE PLUS ONE"]
 )
-def test_where_there_is_nothing_to_reword(parser, text):
+def test_a_text_that_cannot_be_reworded(parser, text):
     assert rewrite(parser, text) is None
 
 
@@ -343,7 +343,7 @@ def test_any_text(parser, text):
     assert result is None or result != text
 
 
-def test_nested_edits_take_effect_where_the_clause_ends_up():
+def test_nested_edits_take_effect_in_a_moved_clause():
     text = "If A buys, B pays."
     moved = Edit.single("order", 0, 17, Ref(11, 17, "upper"), " if ", Ref(3, 9))
     word = Edit.single("synonym", 5, 9, "sells")
@@ -351,7 +351,7 @@ def test_nested_edits_take_effect_where_the_clause_ends_up():
     assert render(text, [moved, word], str.lower) == "B pays if A sells."
 
 
-def test_edits_that_overlap_do_not_go_together():
+def test_overlapping_edits_are_not_combined():
     first, second = Edit.single("a", 0, 6, "x"), Edit.single("b", 4, 9, "y")
     assert not compatible(second, [first])
     assert not compatible(Edit.single("c", 0, 6, "z"), [first])

@@ -20,7 +20,7 @@ def outputs(operator, text, times=60):
     return {each for each in made if each is not None}
 
 
-def test_there_are_phrases_enough():
+def test_there_are_enough_phrases():
     assert len(set(PHRASES)) >= 40
     assert not any(char.isdigit() for phrase in PHRASES for char in phrase)
 
@@ -44,7 +44,7 @@ def test_a_condition_is_added_and_nothing_is_lost():
         ("Tom runs 3 km every day. How far can Tom run in 2 weeks?", "weekdays|Sundays|first day|other day|off|week"),
     ],
 )
-def test_a_condition_fits_what_is_asked(text, added):
+def test_a_condition_fits_the_question(text, added):
     found = outputs(ConditionAddition(), text)
     inside = {made for made in found if not re.search("result|answer|you (?:get|find)", made, re.I)}
     assert len(inside) > 3
@@ -62,7 +62,7 @@ def test_a_condition_fits_what_is_asked(text, added):
         "",
     ],
 )
-def test_no_condition_where_it_might_not_matter(text):
+def test_no_condition_if_it_might_not_matter(text):
     assert not outputs(ConditionAddition(), text)
 
 

@@ -1,4 +1,4 @@
-"""A condition lost; the question stays."""
+"""Delete a condition and keep the question."""
 
 import pytest
 

@@ -24,12 +24,12 @@ def outputs(operator, text, times=60):
 
 
 def bare(text):
-    """Return the letters and digits of a text alone, in lower case."""
+    """Return only the letters and digits of a text, in lower case."""
     text = re.sub(r"&nbsp;|&apos;|&rsquo;|&amp;", "", text)
     return re.sub(r"[\W_]", "", text).lower()
 
 
-def test_there_are_phrases_enough():
+def test_there_are_enough_phrases():
     assert len(set(PHRASES)) >= 60
     assert not any(char.isdigit() for phrase in PHRASES for char in phrase)
 
@@ -72,7 +72,7 @@ def test_a_time_that_matters_gets_no_other_time():
     assert not any(re.search("rainy|morning|that day|ago|spring", made) for made in outputs(Decoration(), text))
 
 
-def test_an_idle_phrase_is_left_out():
+def test_a_phrase_without_meaning_is_removed():
     text = "On a rainy afternoon, a man sold 5 pens. How many pens did he sell?"
     assert "A man sold 5 pens. How many pens did he sell?" in outputs(Decoration(), text)
 

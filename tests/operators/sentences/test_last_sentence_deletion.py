@@ -1,4 +1,4 @@
-"""f6: the last sentence cut off."""
+"""Delete the last sentence (f6)."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_the_last_of_several_sentences_goes(text, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # three tokens, where the public reference dropped four; a token is a word or a mark
+        # three tokens (the public code deleted four); a token is a word or a mark
         ("Find the area of a square of side 5 cm.", "Find the area of a square of side"),
         ("What is 20% of 450 apples?", "What is 20% of"),
         ("What is 20% of 1,250?", "What is 20%"),
@@ -45,5 +45,5 @@ def test_a_single_sentence_loses_three_tokens(text, expected):
 
 
 @pytest.mark.parametrize("text", ["", "   ", "Find x.", "Why?"])
-def test_none_where_nothing_would_be_left(text):
+def test_none_if_nothing_would_be_left(text):
     assert apply(text) is None

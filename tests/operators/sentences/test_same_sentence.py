@@ -1,4 +1,4 @@
-"""f2: the question itself."""
+"""Keep the question (f2)."""
 
 from paraqd.operators import Resources, derive_rng, get
 from paraqd.reading import read
@@ -18,5 +18,5 @@ def test_white_space_is_kept():
     assert apply(" He has  5 pens.\n") == " He has  5 pens.\n"
 
 
-def test_nothing_comes_of_nothing():
+def test_an_empty_text():
     assert apply("") is None

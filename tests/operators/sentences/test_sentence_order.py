@@ -25,7 +25,7 @@ def outputs(operator, text, times=60):
 def test_the_question_comes_first_and_every_sentence_stays():
     found = outputs(SentenceOrder, LAKE)
     assert "What is the speed of Mirela's boat? Mirela rows 18 km in 3 hours." in found
-    assert len(found) > 10  # one of many leads between them
+    assert len(found) > 10  # with one of many leads between them
     for made in found:
         assert made.startswith("What is the speed of Mirela's boat? ")
         assert made.endswith(" Mirela rows 18 km in 3 hours.")
@@ -39,12 +39,12 @@ def test_a_lower_case_text_gets_a_lower_case_lead():
     "asked",
     ["How much does she pay?", "How many are left?", "What is the price of the other one?", "What is it if 3 are red?"],
 )
-def test_a_question_that_leans_on_the_statements_stays_behind_them(asked):
+def test_a_question_that_refers_to_the_statements_stays_after_them(asked):
     told = "Petra carries a crate with 12 lamps up the stairs because the lift that serves the tower broke."
     assert not outputs(SentenceOrder, f"{told} {asked}")
 
 
-def test_a_condition_moves_behind_its_question_or_into_a_sentence():
+def test_a_condition_moves_after_its_question_or_into_a_sentence():
     found = outputs(SentenceOrder, TILES)
     assert "How many tiles cover 60 square feet if a tile covers 4 square feet?" in found
     assert any(
@@ -53,7 +53,7 @@ def test_a_condition_moves_behind_its_question_or_into_a_sentence():
     assert len(found) > 12
 
 
-def test_a_condition_that_brings_in_the_thing_asked_about_stays_before_the_question():
+def test_a_condition_that_introduces_the_subject_stays_before_the_question():
     text = "If a barge loads 40 crates in 5 hours, what is the load of the barge in 8 hours?"
     found = outputs(SentenceOrder, text)
     assert found
@@ -61,14 +61,14 @@ def test_a_condition_that_brings_in_the_thing_asked_about_stays_before_the_quest
         assert made.index("a barge") < made.index("the barge")
 
 
-def test_a_question_that_breaks_off_is_asked_in_full():
+def test_an_unfinished_question_is_completed():
     found = outputs(SentenceOrder, "a rope 90 m long is cut into 6 parts. the length of one part is:")
     assert not any("is:" in made for made in found)
     found = outputs(SentenceOrder, "a tram covers 9 km in 20 min. the speed of the tram is:")
     assert "find the speed of the tram. a tram covers 9 km in 20 min." in found
 
 
-def test_statements_that_stand_for_themselves_are_exchanged():
+def test_independent_statements_are_swapped():
     text = "Olga has 6 more stamps than Pavel. Pavel has 9 stamps. How many do they have together?"
     assert "Pavel has 9 stamps. Olga has 6 more stamps than Pavel. How many do they have together?" in outputs(
         SentenceOrder, text
@@ -79,25 +79,25 @@ def test_statements_that_stand_for_themselves_are_exchanged():
     "second",
     ["He has 9 stamps.", "Pavel has 9 more stamps.", "Pavel then has 9 stamps.", "Pavel has half of the stamps."],
 )
-def test_statements_that_lean_on_each_other_keep_their_order(second):
+def test_statements_that_refer_to_each_other_keep_their_order(second):
     for made in outputs(SentenceOrder, f"Olga has 6 stamps. {second} How many stamps does Olga have?"):
         assert made.index("6 stamps") < made.lower().index(second.lower().rstrip("."))
 
 
-def test_short_statements_are_joined_and_a_long_one_is_cut():
+def test_short_statements_are_joined_and_a_long_one_is_split():
     joined = outputs(SentenceOrder, "Olga picked 6 pears. She sold 2 of them. How many does she still have?")
     assert "Olga picked 6 pears, and she sold 2 of them. How many does she still have?" in joined
     cut = outputs(SentenceOrder, "Olga owns 6 looms and she sells 2 of them. How many does she still have?")
     assert cut == {"Olga owns 6 looms. She sells 2 of them. How many does she still have?"}
 
 
-def test_names_side_by_side_are_not_cut_apart():
+def test_adjacent_names_are_not_split():
     text = "The combined age of Olga and Pavel is 35. How old are they?"
     assert not any("Olga. Pavel" in made for made in outputs(SentenceOrder, text))
 
 
 @pytest.mark.parametrize("text", ["", "No question here.", "What is 3 + 4?", "Find x. Find y."])
-def test_none_where_nothing_can_be_ordered(text):
+def test_none_if_nothing_can_be_ordered(text):
     assert not outputs(SentenceOrder, text)
 
 

@@ -1,4 +1,4 @@
-"""Units written in full made short."""
+"""Abbreviate units."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_the_papers_example_in_full():
         ("She is 5 feet 6 inches tall.", "She is 5 ft 6 in. tall."),
     ],
 )
-def test_units_behind_digits_are_made_short(text, expected):
+def test_units_after_digits_are_abbreviated(text, expected):
     assert apply(text) == expected
 
 
@@ -54,5 +54,5 @@ def test_an_abbreviation_does_not_double_the_full_stop():
         "The angle is 30 degrees.",
     ],
 )
-def test_none_where_there_is_no_short_form(text):
+def test_none_if_there_is_no_short_form(text):
     assert apply(text) is None

@@ -1,4 +1,4 @@
-"""f4: abbreviated units written in full."""
+"""Write abbreviated units in full (f4)."""
 
 import pytest
 
@@ -77,7 +77,7 @@ def test_agreement(text, expected):
         ("He ran 5 meters and then 3 km.", "He ran 5 meters and then 3 kilometers."),
         ("He ran 5 metres and then 3 km.", "He ran 5 metres and then 3 kilometres."),
         ("He ran 3 km.", "He ran 3 kilometres."),
-        # a perimeter says nothing about where the writer comes from
+        # "perimeter" is not a sign of American spelling
         ("Its perimeter is 20 m and its diameter 3 m.", "Its perimeter is 20 metres and its diameter 3 metres."),
     ],
 )
@@ -93,19 +93,19 @@ def test_the_spelling_follows_the_text(text, expected):
         "He ran 5 kilometres in 2 hours.",
         "He ran 5 meters.",
         "It costs $5.",
-        # the public reference read the variables m and g as units
+        # the public code read the variables m and g as units
         "Solve 2m + 3 = 7 for m.",
         "If 3g = 12 and 5m = 20, find m + g.",
         "Let m be a number. What is 5m?",
         "Come in 5 groups.",
     ],
 )
-def test_none_where_no_unit_is_abbreviated(text):
+def test_none_if_no_unit_is_abbreviated(text):
     assert apply(text) is None
 
 
 def test_more_than_spaces_change():
-    """In 81 of 127 outputs of the public reference only spaces had changed."""
+    """In 81 of 127 outputs of the public code, only spaces had changed."""
     result = apply("It is 5km and 3 kg.")
     assert result.replace(" ", "") != "Itis5kmand3kg."
 

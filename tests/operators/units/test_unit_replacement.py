@@ -1,4 +1,4 @@
-"""f10: a unit replaced by another of its category."""
+"""Replace a unit with another of its category (f10)."""
 
 import re
 
@@ -57,8 +57,8 @@ def test_another_unit_of_the_same_category(text):
     assert {category(unit) for unit in new} == {category(old)}
 
 
-def test_another_spelling_is_no_change():
-    """The public reference counted meter → metre, and 33 of its 254 negatives equalled the question."""
+def test_another_spelling_is_not_a_change():
+    """The public code counted meter → metre, and 33 of its 254 invalid outputs equalled the question."""
     assert all(not re.search(r"\b(?:meter|metre)s?\b", result) for result in outputs("He ran 5 meters."))
 
 
@@ -97,7 +97,7 @@ def test_a_full_stop_is_not_doubled():
     assert all(not result.endswith("..") for result in outputs("The pole is 5 cm."))
 
 
-def test_a_sign_stands_at_its_number():
+def test_a_sign_stays_at_its_number():
     assert all(re.fullmatch(r"A pen costs [$€£¥]40\.", result) for result in outputs("A pen costs Rs. 40."))
 
 
@@ -107,5 +107,5 @@ def test_the_article_agrees(text):
         assert not re.search(r"\ban [b-df-gj-np-tv-z]|\ba (?:hour|inch|ounce|acre)", result)
 
 
-def test_the_minute_hand_is_no_unit():
+def test_the_minute_hand_is_not_a_unit():
     assert apply("What angle does the minute hand of a clock turn through between 3:10 and 3:35?") is None

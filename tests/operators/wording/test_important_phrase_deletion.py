@@ -1,4 +1,4 @@
-"""f5: the most important phrase deleted, with the real parser and a small encoder."""
+"""Delete the most important phrase (f5), with the real parser and a small encoder."""
 
 import re
 import zlib
@@ -18,7 +18,7 @@ TAP = "A large tank is filled by a tap. The tap fills the tank in 5 hours. How l
 
 
 def hashed_words(texts):
-    """Encode each text as the unit vector of its counted words."""
+    """Encode each text as the unit vector of its word counts."""
     vectors = np.zeros((len(texts), 512), dtype=np.float32)
     for vector, text in zip(vectors, texts, strict=True):
         for word in re.findall(r"\w+", text.lower()):
@@ -27,7 +27,7 @@ def hashed_words(texts):
 
 
 def missing(word):
-    """Return an encoder to which only a text without the word is different."""
+    """Return an encoder for which only a text without the word differs."""
 
     def encode(texts):
         return np.array([[1.0, 0.0] if re.search(rf"\b{word}\b", text, re.I) else [0.0, 1.0] for text in texts])
@@ -141,7 +141,7 @@ def test_candidates_know_every_place(english):
     assert [TAP[start:end] for start, end in phrase.spans] == ["tap", "tap"]
 
 
-def test_an_adjective_alone_is_no_candidate(english):
+def test_an_adjective_alone_is_not_a_candidate(english):
     assert "red" not in forms(english("The ball is red."))
 
 

@@ -1,4 +1,4 @@
-"""A word that means nothing in the place of one that did."""
+"""Replace a word with an invented one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def words(text):
     return re.findall(r"[\w$]+", text)
 
 
-def test_one_word_is_another_and_the_rest_stays():
+def test_one_word_changes_and_the_rest_stays():
     for made in outputs(TEXT):
         gone = set(words(TEXT)) - set(words(made)) - {"an"}
         come = set(words(made)) - set(words(TEXT)) - {"a"}

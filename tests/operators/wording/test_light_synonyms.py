@@ -1,4 +1,4 @@
-"""Replace words by synonyms."""
+"""Replace words with synonyms."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_harmless_edit_keeps_the_quantities_and_varies():
         ("3 children and 2 dogs. The children eat.", "3 kids and 2 dogs. The kids eat."),
     ],
 )
-def test_a_word_gives_way_to_its_synonym_everywhere(text, other):
+def test_a_word_is_replaced_by_its_synonym_everywhere(text, other):
     assert other in outputs(LightSynonyms(), text)
 
 

@@ -1,4 +1,4 @@
-"""UDA: words that tell little replaced by other words that tell little."""
+"""Replace uninformative words with other uninformative words (UDA)."""
 
 from collections import Counter
 from dataclasses import replace
@@ -31,7 +31,7 @@ def words(text):
 
 
 def replaced(text, seeds, **parameters):
-    """Count which words were replaced, and what replaced them."""
+    """Count the replaced words and their replacements."""
     gone, new = Counter(), Counter()
     for seed in range(seeds):
         result = apply(text, seed, **parameters)
@@ -42,7 +42,7 @@ def replaced(text, seeds, **parameters):
     return gone, new
 
 
-def test_the_less_a_word_tells_the_more_often_it_goes():
+def test_less_informative_words_are_replaced_more_often():
     text = "goat farmer has and the"
     chances = replacement_chances(text.split(), VOCABULARY, rate=0.2)
     assert chances[0] == 0
@@ -62,7 +62,7 @@ def test_a_probability_ends_at_one():
     assert max(replacement_chances(["the", "and", "goat"], VOCABULARY, rate=0.9)) == 1
 
 
-def test_a_word_that_stands_often_tells_more():
+def test_a_frequent_word_is_more_informative():
     once, often = (
         dict(zip(text.split(), replacement_chances(text.split(), VOCABULARY, rate=0.2), strict=True))
         for text in ("farmer has red and the", "farmer has has red and")
@@ -70,7 +70,7 @@ def test_a_word_that_stands_often_tells_more():
     assert often["has"] < once["has"]
 
 
-def test_new_words_are_drawn_by_how_little_they_tell():
+def test_less_informative_words_are_drawn_more_often():
     _, new = replaced(TEXT.lower(), 3000)
     # scores: has 60 ln(100/60) = 30.6, 5: 36.1, and 17.9, farmer 15, a 9.5, red 7.8, the 4.9
     assert set(new) == {"the", "and", "has", "farmer", "red", "a"}, "the one with the highest score is never drawn"
@@ -78,7 +78,7 @@ def test_new_words_are_drawn_by_how_little_they_tell():
 
 
 def test_numbers_are_words_like_any_other():
-    """UDA knows nothing of word problems: that is why its pairs are not always valid."""
+    """UDA does not know word problems, so its pairs are not always valid."""
     gone, _ = replaced("goat 5 the farmer", 300, rate=0.5)
     assert gone["5"]
     vocabulary = Vocabulary(words=("red",), frequencies={"red": 60}, documents=100, others={"7": 2})
@@ -103,12 +103,12 @@ def test_no_words_are_glued_together(text):
 
 def test_at_least_one_word_goes():
     gone, _ = replaced("the goat has red", 100, rate=0.0001)
-    # a word that is drawn for itself is no output
+    # a word drawn as its own replacement is not an output
     assert 70 < gone.total() <= 100
 
 
 @pytest.mark.parametrize("text", ["", "goat", "?!", "goat goat", "goat cow"])
-def test_none_where_no_word_tells_less_than_another(text):
+def test_none_if_all_words_are_equally_informative(text):
     assert apply(text) is None
 
 
@@ -116,7 +116,7 @@ def test_none_with_an_empty_vocabulary():
     assert apply(TEXT, vocabulary=Vocabulary(words=(), frequencies={}, documents=0)) is None
 
 
-def test_a_vocabulary_of_words_that_tell_the_same():
+def test_a_vocabulary_of_equally_informative_words():
     vocabulary = Vocabulary(words=("and", "the"), frequencies={"and": 50, "the": 50}, documents=100)
     assert set(replaced("goat and cow", 50, vocabulary=vocabulary)[1]) == {"the"}
 

@@ -1,4 +1,4 @@
-"""fd: tokens deleted at random."""
+"""Delete random tokens (fd)."""
 
 import re
 
@@ -49,8 +49,8 @@ def test_no_space_stays_before_a_mark():
     assert all(" ." not in text and " ?" not in text and "  " not in text for text in outputs(EXAMPLE))
 
 
-def test_a_mark_alone_is_no_loss():
-    """Without its full stop a question is still the same question: the label would be wrong."""
+def test_a_lost_mark_alone_is_not_enough():
+    """A question without its full stop is the same question, so the label would be wrong."""
     text = "How many pens has Tom?"
     for result in outputs(text):
         assert re.findall(r"\w+", result) != re.findall(r"\w+", text)

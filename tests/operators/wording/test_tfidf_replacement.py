@@ -1,4 +1,4 @@
-"""fc: the words that matter replaced by random ones."""
+"""Replace important words with random ones (fc)."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def apply(text, seed=0, vocabulary=VOCABULARY, **parameters):
 
 
 def changed(text, result):
-    """Return the words that were replaced, with what replaced them."""
+    """Return the replaced words with their replacements."""
     old, new = ([token.text for token in read(t).tokens] for t in (text, result))
     assert len(old) == len(new)
     return {a: b for a, b in zip(old, new, strict=True) if a != b}
@@ -45,7 +45,7 @@ def test_the_words_with_the_highest_score_go():
     assert set(replaced) == {"goat", "farmer"}
 
 
-def test_a_word_that_stands_often_scores_higher():
+def test_a_frequent_word_scores_higher():
     vocabulary = Vocabulary(words=("red", "blue"), frequencies={"pen": 10, "cap": 10}, documents=100)
     assert set(changed("pen cap pen", apply("pen cap pen", 0, vocabulary, rate=0.1))) == {"pen"}
 

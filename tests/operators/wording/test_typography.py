@@ -19,7 +19,7 @@ def outputs(operator, text, times=60):
 
 
 def bare(text):
-    """Return the letters and digits of a text alone, in lower case."""
+    """Return only the letters and digits of a text, in lower case."""
     text = re.sub(r"&nbsp;|&apos;|&rsquo;|&amp;", "", text)
     return re.sub(r"[\W_]", "", text).lower()
 
@@ -34,7 +34,7 @@ def test_typing_mistakes_keep_the_numbers_the_names_and_the_question():
         assert "how many" in made.lower()
 
 
-def test_every_kind_of_slip_is_made():
+def test_every_kind_of_mistake_is_made():
     found = outputs(Typography(), MARBLES, times=200)
     assert any(made == made.lower() for made in found)
     assert any("  " in made for made in found)
@@ -62,7 +62,7 @@ def test_letters_that_differ_by_case_alone_stay_apart():
     assert all(" X " in made.replace("&nbsp;", " ") for made in outputs(Typography(), text))
 
 
-def test_a_text_loses_its_stops_or_its_capitals_but_not_both():
+def test_a_text_loses_its_full_stops_or_its_capitals_but_not_both():
     text = (
         "Tom went to Kettering Park. She gave him pens. Later Tom found another box of pens. How many pens were there?"
     )

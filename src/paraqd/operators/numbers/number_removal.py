@@ -6,10 +6,10 @@ from paraqd.operators.numbers.number_deletion import NumberDeletion
 
 
 class NumberRemoval(NumberDeletion):
-    """Deletes one or two numbers and never puts a vague word in their place.
+    """Delete one or two numbers, without a vague word in their place.
 
-    The paper lets f8 replace a number by "some" or "many" or delete it. In the published outputs of its code every
-    number is deleted.
+    In the paper, f8 replaces a number with "some" or "many", or deletes it. In the published outputs of its code,
+    every number is deleted.
     """
 
     name = "NumberRemoval"

@@ -1,4 +1,4 @@
-"""Replace one or two words that matter by random terms of the corpus."""
+"""Replace one or two important words with random terms of the corpus."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST = 2
 
 
 class TopWordReplacement(Operator):
-    """Replaces the one or two words with the highest TF-IDF by random terms: words, numbers or names.
+    """Replace the one or two words of highest TF-IDF with random terms: words, numbers or names.
 
     The paper's public code does this silently whenever an operator fails. It is close to the test operator fc, so
     the recipe ``paper`` never uses it.
