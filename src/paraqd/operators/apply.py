@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -96,10 +96,6 @@ class Outputs:
     tally: Tally
 
 
-class StoppedError(Exception):
-    """The run was stopped during a chunk."""
-
-
 @cache
 def _operator(name: str) -> Operator:
     return get(name)
@@ -111,7 +107,6 @@ def apply_steps(
     *,
     seed: int,
     resources: Resources,
-    stopped: Callable[[], bool] = lambda: False,
 ) -> list[Outputs]:
     """Apply every step to every question; return one `Outputs` for each step.
 
@@ -123,12 +118,7 @@ def apply_steps(
         return []
     entities = resources.get("entities")
     problems = [read(question.text, entities=entities) for question in questions]
-    results = []
-    for step in steps:
-        if stopped():
-            raise StoppedError
-        results.append(_apply(step, questions, problems, seed, resources))
-    return results
+    return [_apply(step, questions, problems, seed, resources) for step in steps]
 
 
 def _apply(
