@@ -1,8 +1,8 @@
 """Read and write ``paraqd.json``, the file that describes the model in a folder.
 
-It holds the facts about a model: its name and kind, the threshold, the fusion's weights, how it was trained. Two of
-them are added by `write_facts` and checked when a model is loaded: ``kinds``, the kinds of evidence in the order of
-the model's outputs, and ``sha256``, the hashes of the files with weights and of the tokenizer.
+The file holds the facts about a model: its name and kind, the threshold, the weights of the fusion, and the training.
+``kinds`` lists the kinds of evidence in the order of the model's outputs. ``sha256`` holds the hashes of the weights
+and the tokenizer: `write_facts` records them, and a scorer checks them when it loads the model.
 """
 
 from __future__ import annotations

@@ -27,12 +27,12 @@ from paraqd.generators.encoder import EncoderUnavailableError, encoder_folder, l
 from paraqd.generators.runtime import quiet
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.signature import folder_hash, signature
+from paraqd.scoring.verdict import THRESHOLD
 from paraqd.training.bi_encoder import describe, train_bi_encoder
 from paraqd.training.encoders import embedder, load_trainable
 from paraqd.training.seed_search import SeedSearch, search_seed
 from paraqd.training.validation import Validation, validate
 
-THRESHOLD = 0.5
 _AXES = 16
 
 

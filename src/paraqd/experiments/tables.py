@@ -10,8 +10,9 @@ from paraqd.evaluation.published import examples, published, top_operators
 from paraqd.evaluation.tables import Cell, Column, Table, metric_columns, side_by_side
 from paraqd.experiments.data import TestSet
 from paraqd.experiments.declared import INVALID_OPERATORS, VALID_OPERATORS, Experiment, Row
-from paraqd.experiments.measure import THRESHOLD, Measured, Measurements
+from paraqd.experiments.measure import Measured, Measurements
 from paraqd.experiments.methods import PARAQD
+from paraqd.scoring.verdict import THRESHOLD
 
 # the paper's columns, with the stricter F1 and the area under the curve after them
 METRICS = (

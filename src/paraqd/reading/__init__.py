@@ -21,7 +21,7 @@ def read(text: str, *, entities: EntityReader | None = None) -> Problem:
     Parameters
     ----------
     text : str
-        Any text; no text is an error.
+        The text; every string can be read.
     entities : EntityReader, optional
         The reader that finds names; a light one, which needs no model, unless given.
 

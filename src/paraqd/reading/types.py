@@ -133,7 +133,7 @@ class Problem:
     def low(self) -> str:
         """The text in lower case, as a regular expression that ignores case sees it: ſ is an s, ı and İ are an i.
 
-        An expression can only match words that are in it. To look for them first is much faster.
+        An expression can only match words that are in it. Looking for them first is much faster.
         """
         return self.text.lower() if self.text.isascii() else self.text.translate(_LIKE_OTHERS).lower()
 

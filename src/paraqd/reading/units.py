@@ -1,7 +1,7 @@
 """List units by their canonical names: spellings, categories, and exact factors between them.
 
 A factor converts into the dimension's base unit. Months and years have a dimension of their own (`calendar`):
-a month is no fixed number of days. Each currency is its own dimension: currencies are never converted.
+a month is not a fixed number of days. Each currency is its own dimension: currencies are never converted.
 `pint` was considered and left out: it reads neither context nor Indian units.
 """
 

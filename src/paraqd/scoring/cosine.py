@@ -91,7 +91,7 @@ def _begin_cosines(
 
 
 def _embed_all(embed: Embed, texts: Sequence[str], progress: Progress) -> NDArray[np.floating]:
-    """Embed texts, some hundred at a time."""
+    """Embed texts, a few hundred at a time."""
     parts = []
     for start in range(0, len(texts), _AT_ONCE):
         parts.append(np.asarray(embed(texts[start : start + _AT_ONCE]), dtype=np.float64))

@@ -92,9 +92,9 @@ class Fusion:
     def decided(self, features: Iterable[str], threshold: float) -> bool:
         """Return True if a pair with these features is invalid, whatever the judge may say.
 
-        That is so if the judge could not make the pair valid even with log-odds at the ceiling. The ceiling was found
-        for the usual threshold. A pair that is invalid there is invalid at a higher threshold too; below the usual
-        threshold the judge is always asked.
+        This holds if the judge could not make the pair valid even with log-odds at the ceiling. The ceiling was found
+        for the default threshold. A pair that is invalid there is also invalid at a higher threshold. Below the
+        default threshold the judge is always asked.
         """
         found = list(features)
         if threshold < THRESHOLD or not (found and self.model_weight and math.isfinite(self.ceiling)):

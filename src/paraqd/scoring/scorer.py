@@ -159,7 +159,7 @@ class Scorer:
         return verdicts
 
     def begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
-        """Start scoring some hundred pairs, and return a function that waits for the verdicts.
+        """Start scoring a few hundred pairs, and return a function that waits for the verdicts.
 
         Meanwhile the caller can do other work, such as reading the next pairs from a file.
         """
@@ -188,7 +188,7 @@ class Scorer:
 def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
     """Cut pairs into chunks; the first and the last are small, so that the model seldom waits for a reading.
 
-    A small rest is added to the last chunk.
+    A small remainder is added to the last chunk.
 
     >>> [len(chunk) for chunk in _chunks([("", "")] * 900)]
     [16, 32, 64, 128, 256, 202, 101, 50, 32, 19]

@@ -30,7 +30,7 @@ def quote(text: str) -> str:
 
 
 def original_and_paraphrase(original: str, paraphrase: str) -> str:
-    """Return both quotations for a message, or the one that there is.
+    """Return both quotations for a message, or only one if the other is empty.
 
     >>> original_and_paraphrase(quote("5 cats"), quote("5 dogs"))
     'original "5 cats", paraphrase "5 dogs"'

@@ -248,7 +248,7 @@ def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase:
 
 
 def follows(item: Item, question: Problem) -> bool:
-    """Return True if one step leads from numbers of the question to a number.
+    """Return True if a number follows from numbers of the question in one step.
 
     A step is a sum of up to five numbers, a difference, a product, a quotient, a double, a half, or the complement to a
     whole.

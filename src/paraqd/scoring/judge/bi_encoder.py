@@ -41,8 +41,8 @@ class _Slice:
 class BiEncoder(OnnxModel):
     """A bi-encoder in a model folder: it turns texts into vectors of unit length.
 
-    It reads a text that is too long in windows, and remembers the vectors of the last texts, because a question is
-    often followed by itself with another paraphrase.
+    It reads long texts in windows. It remembers the vectors of the last texts, because a question often comes again
+    with another paraphrase.
     """
 
     def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
