@@ -70,9 +70,9 @@ def test_evidence_need_not_be_asked_for():
 @pytest.mark.parametrize(
     ("changed", "line"),
     [
-        ({"question": " "}, "the question is blank"),
-        ({"question": 5}, "'question' must be text"),
-        ({"paraphrase": None}, "'paraphrase' must be text"),
+        ({"question": " "}, "blank question"),
+        ({"question": 5}, "question is not text"),
+        ({"paraphrase": None}, "paraphrase is not text"),
         ({"label": "1"}, "'label' must be 1"),
         ({"label": True}, "'label' must be 1"),
         ({"label": 2}, "'label' must be 1"),

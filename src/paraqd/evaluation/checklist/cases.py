@@ -12,6 +12,7 @@ from typing import Any
 
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.scoring.verdict import EvidenceKind, Span
+from paraqd.text_check import pair_problem
 
 _ENDING = ".jsonl"
 _KEYS = ("question", "paraphrase", "label", "kinds", "where")
@@ -122,11 +123,8 @@ def parse_case(found: object, *, capability: str, line: int = 0) -> Case:
     unknown = [str(key) for key in found if key not in _KEYS]
     if unknown:  # a misspelt key would silently weaken the test
         raise ChecklistError(f"unknown key {unknown[0]!r}; use {', '.join(_KEYS)}")
-    for name in _TEXTS:
-        if not isinstance(found.get(name), str):
-            raise ChecklistError(f"{name!r} must be text")
-    if not found["question"].strip():
-        raise ChecklistError("the question is blank")
+    if problem := pair_problem(*(found.get(name) for name in _TEXTS)):
+        raise ChecklistError(problem)
     label = found.get("label")
     if type(label) is not int or label not in (0, 1):  # neither true nor "1", so that there is one way to write it
         raise ChecklistError("'label' must be 1 (valid) or 0 (invalid)")
