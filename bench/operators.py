@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from paraqd.data.questions import read_chunks
+from paraqd.data.questions import question_of
 from paraqd.data.tables import DEFAULT_COLUMNS, open_table
 from paraqd.operators import Operator, Resources, derive_rng, get, names
 from paraqd.operators.wording.vocabulary import Vocabulary
@@ -65,7 +65,8 @@ def main() -> None:
     args = parser.parse_args()
 
     table = open_table(str(args.questions))
-    texts = [question.text for chunk in read_chunks(table, DEFAULT_COLUMNS) for question in chunk.questions]
+    questions = [question_of(row, DEFAULT_COLUMNS) for row in table.rows()]
+    texts = [question.text for question in questions if not isinstance(question, str)]
     many = list(islice(cycle(texts), FAST))
     few = many[:SLOW]
     spacy = SpacyEntities(load_spacy())

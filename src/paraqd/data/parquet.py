@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from paraqd.data.formats import TableError, check_names, explained, reason
 from paraqd.data.rows import LostRow, Row
+from paraqd.extras import optional_imports
 
 _BATCH_ROWS, _BATCH_BYTES = 1024, 1 << 24
-
-
-class Group(NamedTuple):
-    """A row group that has been checked; ``problem`` says why it cannot be read, or is empty."""
-
-    first: int
-    rows: int
-    problem: str
 
 
 def parquet_columns(path: Path) -> tuple[str, ...]:
@@ -40,16 +33,6 @@ def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]
                 continue
             for batch in batches(file, group, only):
                 yield from batch.to_pylist()
-
-
-def parquet_groups(path: Path) -> Iterator[Group]:
-    """Read every row group once, without converting it to rows, and say which ones are damaged."""
-    first = 0
-    with opened(path, path) as file:
-        for group in range(file.num_row_groups):
-            rows = file.metadata.row_group(group).num_rows
-            yield Group(first, rows, group_problem(file, group))
-            first += rows
 
 
 def group_problem(file: Any, group: int) -> str:
@@ -79,8 +62,9 @@ def batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:
 @contextmanager
 def opened(source: Any, name: str | Path) -> Iterator[Any]:
     """Open a Parquet file by its path, or from an open file; ``name`` is used in messages."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with optional_imports("Parquet files"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     with explained(name):
         try:

@@ -152,12 +152,6 @@ class Table:
         rows = _jsonl_rows(self) if self.kind.format is Format.JSONL else _csv_rows(self)
         return rows if self.sound is None else islice(rows, self.sound)
 
-    def chunks(self, size: int, only: Sequence[str] | None = None) -> Iterator[list[Row]]:
-        """Yield the rows in lists of ``size``."""
-        rows = self.rows(only)
-        while chunk := list(islice(rows, size)):
-            yield chunk
-
 
 def default_id(question: str) -> str:
     """Return the id of a question that has none: the first 16 hex digits of its sha256.
@@ -168,7 +162,7 @@ def default_id(question: str) -> str:
     return hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def row_id(row: Row, columns: Columns, question: str) -> str:
+def row_id(row: Mapping[str, Any], columns: Columns, question: str) -> str:
     """Return the id of a row without spaces around it, or the `default_id` of its question if it has none.
 
     >>> row_id({"id": " 7 "}, DEFAULT_COLUMNS, "What is 2 + 2?"), row_id({}, DEFAULT_COLUMNS, "What is 2 + 2?")

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from glob import escape
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -92,12 +91,6 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
         raise CannotWriteError(f"cannot write {path}: {reason(error)}") from None
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def sweep(path: Path) -> None:
-    """Remove temporary files that killed processes left; call this only if no other process writes the file."""
-    for left in path.parent.glob(f".{escape(path.name)}.*.writing"):
-        left.unlink(missing_ok=True)
 
 
 def replace_json(path: Path, data: Any) -> None:

@@ -37,20 +37,6 @@ class Question(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """Consecutive rows of the input: their questions, and the rows without one, each with the reason."""
-
-    index: int
-    questions: tuple[Question, ...]
-    skipped: tuple[tuple[int, str], ...] = ()
-
-    @property
-    def rows(self) -> int:
-        """The number of input rows in the chunk."""
-        return len(self.questions) + len(self.skipped)
-
-
 @dataclass
 class Tally:
     """The counts of one step; tallies of chunks can be added."""
