@@ -3,6 +3,7 @@
 import errno
 import gzip
 import json
+import os
 import random
 import sys
 from pathlib import Path
@@ -303,3 +304,48 @@ class TestBadInput:
         line = fails("score", "in", "-o", "out/", "--engine", "ray", *READING)
         assert line == "error: ray is not installed: pip install 'paraqd[ray]'"
         assert not Path("out").exists()
+
+
+class TestLinks:
+    def test_each_file_is_read_once_and_no_link_leads_out(self, here, capsys):
+        write(Path("elsewhere/c.parquet"), pairs(10))
+        Path("in/again").symlink_to(".")  # a cycle
+        Path("in/whole").symlink_to("../in")
+        Path("in/nowhere.parquet").symlink_to("nowhere.parquet")
+        Path("in/link.parquet").symlink_to("b.parquet")
+        Path("in/c.parquet").symlink_to("../elsewhere/c.parquet")
+        Path("in/more").symlink_to("../elsewhere")
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
+        assert len(rows("out")) == 580
+        line = "in/c.parquet is a link out of the folder and is not followed (the same in 2 files)\n"
+        assert capsys.readouterr().err == line
+
+    def test_a_link_to_a_file_that_is_not_read_by_itself(self, here):
+        write(Path("in/.cache/0123"), pairs(10))
+        Path("in/c.parquet").symlink_to(".cache/0123")
+        assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
+        assert len(rows("out")) == 590
+
+    def test_a_folder_of_links_that_lead_out(self, here, fails):
+        Path("links").mkdir()
+        Path("links/a.parquet").symlink_to("../in/a.parquet")
+        line = fails("score", "links", "-o", "out/", *READING)
+        assert line == (
+            "error: links has no .parquet, .jsonl, .csv or .tsv files but links out of the folder (a.parquet)"
+        )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes")
+@pytest.mark.parametrize("command", ["score", "augment", "purity", "testset", "pseudo-label", "evaluate"])
+def test_a_pipe_is_refused_instead_of_waited_for(here, fails, command):
+    os.mkfifo("pipe.csv")
+    out = {"purity": [], "evaluate": []}.get(command, ["-o", "out.csv"])
+    assert "pipe.csv is not a regular file but a pipe or a device" in fails(command, "pipe.csv", *out)
+    os.mkfifo("in/pipe.csv")  # in a folder it is not one of the files
+    assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
+
+
+def test_an_existing_folder_needs_no_slash(here):
+    Path("out").mkdir()
+    assert run(["score", "in/b.parquet", "-o", "out", "-q", *READING]) == 0
+    assert len(rows("out")) == 130

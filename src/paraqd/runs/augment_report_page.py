@@ -1,4 +1,4 @@
-"""The report of an augmentation as one HTML page: no other file, no script, light and dark."""
+"""Write the report of an augmentation as one HTML page, without scripts or other files, in light and dark."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _sort(operator: OperatorReport) -> str:
 
 
 def _bars(operators: tuple[OperatorReport, ...]) -> str:
-    """Draw how often each operator applied."""
+    """Draw the share of questions to which each operator applied."""
     height = len(operators) * _STEP + 4
     margin = int(max(len(_named(operator)) for operator in operators) * _LETTER) + 16
     room = _WIDTH - margin - 130
@@ -78,7 +78,7 @@ def _named(operator: OperatorReport) -> str:
 
 
 def _histogram(operator: OperatorReport) -> str:
-    """Draw how far an operator's outputs are from their questions."""
+    """Draw the distances of the outputs of an operator from their questions."""
     if not operator.applied:
         return ""
     bins = operator.histogram
@@ -105,7 +105,7 @@ def _histogram(operator: OperatorReport) -> str:
 
 
 def _losses(report: AugmentReport) -> str:
-    """List what is not in the output, or stands there with a remark, and why."""
+    """List what is missing in the output, or has a remark, and why."""
     rows = [(name, "left out", why, "") for name, why in report.left_out.items()]
     kinds: tuple[tuple[str, str], ...] = (("dropped", "dropped"), ("failed", "failed"), ("notes", "noted"))
     for operator in report.operators:

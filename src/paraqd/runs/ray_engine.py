@@ -1,7 +1,7 @@
-"""Pieces worked on by a Ray cluster, or by one that is started on this machine for the time of a run.
+"""Work on the pieces of a run on a Ray cluster, or on one that is started on this machine for the run.
 
-Ray places the workers, sends them what they need and starts one anew that died; which piece a worker has, and how often
-it may be tried, is settled here. The parts are written by the workers themselves: rows never pass through Ray.
+Ray places the workers, sends them the job, and restarts those that die. This module decides which worker gets which
+piece, and how often a piece is tried. The workers write the parts themselves: rows never pass through Ray.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from paraqd.errors import ParaqdError
 from paraqd.runs.engines import Engine, Job, OnRows, Result, Results, Worker, one_result
 from paraqd.runs.pieces import Piece
 
-_REACHED_WITHIN = 5.0  # seconds, for a host that does not answer at all
-_ANSWERED_WITHIN = 20.0  # for one that answers, but not as Ray does
+_REACHED_WITHIN = 5.0  # seconds to wait for a host that does not answer at all
+_ANSWERED_WITHIN = 20.0  # seconds to wait for a host that answers, but not as Ray does
 _TRIES = 4
-_PAUSE = 0.5  # seconds, where a worker dies as soon as it is started
-_OBJECT_STORE = 128 << 20  # bytes, for a cluster of our own: only pieces and counts go through it
+_PAUSE = 0.5  # seconds to wait if a worker dies as soon as it is started
+_OBJECT_STORE = 128 << 20  # bytes in a cluster of our own: only pieces and counts pass through it
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
 _LOG = logging.getLogger(__name__)
-# one core for each worker, whatever its libraries think
+# one core for each worker, whatever the defaults of its libraries
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
 
 
 class ClusterError(ParaqdError, RuntimeError):
-    """The cluster cannot be used; the message is one line that says why."""
+    """A cluster that cannot be used; the message is one line that says why."""
 
 
 def on_ray(*, address: str | None = None, workers: int | None = None, verbose: bool = False) -> Engine:
-    """Return an engine of workers on a Ray cluster: of one core each, by default as many as the cluster has.
+    """Return an engine of workers on a Ray cluster, with one core each; as many as the cluster has unless given.
 
-    Without an address, or with ``local``, a cluster is started here and ends with the run; a program that has called
-    ``ray.init`` keeps the one that it has, and any other address is refused. A worker that dies is started anew, and
-    its piece is tried again, elsewhere perhaps; after four times it counts as failed. A worker that dies four times
-    without a piece done is given up as long as there are others. A `ClusterError` says that no cluster answers at the
-    address.
+    Without an address, or with ``local``, a cluster is started on this machine and ends with the run. A program that
+    has called ``ray.init`` keeps its cluster, and any other address is refused. A worker that dies is restarted, and
+    its piece is tried again, perhaps elsewhere; after four tries the piece counts as failed. A worker that dies four
+    times without finishing a piece is not used any more, as long as there are others. A `ClusterError` says that no
+    cluster answers at the address.
     """
     address = None if address == "local" else address
     if address is not None and not _connected_to(address):
@@ -55,7 +55,7 @@ def on_ray(*, address: str | None = None, workers: int | None = None, verbose: b
         _refuse_another(address)
 
     def run(job: Job, pieces: Sequence[Piece], on_rows: OnRows) -> Results:
-        del on_rows  # what a worker has done is known when its part is
+        del on_rows  # the rows of a worker are known when its part is written
         if not pieces:
             return
         with _cluster(address, workers, verbose) as cores:
@@ -66,12 +66,12 @@ def on_ray(*, address: str | None = None, workers: int | None = None, verbose: b
 
 @contextmanager
 def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterator[int]:
-    """Reach or start a cluster and give the number of its cores."""
+    """Connect to a cluster or start one, and give the number of its cores."""
     for name, value in ({} if verbose else _QUIET).items():
         os.environ.setdefault(name, value)
     import ray
 
-    if ray.is_initialized():  # by the program that calls this: it is its to end
+    if ray.is_initialized():  # by the calling program, which will end it
         if address is not None:
             _refuse_another(address)
         yield _cores()
@@ -96,7 +96,7 @@ def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterato
 
 
 def _connected_to(address: str) -> bool:
-    """Whether this program has called ``ray.init`` for the cluster at the address."""
+    """Return True if this program has called ``ray.init`` for the cluster at the address."""
     import ray
 
     if not ray.is_initialized():
@@ -110,7 +110,9 @@ def _refuse_another(address: str) -> None:
 
     if ray.is_initialized() and not _connected_to(address):
         mine = ray.get_runtime_context().gcs_address
-        raise ClusterError(f"this program is connected to the Ray cluster at {mine}, not at {address}: give no address")
+        raise ClusterError(
+            f"this program is connected to the Ray cluster at {mine}, not at {address}; leave the address out"
+        )
 
 
 def _resolved(address: str) -> tuple[str, str]:
@@ -128,9 +130,9 @@ def _cores() -> int:
 
 
 def check_address(address: str) -> None:
-    """Raise a `ClusterError` unless a cluster answers at the address, within some seconds.
+    """Raise a `ClusterError` unless a cluster answers at the address within some seconds.
 
-    Ray itself would try for a minute, and may end the process that asks: another process does it.
+    Another process asks, because Ray would try for a minute, and may end the process that asks.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if address != "auto":
@@ -147,13 +149,13 @@ def check_address(address: str) -> None:
         )
     except subprocess.TimeoutExpired:
         raise ClusterError(
-            f"what listens at {address} did not answer as a Ray cluster within {_ANSWERED_WITHIN:g} s: is it one, and "
-            "of the same version? One that is busy may answer when it is asked again"
+            f"the program at {address} did not answer as a Ray cluster within {_ANSWERED_WITHIN:g} s: check that it is "
+            "one, with the same version of Ray; if it was busy, try again"
         ) from None
     if asked.returncode:
         lines = [line for line in asked.stderr.splitlines() if line[:1].isalpha() and "Error" in line.split(":")[0]]
-        told = lines[-1].partition(":")[2].strip() if lines else "it does not answer as Ray does"
-        raise ClusterError(f"no Ray cluster can be used at {address}: {_first_line(told)}")
+        why = lines[-1].partition(":")[2].strip() if lines else "it does not answer as Ray does"
+        raise ClusterError(f"the Ray cluster at {address} cannot be used: {_first_line(why)}")
 
 
 def _called(address: str | None) -> str:
@@ -175,41 +177,41 @@ class _Hand:
         self._worker: Worker | None = None
 
     def begin(self, job: Job) -> tuple[str, str]:
-        """Load what the work needs; return what must be the same on every machine, and which machine this is."""
+        """Load what the work needs; return the worker's identity, which all must share, and the name of the host."""
         self._worker = job.worker(threads=1)
         return self._worker.identity, socket.gethostname()
 
     def work(self, piece: Piece) -> Result | None:
-        """Work on a piece; None where it was started anew since it was told to begin."""
+        """Work on a piece; return None if this worker was restarted after it began."""
         return None if self._worker is None else one_result(self._worker, piece)
 
 
 @dataclass
 class _Crew:
-    """Hands pieces to workers, one at a time to each."""
+    """Gives pieces to workers, one at a time to each."""
 
     job: Job
     pieces: Sequence[Piece]
     workers: int
     _todo: deque[Piece] = field(default_factory=deque)
     _tries: dict[int, int] = field(default_factory=dict)
-    # what is under way: the worker, and its piece, or None while it is being started
+    # the running calls: the worker, and its piece, or None while it starts
     _under_way: dict[Any, tuple[Any, Piece | None]] = field(default_factory=dict)
     _idle: list[Any] = field(default_factory=list)
-    # the workers that are left, and how often each died since it last finished a piece
+    # the workers in use, and how often each has died since it last finished a piece
     _deaths: dict[Any, int] = field(default_factory=dict)
     _identity: str | None = None
     _sent: Any = None
 
     def results(self) -> Results:
-        """Yield what became of each piece, as it comes."""
+        """Yield the result of each piece as it comes."""
         import ray
 
         hand = ray.remote(_Hand)
         options = {
             "num_cpus": 1,
             "max_restarts": -1,
-            "max_task_retries": 0,  # tried again here, where it is counted
+            "max_task_retries": 0,  # retried here, where the tries are counted
             "runtime_env": {"env_vars": _ONE_THREAD},
         }
         self._sent = ray.put(self.job)
@@ -225,9 +227,9 @@ class _Crew:
                 try:
                     found = ray.get(reference)
                 except ray.exceptions.RayTaskError as error:
-                    if piece is not None:  # what the work itself raised: the same anywhere
+                    if piece is not None:  # an error of the work itself would come back anywhere
                         raise _cause(error) from None
-                    self._give_up(worker, _cause(error))  # something is missing on that machine, or on all
+                    self._give_up(worker, _cause(error))  # something is missing on that machine, or on all of them
                     continue
                 except ray.exceptions.RayError as error:
                     found = error
@@ -247,7 +249,9 @@ class _Crew:
 
     def _welcome(self, identity: str, host: str) -> None:
         if self._identity not in (None, identity):
-            raise ClusterError(f"the worker on {host} is {identity}, another {self._identity}: install the same on all")
+            raise ClusterError(
+                f"the worker on {host} has {identity}, another one {self._identity}: install the same on all machines"
+            )
         self._identity = identity
 
     def _next(self, worker: Any) -> None:
@@ -258,15 +262,15 @@ class _Crew:
             self._idle.append(worker)
 
     def _again(self, piece: Piece) -> None:
-        """Have a piece done by whoever is free: the worker that had it may not come back for want of a machine."""
+        """Give a piece to any free worker: the one that had it may not come back if its machine is gone."""
         self._todo.appendleft(piece)
         if self._idle:
             self._next(self._idle.pop())
 
     def _lost(self, worker: Any, piece: Piece | None, error: Exception | None) -> Result | None:
-        """Have a worker that died greet again, once Ray has started it anew, and its piece done by another.
+        """Greet a worker that died again, once Ray has restarted it, and give its piece to another.
 
-        One that keeps dying is given up, but not for a piece that kills whoever has it where there is no other worker.
+        A worker that keeps dying is not used any more, unless it is the only one and its piece may be the cause.
         """
         failed = None
         self._deaths[worker] += 1
@@ -277,7 +281,7 @@ class _Crew:
             else:
                 failed = Result(piece, None, f"its worker died {tries} times (out of memory?)")
         if self._deaths[worker] >= _TRIES and (piece is None or len(self._deaths) > 1):
-            self._give_up(worker, ClusterError(f"a worker could not be started: {_told(error)}"))
+            self._give_up(worker, ClusterError(f"a worker could not be started: {_last_line(error)}"))
         else:
             if piece is None:
                 time.sleep(_PAUSE)
@@ -285,24 +289,24 @@ class _Crew:
         return failed
 
     def _give_up(self, worker: Any, error: Exception) -> None:
-        """Do without a worker; where it was the last, its error ends the run."""
+        """Stop using a worker; if it was the last, its error ends the run."""
         import ray
 
         del self._deaths[worker]
         ray.kill(worker)
         if not self._deaths:
             raise error
-        _LOG.warning("a worker is given up: %s", error)
+        _LOG.warning("a worker is not used any more: %s", error)
 
 
-def _told(error: Exception | None) -> str:
-    """Return the last line of what Ray tells of an error, which is the error itself."""
+def _last_line(error: Exception | None) -> str:
+    """Return the last line of an error of Ray, which is the error itself."""
     if error is None:
-        return "it was started anew"
+        return "it was restarted"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[-1] if lines else type(error).__name__)[:300]
 
 
 def _cause(error: Any) -> Exception:
     cause = getattr(error, "cause", None)
-    return cause if isinstance(cause, Exception) else ClusterError(f"a worker failed: {_told(error)}")
+    return cause if isinstance(cause, Exception) else ClusterError(f"a worker failed: {_last_line(error)}")

@@ -9,7 +9,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import DamagedError, EmptyError, Format, TableError, check_names, explained, is_known, kind_of
+from paraqd.data.formats import (
+    DamagedError,
+    EmptyError,
+    Format,
+    TableError,
+    check_names,
+    explained,
+    is_known,
+    kind_of,
+    not_regular,
+)
 from paraqd.data.rows import LostRow
 from paraqd.data.tables import Table, open_table
 from paraqd.progress import Progress
@@ -141,10 +151,7 @@ def survey(
     if not kind:
         raise TableError(f"there is no file {source.given}")
     if kind == "other":
-        raise TableError(
-            f"{source.given} is not a regular file but a pipe or a device: save its contents to a file first, or pipe "
-            "JSON lines into standard input (-)"
-        )
+        raise not_regular(source.given)
     entries, links = source.entries(lambda name: _wanted(source, name))
     if not entries:
         known = ".parquet files" if source.local is None else ".parquet, .jsonl, .csv or .tsv files"

@@ -1,0 +1,192 @@
+"""Test that every command continues after kill -9 and Ctrl-C, for files and folders, and ends with the same bytes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import paraqd
+from paraqd.cli.main import run
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
+
+ROWS, SIZE = 90, 10
+RECIPE = 'name = "rules"\n[operators]\nvalid = ["NumToWords"]\ninvalid = ["RandomDeletion", "TfidfReplacement"]\n'
+COMMANDS = {
+    "score": ["--model", "reading"],
+    "augment": ["--operators", "f2,f3,f8,LowTfidfReplacement"],
+    "testset": ["--recipe", "rules.toml"],
+    "purity": [],
+    "pseudo-label": [],
+}
+# the program with a part that is never finished; the encoder is one that needs no model
+BLOCKED = """
+import sys, time
+import numpy as np
+from paraqd.cli.main import run
+from paraqd.runs import pseudo_labels, store
+
+def blocked(part):
+    def wait(self, index):
+        if index == 2:
+            open("blocked", "w").close()
+            time.sleep(600)
+        return part(self, index)
+    return wait
+
+for parts in (store.JsonParts, store.ParquetParts):
+    parts.part = blocked(parts.part)
+pseudo_labels.load_encoder = lambda name, device=None: lambda texts: np.array(
+    [[1.0, 0.0] if len(text) % 2 else [0.0, 1.0] for text in texts]
+)
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def encoder(name, device=None):
+    import numpy as np
+
+    return lambda texts: np.array([[1.0, 0.0] if len(text) % 2 else [0.0, 1.0] for text in texts])
+
+
+def pairs(count):
+    for i in range(count):
+        question = f"Tom has {i + 2} apples and buys {i % 7 + 3} more. How many apples has he now?"
+        paraphrase = question.replace("buys", "gets") if i % 3 else question.replace(f"{i % 7 + 3} more", "more")
+        yield {"id": f"q{i}", "question": question, "paraphrase": paraphrase, "label": 1, "operator": "Rewrite"}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
+    monkeypatch.setattr("paraqd.runs.pseudo_labels.load_encoder", encoder)
+    rows = list(pairs(ROWS))
+    Path("rules.toml").write_text(RECIPE)
+    Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("in").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows[:50]), "in/a.parquet", row_group_size=20)
+    Path("in/b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[50:]))
+    return tmp_path
+
+
+def arguments(command, source, out, *more):
+    where = "--offenders" if command == "purity" else "-o"
+    return [command, source, where, out, "--part-rows", str(SIZE), *COMMANDS[command], *more]
+
+
+def environment():
+    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]), OMP_NUM_THREADS="1")
+
+
+def start(*program):
+    return subprocess.Popen(
+        [sys.executable, *program], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def wait_for(condition, process, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "it takes too long"
+        time.sleep(0.01)
+
+
+def parts(place):
+    return sorted(path.name for path in Path(place).glob("part-*"))
+
+
+def contents(out):
+    if Path(out).is_file():
+        return Path(out).read_bytes()
+    return {path.name: path.read_bytes() for path in Path(out).glob("part-*")}
+
+
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGINT"])
+@pytest.mark.parametrize(("source", "out"), [("in.jsonl", "out.csv"), ("in", "out/")])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_interrupted_run_continues(here, capsys, command, source, out, how):
+    run(arguments(command, source, f"whole{out.removeprefix('out')}", "--json"))
+    report = json.loads(capsys.readouterr().out)
+    kept = out if out.endswith("/") else f"{out}.parts"
+    process = start("-c", BLOCKED, *arguments(command, source, out))
+    wait_for(Path("blocked").exists, process)
+    process.send_signal(getattr(signal, how))
+    _, errors = process.communicate(timeout=60)
+    assert "Traceback" not in errors
+    if how == "SIGINT":
+        assert process.returncode == 130
+        assert errors.startswith(
+            f"stopped: {2 * SIZE} of {ROWS} rows finished and kept in {kept}; run the same command"
+        )
+    written = {name: Path(kept, name).stat().st_mtime_ns for name in parts(kept)}
+    assert len(written) == 2 and not Path("out.csv").exists() and not Path("out/_SUCCESS").exists()
+    code = run(arguments(command, source, out, "--json"))
+    captured = capsys.readouterr()
+    assert code in (0, 1), captured.err
+    assert f"continuing after {2 * SIZE} rows that were finished before" in captured.err
+    assert contents(out) == contents(f"whole{out.removeprefix('out')}") and contents(out)
+    again = json.loads(captured.out)
+    for other in ("out", "seconds", "resumed"):
+        report.pop(other, None)
+        again.pop(other, None)
+    assert again == report
+    if out.endswith("/"):
+        assert Path("out/_SUCCESS").exists()
+        assert {name: Path(kept, name).stat().st_mtime_ns for name in written} == written
+    else:
+        assert not Path(kept).exists()
+
+
+@pytest.mark.parametrize(("source", "out"), [("many.jsonl", "out.csv"), ("many", "out/")])
+@pytest.mark.parametrize("command", ["score", "augment", "testset", "purity"])
+def test_a_run_of_several_processes_continues_in_one(here, command, source, out):
+    Path("many").mkdir()
+    Path("many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs(1000)))
+    Path("many/a.jsonl").write_text(Path("many.jsonl").read_text())
+    assert run(arguments(command, source, f"whole{out.removeprefix('out')}", "-q")) in (0, 1)
+    kept = out if out.endswith("/") else f"{out}.parts"
+    process = start("-m", "paraqd.cli.main", *arguments(command, source, out, "--workers", "2", "-q"))
+    wait_for(lambda: parts(kept), process)
+    process.kill()
+    process.communicate(timeout=60)
+    assert 0 < len(parts(kept)) < 100 and not Path("out.csv").exists() and not Path("out/_SUCCESS").exists()
+    assert run(arguments(command, source, out, "-q")) in (0, 1)
+    assert contents(out) == contents(f"whole{out.removeprefix('out')}") and contents(out)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_mean_the_same_for_every_command(here, fails, capsys, command):
+    """Another run's output is replaced only with --overwrite, and an unfinished run only with --restart."""
+    for out in ("out.csv", "out/"):
+        source, kept = ("in", out) if out.endswith("/") else ("in.jsonl", f"{out}.parts")
+        assert run(arguments(command, source, out, "-q")) in (0, 1)
+        before = contents(out)
+        capsys.readouterr()
+        assert "give --overwrite to replace it" in fails(*arguments(command, source, out))
+        assert run(arguments(command, source, out, "--overwrite", "-q")) in (0, 1)
+        assert contents(out) == before
+        capsys.readouterr()
+        other = [*arguments(command, source, out)]
+        other[other.index(str(SIZE))] = "7"
+        if out.endswith("/"):
+            Path("out/_SUCCESS").unlink()
+        else:
+            Path(out).unlink()
+            process = start("-c", BLOCKED, *arguments(command, source, out))
+            wait_for(Path("blocked").exists, process)
+            process.kill()
+            process.communicate(timeout=60)
+        for more in ([], ["--overwrite"]):
+            line = fails(*other, *more)
+            assert f"the unfinished run in {kept} has parts of another size" in line and "--restart" in line
+        assert run([*other, "--restart", "-q"]) in (0, 1)
+        assert Path(out).exists()
