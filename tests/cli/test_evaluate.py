@@ -348,12 +348,12 @@ def test_no_such_model(fails):
     pytest.importorskip("transformers")
     names = "give all-MiniLM-L6-v2 or a model folder"
     line = fails("scored.csv", "--model", "nowhere")
-    assert "--model nowhere: there is no model of that name here" in line and names in line
+    assert "--model nowhere: no such model on this machine" in line and names in line
     line = fails("scored.csv", "--compare", "all-MiniLM-L12-v2")
     assert "there is no file or model with this name" in line and "all-MiniLM-L6-v2 or a model folder" in line
     Path("empty").mkdir()
-    assert "--model empty: the folder holds no model" in fails("scored.csv", "--model", "empty")
-    assert "--compare empty: the folder holds no model" in fails("scored.csv", "--compare", "empty")
+    assert "--model empty: the folder has no model" in fails("scored.csv", "--model", "empty")
+    assert "--compare empty: the folder has no model" in fails("scored.csv", "--compare", "empty")
     assert "--model scored.csv: it is a file, not a model" in fails("scored.csv", "--model", "scored.csv")
 
 
@@ -362,7 +362,7 @@ def test_a_device_that_is_not_here(fails, monkeypatch, device):
     pytest.importorskip("transformers")
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     line = fails("scored.csv", "--model", "all-MiniLM-L6-v2", "--device", device)
-    assert f"there is no device '{device}' here" in line and "use --device cpu" in line
+    assert f"device '{device}' is not available" in line and "use --device cpu" in line
 
 
 def test_a_folder_where_a_file_is_wanted(fails):

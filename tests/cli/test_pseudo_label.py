@@ -85,9 +85,9 @@ class TestLabelling:
         (["pairs.jsonl", "-o", "pairs.jsonl"], "the input itself"),
         (["pairs.jsonl", "-o", "none/out.csv"], "there is no folder none"),
         (["pairs.jsonl", "-o", "out.csv", "--threshold", "2"], "--threshold"),
-        (["pairs.jsonl", "-o", "out.csv", "--encoder", "none"], "there is no model of that name here; give"),
+        (["pairs.jsonl", "-o", "out.csv", "--encoder", "none"], "no such model on this machine; give"),
         (["pairs.jsonl", "-o", "out.csv", "--paraphrase-column", "text"], "no column 'text'"),
-        (["pairs.jsonl", "-o", "out.csv", "--device", "gpu"], "there is no device 'gpu' here"),
+        (["pairs.jsonl", "-o", "out.csv", "--device", "gpu"], "device 'gpu' is not available"),
         (["pairs.jsonl"], "Missing option"),
     ],
 )

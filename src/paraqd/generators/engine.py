@@ -1,4 +1,4 @@
-"""Running a Hugging Face model over many texts: encode, batch, decode, put back in order."""
+"""Run a Hugging Face model over many texts: encode, batch, decode, and restore the order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DECODING_SETTINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """A loaded model with what it takes to run it; ``causal`` models write on after the text."""
+    """A loaded model, its tokenizer and batch size; ``causal`` models continue the text."""
 
     model: Any
     tokenizer: Any
@@ -38,7 +38,7 @@ class Engine:
 
     @property
     def positions(self) -> int | None:
-        """How many positions the model has, None where it has no bound."""
+        """The number of positions of the model, or None if it has no limit."""
         bound = getattr(self.model.config, "max_position_embeddings", None)
         return int(bound) if bound else None
 
@@ -52,9 +52,9 @@ def run(
     encode: Callable[[str], list[int]],
     answer: Callable[[str], str],
 ) -> list[list[str]]:
-    """Return each text's candidates in the order of the texts; see ``Generator.generate`` for the promise.
+    """Return the candidates of each text in the order of the texts; see ``Generator.generate``.
 
-    ``encode`` makes the model's input of a text, ``answer`` the candidate of the model's output.
+    ``encode`` turns a text into the model's input, and ``answer`` turns the model's output into a candidate.
     """
     inputs: list[list[int]] = []
     limits: list[int] = []
@@ -62,7 +62,7 @@ def run(
     for place, text in enumerate(texts):
         if not text.strip():
             continue
-        with quiet():  # the tokenizer remarks on long texts, which are dealt with here
+        with quiet():  # the tokenizer warns about long texts, which are handled here
             ids = encode(printable(text))
         limit = _limit(engine, decoding, len(ids))
         if limit is not None:
@@ -81,7 +81,7 @@ def run(
 
 
 def printable(text: str) -> str:
-    r"""Replace what no tokenizer takes: half of a surrogate pair.
+    r"""Replace halves of surrogate pairs, which tokenizers reject.
 
     >>> printable("5 apples\ud800")
     '5 apples?'
@@ -92,25 +92,25 @@ def printable(text: str) -> str:
 def eos_ids(model: Any, tokenizer: Any) -> list[int]:
     """Return the tokens that end an output: the tokenizer's first, then the model's own.
 
-    The two can disagree (in models converted from other formats they do), and a model may have been taught
-    either: an output ends at whichever comes first.
+    The two differ in models that were converted from other formats, and a model may have learned either. An output
+    ends at the first of them.
     """
     own = model.generation_config.eos_token_id
     found = [tokenizer.eos_token_id, *(own if isinstance(own, (list, tuple)) else [own])]
     ends = [int(token) for token in dict.fromkeys(found) if token is not None]
     if not ends:
-        raise ValueError("the model has no end token: nothing would end its output")
+        raise ValueError("the model has no end token, so its output would never end")
     return ends
 
 
 def _limit(engine: Engine, decoding: Decoding, length: int) -> int | None:
-    """Return how many new tokens the text may get, None where the model cannot read it whole."""
+    """Return the largest number of new tokens for a text, or None if the text is too long for the model."""
     wanted = decoding.limit(length)
     if length > INPUT_LIMIT_TOKENS:
         return None
     if engine.positions is None:
         return wanted
-    # One position is kept for the end token, one for the decoder's start.
+    # one position is for the end token, one for the decoder's start
     room = engine.positions - 2 - (length if engine.causal else 0)
     if room < 1 or length > engine.positions:
         return None
@@ -124,12 +124,12 @@ def _decode(
     keys: list[tuple[int, str]],
     decoding: Decoding,
 ) -> list[list[str]]:
-    """Decode one batch; each text's candidates as the tokenizer spells them, unfinished ones left out."""
+    """Decode one batch and return the candidates of each text, without unfinished ones."""
     import torch
 
     model, tokenizer = engine.model, engine.tokenizer
     eos = model.generation_config.eos_token_id
-    # Samples and groups are rows of their own; beams are spread out by the model library.
+    # samples and groups are rows of the batch; the model library adds the rows of beams
     rows = 1 if decoding.num_beams > 1 else decoding.num_candidates
     ids, mask = pad(
         [row for row in inputs for _ in range(rows)],
@@ -144,7 +144,7 @@ def _decode(
         processors.append(KeyedSampling(row_keys, start=start, temperature=decoding.temperature, top_p=decoding.top_p))
     if decoding.diversity:
         processors.append(HammingDiversity(rows, penalty=decoding.diversity, start=start, eos=eos))
-    # Some models draw from the global generator without using it; it is put back as it was.
+    # some models draw from the global generator, so its state is restored
     with torch.inference_mode(), torch.random.fork_rng(devices=[]):
         sequences = model.generate(
             input_ids=ids,
@@ -165,15 +165,15 @@ def _decode(
 
 
 def _spell(tokenizer: Any, ids: list[int]) -> str:
-    # Cleaning up would move the spaces around punctuation, and numbers with it.
+    # cleaning up would change the spaces around punctuation and so change numbers
     return str(tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 
 def make_engine(model: Any, tokenizer: Any, *, causal: bool, batch_tokens: int) -> Engine:
-    """Make a loaded model ready to run.
+    """Return an engine for a loaded model.
 
-    Of its own settings those stay that shape the output (length penalty, forced tokens); those that choose
-    how to decode are ``Decoding``'s.
+    The model keeps its own settings of the output (length penalty, forced tokens). `Decoding` replaces its settings of
+    decoding.
     """
     config = copy.deepcopy(model.generation_config)
     for name in _DECODING_SETTINGS:
@@ -184,7 +184,7 @@ def make_engine(model: Any, tokenizer: Any, *, causal: bool, batch_tokens: int) 
         config.pad_token_id = tokenizer.pad_token_id
     if config.pad_token_id is None:
         config.pad_token_id = config.eos_token_id[0]
-    # The library fills what a call leaves open from the model's own settings: they must be clean themselves.
+    # the library takes missing settings of a call from the model, so the model's must be clean
     model.generation_config = config
     return Engine(model=model.eval(), tokenizer=tokenizer, causal=causal, batch_tokens=batch_tokens)
 

@@ -1,4 +1,4 @@
-"""Choosing the right backend for a folder, a file or a hub name."""
+"""Load a generator with the right backend for a folder, a file or a hub name."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def load_generator(
 ) -> Generator:
     """Load a generator: a folder that ``train_generator`` wrote, any model folder, a GGUF file or a hub name.
 
-    What a trained folder's own card says about the backend, the prompt and sentences is followed unless
-    given here. ``dtype`` is float32 unless given: in bfloat16 outputs depend on the batch. ``needed_by`` and
-    ``option`` word the error: who needs the model, and under which name a person can give another one.
+    The card of a trained folder gives the backend, the prompt and ``by_sentence`` unless they are given here.
+    ``dtype`` is float32 by default: in bfloat16, outputs depend on the batch. ``needed_by`` and ``option`` are for
+    error messages: the part of the program that needs the model, and the name under which a user can give another.
     """
     require_extra()
     model = str(folder_or_name)
@@ -38,7 +38,9 @@ def load_generator(
     card = read_card(model)
     backend = kind or card.get("backend") or _backend_of(model, needed_by, option)
     if backend not in BACKENDS:
-        raise GeneratorUnavailableError(f"{model} asks for the unknown backend {backend!r}")
+        raise GeneratorUnavailableError(
+            f"the card of {model} has an unknown backend {backend!r}: use one of {', '.join(BACKENDS)}"
+        )
     name = _name(card) if card else None
     stand_in = bool(card.get("stand_in", False))
     if backend == "masked":
@@ -67,7 +69,7 @@ def load_generator(
 
 
 def read_card(folder: str | Path) -> dict[str, Any]:
-    """Return what ``train_generator`` noted in a folder, empty for any other model."""
+    """Return the card that ``train_generator`` wrote into a folder; empty for other models."""
     path = Path(folder) / CARD
     if not path.is_file():
         return {}
@@ -79,7 +81,7 @@ def read_card(folder: str | Path) -> dict[str, Any]:
 
 
 def _name(card: dict[str, Any]) -> str:
-    """Name a trained generator by what made it: ``SmolLM2-135M-Instruct/f9@1a2b3c4d``."""
+    """Return a name made of base model, kind and data: ``SmolLM2-135M-Instruct/f9@1a2b3c4d``."""
     return f"{card['base']}/{card['kind']}@{card['data_sha256'][:8]}"
 
 

@@ -1,4 +1,4 @@
-"""Masked language models, for SSMBA (Ng et al., 2020): corrupt a text, let the model fill it in again."""
+"""Run masked language models, for SSMBA (Ng et al., 2020): corrupt a text and let the model fill it in."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from paraqd.generators.runtime import (
 )
 from paraqd.generators.seq2seq import short_name
 
-# scores held at once, holes times vocabulary: small on a processor, where they would fall out of its cache
+# scores in memory at once (holes times vocabulary): few on a CPU, so that they fit into its cache
 _CPU_SCORES, _GPU_SCORES = 1 << 18, 1 << 24
-MASK_SHARE = 0.8  # of the chosen tokens; the others become a random token or stay, half and half, as in BERT
+MASK_SHARE = 0.8  # of the chosen tokens; half of the others become a random token, half stay, as in BERT
 RANDOM_SHARE = 0.1
 
 
 class Hole(NamedTuple):
-    """A token to fill in: its position, where it lies in the text, and whether it begins a word."""
+    """A token to fill in: its position, its span in the text, and True in ``begins`` if it begins a word."""
 
     position: int
     start: int
@@ -48,11 +48,11 @@ class Corrupted(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedGenerator:
-    """Replaces a share ``rate`` of a text's tokens by what the model would put there.
+    """A generator that replaces a share ``rate`` of a text's tokens by the model's predictions.
 
-    Each candidate corrupts other tokens. Everything but the tokens chosen stays as it was written, spaces
-    and capitals too. ``do_sample`` with ``temperature`` and ``top_p`` says how a token is chosen; beams and
-    diversity mean nothing here. ``num_candidates`` without ``do_sample`` is not to be had: sample.
+    Each candidate replaces other tokens. The rest of the text stays as it is, spaces and capitals included.
+    ``do_sample``, ``temperature`` and ``top_p`` decide how a token is chosen. Beams and diversity have no effect, and
+    more than one candidate needs ``do_sample``.
     """
 
     model: Any
@@ -101,7 +101,7 @@ class MaskedGenerator:
     def generate(
         self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
     ) -> list[list[str]]:
-        """Return each text's candidates; see ``Generator.generate``. A candidate may equal its text."""
+        """Return the candidates of each text; see ``Generator.generate``. A candidate may equal its text."""
         seeds = seeds_of(texts, seed)
         jobs: list[tuple[int, Corrupted]] = []
         for place, text in enumerate(texts):
@@ -122,8 +122,8 @@ class MaskedGenerator:
         return results
 
     def corrupt(self, text: str, *, key: int) -> Corrupted | None:
-        """Choose tokens and corrupt them; None for a text without tokens or longer than the model reads."""
-        with quiet():  # the tokenizer remarks on long texts, which are dealt with here
+        """Choose tokens and corrupt them; return None for a text without tokens or too long for the model."""
+        with quiet():  # the tokenizer warns about long texts, which are handled here
             encoded = self.tokenizer(
                 printable(text), return_offsets_mapping=True, return_special_tokens_mask=True, truncation=False
             )
@@ -149,7 +149,7 @@ class MaskedGenerator:
 
     @cached_property
     def _plain(self) -> list[int]:
-        """Tokens that spell text: neither special nor a placeholder of the vocabulary."""
+        """The tokens of ordinary text: neither special nor placeholders of the vocabulary."""
         special = set(self.tokenizer.all_special_ids)
         return [
             i
@@ -159,7 +159,7 @@ class MaskedGenerator:
 
     @cached_property
     def _begins_word(self) -> list[bool]:
-        """Whether a token begins a word, by the vocabulary's own marking."""
+        """For each token, True if the vocabulary marks it as the beginning of a word."""
         if self._wordpiece:
             return [bool(token) and not token.startswith("##") for token in self._spelling]
         return [bool(token) and token.startswith(("Ġ", "▁")) for token in self._spelling]
@@ -170,13 +170,13 @@ class MaskedGenerator:
 
     def _word(self, token: int) -> str:
         spelling = self._spelling[token]
-        # A WordPiece token is spelt as it is; the bytes and spaces of others are the tokenizer's to undo.
+        # a WordPiece token is plain text; the tokenizer decodes the bytes and spaces of others
         return spelling.removeprefix("##") if self._wordpiece else str(self.tokenizer.decode([token])).strip()
 
     def _fill(self, jobs: list[Corrupted], decoding: Decoding) -> list[list[int]]:
-        """Return the model's choice for every chosen position.
+        """Return the model's choice for every hole.
 
-        What begins a word is replaced by something that does, so that words are not glued together.
+        The beginning of a word is replaced by another beginning, so that words are not joined.
         """
         import torch
 
@@ -198,7 +198,7 @@ class MaskedGenerator:
             scores = logits[rows, positions].float().masked_fill(~(plain[None, :] & same), float("-inf"))
             if decoding.do_sample:
                 scores = keep_top_p(scores / decoding.temperature, decoding.top_p)
-                # A hole's noise depends on its own position, not on how many holes there are.
+                # the noise of a hole depends on its position, not on the number of holes
                 keys = torch.tensor([row_key(jobs[row].key, "", hole.position) for row, hole in some])
                 scores = scores + gumbel(keys.to(device), step=0, size=scores.shape[1])
             chosen += scores.argmax(dim=-1).tolist()
@@ -208,7 +208,7 @@ class MaskedGenerator:
         return answers
 
     def _splice(self, text: str, job: Corrupted, answer: list[int]) -> str:
-        """Put the answers into the text, with a space where two words would touch."""
+        """Insert the answers into the text, with a space if two words would touch."""
         built = ""
         done = 0
         for hole, token in zip(job.holes, answer, strict=True):
@@ -217,7 +217,7 @@ class MaskedGenerator:
             if hole.begins and built[-1:].isalnum() and word[:1].isalnum():
                 built += " "
             built += word
-            # Only a sign that became a word can touch what follows: the rest of a word belongs to it.
+            # only a word in place of a punctuation mark can touch the next word
             was_sign = not text[hole.end - 1 : hole.end].isalnum()
             if was_sign and word[-1:].isalnum() and text[hole.end : hole.end + 1].isalnum():
                 built += " "

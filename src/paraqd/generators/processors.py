@@ -1,7 +1,7 @@
-"""Steps between the model's logits and the choice of a token, each blind to a row's neighbours.
+"""Change logits before a token is chosen, for each row independently of the other rows.
 
-Each is a logits processor as ``transformers`` calls it: ``(input_ids, scores) -> scores``. ``start`` is the
-number of positions that were there before the first new token.
+The classes are logits processors of ``transformers``: ``(input_ids, scores) -> scores``. ``start`` is the number of
+positions before the first new token.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NEVER = float("-inf")
 
 
 def row_key(seed: int, text: str, candidate: int) -> int:
-    """Return the 63-bit key of one candidate's random numbers: its text, seed and place, nothing else.
+    """Return the 63-bit key of a candidate's random numbers, which depends on its seed, text and number only.
 
     >>> row_key(3407, "a", 0) == row_key(3407, "a", 0) != row_key(3407, "a", 1)
     True
@@ -24,11 +24,11 @@ def row_key(seed: int, text: str, candidate: int) -> int:
 
 
 def gumbel(keys: Any, *, step: int, size: int) -> Any:
-    """Return Gumbel noise (rows, size) that depends on each row's key, the step and the column alone.
+    """Return Gumbel noise (rows, size) that depends on the key of a row, the step and the column only.
 
-    A counter-based generator (SplitMix64's mixing function), so that a row's noise is computed on the device
-    and is the same in any batch. Adding it to log-probabilities and taking the largest is exact sampling
-    (Gumbel-max), at the resolution of 23 random bits.
+    The generator is counter-based (the mixing function of SplitMix64): the noise of a row is computed on the device
+    and is the same in any batch. Adding it to log-probabilities and taking the largest is exact sampling (Gumbel-max),
+    at the resolution of 23 random bits.
     """
     import torch
 
@@ -42,17 +42,17 @@ def gumbel(keys: Any, *, step: int, size: int) -> Any:
 
 
 def _signed(constant: int) -> int:
-    """Write a 64-bit constant as torch's signed integers hold it."""
+    """Return a 64-bit constant as a signed integer, as torch stores it."""
     return constant - 2**64 if constant >= 2**63 else constant
 
 
 def _shift(z: Any, bits: int) -> Any:
-    """Shift right, filling with zeros (torch's own shift keeps the sign)."""
+    """Shift right and fill with zeros (torch's own shift keeps the sign)."""
     return (z >> bits) & ((1 << (64 - bits)) - 1)
 
 
 def keep_top_p(scores: Any, top_p: float) -> Any:
-    """Rule out all tokens but the likeliest ones that together hold ``top_p`` of the probability."""
+    """Exclude all tokens except the most likely ones, which together have ``top_p`` of the probability."""
     import torch
 
     if top_p >= 1.0:
@@ -65,7 +65,7 @@ def keep_top_p(scores: Any, top_p: float) -> Any:
 
 
 class LengthLimit:
-    """Ends each row at its own limit, so that its output does not depend on the longest of the batch."""
+    """Ends each row at its own limit, so that its output does not depend on the longest row of the batch."""
 
     def __init__(self, limits: Sequence[int], *, start: int, eos: Sequence[int]) -> None:
         self._limits = limits
@@ -73,7 +73,7 @@ class LengthLimit:
         self._eos = list(eos)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Leave nothing but the end to a row that has its limit of new tokens."""
+        """Allow only end tokens in a row that has reached its limit of new tokens."""
         import torch
 
         limits = torch.tensor(self._limits, device=scores.device)
@@ -84,7 +84,7 @@ class LengthLimit:
 
 
 class KeyedSampling:
-    """Samples: greedy choice after this step is a draw from the tempered, truncated distribution."""
+    """Samples: a greedy choice after this step is a draw from the tempered, truncated distribution."""
 
     def __init__(self, keys: Sequence[int], *, start: int, temperature: float, top_p: float) -> None:
         self._keys = keys
@@ -93,7 +93,7 @@ class KeyedSampling:
         self._top_p = top_p
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Add each row's own Gumbel noise."""
+        """Add the Gumbel noise of each row."""
         import torch
 
         keys = torch.tensor(self._keys, device=scores.device, dtype=torch.int64)
@@ -102,11 +102,11 @@ class KeyedSampling:
 
 
 class HammingDiversity:
-    """Diverse beam search with groups of one beam, all groups of a text side by side in the batch.
+    """Diverse beam search with groups of one beam; all groups of a text are rows of the same batch.
 
-    A group depends on the earlier groups' tokens at the same step alone, and all logits of the step are
-    known at once, so the groups choose one after the other here and the model runs once per step for all of
-    them. A group that has ended no longer counts.
+    A group depends only on the tokens of earlier groups at the same step, and all logits of the step are known at
+    once. So the groups choose one after another here, and the model runs once per step for all of them. A group that
+    has ended no longer counts.
     """
 
     def __init__(self, groups: int, *, penalty: float, start: int, eos: Sequence[int]) -> None:
@@ -116,7 +116,7 @@ class HammingDiversity:
         self._eos = list(eos)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Make what earlier groups choose at this step dearer for the later ones."""
+        """Lower the scores of tokens that earlier groups choose at this step."""
         import torch
 
         eos = torch.tensor(self._eos, device=scores.device)

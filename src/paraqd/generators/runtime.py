@@ -1,4 +1,4 @@
-"""Where models come from and where they run: the extra, the device, the hub, batches by token budget."""
+"""Find models and devices for generators, and divide texts into batches by their number of tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXTRA = ("torch", "transformers")
 _CPU_BATCH_TOKENS = 4096
 _GPU_BATCH_TOKENS = 65536
 
-_MESSAGE_CHARACTERS = 300  # at which the text of another library's error is long enough
+_MESSAGE_CHARACTERS = 300  # of another library's error; the rest is left out
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ def require_extra(packages: Sequence[str] = _EXTRA) -> None:
 
 
 def pick_device(device: str | None = None) -> str:
-    """Return the device as asked for, else ``cuda`` where there is one, else ``mps``, else ``cpu``."""
+    """Return the given device, or the first available of ``cuda``, ``mps`` and ``cpu``."""
     import torch
 
     if device is not None:
@@ -39,7 +39,7 @@ def pick_device(device: str | None = None) -> str:
         there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
         if not there.get(kind, False):
             here = ", ".join(name for name, found in there.items() if found)
-            raise GeneratorUnavailableError(f"there is no device {device!r} here (there is: {here}); use --device cpu")
+            raise GeneratorUnavailableError(f"device {device!r} is not available (available: {here}); use --device cpu")
         return device
     if torch.cuda.is_available():
         return "cuda"
@@ -47,16 +47,16 @@ def pick_device(device: str | None = None) -> str:
 
 
 def check_device(device: str | None) -> None:
-    """Refuse a device that is not here before any work is done; without torch nothing will run on one."""
+    """Raise an error, before any work is done, if a device is not available; do nothing without torch."""
     if device is not None and importlib.util.find_spec("torch") is not None:
         pick_device(device)
 
 
 def pick_dtype(dtype: str | None = None) -> Any:
-    """Return float32 unless another precision is asked for.
+    """Return the torch type of a precision; by default float32, also on a GPU.
 
-    Also on a GPU: in bfloat16 the rounding depends on the shape of the batch, and nearly half of the outputs of a
-    small causal model changed with their neighbours (183 of 400, greedy; in float32 none).
+    In bfloat16 the rounding depends on the shape of the batch: nearly half of the outputs of a small causal model
+    changed with the other texts of the batch (183 of 400, greedy; in float32 none).
     """
     import torch
 
@@ -66,14 +66,14 @@ def pick_dtype(dtype: str | None = None) -> Any:
 
 
 def batch_budget(device: str) -> int:
-    """Return how many tokens, read and written, a batch may hold."""
+    """Return the largest number of tokens, read and written, in a batch."""
     return _GPU_BATCH_TOKENS if device.startswith("cuda") else _CPU_BATCH_TOKENS
 
 
 def token_batches(costs: Sequence[int], *, budget: int) -> Iterator[list[int]]:
-    """Yield the indices in batches of similar cost, dearest first, each padded batch within the budget.
+    """Yield indices in batches of similar cost, the most expensive first, each padded batch within the budget.
 
-    One index always makes a batch, even where it alone is over the budget.
+    An index that exceeds the budget alone is a batch of its own.
 
     >>> list(token_batches([3, 9, 4, 20], budget=12))
     [[3], [1], [2, 0]]
@@ -90,7 +90,7 @@ def token_batches(costs: Sequence[int], *, budget: int) -> Iterator[list[int]]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hold back the model library's progress bars and remarks; what matters is raised."""
+    """Silence the progress bars and warnings of the model library; errors are raised as usual."""
     from transformers.utils import logging as transformers_logging
 
     level = transformers_logging.get_verbosity()
@@ -117,21 +117,21 @@ def load_pretrained(
     option: str = "",
     remedy: str = "give a folder",
 ) -> T:
-    """Load a model by folder or hub name; every failure becomes one line that says what to do.
+    """Load a model by folder or hub name; every failure is an error of one line with a remedy.
 
-    ``load`` is called with ``local_files_only``: first True, so that a model in the cache asks nothing of
-    the network; then, unless offline and only if the hub answers for this name within seconds, False.
-    ``option`` is the name under which a person can give another model, ``remedy`` what else there is to do.
+    ``load`` is called with ``local_files_only``: first with True, so that a model in the cache needs no network; then
+    with False, unless offline, if the hub knows the name and answers within seconds. ``option`` is the name under which
+    a user can give another model, and ``remedy`` is another thing to do.
     """
     if option:
         remedy = f"give a folder with --generator {option}=DIR, or use --stand-ins"
     folder = Path(name).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").is_file():
-            raise GeneratorUnavailableError(f"{name} is not a model folder: it holds no config.json")
+            raise GeneratorUnavailableError(f"{name} is not a model folder: it has no config.json")
         return _attempt(lambda: load(True), name, needed_by)
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip():
-        raise GeneratorUnavailableError(f"{needed_by} needs {name!r}, and there is no such folder; {remedy}")
+        raise GeneratorUnavailableError(f"{needed_by} needs {name!r}, but there is no such folder; {remedy}")
     try:
         with quiet():
             return load(True)
@@ -141,7 +141,7 @@ def load_pretrained(
         raise _failed(name, needed_by, error) from error
     if not _hub_has(name):
         raise GeneratorUnavailableError(
-            f"{needed_by} needs {name}, which is neither in the local cache nor reachable; {remedy}"
+            f"{needed_by} needs {name}, which is not in the local cache and cannot be downloaded; {remedy}"
         )
     return _attempt(lambda: load(False), name, needed_by)
 
@@ -155,7 +155,7 @@ def _attempt(load: Callable[[], T], name: str, needed_by: str) -> T:
 
 
 def first_sentence(error: BaseException) -> str:
-    r"""Return the first line of an error's text, or the whole of a sentence that begins a list there.
+    r"""Return the first line of an error, or its whole first sentence if the line ends with a colon.
 
     >>> first_sentence(ValueError("It is made from one of: \n(1) a file, \n(2) a class.\nSee the manual."))
     'It is made from one of: (1) a file, (2) a class.'
@@ -178,13 +178,13 @@ def _failed(name: str, needed_by: str, error: Exception) -> Exception:
 
 
 def _hub_has(name: str) -> bool:
-    """Ask the hub once, briefly: the download's own retries would keep a person without a network waiting."""
+    """Ask the hub once, with a short timeout: without a network, the download would retry for a long time."""
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
         return False
     from huggingface_hub import HfApi
 
     try:
         HfApi().model_info(name, timeout=HUB_TIMEOUT_SECONDS)
-    except Exception:  # no network, no such model, no access: whatever it is, the model cannot be had
+    except Exception:  # no network, no such model or no access: the model is not available
         return False
     return True

@@ -1,4 +1,4 @@
-"""Encoder-decoder models: FSMT, Pegasus, T5, BART, Marian."""
+"""Run encoder-decoder models: FSMT, Pegasus, T5, BART, Marian."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Seq2SeqGenerator:
         needed_by: str = "the generator",
         option: str = "",
     ) -> Seq2SeqGenerator:
-        """Load a model by folder or hub name; ``GeneratorUnavailableError`` says in one line why not."""
+        """Load a model by folder or hub name; raise `GeneratorUnavailableError` if it is not available."""
         require_extra()
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
         place = pick_device(device)
 
         def fetch(local: bool) -> tuple[Any, Any]:
-            # The tokenizer first: it is small, so that what is absent is known at once.
+            # the tokenizer first: it is small, so a missing model is noticed at once
             tokenizer = AutoTokenizer.from_pretrained(str(model), local_files_only=local)
             weights = AutoModelForSeq2SeqLM.from_pretrained(str(model), local_files_only=local, dtype=pick_dtype(dtype))
             return weights, tokenizer
@@ -64,7 +64,7 @@ class Seq2SeqGenerator:
     def generate(
         self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
     ) -> list[list[str]]:
-        """Return each text's candidates; see ``Generator.generate``."""
+        """Return the candidates of each text; see ``Generator.generate``."""
 
         def encode(text: str) -> list[int]:
             ids: list[int] = self.engine.tokenizer(self.prompt.fill(text))["input_ids"]
@@ -81,7 +81,7 @@ class Seq2SeqGenerator:
 
 
 def short_name(model: str | Path) -> str:
-    """Return a hub name as it is and of a folder its own name: where it lies is nobody's business.
+    """Return a hub name as it is, and a folder without its path, which is private.
 
     >>> short_name("facebook/wmt19-en-de"), short_name("/home/me/models/mine")
     ('facebook/wmt19-en-de', 'mine')

@@ -1,4 +1,4 @@
-"""Tiny models with random weights for smoke runs: the same classes as the real ones, made in a second."""
+"""Make tiny models with random weights for smoke runs, of the same classes as the real ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def tiny_masked(texts: Iterable[str]) -> tuple[Any, Any]:
     """Return a two-layer masked BERT model and a WordPiece tokenizer made from the texts."""
     from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 
-    # Counted here because the library's own WordPiece trainer breaks ties differently in every run.
+    # counted here because the library's WordPiece trainer breaks ties differently in every run
     words = Counter(word for text in texts for word in re.findall(r"\w+|[^\w\s]", text.lower()))
     letters = sorted({letter for word in words for letter in word})
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters)]

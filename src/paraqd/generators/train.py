@@ -14,8 +14,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from paraqd.generators.base import PLAIN, Prompt
+from paraqd.generators.causal import PACKAGED_MODEL, load_gguf, packaged_model_file
+from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.generators.loading import CARD, Backend, read_card
-from paraqd.generators.packaged import CAUSAL_NAME, ENCODER_NAME, causal_model_file, encoder_folder
 from paraqd.generators.runtime import load_pretrained, pick_device, quiet, require_extra
 from paraqd.generators.training_data import (
     Pair,
@@ -156,7 +157,7 @@ def _base_name(kind: Kind, scale: Scale, base_model: str | None) -> str:
         return Path(base_model).name if Path(base_model).is_dir() else base_model
     if scale == "smoke":
         return "tiny"
-    return ENCODER_NAME if kind == "ssmba" else CAUSAL_NAME
+    return DEFAULT_ENCODER if kind == "ssmba" else PACKAGED_MODEL
 
 
 def _base(kind: Kind, scale: Scale, base_model: str | None, rows: list[Pair]) -> tuple[Any, Any, Backend]:
@@ -167,9 +168,7 @@ def _base(kind: Kind, scale: Scale, base_model: str | None, rows: list[Pair]) ->
         texts = [text for pair in rows for text in pair]
         return (*tiny_masked(texts), "masked") if kind == "ssmba" else (*tiny_causal(texts), "causal")
     if base_model is None and kind != "ssmba":
-        from paraqd.generators.causal import load_gguf
-
-        return (*load_gguf(causal_model_file()), "causal")
+        return (*load_gguf(packaged_model_file()), "causal")
     return _pretrained(base_model or str(encoder_folder()), masked=kind == "ssmba")
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.data.writers import replacing
+from paraqd.generators.causal import PACKAGED_MODEL, load_gguf, packaged_model_file
 from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
-from paraqd.generators.packaged import CAUSAL_NAME, causal_model_file
 from paraqd.progress import Progress, silent
 from paraqd.training.judge_model import make_causal_judge, make_judge
 from paraqd.training.judge_tokens import JudgeTokens, join_tokens, repeat_questions
@@ -28,7 +28,6 @@ from paraqd.training.torch_state import reproducible
 # returns a set's tokens: (name of the set, tokenizer, folder to store them in) → tokens
 Tokenize = Callable[[str, Any, Path], JudgeTokens]
 
-LANGUAGE_MODEL = CAUSAL_NAME
 _START, _END = "<|im_start|>", "<|im_end|>"
 
 
@@ -45,7 +44,7 @@ class Teacher:
     @property
     def causal(self) -> bool:
         """True for a language model."""
-        return self.model == LANGUAGE_MODEL or self.model.endswith(".gguf")
+        return self.model == PACKAGED_MODEL or self.model.endswith(".gguf")
 
     @property
     def name(self) -> str:
@@ -54,14 +53,14 @@ class Teacher:
 
     def check(self) -> None:
         """Raise an error if the model is not on this machine."""
-        if self.model == LANGUAGE_MODEL:
-            causal_model_file()
+        if self.model == PACKAGED_MODEL:
+            packaged_model_file()
         elif self.model.endswith(".gguf"):
             if not Path(self.model).is_file():
                 raise TrainingError(f"teacher {self.model}: there is no such file")
         elif not (encoder_folder(self.model) / "config.json").is_file():
             raise TrainingError(
-                f"teacher {self.model}: no such model on this machine; use {DEFAULT_ENCODER}, {LANGUAGE_MODEL}, a "
+                f"teacher {self.model}: no such model on this machine; use {DEFAULT_ENCODER}, {PACKAGED_MODEL}, a "
                 ".gguf file or a model folder"
             )
 
@@ -120,7 +119,7 @@ def mean_odds(odds: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
 
 def _identity(teacher: Teacher) -> str:
     """Return a text that differs for models of the same name: path, size and time of the weights."""
-    if teacher.model == LANGUAGE_MODEL:
+    if teacher.model == PACKAGED_MODEL:
         return teacher.model
     path = Path(teacher.model) if teacher.causal else encoder_folder(teacher.model)
     files = [path] if path.is_file() else sorted(path.glob("*.safetensors")) + sorted(path.glob("tokenizer*"))
@@ -138,9 +137,7 @@ def _causal_judge(name: str) -> tuple[Any, Any]:
     """Return a language model's tokenizer, set up for pairs, and a judge on top of the model."""
     from tokenizers.processors import TemplateProcessing
 
-    from paraqd.generators.causal import load_gguf
-
-    model, tokenizer = load_gguf(causal_model_file() if name == LANGUAGE_MODEL else Path(name))
+    model, tokenizer = load_gguf(packaged_model_file() if name == PACKAGED_MODEL else Path(name))
     marks = [(mark, tokenizer.convert_tokens_to_ids(mark)) for mark in (_START, _END)]
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
         single="$A", pair=f"$A:0 {_START}:0 $B:1 {_END}:1", special_tokens=marks
