@@ -116,8 +116,8 @@ def test_rows_without_a_question_are_named_and_the_exit_code_is_1(here, capsys):
     Path("q.jsonl").write_text("\n".join(json.dumps({"question": text}) for text in lines))
     assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2", "--quiet"]) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "skipped 2 without a usable question (blank question): row 2–3",
-        "skipped 1 without a usable question (question is not text): row 5",
+        "skipped 2 rows without a usable question (blank question): row 2–3",
+        "skipped 1 row without a usable question (question is not text): row 5",
     ]
 
 

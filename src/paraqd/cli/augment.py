@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd augment questions.csv -o pairs.parquet --recipe paper --stand-ins --workers 4"
 
-_FILES, _MODELS, _SHOWN = "Files", "Models", "What is shown"
+_FILES, _MODELS, _SHOWN = "Files", "Models", "Output"
 
 
 def augment(
@@ -40,11 +40,13 @@ def augment(
     out: str = typer.Option(
         ..., "--out", "-o", help="The output: a file, whose ending gives the format, or NAME/ for a folder."
     ),
-    recipe: str = typer.Option("extended", "--recipe", help="extended, paper, test, uda, ssmba, or a .toml file."),
-    operators: str | None = typer.Option(
-        None, "--operators", help="Use these instead of the recipe's, with commas: f3,NumberChange."
+    recipe: str = typer.Option(
+        "extended", "--recipe", help="The name of a recipe, such as extended, paper or test, or a .toml file."
     ),
-    skip: str | None = typer.Option(None, "--skip", help="Operators to leave out, with commas."),
+    operators: str | None = typer.Option(
+        None, "--operators", help="Use these operators instead of a recipe, separated by commas: f3,NumberChange."
+    ),
+    skip: str | None = typer.Option(None, "--skip", help="Operators to leave out, separated by commas."),
     seed: int = typer.Option(3407, "--seed", help="The same seed gives the same pairs."),
     overwrite: bool = OVERWRITE,
     restart: bool = RESTART,
@@ -59,14 +61,14 @@ def augment(
     stand_ins: bool = typer.Option(
         False,
         "--stand-ins",
-        help="Let rules or small models stand in for the models of the paper.",
+        help="Use rules or small models instead of the models of the paper.",
         rich_help_panel=_MODELS,
     ),
     generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="A folder or name: f9=DIR.", rich_help_panel=_MODELS
+        [], "--generator", metavar="ID=MODEL", help="A model for an operator: f9=DIR.", rich_help_panel=_MODELS
     ),
     encoder: str | None = typer.Option(
-        None, "--encoder", help="A folder, for f5; all-MiniLM-L6-v2 unless given.", rich_help_panel=_MODELS
+        None, "--encoder", help="The folder of an encoder for f5. Default: all-MiniLM-L6-v2.", rich_help_panel=_MODELS
     ),
     entities: str = typer.Option(
         "light", "--entities", help="Find names with light or spacy.", rich_help_panel=_MODELS

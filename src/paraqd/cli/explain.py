@@ -33,9 +33,9 @@ def explain(
         "--threshold",
         min=-1,
         max=1,
-        help="A pair is valid if its score is above it; the model's own (0.5) unless given.",
+        help="A pair is valid if its score is above this. Default: the threshold of the model (0.5).",
     ),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON for a program."),
+    as_json: bool = typer.Option(False, "--json", help="Write JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show only the verdict and the score."),
 ) -> None:
     """Show the score of a paraphrase and the evidence against it.

@@ -16,7 +16,7 @@ EXAMPLE = "Example: paraqd operators --recipe paper"
 
 def operators(
     recipe: str | None = typer.Option(None, "--recipe", help="List only the operators of a recipe, in its order."),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON for a program."),
+    as_json: bool = typer.Option(False, "--json", help="Write JSON."),
 ) -> None:
     """List the operators with their label, the kind of fault, what they may change, and what they need."""
     from paraqd.operators import get, load_recipe, recipe_names

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd pseudo-label uda.parquet -o uda_labelled.parquet --threshold 0.8"
 
-_FILES, _SHOWN = "Files", "What is shown"
+_FILES, _SHOWN = "Files", "Output"
 
 
 def pseudo_label(
@@ -39,9 +39,11 @@ def pseudo_label(
     out: str = typer.Option(
         ..., "--out", "-o", help="The output: a file, whose ending gives the format, or NAME/ for a folder."
     ),
-    threshold: float = typer.Option(0.8, "--threshold", min=-1, max=1, help="A cosine above it is valid."),
+    threshold: float = typer.Option(
+        0.8, "--threshold", min=-1, max=1, help="A pair is valid if its cosine is above this."
+    ),
     encoder: str | None = typer.Option(
-        None, "--encoder", help="A folder; all-MiniLM-L6-v2 unless given. It should be untrained."
+        None, "--encoder", help="The folder of an untrained encoder. Default: all-MiniLM-L6-v2."
     ),
     device: str | None = typer.Option(None, "--device", help="The device of the encoder: cpu or cuda."),
     overwrite: bool = OVERWRITE,
@@ -63,7 +65,7 @@ def pseudo_label(
     part_rows: int | None = PART_ROWS,
     verbose: bool = VERBOSE,
 ) -> None:
-    """Replace the label of each pair: valid if the encoder finds question and paraphrase alike, else invalid.
+    """Replace the label of each pair: valid if the encoder finds the texts similar, else invalid.
 
     This is for the baselines, whose pairs all count as valid when they are made. The column cosine explains each
     label. An interrupted run continues when the same command is given again.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd purity pairs.parquet --offenders offenders.csv --workers 4"
 
-_FILES, _SHOWN = "Files", "What is shown"
+_FILES, _SHOWN = "Files", "Output"
 
 
 def purity(
@@ -61,7 +61,7 @@ def purity(
     examples: int = typer.Option(
         2, "--examples", min=0, help="Examples shown for each operator.", rich_help_panel=_SHOWN
     ),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON for a program.", rich_help_panel=_SHOWN),
+    as_json: bool = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no table.", rich_help_panel=_SHOWN),
     engine: EngineName = ENGINE,
     workers: int | None = WORKERS,

@@ -18,7 +18,7 @@ EXAMPLE = 'Example: paraqd read "Alex drove 100 km at 20 kmph. How many hours di
 def read(
     text: str = typer.Argument(..., help="The text of a word problem; - for standard input."),
     entities: str = typer.Option("light", help="The reader of names: light (no model) or spacy."),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON for a program."),
+    as_json: bool = typer.Option(False, "--json", help="Write JSON."),
 ) -> None:
     """Show the sentences, quantities, names and questions that paraqd reads in a word problem."""
     from paraqd.operators.resources import ENTITY_READERS, ResourceSpec, build_resources

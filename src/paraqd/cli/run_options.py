@@ -36,21 +36,21 @@ ENGINE: Any = typer.Option(
 WORKERS: Any = typer.Option(
     None,
     "--workers",
-    help="Processes of one core each. The output does not depend on it. Unless given: local, this process; ray, all "
-    "cores.",
+    help="Processes of one core each. The output does not depend on it. Default: this process (local) or all cores.",
     rich_help_panel=SPEED,
 )
 ADDRESS: Any = typer.Option(
     None,
     "--address",
-    help="HOST:PORT of a Ray cluster, or auto. Unless given: $RAY_ADDRESS, else a cluster is started on this machine.",
+    help="HOST:PORT of a Ray cluster, or auto. Default: $RAY_ADDRESS, or a new cluster on this machine.",
     rich_help_panel=SPEED,
 )
 PART_ROWS: Any = typer.Option(
     None,
     "--part-rows",
     min=1,
-    help="The largest number of rows in a part, which an interruption can cost. Depends on the input unless given.",
+    help="The largest number of rows in a part. An interruption loses at most the unfinished parts. Default: depends "
+    "on the size of the input.",
     rich_help_panel=SPEED,
 )
 VERBOSE: Any = typer.Option(False, "--verbose", help="Show the messages of Ray.", rich_help_panel=SPEED)

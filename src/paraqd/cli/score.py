@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
-_FILES, _SHOWN = "Files", "What is shown"
+_FILES, _SHOWN = "Files", "Output"
 _FILES_NAMED = 5
 _STYLES = {"valid": "green", "invalid": "red", "not scored": "yellow"}
 
@@ -56,12 +56,18 @@ def score(
         None,
         "--out",
         "-o",
-        help="The output: a file, whose ending gives the format, or NAME/ for a folder. Unless given, rows are shown.",
+        help="The output: a file, whose ending gives the format, or NAME/ for a folder. Default: show the rows.",
     ),
-    model: str | None = typer.Option(None, "--model", help="A model folder; the shipped model unless given."),
-    mode: Mode = typer.Option(Mode.fused, "--mode", help="encoder is the cosine of the paper."),
+    model: str | None = typer.Option(
+        None, "--model", help="A model folder, or default or reading, which come with paraqd."
+    ),
+    mode: Mode = typer.Option(Mode.fused, "--mode", help="fused, or encoder: the paper's cosine."),
     threshold: float | None = typer.Option(
-        None, "--threshold", min=-1, max=1, help="A score above it is valid; the threshold of the model unless given."
+        None,
+        "--threshold",
+        min=-1,
+        max=1,
+        help="A pair is valid if its score is above this. Default: the threshold of the model (0.5).",
     ),
     only: Only | None = typer.Option(None, "--only", help="Keep only the rows with this verdict."),
     why: bool = typer.Option(
@@ -89,7 +95,7 @@ def score(
     as_json: bool = typer.Option(
         False,
         "--json",
-        help="Write JSON for a program: the counts, or without -o the rows, one per line.",
+        help="Write JSON: the counts, or without -o the rows, one per line.",
         rich_help_panel=_SHOWN,
     ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no counts.", rich_help_panel=_SHOWN),
@@ -97,7 +103,7 @@ def score(
         None,
         "--threads",
         min=1,
-        help="Threads for the model in this process; one for each core unless given.",
+        help="Threads for the model in this process. Default: one per core.",
         rich_help_panel=SPEED,
     ),
     skip: bool = typer.Option(
@@ -112,7 +118,7 @@ def score(
     part_rows: int | None = PART_ROWS,
     verbose: bool = VERBOSE,
 ) -> None:
-    """Score every pair of a file from -1 to 1, and say what speaks against each paraphrase.
+    """Score every pair of a file from -1 to 1, with the evidence against each paraphrase.
 
     The rows stay as they are, in their order, with the columns score, valid, evidence (JSON), error and signature
     added. An interrupted run continues when the same command is given again. A folder of files becomes a folder of
@@ -235,7 +241,7 @@ class _Grid:
         grid.add_column("score", justify="right", width=5)
         grid.add_column("verdict", width=max(map(len, _STYLES)))
         room = max(10, console.width - self._digits - 5 - 10 - 3 * 2)
-        grid.add_column("paraphrase, and what speaks against it", width=room)
+        grid.add_column("paraphrase and evidence", width=room)
         for each in rows:
             called = _called(each.verdict)
             score = "" if isinstance(each.verdict, str) else f"{each.verdict.score:.2f}"
@@ -253,7 +259,7 @@ def _called(verdict: Verdict | str) -> str:
 
 
 def _texts(paraphrase: object, verdict: Verdict | str, room: int) -> Any:
-    """Return the beginning of the paraphrase, and below it the first thing that speaks against it."""
+    """Return the beginning of the paraphrase, with the first piece of evidence below it."""
     from rich.text import Text
 
     from paraqd.cli.marking import visible

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd testset questions.csv -o pairs.csv --generator fb=models/fb --generator fe=models/fe"
 
-_FILES, _MODELS, _SHOWN = "Files", "Models", "What is shown"
+_FILES, _MODELS, _SHOWN = "Files", "Models", "Output"
 _NAMED = 20  # ids of questions that lack a side
 _RULES = "extended"  # the recipe that needs no model
 
@@ -49,7 +49,7 @@ def testset(
         help="The output: a file, whose ending gives the format, or NAME/ for a folder.",
     ),
     recipe: str = typer.Option("test", "--recipe", help="test (fa to fe), another recipe, or a .toml file."),
-    skip: str | None = typer.Option(None, "--skip", help="Operators to leave out, with commas."),
+    skip: str | None = typer.Option(None, "--skip", help="Operators to leave out, separated by commas."),
     seed: int = typer.Option(3407, "--seed", help="The same seed gives the same pairs."),
     overwrite: bool = OVERWRITE,
     restart: bool = RESTART,
@@ -68,7 +68,7 @@ def testset(
         rich_help_panel=_MODELS,
     ),
     generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="A folder or name: fb=DIR.", rich_help_panel=_MODELS
+        [], "--generator", metavar="ID=MODEL", help="A model for an operator: fb=DIR.", rich_help_panel=_MODELS
     ),
     entities: str = typer.Option(
         "light", "--entities", help="Find names with light or spacy.", rich_help_panel=_MODELS
