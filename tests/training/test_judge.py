@@ -16,10 +16,12 @@ import numpy as np
 import torch
 from transformers import BertConfig, BertForSequenceClassification
 
-from paraqd.data.faulty_pairs import FaultyPair
+from paraqd.data.faulty_pairs import FaultyPair, write_faults
+from paraqd.progress import silent
 from paraqd.scoring.judge.pair_tokens import PairTokenizer
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.training.export import export_model
+from paraqd.training.fused_scorer import tokenized
 from paraqd.training.judge_batches import NO_ROW, DeviceRows, plan_epoch
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
 from paraqd.training.judge_tokens import tokenize_pairs
@@ -66,17 +68,23 @@ def test_equal_quantities_look_equal_to_the_judge(tokenizer):
     assert tokens.count("half") == 2 and "minutes" not in tokens
 
 
-def test_training_and_scoring_give_a_pair_the_same_token_ids(tokenizer, tmp_path):
+def test_scoring_training_and_fusing_give_a_pair_the_same_token_ids(tokenizer, tmp_path):
     texts = [
         ("It takes half an hour.", "30 minutes it takes."),
         ("TOM HAS 5 PENS AND A BOY. HOW MANY?", "Tom has <b>5</b>&nbsp;pens and a boy. How many?"),
         ("Tom has $5$ pens.", "Tom\u200b has five pens \u2010 how many?"),
+        ("Tom has $5 and 2 pens.", "TOM HAS FIVE DOLLARS AND TWO PENS."),
+        ("It takes \\frac{1}{2} an hour.", "It takes thirty minutes."),
     ]
     tokenizer.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
     served = PairTokenizer.from_file(tmp_path / "tokenizer.json")
     pairs = served.encode_pairs([prepare_pair(*pair).texts for pair in texts])
     rows = [served.row(pair, pair.windows()[0]) for pair in pairs]
-    trained = tokenize_pairs([FaultyPair("a", *pair, 1) for pair in texts], tokenizer)
+    faulty = [FaultyPair("a", *pair, 1) for pair in texts]
+    trained = tokenize_pairs(faulty, tokenizer)
+    write_faults(faulty, tmp_path / "validation.jsonl.gz")  # as the fusion reads its pairs
+    fused = tokenized(tmp_path / "validation.jsonl.gz", tokenizer, tmp_path, 1.0, progress=silent)
+    assert fused.ids.tolist() == trained.ids.tolist()
     assert trained.ids.tolist() == [token for row in rows for token in row.ids.tolist()]
     assert trained.types.tolist() == [part for row in rows for part in row.types.tolist()]
 

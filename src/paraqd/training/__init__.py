@@ -1,6 +1,6 @@
-"""Training of bi-encoders on triplets: batches, losses, the trainer, validation, the search for a seed.
+"""Train the models of paraqd from recipes: scorers with a learned judge, and the paper's bi-encoders.
 
-Needs the extra ``train``: torch, sentence-transformers, accelerate and datasets.
+This package needs the extra ``train``: ``pip install 'paraqd[train]'``.
 """
 
 from paraqd.training.settings import TrainSettings

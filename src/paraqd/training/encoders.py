@@ -1,4 +1,8 @@
-"""Bi-encoders for training: loaded by name or folder, cut to fewer layers for a quick run."""
+"""Load bi-encoders for training, by name or folder.
+
+These are SentenceTransformers with any pooling. `paraqd.generators.encoder` embeds texts with finished encoders, and
+needs neither sentence-transformers nor the extra ``train``.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# The encoders of the paper's table, by the names it gives them.
+# the encoders of the paper's table, by their names there
 PAPER_ENCODERS = {
     "all-MiniLM-L6-v2": DEFAULT_ENCODER,
     "all-MiniLM-L12-v1": "sentence-transformers/all-MiniLM-L12-v1",
@@ -22,9 +26,9 @@ PAPER_ENCODERS = {
 
 
 def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, device: str | None = None) -> Any:
-    """Load a SentenceTransformer to train; ``layers`` keeps only the first so many.
+    """Load a SentenceTransformer for training; ``layers`` is the number of first layers to keep.
 
-    The text goes through stock modules only: no code of the folder is run.
+    Only stock modules are used: no code of the folder is run.
     """
     require_training()
     from sentence_transformers import SentenceTransformer
@@ -35,22 +39,24 @@ def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, de
     )
     if layers is not None:
         cut(model, layers)
-    return model.float()  # weights stored in half precision are still trained in full
+    return model.float()  # weights stored in half precision are trained in full precision
 
 
 def encoder_hash(name: str) -> str:
-    """Return 8 hex digits for the weights of an encoder in a folder; nothing is known of a hub's."""
+    """Return 8 hex digits for the weights of an encoder in a folder; empty for an encoder of the hub."""
     place = PAPER_ENCODERS.get(name, name)
     folder = encoder_folder(place)
     return folder_hash(folder) if (folder / "config.json").is_file() else ""
 
 
 def cut(model: Any, layers: int) -> None:
-    """Keep the first layers of a transformer."""
+    """Remove all but the first layers of a transformer."""
     backbone = model[0].model if hasattr(model[0], "model") else model[0].auto_model
     stack = getattr(getattr(backbone, "encoder", None), "layer", None)
     if stack is None:
-        raise TrainingError(f"layers can be cut from BERT's kind only, not from {type(backbone).__name__}")
+        raise TrainingError(
+            f"layers can be removed from models of BERT's kind only, not from {type(backbone).__name__}"
+        )
     if not 1 <= layers <= len(stack):
         raise TrainingError(f"the encoder has {len(stack)} layers: {layers} cannot be kept")
     backbone.encoder.layer = stack[:layers]
@@ -58,7 +64,7 @@ def cut(model: Any, layers: int) -> None:
 
 
 def embedder(model: Any, *, batch_size: int = 128) -> Callable[[Sequence[str]], NDArray[np.float32]]:
-    """Return a function from texts to unit vectors, by this model as it is now."""
+    """Return a function from texts to unit vectors of this model."""
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
         vectors: NDArray[np.float32] = model.encode(

@@ -1,4 +1,4 @@
-"""A trained folder in the form that scores without torch: an ONNX graph with weights in eight bits, checked."""
+"""Export a trained folder to an ONNX graph with weights in eight bits, and compare the scores."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _COPIED = (FACTS_FILE, TOKENIZER_FILE, "config.json", "README.md", "LICENSE")
 
 @dataclass(frozen=True)
 class Exported:
-    """What came of an export: the folder, its size, and how far scores moved on the pairs they were checked on.
+    """The result of an export: the folder, its size, and the changes of the scores of the compared pairs.
 
-    ``most`` is the furthest that a score moved, ``nearly_all`` how far 99 in a hundred stay within.
+    ``most`` is the largest change. 99 in a hundred changes are at most ``nearly_all``.
     """
 
     folder: Path
@@ -44,7 +44,7 @@ class Exported:
     mean: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the result as plain data."""
         return {
             "folder": str(self.folder),
             "kind": self.kind,
@@ -64,32 +64,32 @@ def export_model(
     bits: int = 8,
     most_moved: float | None = None,
 ) -> Exported:
-    """Write a trained folder in the form that `Scorer` loads.
+    """Export a trained folder to the form that `Scorer` loads.
 
     Parameters
     ----------
     folder : str or Path
-        A bi-encoder or a judge, as training writes them.
+        A bi-encoder or a judge that was trained with this package.
     out : str or Path
-        Where to; it may be the same folder, which then gains ``onnx/``.
+        The folder to write; it may be the same folder, which then gets ``onnx/``.
     pairs : sequence of (question, paraphrase)
-        Scores are compared on these with those of the full weights. A model that was not trained with rounded inputs
-        is watched on every second of them for the ranges of its inputs.
+        The pairs whose scores are compared with those of the full weights. If the model was not trained with rounded
+        inputs, every second pair also serves to find the ranges of its inputs.
     bits : int
-        8, 16, or 32 for the full weights. With 8 the inputs of the layers are rounded, too, and products are those of
-        integers.
+        8, 16, or 32 for the full weights. With 8, the inputs of the layers are rounded too, and the products are
+        products of integers.
     most_moved : float, optional
-        Refuse where more than one score in a hundred moves further: 0.02 unless given, and 0.05 for a model that was
-        trained with rounded inputs, of which some fall to the other side of a step when sums are added up otherwise.
+        Raise an error if more than one score in a hundred changes by more. By default 0.02, or 0.05 for a model that
+        was trained with rounded inputs: some inputs round differently if sums are added up in another order.
 
     Raises
     ------
     ModelError
-        Where the folder holds no such model, or scores moved too far; nothing is written then.
+        If the folder has no such model, or if scores changed too much. Nothing is written then.
 
     """
     if bits not in (8, 16, 32):
-        raise ModelError(f"weights in {bits} bits cannot be written: choose 8, 16 or 32")
+        raise ModelError(f"weights cannot have {bits} bits: choose 8, 16 or 32")
     source, target = Path(folder), Path(out)
     facts = dict(read_model_folder(source).facts)
     kind = str(facts.get("kind", "bi-encoder"))
@@ -98,7 +98,7 @@ def export_model(
     with tempfile.TemporaryDirectory() as work:
         made = {precision: Path(work) / str(precision) for precision in (32, bits)}
         scored = {}
-        ranges = trained_ranges(weights)  # a model that was trained with them has them in any precision
+        ranges = trained_ranges(weights)  # a model trained with ranges uses them in any precision
         for precision, place in made.items():
             if precision == 8 and not ranges:
                 ranges = _observed(kind, weights, config, made[32], pairs[::2])
@@ -111,8 +111,8 @@ def export_model(
         most_moved = most_moved or (TRAINED_MOVED if trained_ranges(weights) else MOST_MOVED)
         if nearly_all > most_moved:
             raise ModelError(
-                f"not exported: in {bits} bits one score in a hundred moves by {nearly_all:.3f} or further, more than "
-                f"{most_moved:g}; give --bits 16 or 32"
+                f"not exported: with {bits} bits one score in a hundred changes by {nearly_all:.3f} or more, which is "
+                f"above {most_moved:g}; give --bits 16 or 32"
             )
         target.mkdir(parents=True, exist_ok=True)
         shutil.copytree(made[bits], target, dirs_exist_ok=True)
@@ -133,7 +133,7 @@ def _write(source: Path, place: Path, facts: dict[str, Any], graph: Any) -> None
 def _observed(
     kind: str, weights: Weights, config: dict[str, Any], exact: Path, pairs: Sequence[tuple[str, str]]
 ) -> dict[str, InputRange]:
-    """Watch a model on some pairs; without any its inputs are not rounded."""
+    """Find the input ranges of a model on some pairs; without pairs, inputs are not rounded."""
     if not pairs:
         return {}
     if kind == "bi-encoder":
@@ -146,14 +146,12 @@ def _observed(
 def _config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     if not path.is_file():
-        raise ModelError(f"{folder} holds no weights to export: it has no config.json")
+        raise ModelError(f"{folder} has no weights to export: it has no config.json")
     config: dict[str, Any] = json.loads(path.read_text("utf-8"))
     if config.get("model_type") != "bert":
-        raise ModelError(f"{folder} holds a model of type {config.get('model_type')}: only bert can be exported")
+        raise ModelError(f"{folder} has a model of type {config.get('model_type')}: only bert can be exported")
     if config.get("hidden_act", "gelu") != "gelu":
-        raise ModelError(
-            f"{folder} holds a model with the activation {config['hidden_act']}: only gelu can be exported"
-        )
+        raise ModelError(f"{folder} has a model with the activation {config['hidden_act']}: only gelu can be exported")
     return config
 
 
@@ -163,7 +161,7 @@ def _weights(folder: Path) -> dict[str, NDArray[np.float32]]:
 
     path = folder / "model.safetensors"
     if not path.is_file():
-        raise ModelError(f"{folder} holds no weights to export: it has no model.safetensors")
+        raise ModelError(f"{folder} has no weights to export: it has no model.safetensors")
     found = {name: array for name, array in load_file(str(path)).items() if array.dtype.kind == "f"}
     if (folder / HEADS_FILE).is_file():
         found = {f"classifier.{name}": array for name, array in found.items()}

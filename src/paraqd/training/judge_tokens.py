@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.data.writers import replacing
-from paraqd.scoring.judge.cross_encoder import LONGEST
+from paraqd.scoring.judge.pair_tokens import LONGEST, replace_surrogates
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.training.judge_model import KINDS
 
@@ -59,8 +59,7 @@ def tokenize_pairs(
         some = pairs[first_row : first_row + _AT_ONCE]
         prepared = [prepare_pair(pair.question, pair.paraphrase) for pair in some]
         encoded = tokenizer(
-            [each.texts[0] for each in prepared],
-            [each.texts[1] for each in prepared],
+            *([replace_surrogates(each.texts[side]) for each in prepared] for side in (0, 1)),
             truncation="longest_first",
             max_length=MAX_LENGTH,
             return_offsets_mapping=True,

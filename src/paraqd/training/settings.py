@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from paraqd.errors import ParaqdError
 from paraqd.extras import require_extra
-from paraqd.scoring.judge.cross_encoder import LONGEST
+from paraqd.scoring.judge.pair_tokens import LONGEST
 
 Loss = Literal["triplet", "mnrl"]
 Distance = Literal["cosine", "euclidean"]

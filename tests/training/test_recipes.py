@@ -1,0 +1,75 @@
+"""Recipes of trainings: declared files, and values that replace theirs."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraqd.model_folder import read_model_folder
+from paraqd.operators.plan import make_plan
+from paraqd.training.recipes import BiEncoderRecipe, JudgeRecipe, load_judge_recipe, load_recipe, recipe_names
+from paraqd.training.settings import TrainingError, TrainSettings
+
+
+def test_the_recipe_default_has_the_settings_of_the_shipped_model():
+    recipe, shipped = load_judge_recipe("default"), read_model_folder("default").facts
+    last = vars(recipe.stages[-1])
+    assert {name: last[name] for name in shipped["settings"]} == shipped["settings"]
+    assert [teacher.model for teacher in recipe.teachers] == shipped["teachers"]
+    names = [name.replace("hand", "synthetic") for name in shipped["data"]]
+    assert sorted(recipe.data.train) == sorted(names)
+    assert recipe.fusion.reliable <= set(shipped["fusion"]["weights"])
+
+
+def test_the_operators_of_the_recipe_default_exist():
+    recipe = load_judge_recipe("default")
+    assert len(make_plan("extended", operators=recipe.data.operators).steps) == len(set(recipe.data.operators))
+
+
+def test_the_recipe_paper_has_the_papers_settings():
+    recipe = load_recipe("paper")
+    assert isinstance(recipe, BiEncoderRecipe)
+    assert recipe.settings == TrainSettings()
+
+
+def test_a_list_of_operators_stands_for_the_papers_training_with_them(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('[operators]\nvalid = ["SameSentence"]\ninvalid = ["NumberChange"]\n')
+    for name in ("ssmba", str(path)):
+        recipe = load_recipe(name)
+        assert isinstance(recipe, BiEncoderRecipe) and recipe.operators == name
+
+
+def test_a_recipe_of_ones_own_is_a_file(tmp_path):
+    from importlib import resources
+
+    text = (resources.files("paraqd.training.recipes") / "default.toml").read_text("utf-8")
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace("questions = 14000", "questions = 7"), "utf-8")
+    recipe = load_recipe(path, {"judge.stages.epochs": 2, "data.train.rules.most": 5})
+    assert isinstance(recipe, JudgeRecipe)
+    assert recipe.data.questions == 7 and recipe.data.train["rules"].most == 5
+    assert [stage.epochs for stage in recipe.stages] == [2, 2]
+    assert load_judge_recipe("default").data.questions == 14000  # the file itself is unchanged
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides", "message"),
+    [
+        ("extended", {}, "use --recipe default"),
+        ("nothing", {}, "there is no recipe 'nothing': use default or paper"),
+        ("nowhere.toml", {}, "cannot read the recipe nowhere.toml"),
+        ("default", {"data.nothing.deep": 1}, "has no value 'nothing.deep'"),
+        ("default", {"judge.stages": []}, "at least one stage"),
+        ("default", {"teachers": [{"model": "a", "speed": 1}]}, "'speed' is not a setting of a judge"),
+        ("default", {"judge.stages.epochs": 0}, "epochs must be at least 1"),
+        ("paper", {"training.loss": "hinge"}, "loss 'hinge' is not known"),
+    ],
+)
+def test_errors_are_one_line(name, overrides, message):
+    with pytest.raises(TrainingError, match=message) as caught:
+        load_recipe(name, overrides)
+    assert "\n" not in str(caught.value)
+
+
+def test_recipes_are_listed():
+    assert recipe_names() == ["default", "paper"]
