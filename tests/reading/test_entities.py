@@ -1,4 +1,4 @@
-"""Names: the light reader, and spaCy behind the same protocol."""
+"""Names, found by the light reader and by spaCy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The question asked: the asking clause and its target."""
+"""Questions: the clause that asks, and its target."""
 
 from __future__ import annotations
 

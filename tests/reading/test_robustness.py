@@ -1,4 +1,4 @@
-"""Any text is read, however long and odd, and in time that grows with its length."""
+"""Every text can be read, in time that grows in proportion to its length."""
 
 from __future__ import annotations
 

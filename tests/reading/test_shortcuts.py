@@ -1,4 +1,4 @@
-"""What is asked first because it is cheap must not hide anything that a pattern would find."""
+"""Cheap tests before a pattern must not hide anything that the pattern would find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The labelled snippets: quantity F1, with value and unit right, and with the kind right too."""
+"""Labelled snippets: the F1 of quantities by value and unit, and by kind as well."""
 
 from __future__ import annotations
 

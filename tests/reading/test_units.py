@@ -1,4 +1,4 @@
-"""Units: spellings, canonical names, categories, exact factors, and where a text names them."""
+"""Units: spellings, canonical names, categories, exact factors, and their places in a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hyphens that are not ASCII and characters without width are read as a person sees them."""
+"""Unusual hyphens and zero-width characters are read as a person sees them."""
 
 from __future__ import annotations
 

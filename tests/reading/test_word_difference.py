@@ -1,4 +1,4 @@
-"""Differences for showing: nothing of either text is lost."""
+"""Differences between texts: no part of either text is lost."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""A tiny judge with random weights: everything but its judgement is as in a real one."""
+"""A tiny judge with random weights; all else is as in a real one."""
 
 from __future__ import annotations
 

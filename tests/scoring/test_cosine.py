@@ -1,4 +1,4 @@
-"""The cosine score: each distinct text embedded once, the edges exact."""
+"""The cosine score: each distinct text is embedded once, and edge cases are exact."""
 
 import numpy as np
 import pytest

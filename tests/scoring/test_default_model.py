@@ -1,4 +1,4 @@
-"""The model that comes with the package: what it must do on pairs that nobody trained on."""
+"""The model that comes with the package, on pairs that it was not trained on."""
 
 from __future__ import annotations
 

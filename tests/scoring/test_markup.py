@@ -1,4 +1,4 @@
-"""Texts out of web pages are judged as a reader sees them, and evidence is placed in the texts as they came."""
+"""Texts from web pages are judged as a reader sees them, and evidence has spans in the original texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of numbers in the question's order, where the order does not matter."""
+"""Lists of numbers are put into the question's order if the order does not matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's own examples, none of which was trained on: its table of model scores, and f1 to f10 of its question."""
+"""The paper's own examples, which were not used for training: its table of scores, and f1 to f10."""
 
 from __future__ import annotations
 

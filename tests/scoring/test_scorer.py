@@ -1,4 +1,4 @@
-"""The scorer that comes with the package: contracts that hold whatever the model."""
+"""Contracts of the scorer that hold for every model."""
 
 from __future__ import annotations
 

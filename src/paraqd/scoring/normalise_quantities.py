@@ -16,7 +16,7 @@ from paraqd.reading import Kind, Problem
 from paraqd.reading.types import computed_once
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.scoring.evidence.equal_quantities import counted_end
-from paraqd.scoring.evidence.matching import Item, Matching
+from paraqd.scoring.evidence.matching import Amount, Matching
 from paraqd.scoring.verdict import Span
 
 Edit = tuple[int, int, str]
@@ -159,9 +159,9 @@ def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterat
             yield run[0].start, run[-1].end, question.text[same[0].start : same[-1].end]
 
 
-def _runs(text: str, items: Sequence[Item]) -> list[list[Item]]:
+def _runs(text: str, items: Sequence[Amount]) -> list[list[Amount]]:
     """Return the lists of at least three plain numbers of which a sum, a median or the like is asked."""
-    runs: list[list[Item]] = [[]]
+    runs: list[list[Amount]] = [[]]
     for item in sorted(items, key=lambda item: item.start):
         plain = item.first.unit is None and len(item.parts) == 1
         if not plain or (runs[-1] and not _LISTED.fullmatch(text[runs[-1][-1].end : item.start])):
@@ -173,8 +173,8 @@ def _runs(text: str, items: Sequence[Item]) -> list[list[Item]]:
 
 def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
     """Yield edits that write equal quantities as the question writes them."""
-    mine: dict[int, list[Item]] = {}
-    theirs: dict[int, list[Item]] = {}
+    mine: dict[int, list[Amount]] = {}
+    theirs: dict[int, list[Amount]] = {}
     for a, b in matching.same:
         mine.setdefault(b.start, []).append(a)
         theirs.setdefault(a.start, []).append(b)
@@ -196,7 +196,7 @@ def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> I
             yield b.start, single.end() if single else end, question.text[a.start : here]
 
 
-def _expression(text: str, items: Sequence[Item]) -> Span | None:
+def _expression(text: str, items: Sequence[Amount]) -> Span | None:
     """Return the span of one number, or of two in one expression, the smaller first: nine out of every ten."""
     if len(items) == 1:
         return items[0].start, items[0].end

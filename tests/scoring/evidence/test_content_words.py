@@ -1,4 +1,4 @@
-"""Stems, and what is kept of words."""
+"""Stems of words, and the cache for words."""
 
 from __future__ import annotations
 

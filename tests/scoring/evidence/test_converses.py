@@ -1,4 +1,4 @@
-"""What is the same from the other side, or in other words, gives no finding; what is turned round gives one."""
+"""The same relation seen from the other side gives no finding; a reversed one gives one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs in which a rule once saw too much or too little: orders that matter, clocks that are none, units of rates."""
+"""Pairs on which a rule once found too much or too little: order, times of day, units of rates."""
 
 from __future__ import annotations
 

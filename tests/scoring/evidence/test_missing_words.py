@@ -1,4 +1,4 @@
-"""Two small words that never stand side by side."""
+"""Two small words that never follow each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that come new, and pronouns that do not go with them."""
+"""New names, and pronouns that do not fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratios, points and divisions that are turned round."""
+"""Ratios, points and divisions in the wrong order."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Quantities of a question and a paraphrase: which is which, and what became of the others."""
+"""Matching the quantities of a question and a paraphrase."""
 
 from __future__ import annotations
 
 import pytest
 
 from paraqd.reading import read
-from paraqd.scoring.evidence.matching import items_of
+from paraqd.scoring.evidence.matching import amounts_of
 from paraqd.scoring.evidence.quantities import follows, match_quantities
 from paraqd.scoring.evidence.roles import swapped_numbers
 
@@ -124,7 +124,7 @@ def test_ways_to_say_something_else(question, paraphrase):
 def test_a_number_that_follows_is_told_apart_from_one_that_does_not():
     question = read("A pond has a radius of 7 m, and 40% more frogs than fish.")
     for text, step in (("14 m", True), ("1.4 times", True), ("60 fish", True), ("15 m", False), ("0.5 m", False)):
-        (item,) = items_of(read(f"It has {text}."))
+        (item,) = amounts_of(read(f"It has {text}."))
         assert follows(item, question) is step, text
 
 

@@ -1,4 +1,4 @@
-"""Relations turned round, owners exchanged, labels of figures, and units that an answer is asked in."""
+"""Reversed relations, changed owners, labels of figures, and units for the answer."""
 
 from __future__ import annotations
 

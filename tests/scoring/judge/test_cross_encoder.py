@@ -1,4 +1,4 @@
-"""The learned judge's machinery, with a tiny judge that has learned nothing."""
+"""The cross-encoder, with a tiny model that has learned nothing."""
 
 from __future__ import annotations
 

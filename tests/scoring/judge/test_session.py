@@ -1,4 +1,4 @@
-"""Rows that go through a model together."""
+"""Running rows through a model: batches, threads and forks."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import dimension
 from paraqd.scoring.evidence.content_words import stem
-from paraqd.scoring.evidence.matching import Item
+from paraqd.scoring.evidence.matching import Amount
 from paraqd.scoring.evidence.roles import sides_turned
 
-Rule = Callable[[Item, Item], bool]
+Rule = Callable[[Amount, Amount], bool]
 
 _PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE, Kind.EXPONENT})
 _MINUS_APART = re.compile(r"[-−–]\s+$")
@@ -47,12 +47,12 @@ def inverse_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
     return (_inverse, _inverse_with_sides(question, paraphrase))
 
 
-def single(item: Item) -> Quantity | None:
+def single(item: Amount) -> Quantity | None:
     """Return the quantity of an item, or None for a compound."""
     return item.parts[0] if len(item.parts) == 1 else None
 
 
-def equal_as_written(a: Item, b: Item) -> bool:
+def equal_as_written(a: Amount, b: Amount) -> bool:
     """Return True if two numbers are the same and only one of them is written with a unit or with *per*."""
     one, other = single(a), single(b)
     if one is None or other is None or one.terms or other.terms:
@@ -79,7 +79,7 @@ def _below_agree(one: str, other: str) -> bool:
 def _degrees(question: Problem, paraphrase: Problem) -> Rule:
     """Return a rule: 15 degrees equals 15 °C if neither text names another scale."""
 
-    def rule(a: Item, b: Item) -> bool:
+    def rule(a: Amount, b: Amount) -> bool:
         one, other = single(a), single(b)
         if one is None or other is None or one.value != other.value or one.unit is None or other.unit is None:
             return False
@@ -101,7 +101,7 @@ def _scales(problem: Problem) -> Iterator[str]:
 def _equal_clock(question: Problem, paraphrase: Problem) -> Rule:
     """Return a rule: one o'clock equals 1 p.m. if only one of them names the half of the day."""
 
-    def rule(a: Item, b: Item) -> bool:
+    def rule(a: Amount, b: Amount) -> bool:
         if not (a.first.kind is b.first.kind is Kind.TIME_OF_DAY) or abs(a.first.value - b.first.value) != _HALF_DAY:
             return False
         named = [
@@ -116,7 +116,7 @@ def _equal_clock(question: Problem, paraphrase: Problem) -> Rule:
 def _in_pairs(question: Problem, paraphrase: Problem) -> Rule:
     """Return a rule: 8 pairs of shoes equal 16 shoes, and a quarter of a full turn equals 90 degrees."""
 
-    def rule(a: Item, b: Item) -> bool:
+    def rule(a: Amount, b: Amount) -> bool:
         here, there = question.text, paraphrase.text
         for (item, text), (other, beside) in (((a, here), (b, there)), ((b, there), (a, here))):
             this, that = single(item), single(other)
@@ -140,13 +140,13 @@ def _counted(text: str, start: int) -> str:
     return stem(found[1].lower()) if found else ""
 
 
-def counted_end(text: str, item: Item) -> int:
+def counted_end(text: str, item: Amount) -> int:
     """Return the end of a number together with the pairs or turns that it counts."""
     found = _PAIRS.match(text, item.end) or _TURN.match(text, item.end)
     return found.end() if found else item.end
 
 
-def _share(a: Item, b: Item) -> bool:
+def _share(a: Amount, b: Amount) -> bool:
     """Return True if one is a percentage and the other the same share as a decimal: 35 % of 80, 0.35 × 80."""
     one, other = single(a), single(b)
     if one is None or other is None or {one.kind, other.kind} != {Kind.PERCENT, Kind.COUNT}:
@@ -155,7 +155,7 @@ def _share(a: Item, b: Item) -> bool:
     return plain.unit is None and plain.value.denominator != 1 and percent.value / 100 == plain.value
 
 
-def _equal_value(a: Item, b: Item) -> bool:
+def _equal_value(a: Amount, b: Amount) -> bool:
     """Return True if two rates are equal after conversion: 60 minutes a day, an hour each day."""
     one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None or one.terms or other.terms:
@@ -175,7 +175,7 @@ def _equal_value(a: Item, b: Item) -> bool:
 def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
     """Return a rule: a separate sign belongs to the number: (6, - 8) and (6, -8), 3 °C below zero."""
 
-    def rule(a: Item, b: Item) -> bool:
+    def rule(a: Amount, b: Amount) -> bool:
         if a.first.value != -b.first.value or a.first.unit != b.first.unit or not a.first.value:
             return False
         return any(
@@ -190,7 +190,7 @@ def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
     return rule
 
 
-def _inverse(a: Item, b: Item) -> bool:
+def _inverse(a: Amount, b: Amount) -> bool:
     """Return True if one is the inverse of the other: x/4 and a quarter of x, a seventh and 1/7, 1 : 10 and 10."""
     one, other = single(a), single(b)
     if one is None or other is None or not one.value or not other.value:
@@ -214,7 +214,7 @@ def _inverse_with_sides(question: Problem, paraphrase: Problem) -> Rule:
     *Ann is twice as old as Bob* and *Bob is half as old as Ann*; *boys to girls 2 : 3* and *girls to boys 3 : 2*.
     """
 
-    def rule(a: Item, b: Item) -> bool:
+    def rule(a: Amount, b: Amount) -> bool:
         one, other = single(a), single(b)
         if one is None or other is None:
             return False

@@ -12,7 +12,7 @@ from paraqd.reading.types import computed_once
 _SMALL, _COUNTED = 3, 6
 
 
-class Item(NamedTuple):
+class Amount(NamedTuple):
     """A quantity of a text, or a compound of several (7 pounds 4 ounces)."""
 
     signed: Hashable
@@ -55,26 +55,26 @@ class Item(NamedTuple):
 class Matching(NamedTuple):
     """The quantities of a question and a paraphrase, sorted by their counterparts."""
 
-    same: tuple[tuple[Item, Item], ...]  # equal, as far as the texts say
-    other_unit: tuple[tuple[Item, Item], ...]
-    other_value: tuple[tuple[Item, Item], ...]
-    lost: tuple[Item, ...]
-    added: tuple[Item, ...]
-    innocent: tuple[Item, ...]  # without a counterpart, but need none
-    derived: tuple[Item, ...]  # in the paraphrase; can be computed from numbers of the question
+    same: tuple[tuple[Amount, Amount], ...]  # equal, as far as the texts say
+    other_unit: tuple[tuple[Amount, Amount], ...]
+    other_value: tuple[tuple[Amount, Amount], ...]
+    lost: tuple[Amount, ...]
+    added: tuple[Amount, ...]
+    innocent: tuple[Amount, ...]  # without a counterpart, but need none
+    derived: tuple[Amount, ...]  # in the paraphrase; can be computed from numbers of the question
 
 
 @computed_once
-def items_of(problem: Problem) -> tuple[Item, ...]:
+def amounts_of(problem: Problem) -> tuple[Amount, ...]:
     """Return the quantities of a text as items, without those that are only labels."""
     kept = [quantity for quantity in problem.quantities if quantity.kind is not Kind.LABEL]
-    return tuple([Item(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))])
+    return tuple([Amount(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))])
 
 
-def split_compounds(items: Sequence[Item]) -> list[Item]:
+def split_compounds(items: Sequence[Amount]) -> list[Amount]:
     """Return the items with each compound split into its parts."""
     return [
-        item if len(item.parts) == 1 else Item(signature(part), (part,), item.place)
+        item if len(item.parts) == 1 else Amount(signature(part), (part,), item.place)
         for item in items
         for part in item.parts
     ]

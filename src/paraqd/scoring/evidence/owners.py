@@ -12,7 +12,7 @@ from paraqd.reading.types import computed_once
 from paraqd.reading.units import dimension
 from paraqd.scoring.evidence.content_words import bare_name
 from paraqd.scoring.evidence.finding import Finding, quote
-from paraqd.scoring.evidence.matching import Item, Matching
+from paraqd.scoring.evidence.matching import Amount, Matching
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _LETTER = re.compile(r"[A-Z](?<![\w'’.$\\=+*/^-].)(?![\w'’.=+*/^-]| ?[=+*/^<>])")
@@ -59,7 +59,7 @@ def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -
             return
 
 
-def _dimension(item: Item) -> str:
+def _dimension(item: Amount) -> str:
     """Return the dimension of a quantity: $15 an hour and $18 are both money."""
     return dimension((item.first.unit or "").partition("/")[0] or None)[0]
 
@@ -76,7 +76,7 @@ def _names(problem: Problem) -> list[Name]:
     return [Name(text, span) for span, text in sorted(found.items())]
 
 
-def _owner(problem: Problem, item: Item, names: Sequence[Name]) -> Name | None:
+def _owner(problem: Problem, item: Amount, names: Sequence[Name]) -> Name | None:
     """Return the subject to which a number belongs; None if that is not clear."""
     text = problem.text
     sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)

@@ -12,7 +12,7 @@ from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.types import computed_once
 from paraqd.reading.units import SPELLINGS, dimension
 from paraqd.scoring.evidence.equal_quantities import Rule, equal_as_written, equal_rules, inverse_rules, single
-from paraqd.scoring.evidence.matching import Item, Matching, items_of, split_compounds
+from paraqd.scoring.evidence.matching import Amount, Matching, amounts_of, split_compounds
 from paraqd.scoring.evidence.roles import contexts, likeness
 
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
@@ -37,7 +37,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     >>> [item.surface(q.text) for item in found.lost]
     ['4 ounces']
     """
-    left, right = list(items_of(question)), list(items_of(paraphrase))
+    left, right = list(amounts_of(question)), list(amounts_of(paraphrase))
     same = _take_equal(left, right)
     if not left and not right:
         return Matching(tuple(same), (), (), (), (), (), ())
@@ -48,13 +48,13 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     same = list(_split(same, left, right))
     for rule in inverse_rules(question, paraphrase):
         _take(left, right, rule, same)
-    runs = {part.value for item in items_of(question) for part in item.parts if part.unit is None}
+    runs = {part.value for item in amounts_of(question) for part in item.parts if part.unit is None}
     mine, theirs = _Matched([a for a, _ in same]), _Matched([b for _, b in same])
     innocent = _drop(left, lambda item: theirs.has(item) or _in_run(item, runs))
     innocent += _drop(right, mine.has)
-    other_unit: list[tuple[Item, Item]] = []
+    other_unit: list[tuple[Amount, Amount]] = []
     _take(left, right, _unit_differs, other_unit)
-    other_value: list[tuple[Item, Item]] = []
+    other_value: list[tuple[Amount, Amount]] = []
     _take(left, right, _other_exponent, other_value)
     innocent += _drop(left, _negligible) + _drop(right, _negligible)
     if left or right:
@@ -70,7 +70,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     )
 
 
-def _take(left: list[Item], right: list[Item], rule: Rule, pairs: list[tuple[Item, Item]]) -> None:
+def _take(left: list[Amount], right: list[Amount], rule: Rule, pairs: list[tuple[Amount, Amount]]) -> None:
     """Move pairs that fulfil a rule out of both lists, in the order of the texts.
 
     If both lists have hundreds of items, the texts have little in common, and nothing is compared.
@@ -83,9 +83,9 @@ def _take(left: list[Item], right: list[Item], rule: Rule, pairs: list[tuple[Ite
             pairs.append((item, other))
 
 
-def _take_equal(left: list[Item], right: list[Item]) -> list[tuple[Item, Item]]:
+def _take_equal(left: list[Amount], right: list[Amount]) -> list[tuple[Amount, Amount]]:
     """Move equal quantities out of both lists, in the order of the texts."""
-    held: dict[Hashable, deque[Item]] = {}
+    held: dict[Hashable, deque[Amount]] = {}
     for item in right:
         held.setdefault(item.signed, deque()).append(item)
     pairs = [(item, others.popleft()) for item in left if (others := held.get(item.signed))]
@@ -95,9 +95,9 @@ def _take_equal(left: list[Item], right: list[Item]) -> list[tuple[Item, Item]]:
     return pairs
 
 
-def _drop(items: list[Item], rule: Callable[[Item], bool]) -> list[Item]:
-    gone: list[Item] = []
-    kept: list[Item] = []
+def _drop(items: list[Amount], rule: Callable[[Amount], bool]) -> list[Amount]:
+    gone: list[Amount] = []
+    kept: list[Amount] = []
     for item in items:
         (gone if rule(item) else kept).append(item)
     items[:] = kept
@@ -114,7 +114,7 @@ def _units_alone(problem: Problem) -> Counter[tuple[str, Fraction]]:
     return Counter(dimension(unit) for unit in named if unit and "/" not in unit)
 
 
-def _one_of_unit(item: Item, units: Counter[tuple[str, Fraction]]) -> bool:
+def _one_of_unit(item: Amount, units: Counter[tuple[str, Fraction]]) -> bool:
     """Return True if a quantity equals one of a unit that only the other text names: 60 seconds, every minute."""
     one = single(item)
     if one is None or one.unit is None or "/" in one.unit:
@@ -123,7 +123,9 @@ def _one_of_unit(item: Item, units: Counter[tuple[str, Fraction]]) -> bool:
     return units[kind, one.value * factor] > 0
 
 
-def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -> Iterator[tuple[Item, Item]]:
+def _split(
+    same: list[tuple[Amount, Amount]], left: list[Amount], right: list[Amount]
+) -> Iterator[tuple[Amount, Amount]]:
     """Also match a ratio with two separate numbers: 2/3 as many, for every 3 … 2."""
     yield from same
     for here, there, turned in ((left, right, False), (right, left, True)):
@@ -139,10 +141,10 @@ def _split(same: list[tuple[Item, Item]], left: list[Item], right: list[Item]) -
                     yield (other, item) if turned else (item, other)
 
 
-def _members(whole: Quantity, items: Sequence[Item]) -> list[Item]:
+def _members(whole: Quantity, items: Sequence[Amount]) -> list[Amount]:
     """Return the numbers that make up a ratio, or two numbers with this quotient: nine out of ten, 90 %."""
     if len(whole.terms) > 2:
-        found: list[Item] = []
+        found: list[Amount] = []
         for term in whole.terms:
             found += [c for c in items if c not in found and c.first.value == term and c.first.unit is None][:1]
         return found if len(found) == len(whole.terms) else []
@@ -163,12 +165,12 @@ def _members(whole: Quantity, items: Sequence[Item]) -> list[Item]:
 class _Matched:
     """The numbers of one text that have a counterpart; another equal number is a repetition."""
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[Amount]) -> None:
         self._items = items if len(items) <= _MOST_RESTATED else ()
         self._signed = {item.signed for item in items if item.first.kind is not Kind.EXPONENT}
         self._exponents = {item.signed for item in items if item.first.kind is Kind.EXPONENT}
 
-    def has(self, item: Item) -> bool:
+    def has(self, item: Amount) -> bool:
         """Return True if a number repeats one of these; a small exponent can only repeat an exponent."""
         if item.first.kind is Kind.EXPONENT and item.first.value <= _SMALL:
             return item.signed in self._exponents
@@ -177,7 +179,7 @@ class _Matched:
         return any(equal_as_written(item, other) for other in self._items)
 
 
-def _refers_back(item: Item, problem: Problem) -> bool:
+def _refers_back(item: Amount, problem: Problem) -> bool:
     """Return True if a small number in words refers back: the better one of these two days."""
     one = single(item)
     if one is None or not one.worded or one.value > _SMALL:
@@ -185,13 +187,13 @@ def _refers_back(item: Item, problem: Problem) -> bool:
     return _POINTED.search(problem.text[max(0, item.start - _LOOK_BACK) : item.start]) is not None
 
 
-def _in_run(item: Item, values: Container[Fraction]) -> bool:
+def _in_run(item: Amount, values: Container[Fraction]) -> bool:
     """Return True if a number is inside a run that may be shortened to its ends: 0, 1, 2, … 6."""
     value = item.first.value
     return item.first.unit is None and value - 1 in values and value + 1 in values
 
 
-def _negligible(item: Item) -> bool:
+def _negligible(item: Amount) -> bool:
     """Return True if a number may be left out or put in: *one*, *the two of them*, *first*, *an hour*."""
     one = single(item)
     if one is None:
@@ -209,12 +211,12 @@ def _negligible(item: Item) -> bool:
     return one.value == 1 and one.unit in _CALENDAR_ONE
 
 
-def _other_exponent(a: Item, b: Item) -> bool:
+def _other_exponent(a: Amount, b: Amount) -> bool:
     """Return True if both are exponents; equal ones have been matched before, so these differ."""
     return a.first.kind is b.first.kind is Kind.EXPONENT
 
 
-def _unit_differs(a: Item, b: Item) -> bool:
+def _unit_differs(a: Amount, b: Amount) -> bool:
     """Return True if two numbers are the same but their units are not."""
     one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None:
@@ -222,13 +224,15 @@ def _unit_differs(a: Item, b: Item) -> bool:
     return one.value == other.value and one.unit != other.unit and not (_negligible(a) or _negligible(b))
 
 
-def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase: Problem) -> list[tuple[Item, Item]]:
+def _changed(
+    left: list[Amount], right: list[Amount], question: Problem, paraphrase: Problem
+) -> list[tuple[Amount, Amount]]:
     """Pair the remaining numbers by the words around them: one probably replaced the other."""
     if not left or not right or len(left) * len(right) > _MOST_COMPARED:
         return []
-    here, there = contexts(question, items_of(question)), contexts(paraphrase, items_of(paraphrase))
+    here, there = contexts(question, amounts_of(question)), contexts(paraphrase, amounts_of(paraphrase))
 
-    def alike(a: Item, b: Item) -> float:
+    def alike(a: Amount, b: Amount) -> float:
         unit = a.first.unit is not None and dimension(a.first.unit)[0] == dimension(b.first.unit)[0]
         return likeness(here[a.place], there[b.place]) + 0.25 * unit
 
@@ -236,7 +240,7 @@ def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase:
         ((alike(a, b), -abs(a.place - b.place), a, b) for a in left for b in right),
         key=lambda found: (-found[0], -found[1]),
     )
-    pairs: list[tuple[Item, Item]] = []
+    pairs: list[tuple[Amount, Amount]] = []
     for likely, _, a, b in ranked:
         if b.first.value == 1 - a.first.value and a.first.unit == b.first.unit:
             continue  # a third do, two thirds do not
@@ -247,7 +251,7 @@ def _changed(left: list[Item], right: list[Item], question: Problem, paraphrase:
     return pairs
 
 
-def follows(item: Item, question: Problem) -> bool:
+def follows(item: Amount, question: Problem) -> bool:
     """Return True if a number follows from numbers of the question in one step.
 
     A step is a sum of up to five numbers, a difference, a product, a quotient, a double, a half, or the complement to a

@@ -11,7 +11,7 @@ from paraqd.reading import Kind, Problem
 from paraqd.reading.types import computed_once
 from paraqd.reading.units import dimension
 from paraqd.scoring.evidence.content_words import content_stems, content_words, stem
-from paraqd.scoring.evidence.matching import Item, Matching
+from paraqd.scoring.evidence.matching import Amount, Matching
 
 _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # the words beside them mean nothing
 _POINTING = frozenset({"former", "latter", "respectively"})
@@ -37,7 +37,7 @@ def likeness(a: Mapping[str, float], b: Mapping[str, float]) -> float:
     return shared / (min(sum(a.values()), sum(b.values())) or 1.0)
 
 
-def contexts(problem: Problem, items: Sequence[Item]) -> list[dict[str, float]]:
+def contexts(problem: Problem, items: Sequence[Amount]) -> list[dict[str, float]]:
     """Return for each quantity the content words that belong to it, with weights; nearer words weigh more.
 
     Of the words between two quantities, those before a comma, an *and* or the like belong to the first quantity, and
@@ -77,7 +77,7 @@ def _word_layout(problem: Problem) -> tuple[list[str], list[int], list[int]]:
     return stems, starts, cuts
 
 
-def sides_turned(question: Problem, a: Item, paraphrase: Problem, b: Item) -> bool:
+def sides_turned(question: Problem, a: Amount, paraphrase: Problem, b: Amount) -> bool:
     """Return True if the things that both sentences name are in the opposite order in the second."""
     here, there = _order(question, a), _order(paraphrase, b)
     shared = [word for word in here if word in there]
@@ -85,7 +85,7 @@ def sides_turned(question: Problem, a: Item, paraphrase: Problem, b: Item) -> bo
     return sum(turned) > len(turned) / 2
 
 
-def _order(problem: Problem, item: Item) -> dict[str, int]:
+def _order(problem: Problem, item: Amount) -> dict[str, int]:
     """Return the places of the names of a sentence, or of all its words if it has fewer than two names."""
     sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
     first, last = (sentence.start, sentence.end) if sentence else (0, len(problem.text))
@@ -100,7 +100,7 @@ def _order(problem: Problem, item: Item) -> dict[str, int]:
 
 def swapped_numbers(
     matching: Matching, question: Problem, paraphrase: Problem
-) -> list[tuple[float, Item, Item, Item, Item]]:
+) -> list[tuple[float, Amount, Amount, Amount, Amount]]:
     """Find pairs of numbers that changed places: each has the words around it that the other had before.
 
     A text with *the former* or *respectively* gives no findings, because the words beside a number do not belong to it.
@@ -139,16 +139,16 @@ def swapped_numbers(
     return sorted(found, key=lambda each: -each[0])
 
 
-def _comparable(a: Item, b: Item) -> bool:
+def _comparable(a: Amount, b: Amount) -> bool:
     """Return True if two numbers have the same dimension and are not equal."""
     return dimension(a.first.unit)[0] == dimension(b.first.unit)[0] and a.signed != b.signed
 
 
-def _compares(problem: Problem, item: Item) -> bool:
+def _compares(problem: Problem, item: Amount) -> bool:
     """Return True if a number is the difference of two things: 8 blocks higher, $1 more."""
     behind = re.split(r"[.?!;]", problem.text[item.end : item.end + _BEHIND])[0]
     return any(stem(word.lower()) in _COMPARING for word in re.findall(r"[^\W\d_]+", behind)[:3])
 
 
-def _start(item: Item) -> int:
+def _start(item: Amount) -> int:
     return item.start

@@ -11,7 +11,7 @@ from itertools import chain
 from paraqd.reading import Kind, Problem, Quantity
 from paraqd.scoring.evidence.figure_labels import label_findings
 from paraqd.scoring.evidence.finding import Finding, quote
-from paraqd.scoring.evidence.matching import Item, Matching
+from paraqd.scoring.evidence.matching import Amount, Matching
 from paraqd.scoring.evidence.missing_words import gap_findings
 from paraqd.scoring.evidence.names import name_findings, pronoun_findings
 from paraqd.scoring.evidence.order import order_findings
@@ -89,7 +89,7 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
     yield from owner_findings(question, paraphrase, matching)
 
 
-def _replaced(a: Item, b: Item, matching: Matching) -> bool:
+def _replaced(a: Amount, b: Amount, matching: Matching) -> bool:
     """Return True if only these two numbers have no counterpart, and they are of the same kind: 46 a kg, 48 a kg.
 
     Two shares that make a whole are not a change: a quarter is gone, 75% is left.
@@ -105,7 +105,7 @@ def _share(quantity: Quantity) -> Fraction:
     return Fraction(quantity.value) / (100 if quantity.kind is Kind.PERCENT else 1)
 
 
-def _both_ordinals(a: Item, b: Item) -> bool:
+def _both_ordinals(a: Amount, b: Amount) -> bool:
     """Return True if both are ordinals: no arithmetic leads from the 13th to the 30th."""
     return a.first.kind is b.first.kind is Kind.ORDINAL
 
@@ -126,11 +126,11 @@ def _exchanges(matching: Matching, question: Problem, paraphrase: Problem) -> It
         yield Finding(feature, EvidenceKind.NUMBER_CHANGED, *spans, message)
 
 
-def _surface(item: Item, problem: Problem) -> str:
+def _surface(item: Amount, problem: Problem) -> str:
     return item.surface(problem.text)
 
 
-def _context(item: Item, problem: Problem) -> str:
+def _context(item: Amount, problem: Problem) -> str:
     """Return a quantity with the words around it, in quotes."""
     text = problem.text
     sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
