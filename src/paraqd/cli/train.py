@@ -199,7 +199,7 @@ def train(
     accelerate launch --multi_gpu --num_processes 4 -m paraqd train ...
     """
     from paraqd.cli.options import models_in, names_in
-    from paraqd.training.recipes import JudgeRecipe, load_recipe
+    from paraqd.training.recipes import JudgeRecipe, load_recipe, parse_overrides, teacher_entry
     from paraqd.training.settings import TrainingError
 
     given: dict[str, Any] = {
@@ -226,12 +226,15 @@ def train(
             raise TrainingError(f"--recipe {recipe} makes its own pairs: leave out {pairs[0]}, or use --recipe paper")
         _refuse(ctx, _BI_ENCODER_ONLY, f"--recipe {recipe}")
         settings["batch_tokens"] = batch_tokens
-        given |= {"start": start, "teachers": _teachers(teacher)}
+        given |= {
+            "start": start,
+            "teachers": [teacher_entry(name) for name in teacher if name != "none"] if teacher else None,
+        }
         given |= {f"judge.stages.{name}": value for name, value in settings.items()}
-        loaded = load_recipe(recipe, {**_known(given), **_values(values)})
+        loaded = load_recipe(recipe, {**_known(given), **parse_overrides(values)})
         assert isinstance(loaded, JudgeRecipe)
         _train_judge(
-            _without(loaded, names_in(without) or ()),
+            loaded.without(names_in(without) or ()),
             Path(out),
             data_dir=data_dir,
             generators=models_in(generator),
@@ -249,7 +252,7 @@ def train(
         "precision": precision,
     }
     given |= {f"training.{name}": value for name, value in settings.items()}
-    other = load_recipe(recipe, {**_known(given), **_values(values)})
+    other = load_recipe(recipe, {**_known(given), **parse_overrides(values)})
     assert not isinstance(other, JudgeRecipe)
     _train_bi_encoder(
         other,
@@ -406,59 +409,6 @@ def _refuse(ctx: typer.Context, names: Sequence[str], recipe: str) -> None:
 
 def _known(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
-
-
-def _values(texts: Sequence[str]) -> dict[str, Any]:
-    """Read ``KEY=VALUE`` as TOML reads values.
-
-    >>> _values(["data.questions=100", 'data.held_out=["sawp"]'])
-    {'data.questions': 100, 'data.held_out': ['sawp']}
-    """
-    import tomllib
-
-    from paraqd.training.settings import TrainingError
-
-    found = {}
-    for text in texts:
-        key, sign, value = text.partition("=")
-        try:
-            if not sign or not key.strip():
-                raise ValueError("there is no '='")
-            found[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except ValueError as error:
-            raise TrainingError(f"--set {text}: write KEY=VALUE with a TOML value ({error})") from None
-    return found
-
-
-def _teachers(names: Sequence[str]) -> list[dict[str, Any]] | None:
-    """Return the recipe's entries for teachers: a language model sees every pair once, an encoder five times."""
-    from paraqd.training.teachers import Teacher
-
-    if not names:
-        return None
-    once = {"epochs": 1, "learning_rate": 1e-4, "batch_tokens": 32768, "rounded_share": 0.0}
-    return [
-        {"model": name, **(once if Teacher(model=name, settings={}).causal else {"epochs": 5})}
-        for name in names
-        if name != "none"
-    ]
-
-
-def _without(recipe: JudgeRecipe, names: Sequence[str]) -> JudgeRecipe:
-    """Leave out sets of pairs."""
-    from dataclasses import replace
-
-    from paraqd.training.settings import TrainingError
-
-    known = {**recipe.data.train, **recipe.data.validation}
-    for name in names:
-        if name not in known:
-            raise TrainingError(f"--without {name}: the sets are {', '.join(known)}")
-    train, validation = (
-        {name: each for name, each in sets.items() if name not in names}
-        for sets in (recipe.data.train, recipe.data.validation)
-    )
-    return replace(recipe, data=replace(recipe.data, train=train, validation=validation))
 
 
 def _seeds(text: str | None) -> list[int]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,18 @@ class JudgeRecipe:
     stages: tuple[JudgeSettings, ...]
     teachers: tuple[Teacher, ...]
     fusion: FusionSettings
+
+    def without(self, sets: Sequence[str]) -> JudgeRecipe:
+        """Return the recipe without some sets of pairs."""
+        known = {**self.data.train, **self.data.validation}
+        for name in sets:
+            if name not in known:
+                raise TrainingError(f"--without {name}: the sets are {', '.join(known)}")
+        train, validation = (
+            {name: each for name, each in part.items() if name not in sets}
+            for part in (self.data.train, self.data.validation)
+        )
+        return replace(self, data=replace(self.data, train=train, validation=validation))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +141,37 @@ def load_judge_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | N
     if not isinstance(recipe, JudgeRecipe):
         raise TrainingError(f"the recipe {recipe.name} is not one for a judge")
     return recipe
+
+
+def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
+    """Read overrides written as ``KEY=VALUE``, with values as in TOML.
+
+    >>> parse_overrides(["data.questions=100", 'data.held_out=["sawp"]'])
+    {'data.questions': 100, 'data.held_out': ['sawp']}
+    """
+    found = {}
+    for text in texts:
+        key, sign, value = text.partition("=")
+        try:
+            if not sign or not key.strip():
+                raise ValueError("there is no '='")
+            found[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except ValueError as error:
+            raise TrainingError(f"--set {text}: write KEY=VALUE with a TOML value ({error})") from None
+    return found
+
+
+def teacher_entry(model: str) -> dict[str, Any]:
+    """Return the entry of a recipe for a teacher by its model's name, with settings that suit the kind of model.
+
+    A language model sees every pair once: its log-odds of them are then almost those of new pairs.
+
+    >>> teacher_entry("all-MiniLM-L6-v2")
+    {'model': 'all-MiniLM-L6-v2', 'epochs': 5}
+    """
+    if not Teacher(model=model, settings={}).causal:
+        return {"model": model, "epochs": 5}
+    return {"model": model, "epochs": 1, "learning_rate": 1e-4, "batch_tokens": 32768, "rounded_share": 0.0}
 
 
 @cache
