@@ -1,4 +1,4 @@
-"""The tables and figures of the paper, each a declared experiment, and one runner for all.
+"""Reproduce the tables and figures of the paper: declared experiments and one runner for all.
 
 >>> from paraqd.experiments import EXPERIMENTS
 >>> [experiment.name for experiment in EXPERIMENTS][:3]

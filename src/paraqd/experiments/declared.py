@@ -1,4 +1,4 @@
-"""Every table and figure of the paper as a declared experiment: which models, on which test sets, shown how."""
+"""Declare every table and figure of the paper: its models, test sets and columns."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from paraqd.experiments.scales import Scale
 from paraqd.training.encoders import PAPER_ENCODERS
 
 VALID_OPERATORS = ("f1", "f2", "f3", "f4")
-ARM = ("dataset", "arm", "seed")  # what tells the rows of the experiments that explain the gap apart
+ARM = ("dataset", "arm", "seed")  # the columns that identify a row in experiments about the gap to the paper
 INVALID_OPERATORS = ("f5", "f6", "f7", "f8", "f9", "f10")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: its model, the cells that name it, and the test set it is measured on."""
+    """A row of a table: its model, the cells that name it, and its test set."""
 
     training: Training
     names: dict[str, str]
@@ -38,8 +38,8 @@ class Row:
 class Experiment:
     """A table of the paper.
 
-    ``on`` names the columns that tell the rows apart, as in the paper; ``table`` is the paper's table of that kind.
-    ``kind`` says how it is made: from scores on test sets, or otherwise.
+    ``on`` names the columns that identify a row, as in the paper. ``table`` is the paper's table of the same kind.
+    ``kind`` says how the table is made: from scores on test sets, or in another way.
     """
 
     name: str
@@ -51,17 +51,17 @@ class Experiment:
     embeddings: bool = False
 
     def trainings(self, scale: Scale) -> list[Training]:
-        """Return the models it needs, each once."""
+        """Return the models that the experiment needs, each once."""
         return list(dict.fromkeys(row.training for row in self.rows(scale)))
 
 
 def training(method: Method, scale: Scale) -> Training:
-    """Return a method's training at a scale."""
+    """Return the training of a method at a scale."""
     return Training(method, scale.encoder, scale.settings, layers=scale.layers, questions=scale.questions)
 
 
 def _ablated(made: Training, scale: Scale) -> Training:
-    """Take fewer questions or epochs where the scale has it so for tables of many models."""
+    """Return a training with fewer questions or epochs, if the scale asks for that in tables of many models."""
     if scale.ablation_questions is not None:
         made = replace(made, questions=scale.ablation_questions)
     return made if scale.ablation_epochs is None else made.with_settings(epochs=scale.ablation_epochs)
@@ -115,7 +115,7 @@ def _train_operators(scale: Scale) -> list[Row]:
 
 
 def _arm(method: Method, scale: Scale, **settings: Any) -> Training:
-    """Return a training at the size of the experiments that explain the gap, in large batches unless told otherwise."""
+    """Return a training for the experiments about the gap to the paper, with large batches by default."""
     made = replace(training(method, scale), questions=scale.arm_questions)
     return made.with_settings(
         **{"epochs": scale.arm_epochs, "batch_size": scale.arm_batch_size, "learning_rate": 7e-5, **settings}
@@ -123,7 +123,7 @@ def _arm(method: Method, scale: Scale, **settings: Any) -> Training:
 
 
 def _arms(scale: Scale, arms: Mapping[str, Training], seeds: Sequence[int]) -> list[Row]:
-    """Return a row for each arm, seed and test set; the first arm is the one that the others are compared with."""
+    """Return a row for each arm, seed and test set. The other arms are compared with the first one."""
     return [
         Row(made.with_settings(seed=seed), {"dataset": test_set, "arm": name, "seed": str(seed)}, test_set)
         for test_set in scale.test_sets
@@ -201,7 +201,7 @@ EXPERIMENTS = (
     Experiment("loss", "ParaQD with other losses", table="loss", on=("loss",), rows=_loss, embeddings=True),
     Experiment("encoder", "Other encoders", table="encoder", on=("encoder", "method"), rows=_encoder),
     Experiment(
-        "seed", "One seed, and the best of several by validation", table="seed", on=("seed", "method"), rows=_seed
+        "seed", "One seed, and the best of several on validation data", table="seed", on=("seed", "method"), rows=_seed
     ),
     Experiment(
         "train-operators",
@@ -223,7 +223,7 @@ EXPERIMENTS = (
         on=("dataset", "method", "seed"),
         rows=_recipes,
     ),
-    Experiment("leak", "Words replaced where an operator does not apply", on=ARM, rows=_leak),
+    Experiment("leak", "Word replacement if an operator does not apply", on=ARM, rows=_leak),
     Experiment("deletion", "f8 that only deletes numbers", on=ARM, rows=_deletion),
     Experiment("sources", "One corpus of questions against another, in equal steps", on=ARM, rows=_sources),
     Experiment("optimisation", "Batches, learning rates and trainers", on=ARM, rows=_optimisation),

@@ -1,11 +1,11 @@
-"""What stops an experiment, in one line."""
+"""Define the errors of experiments."""
 
 from paraqd.errors import ParaqdError
 
 
 class ExperimentError(ParaqdError, ValueError):
-    """An experiment cannot be run as asked; the message says why and what to do."""
+    """An experiment cannot be run; the message gives the reason and the remedy."""
 
 
 class NotRunError(ParaqdError):
-    """A part cannot run for want of data or weights; the others go on without it."""
+    """A part of an experiment lacks data or weights; the other parts run without it."""

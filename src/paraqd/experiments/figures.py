@@ -1,4 +1,4 @@
-"""The figures of an experiment: confusion matrices, histograms, separations, triplets in the plane."""
+"""Draw the figures of an experiment: confusion matrices, histograms, separations, triplets in the plane."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paraqd.experiments.tables import Result
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture of the run: its file, relative to the run's folder, and what it shows."""
+    """A picture of the run: its file, relative to the folder of the run, and its title."""
 
     path: str
     title: str
@@ -28,7 +28,7 @@ class Figure:
 def draw(
     experiment: Experiment, results: Sequence[Result], data: RunData, measurements: Measurements, *, beside: bool
 ) -> list[Figure]:
-    """Draw what the paper shows of an experiment, and the scores behind it."""
+    """Draw the figures that the paper shows for an experiment, and the scores behind them."""
     made: list[Figure] = []
 
     def figure(name: str, title: str, plot: Callable[[Path], None]) -> None:

@@ -1,4 +1,4 @@
-"""What the paper compares, and a training as a declared thing with a name of its own."""
+"""Define the methods of the paper, and declarations of trainings with a unique name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paraqd.training.settings import TrainSettings
 
 @dataclass(frozen=True)
 class Method:
-    """A method of the paper: the recipe of its training pairs, and whether they are pseudo-labelled."""
+    """A method of the paper: the recipe of its training pairs, and True if they get pseudo-labels."""
 
     name: str
     recipe: str | None = None
@@ -33,16 +33,16 @@ METHODS = (PRETRAINED, UDA, UDA_PL, SSMBA, SSMBA_PL, PARAQD)
 
 @dataclass(frozen=True)
 class Training:
-    """One model of an experiment, declared: everything that decides its weights.
+    """The declaration of one model: everything that determines its weights.
 
     Attributes
     ----------
     sources : tuple of str
         Train only on questions whose id starts with one of these (``aqua``); on all of them if empty.
     triplets : int, optional
-        Train on so many of the triplets, drawn at random, so that trainings on different questions take equal steps.
+        Train on this many triplets, drawn at random, so that trainings on different questions have equally many steps.
     trainer : {"paraqd", "fit"}
-        The project's own trainer, or sentence-transformers' ``fit`` as the paper's public code calls it.
+        paraqd's own trainer, or sentence-transformers' ``fit`` as in the paper's public code.
 
     """
 
@@ -59,7 +59,7 @@ class Training:
 
     @property
     def slug(self) -> str:
-        """A short name for files, the same for the same training and no other."""
+        """A short name for files, unique for each training."""
         digest = hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:8]
         words = [self.method.name, "search" if self.seed_search else "", f"no-{self.without}" if self.without else ""]
         words += [*self.sources, "" if self.trainer == "paraqd" else self.trainer]
@@ -69,7 +69,7 @@ class Training:
         return f"{plain}-{digest}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the declaration as plain data; later additions only where they are used, so that slugs stay."""
+        """Return the declaration as plain data. Newer fields appear only if used, so that names stay the same."""
         special = {"sources": list(self.sources), "triplets": self.triplets, "trainer": self.trainer}
         usual: dict[str, Any] = {"sources": [], "triplets": None, "trainer": "paraqd"}
         return {
@@ -80,7 +80,7 @@ class Training:
             "without": self.without,
             "questions": self.questions,
             "seed_search": self.seed_search,
-            # how it is trained does not matter where nothing is trained
+            # settings do not matter if nothing is trained
             "settings": None if self.method.recipe is None else self.settings.to_dict(),
         }
 

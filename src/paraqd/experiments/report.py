@@ -1,4 +1,4 @@
-"""The run as one page: every table and figure that is finished, and what could not run."""
+"""Write a run as one page: every finished table and figure, and the parts that could not run."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def write_report(folder: Path) -> Path:
 
 
 _WORDS = (
-    '<details class="card"><summary><b>Words</b></summary>'
-    "<p>A pair is accepted where its score, the cosine of two embeddings, is above 0.5. <b>F1 (paper)</b> is the "
-    "harmonic mean of the averaged precision and the averaged recall; <b>macro F1</b>, stricter, the mean of both "
-    "classes' F1. <b>μ+, μ-</b>: mean score of valid and of invalid pairs; <b>separation</b>: their difference. "
-    "<b>w pl</b>: with pseudo-labels. <b>Op+, Op-</b>: the valid and the invalid operators without which separation is "
-    "lowest. <b>search</b>: the seed that was best on validation.</p>"
+    '<details class="card"><summary><b>Terms</b></summary>'
+    "<p>A pair is accepted if its score, the cosine of two embeddings, is above 0.5. <b>F1 (paper)</b> is the harmonic "
+    "mean of the averaged precision and the averaged recall. <b>Macro F1</b> is stricter: the mean F1 of both classes. "
+    "<b>μ+, μ-</b>: mean score of valid and of invalid pairs. <b>Separation</b>: their difference. <b>w pl</b>: with "
+    "pseudo-labels. <b>Op+, Op-</b>: the valid and invalid operators whose removal lowers the separation most. "
+    "<b>search</b>: the seed that was best on validation data.</p>"
     "<p>Valid operators: f1 back-translation, f2 the same text, f3 numbers in words, f4 units in full. Invalid: f5 a "
     "key phrase deleted, f6 the last sentence deleted, f7 names replaced, f8 numbers deleted, f9 a lossy paraphrase, "
     "f10 units replaced.</p></details>"
@@ -111,7 +111,7 @@ def _number(value: Any) -> float | None:
 
 def _best(rows: list[dict[str, Any]], key: str) -> float | None:
     ours = [found for row in rows if row.get(SOURCE) != PAPER and (found := _number(row.get(key))) is not None]
-    return max(ours) if len(set(ours)) > 1 else None  # where all are the same, none is the best
+    return max(ours) if len(set(ours)) > 1 else None  # if all are equal, none is the best
 
 
 def _facts(facts: dict[str, Any]) -> str:

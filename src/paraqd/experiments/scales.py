@@ -1,4 +1,4 @@
-"""How much of everything an experiment takes: a quick look at the samples, or the paper's scale."""
+"""Define the size of experiments: a quick trial on the samples, or the scale of the paper."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from paraqd.training.settings import TrainSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """A scale by name.
+    """The size of experiments.
 
     Attributes
     ----------
     questions : int, optional
-        How many to train on; all there are unless given.
+        The number of training questions; None for all.
     ablation_questions, ablation_epochs : int, optional
-        For the tables that train many models (operators, seed), where fewer will do.
+        Smaller numbers for the tables that train many models (operators, seed).
     arm_questions, arm_few_questions, arm_epochs, arm_batch_size, arm_seeds
-        For the experiments that explain the gap to the paper; the few questions are for slow trainers.
+        The sizes of the experiments about the gap to the paper; ``arm_few_questions`` is for slow trainers.
     arm_sources : pair of str, arm_triplets : int
-        The two corpora that are compared, by the beginning of their questions' ids, and the triplets of each.
+        The prefixes of the question ids of the two corpora that are compared, and the number of triplets of each.
     layers : int, optional
-        The first layers of the encoder are kept.
+        Keep only this many layers of the encoder.
     note : str
-        Shown with every table.
+        A remark for every table.
 
     """
 
@@ -79,7 +79,7 @@ SMOKE = Scale(
     train_operator_set="samples",
     bootstrap_samples=200,
     note="smoke scale: the encoder's first two layers, one epoch over the samples, generators of a few steps; "
-    "it shows that everything runs and says nothing about quality",
+    "it shows that everything runs, but says nothing about quality",
 )
 FULL = Scale(name="full", questions=30_000)
 SCALES = {scale.name: scale for scale in (SMOKE, FULL)}

@@ -1,4 +1,4 @@
-"""The tables of an experiment: ours beside the paper's, with intervals."""
+"""Build the tables of an experiment: our figures with intervals, beside those of the paper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paraqd.experiments.measure import Measured, Measurements
 from paraqd.experiments.methods import PARAQD
 from paraqd.scoring.verdict import THRESHOLD
 
-# the paper's columns, with the stricter F1 and the area under the curve after them
+# the columns of the paper, followed by the stricter F1 and the area under the curve
 METRICS = (
     "macro_p",
     "macro_r",
@@ -44,7 +44,7 @@ class Result:
 def score_tables(
     experiment: Experiment, results: Sequence[Result], notes: Sequence[str], *, beside: bool
 ) -> tuple[Table, ...]:
-    """Return the table of an experiment; ``beside`` puts the paper's figures in it."""
+    """Return the tables of an experiment; ``beside`` adds the figures of the paper."""
     ours: list[Mapping[str, Cell]] = [
         {**result.row.names, **{name: _cell(result.measured, name) for name in METRICS}} for result in results
     ]
@@ -52,14 +52,14 @@ def score_tables(
     whole = side_by_side(
         ours, theirs, on=experiment.on, metrics=METRICS, title=experiment.title, notes=_plus_interval_note(notes)
     )
-    if experiment.name == "operators":  # without an operator more is not better
+    if experiment.name == "operators":  # here, a higher figure is not better
         plain = replace(whole, columns=tuple(replace(column, best=False) for column in whole.columns))
         return (plain, top_table(results, notes, beside=beside))
     return (whole, significance_table(results, notes)) if experiment.name == "main" else (whole,)
 
 
 def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table:
-    """Return ParaQD against every other method: the differences on the same pairs, and how sure they are."""
+    """Compare ParaQD with every other method: differences on the same pairs, with intervals and p values."""
     compared = ("separation", "weighted_f1_paper", "macro_f1_paper", "macro_f1", "auc")
     rows: list[Mapping[str, Cell]] = []
     for result in results:
@@ -68,19 +68,19 @@ def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table
         if names["method"] == PARAQD.name or not ours:
             continue
         best, other = ours[0].measured, result.measured
-        # what the second has more than the first
+        # the second minus the first
         found = compare(best.labels, other.scores, best.scores, threshold=THRESHOLD, groups=best.groups, samples=_DRAWN)
         row: dict[str, Cell] = {"dataset": names["dataset"], "method": names["method"]}
         for name in compared:
             row[name] = found.differences[name].difference
             row[f"{name}_p"] = found.differences[name].p_value
         rows.append(row)
-    columns = [Column("dataset", "dataset"), Column("method", "ParaQD less")]
+    columns = [Column("dataset", "dataset"), Column("method", "ParaQD minus")]
     for column in metric_columns(compared):
         columns += [replace(column, best=False), Column(f"{column.key}_p", "p")]
     note = (
-        "ParaQD's figure less the other method's on the same pairs, with 95 % intervals, and p values of a paired "
-        f"bootstrap over questions ({_DRAWN} samples: none can be below {2 / (_DRAWN + 1):.3f})"
+        "ParaQD's figure minus that of the other method on the same pairs, with 95 % intervals and p values of a "
+        f"paired bootstrap over questions ({_DRAWN} samples, so p is at least {2 / (_DRAWN + 1):.3f})"
     )
     return Table("ParaQD against the other methods", tuple(columns), tuple(rows), (*notes, note))
 
@@ -94,13 +94,13 @@ def _plus_interval_note(notes: Sequence[str]) -> tuple[str, ...]:
     return (
         *notes,
         "in brackets: 95 % bootstrap intervals over questions; F1 (paper) is the harmonic mean of the averaged "
-        "precision and the averaged recall, macro F1 the mean of both classes' F1; where hardly a pair is rejected, "
-        "the precision of that class hangs on a few pairs and the interval is wide",
+        "precision and the averaged recall, macro F1 is the mean F1 of both classes; if few pairs are rejected, the "
+        "precision of that class depends on a few pairs and the interval is wide",
     )
 
 
 def top_operators_of(separations: Mapping[str, float]) -> dict[str, tuple[str, ...]]:
-    """Return the two valid and the two invalid operators without which the separation is lowest.
+    """Return the two valid and the two invalid operators whose removal lowers the separation most.
 
     >>> found = top_operators_of({f"f{n}": n / 10 for n in range(10, 0, -1)})
     >>> found["valid"], found["invalid"]
@@ -139,7 +139,7 @@ def top_table(results: Sequence[Result], notes: Sequence[str], *, beside: bool) 
                 **{f"{polarity}_paper": ", ".join(names) for polarity, names in paper.items()},
             }
         )
-    note = "the operators without which the separation is lowest, the lowest first"
+    note = "the operators whose removal lowers the separation most, the most important first"
     return Table("The two most important operators of each kind", columns, tuple(rows), (*notes, note))
 
 
