@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from paraqd.cli.console import row_ranges, say, stderr, stdout, write_json
 from paraqd.cli.options import check_outputs
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
     from paraqd.annotation.agreement import Agreement
@@ -191,7 +192,7 @@ def export(
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
     write_sheet(out, pairs, shuffled(pairs, annotator=annotator_name(annotator), seed=seed))
     if not quiet:
-        say(f"{len(pairs.pairs):,} pairs in {out}; write 1 (valid) or 0 (invalid) into the column label")
+        say(f"{counted(len(pairs.pairs), 'pair')} in {out}; write 1 (valid) or 0 (invalid) into the column label")
 
 
 @app.command("stats", epilog="Example: paraqd annotate stats aquarat.csv sawp.csv")
@@ -332,10 +333,10 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
         agreement = "one annotator only, so there is no agreement to measure"
     else:
         agreement = "no pair was labelled by two annotators, so there is no agreement to measure"
-    console.print(f"labelled, of {report['pairs']:,} pairs: {labelled}", markup=False, soft_wrap=True)
+    console.print(f"labelled, of {counted(report['pairs'], 'pair')}: {labelled}", markup=False, soft_wrap=True)
     console.print(
-        f"{report['pairs']:,} pairs: {report['valid']:,} valid, {report['invalid']:,} invalid, {report['open']:,} "
-        f"open; {agreement}; {report['written']:,} written to {report['out']}",
+        f"{counted(report['pairs'], 'pair')}: {report['valid']:,} valid, {report['invalid']:,} invalid, "
+        f"{report['open']:,} open; {agreement}; {report['written']:,} written to {report['out']}",
         markup=False,
         soft_wrap=True,
     )
@@ -373,7 +374,7 @@ def _show_statistics(found: dict[str, OperatorStatistics], average: dict[str, fl
             table.add_row(count.operator, count.paper_id, intended, *numbers, f"{count.accuracy:.1%}")
         console.print(table)
         if statistics.unlabelled:
-            console.print(f"{statistics.unlabelled:,} rows without a label are left out")
+            console.print(f"{counted(statistics.unlabelled, 'row')} without a label left out")
         console.print(_figures(statistics.to_dict()), soft_wrap=True)
     if len(found) > 1:
         console.print(f"average over {len(found)} files: {_figures(average)}", soft_wrap=True)

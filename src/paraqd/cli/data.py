@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -260,7 +261,7 @@ def _show_mixture(mixture: Mixture) -> None:
         counts = (corpus.read, corpus.kept, corpus.validation, corpus.formulas)
         table.add_row(corpus.source, *(f"{count:,}" for count in counts), Text(_reasons(corpus.left_out)))
     stdout().print(table)
-    stdout().print(Text(f"{len(mixture.rows):,} questions", style="bold"))
+    stdout().print(Text(counted(len(mixture.rows), "question"), style="bold"))
 
 
 def _reasons(left_out: Mapping[str, int]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from paraqd.cli.console import say, stderr, write_json
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -422,7 +423,7 @@ def _seeds(text: str | None) -> list[int]:
 
 def _say_done(done: Trained, corpus: TrainingPairs) -> None:
     for why, count in corpus.triplets.skipped.items():
-        say(f"{count:,} questions: {why}")
+        say(f"{counted(count, 'question')}: {why}")
     overlap = done.facts.get("validation_overlap")
     if overlap:
         say(f"{overlap:,} of the validation questions are also training questions: the figures are too good")

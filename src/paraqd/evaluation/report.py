@@ -16,6 +16,7 @@ from paraqd.evaluation.published import published
 from paraqd.evaluation.tables import METRIC_COLUMNS, Cell, Column, Row, Table
 from paraqd.evaluation.thresholds import Cut, Oracle, best_threshold, threshold_table
 from paraqd.evaluation.weighted import METRICS
+from paraqd.plural import counted
 from paraqd.progress import Progress, silent
 from paraqd.scoring.verdict import THRESHOLD
 
@@ -141,7 +142,7 @@ def report_tables(report: Report, *, dataset: str | None = None, notes: Sequence
 def _metric_table(report: Report, dataset: str | None) -> Table:
     (tn, fp), (fn, tp) = report.metrics.confusion
     title = (
-        f"{report.scored.name}: {report.metrics.n:,} pairs, {fn + tp:,} valid, {tn + fp:,} invalid; "
+        f"{report.scored.name}: {counted(report.metrics.n, 'pair')}, {fn + tp:,} valid, {tn + fp:,} invalid; "
         f"{tp + tn:,} correct decisions"
     )
     table, where = _REPORTED.get(dataset or "", (None, {}))

@@ -22,6 +22,7 @@ from paraqd.data.formats import (
 )
 from paraqd.data.rows import LostRow
 from paraqd.data.tables import Table, open_table
+from paraqd.plural import counted
 from paraqd.progress import Progress
 from paraqd.runs.column_types import ValueKinds, types_in
 from paraqd.runs.locations import Entry, Location
@@ -353,7 +354,7 @@ class TextRead:
         """The rows that can be used in spite of the damage."""
         if self.damage is not None and self.damage.row:
             return "the other rows"
-        return "the 1 row before that" if self.rows == 1 else f"the {self.rows:,} rows before that"
+        return f"the {counted(self.rows, 'row')} before that"
 
 
 def read_through(table: Table, progress: Progress) -> TextRead:
