@@ -48,7 +48,8 @@ class MadeTestset(AugmentReport):
     """The result: the report of an augmentation, and for each side the ids of the questions that lack an output.
 
     The ``questions`` of an operator are those on which it was tried, and ``applied`` counts its outputs. ``pairs``
-    counts the outputs that were written, by operator: one that repeats the question or the other side is not.
+    counts the outputs that were written, by operator. An output that repeats the question or the other
+    side is not written.
     """
 
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -157,7 +158,7 @@ def _runnable(plan: Plan, recipe: Recipe, resources: Resources, absent: Mapping[
                 resources.require("parser", needed_by=step.name)
         except ParaqdError as error:
             steps = [kept for kept in steps if kept.name != step.name]
-            left_out[step.name] = _without_a_circle(str(error), step, recipe)
+            left_out[step.name] = _with_training_hint(str(error), step, recipe)
     for label, side in SIDES.items():
         if not any(step.label == label for step in steps):
             reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
@@ -165,8 +166,8 @@ def _runnable(plan: Plan, recipe: Recipe, resources: Resources, absent: Mapping[
     return replace(plan, steps=tuple(steps), left_out=left_out)
 
 
-def _without_a_circle(why: str, step: Step, recipe: Recipe) -> str:
-    """Say how to make a model instead of naming ``--stand-ins``, which would only ask for that model again."""
+def _with_training_hint(why: str, step: Step, recipe: Recipe) -> str:
+    """Say how to make a model instead of suggesting ``--stand-ins``, which would ask for that model again."""
     if _STAND_INS not in why or rules_stand_in(step.name, recipe):
         return why
     made = "".join(f"; paraqd generator train {key} --data DIR --out DIR makes a small one" for key in step.generators)
@@ -214,9 +215,9 @@ def _repeats(inputs: Inputs, columns: Columns, progress: Progress) -> dict[tuple
 
 @dataclass(frozen=True)
 class TestsetJob(AugmentJob):
-    """Applies one operator of each side to every question of a piece.
+    """The job of applying one operator of each side to every question.
 
-    ``names`` are all operators of a side, also those that cannot run; ``repeats`` are rows to skip.
+    ``names`` are all operators of a side, including those that cannot run; ``repeats`` are rows to skip.
     """
 
     __test__ = False  # not a test, in spite of its name
@@ -228,7 +229,7 @@ class TestsetJob(AugmentJob):
         return self.repeats.get((file, number)) or super().question(file, number, row)
 
     def make(self, questions: Sequence[Question], resources: Resources) -> list[Outputs]:
-        """Return for each step its outputs for the questions that chose it, and None for the others."""
+        """Return for each step its outputs for the questions that drew it, and None for the others."""
         steps = {step.name: i for i, step in enumerate(self.plan.steps)}
         outputs = [Outputs(texts=[None] * len(questions), tally=Tally()) for _ in steps]
         taken = [{_plain(question.text)} for question in questions]
@@ -281,7 +282,7 @@ class TestsetJob(AugmentJob):
 
 @dataclass
 class _Collector(Collector):
-    """Gathers the report of a test set; ``place`` counts the questions, so that ids come in their order."""
+    """A collector for the report of a test set; ``place`` counts the questions, so that ids come in their order."""
 
     place: int = 0
     lacking: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: {side: [] for side in SIDES.values()})
@@ -304,5 +305,5 @@ class _Collector(Collector):
 
 
 def _plain(text: str) -> str:
-    """Return the text as annotators see it: other white space does not make another pair."""
+    """Return the text as annotators see it: different white space does not make a different pair."""
     return " ".join(text.split())

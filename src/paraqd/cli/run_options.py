@@ -1,4 +1,4 @@
-"""Options, progress and messages of the commands that work on files and folders."""
+"""Share options, progress and messages between the commands that work on files and folders."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def run_options(
     restart: bool,
     quiet: bool,
 ) -> RunOptions:
-    """Return the options of a run as its function takes them."""
+    """Return the options in the form that the functions of runs take."""
     options: RunOptions = {
         "engine": engine.value,
         "workers": workers,

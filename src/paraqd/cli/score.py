@@ -224,7 +224,7 @@ def _json_lines(rows: Iterable[ScoredRow]) -> None:
 
 
 class _Grid:
-    """Shows rows as a table in several steps, always with the same columns."""
+    """A table that is shown in several steps, always with the same columns."""
 
     def __init__(self, stream: ScoreStream) -> None:
         self._paraphrase = stream.names.paraphrase

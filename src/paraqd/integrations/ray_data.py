@@ -12,7 +12,7 @@ from paraqd.runs.score_rows import ADDED, ADDED_WITH_WHY, added_columns, as_reco
 
 
 class ScoreBatches:
-    """Adds the columns of ``paraqd score`` to batches, for ``Dataset.map_batches``; each actor loads one scorer.
+    """A scorer for ``Dataset.map_batches`` that adds the columns of ``paraqd score``; each actor loads one.
 
     ::
 

@@ -47,7 +47,7 @@ SCHEMA: Mapping[str, type] = {
 
 @dataclass(frozen=True)
 class AugmentJob:
-    """Applies every step to every question of a piece, and writes the pairs.
+    """The job of applying every step to every question, and writing the pairs.
 
     ``resources`` are those of this process; others build their own from ``spec``.
     """
@@ -201,7 +201,7 @@ def augment(
 
 
 def output_for(source: Location, out: str | Path, entities: str, options: RunOptions) -> Output:
-    """Check the settings that need no reading, and return the place of the output."""
+    """Check the settings that do not depend on the input, and return the place of the output."""
     if entities not in ENTITY_READERS:
         raise AugmentError(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
     return Output.at(source, out, overwrite=options.get("overwrite", False), restart=options.get("restart", False))
@@ -263,7 +263,7 @@ def carry_out_job(
     schema: Mapping[str, type],
     options: RunOptions,
 ) -> tuple[Collector, dict[str, Any]]:
-    """Carry out a job; return what was collected, and the fields that every report of it has."""
+    """Carry out a job; return what was collected, and the fields that all reports share."""
     collector, plan = job.collector(), job.plan
     starts = list(accumulate((piece.rows for piece in inputs.pieces), initial=0))
 
@@ -330,7 +330,7 @@ def pair_row(question: Question, step: Step, paraphrase: str, note: str) -> Row:
 
 
 def _full(model: str) -> str:
-    """Return the full path of a model folder, for workers with another current folder; a name stays a name."""
+    """Return the full path of a model folder, because workers may run elsewhere; a name stays a name."""
     return str(Path(model).absolute()) if Path(model).exists() else model
 
 

@@ -24,7 +24,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class OperatorReport:
-    """What one operator did to the corpus.
+    """The effect of one operator on the corpus.
 
     ``edit_distance`` is the mean normalised Levenshtein distance between question and output (0 means equal, 1 nothing
     in common), ``edit_characters`` the mean distance itself, and ``histogram`` counts the outputs by normalised
@@ -98,7 +98,7 @@ class AugmentReport:
 
 @dataclass
 class Collector:
-    """Gathers the numbers and examples of a report, in one process or from the parts of a run."""
+    """A collector of the numbers and examples of a report, in one process or from the parts of a run."""
 
     plan: Plan
     tallies: list[Tally] = field(init=False)
@@ -144,7 +144,7 @@ class Collector:
         }
 
     def include(self, data: Mapping[str, Any], file: str = "", start: int = 0) -> None:
-        """Add the data of the part that begins at a row; skipped rows are named with their file, if given."""
+        """Add the data of a part; ``file`` is named with skipped rows, ``start`` is the number of rows before it."""
         del start
         self.questions += data["questions"]
         self.skipped += data["skipped"]

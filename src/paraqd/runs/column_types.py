@@ -46,7 +46,7 @@ def types_in(schema: Any) -> dict[str, Any]:
 
 
 def typed(value: Any, kind: Any) -> Any:
-    """Return a value as its Parquet column holds it; only text has to be made."""
+    """Return a value as its Parquet column holds it; only columns of text need a conversion."""
     if kind is not str or value is None:
         return value
     if isinstance(value, bool | int | float | list | dict):

@@ -32,7 +32,7 @@ class Result:
 
 
 class Worker(Protocol):
-    """Works on pieces; each process makes one."""
+    """A worker on pieces; each process makes one."""
 
     identity: str  # the same wherever the same results are made
 
@@ -41,14 +41,14 @@ class Worker(Protocol):
 
 
 class Job(Protocol):
-    """What a run does with its pieces; small, and sent to every process."""
+    """The work of a run on its pieces; small, and sent to every process."""
 
     def worker(self, *, threads: int | None = None) -> Worker:
         """Load what the work needs."""
 
 
 class PieceWorker:
-    """A worker that works on one piece after the other; ``piece`` does it and returns what was counted."""
+    """A worker that takes one piece after the other; its method ``piece`` does the work and returns the counts."""
 
     identity = ""
 
@@ -75,7 +75,7 @@ ENGINES = ("local", "ray")
 def engine_for(
     engine: str | Engine = "local", *, workers: int | None = None, address: str | None = None, verbose: bool = False
 ) -> Engine:
-    """Return the engine of a name; a TableError says why it cannot be used."""
+    """Return the engine with this name; a TableError says why it cannot be used."""
     if workers is not None and workers < 1:
         raise TableError(f"--workers {workers}: at least one is needed")
     if callable(engine):

@@ -175,7 +175,7 @@ class Location:
         )
 
     def open(self, name: str) -> Any:
-        """Return a file as pyarrow takes it for reading: a path, or an open file of another file system."""
+        """Return a file in a form that pyarrow reads: a path, or an open file of another file system."""
         if self.local is not None:
             return self.path(name)
         return self._connected[0].open_input_file(self.path(name))

@@ -81,8 +81,8 @@ def _check_folder(place: Location, source: Location) -> None:
 def _refuse_earlier_versions(file: Path, *, restart: bool) -> None:
     """Raise a TableError if paraqd 0.1 left an unfinished run beside the output; with ``restart`` remove that run.
 
-    Its journal was the file ``OUT.unfinished``, and its parts had a file ``manifest.json``. Anything else of these
-    names belongs to somebody else, and is left alone.
+    Its journal was the file ``OUT.unfinished``, and its parts had a file ``manifest.json``. Any other file with
+    one of these names belongs to somebody else, and is left alone.
     """
     journal, parts = file.with_name(f"{file.name}.unfinished"), file.with_name(f"{file.name}.parts")
     left: list[Path] = []

@@ -37,7 +37,7 @@ class Piece:
 
 
 def rows_of_a_part(rows: int, least: int = LEAST_ROWS) -> int:
-    """Return the largest number of rows in a part, which depends only on the number of rows in all.
+    """Return the largest number of rows in a part, which depends only on the total number of rows.
 
     >>> rows_of_a_part(5000), rows_of_a_part(100_000_000), rows_of_a_part(10**10)
     (1024, 24576, 65536)
@@ -92,7 +92,7 @@ class _Cursor(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads pieces of the files of a location; small, and sent to each worker.
+    """A reader of pieces of the files of a location; small, and sent to each worker.
 
     ``tables`` says how the text files are read; all others are Parquet. With ``lenient`` the rows of a damaged row
     group are `LostRow`, and the rest of the file is read as usual.
@@ -110,7 +110,7 @@ class Reader:
     def rows(self, piece: Piece, only: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield the rows of a piece; an `UnreadableError` says which rows cannot be read, and why.
 
-        Pieces that are read in their order cost one pass over the file, however many they are.
+        Reading all pieces in order costs one pass over the file, however many they are.
         """
         count = 0
         try:
@@ -148,7 +148,7 @@ class Reader:
         self._cursors.append(cursor._replace(row=piece.start + piece.rows))
 
     def _parquet_rows(self, name: str, start: int, only: tuple[str, ...] | None) -> Iterator[Row]:
-        """Yield the rows of a Parquet file from a row on."""
+        """Yield the rows of a Parquet file, beginning with row ``start``."""
         import pyarrow as pa
 
         with opened_parquet(self.source, name) as file:
@@ -186,7 +186,7 @@ class Reader:
 
 
 def _group_rows(found: Iterable[Any], skipped: int) -> Iterator[Row]:
-    """Yield the rows of the batches of a row group but for the first ones."""
+    """Yield the rows of the batches of a row group, without the first ``skipped`` ones."""
     for batch in found:
         if skipped >= batch.num_rows:
             skipped -= batch.num_rows

@@ -296,7 +296,7 @@ def _made_by(inputs: Inputs) -> dict[str, Any]:
 
 
 def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
-    """Return the cosine of each pair as it is written, so that it explains the label."""
+    """Return the cosine of each pair, rounded as in the output, so that it explains the label."""
     import numpy as np
 
     vectors = np.asarray(encoder([row["question"] for row in rows] + [row["paraphrase"] for row in rows]))
@@ -306,7 +306,7 @@ def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
 
 @dataclass(frozen=True)
 class PseudoLabelJob:
-    """Labels the pairs of a piece; ``loaded`` is the encoder of this process, others load it by name."""
+    """The job of labelling pairs; ``loaded`` is the encoder of this process, and others load it by name."""
 
     reader: Reader
     columns: Columns
@@ -372,7 +372,7 @@ def _typed(value: Any, kind: type) -> Any:
 
 @dataclass
 class _Counter:
-    """Counts labels by operator; an operator is remembered with the first piece in which it occurs."""
+    """The number of labels by operator, in the order in which the operators first occur."""
 
     skipped: int = 0
     skipped_rows: list[tuple[int, str]] = field(default_factory=list)

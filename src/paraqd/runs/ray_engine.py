@@ -188,7 +188,7 @@ class _Hand:
 
 @dataclass
 class _Crew:
-    """Gives pieces to workers, one at a time to each."""
+    """The workers of a run on the cluster; each gets one piece at a time."""
 
     job: Job
     pieces: Sequence[Piece]
@@ -268,7 +268,7 @@ class _Crew:
             self._next(self._idle.pop())
 
     def _lost(self, worker: Any, piece: Piece | None, error: Exception | None) -> Result | None:
-        """Greet a worker that died again, once Ray has restarted it, and give its piece to another.
+        """Prepare a worker that died, once Ray has restarted it, and give its piece to another.
 
         A worker that keeps dying is not used any more, unless it is the only one and its piece may be the cause.
         """

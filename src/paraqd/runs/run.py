@@ -56,7 +56,7 @@ class RunOptions(TypedDict, total=False):
 
 
 class RunInterrupted(KeyboardInterrupt):  # an interrupt rather than an error
-    """Ctrl-C: ``rows`` of ``total`` rows are finished and kept in the folder ``kept``; the same call continues."""
+    """An interrupt by Ctrl-C; ``rows`` of ``total`` rows are finished and kept in the folder ``kept``."""
 
     def __init__(self, rows: int, total: int, kept: str = "") -> None:
         super().__init__(rows, total, kept)
@@ -69,9 +69,9 @@ def _chained(pieces: PieceRows) -> Iterator[Row]:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What a run does with its input.
+    """The work of a run.
 
-    ``settings`` are all things that the results depend on. ``schema`` and ``metadata`` describe the output. ``job``
+    ``settings`` holds everything that the results depend on. ``schema`` and ``metadata`` describe the output. ``job``
     makes the job for the parts. ``count`` is called with every finished piece and what was counted in it, in any order;
     ``totals`` returns the sum at the end, and ``problems`` what prevents the run from counting as finished. ``join``
     turns the rows of the parts into the rows of a file output, and ``beside`` asks for a record beside that file.
@@ -182,7 +182,7 @@ class _Run:
         return Outcome(self.rows, resumed, len(inputs.pieces), tuple(sorted(problems)), inputs.empty)
 
     def _missing(self, parts: Parts, todo: Sequence[Piece]) -> list[str]:
-        """Have the engine work on the pieces; return a line for each that has no part in the end."""
+        """Let the engine work on the pieces; return a line for each piece that has no part in the end."""
         found: list[str] = []
         self._report()
         with closing(self.engine(self.work.job(parts), todo, self._report)) as results:

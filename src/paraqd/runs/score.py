@@ -42,7 +42,7 @@ Scored = list[Verdict | str]
 
 @dataclass(frozen=True)
 class Model:
-    """How to load a scorer; small, and sent to each worker. The fields are the parameters of `Scorer.load`."""
+    """The settings for loading a scorer, as `Scorer.load` takes them; small, and sent to each worker."""
 
     model: str | None = None
     mode: str = "fused"
@@ -248,7 +248,7 @@ def _report(counts: _Sums, outcome: Outcome, source: str, out: str, scorer: Pair
 def _loaded(
     scorer: PairScorer | Model | str | Path | None, threads: int | None, *, several: bool
 ) -> tuple[Model | None, PairScorer]:
-    """Return how workers load a scorer, and the scorer itself."""
+    """Return the settings with which workers load the scorer, and the scorer itself."""
     if scorer is None or isinstance(scorer, str | Path):
         scorer = Model(None if scorer is None else str(scorer))
     if not isinstance(scorer, Model):
@@ -270,7 +270,7 @@ class _Sums(Counts):
 
     @property
     def unread(self) -> list[str]:
-        """One line for each file of which no row can be read."""
+        """A line for each file without a readable row."""
         why = {line.partition(", row group")[0]: line for line in sorted(self.damage)}
         return [
             f"{file}: none of its rows can be read" + (f" ({why[file]})" if file in why else "")
@@ -295,10 +295,11 @@ class _Sums(Counts):
 
 @dataclass(frozen=True)
 class ScoreJob:
-    """Scores the rows of pieces.
+    """The job of scoring pieces.
 
-    A part holds whole rows by ``schema``, or only the verdicts if that is None, because a file output takes the rows
-    from the input again. ``loaded`` is a scorer for this process; others load ``model``.
+    Its parts hold whole rows with the columns of ``schema``. If ``schema`` is None, they hold only the verdicts,
+    because a file output takes the rows from the input again. ``loaded`` is the scorer of this process; other processes
+    load ``model``.
     """
 
     reader: Reader
@@ -321,7 +322,7 @@ class ScoreJob:
         return ScoreWorker(self, self.model.load(threads))
 
     def own_columns(self, file: str, row: Row) -> Row:
-        """Return the columns of a row that stay: all but sentences of an earlier scoring."""
+        """Return the columns of a row that are kept: all except sentences of an earlier scoring."""
         gone = {WHY} if file in self.columns.scored else ()
         return {self.renamed.get(name, name): value for name, value in row.items() if name not in gone}
 
@@ -335,7 +336,7 @@ class ScoreWorker:
         self.identity = scorer.signature
 
     def work(self, pieces: Iterable[Piece], on_rows: OnRows) -> Iterator[Result]:
-        """Score pieces; the first rows of one are read while the last of the one before are scored."""
+        """Score pieces, and read the first rows of a piece while the last rows of the one before are scored."""
         unreadable: dict[int, UnreadableError] = {}
         chunks = scored_chunks(self._chunks(pieces, unreadable), self._columns, self._scorer)
         for piece, rows, verdicts in chunks:
@@ -399,7 +400,7 @@ class ScoreWorker:
 def _of_piece(
     piece: Piece, rows: list[Row], verdicts: Scored, chunks: Iterator[tuple[Piece, list[Row], Scored]]
 ) -> Iterator[tuple[list[Row], Scored]]:
-    """Yield the chunks of a piece, of which the first is given; an empty chunk says that the rest is unreadable."""
+    """Yield the chunks of a piece, beginning with the given one; an empty chunk marks an unreadable rest."""
     done = 0
     while True:
         yield rows, verdicts
@@ -432,9 +433,9 @@ def _joined(
 
 
 def _dialect(inputs: Inputs) -> Dialect:
-    """Return how a CSV output separates its fields: as the input does.
+    """Return the CSV dialect of the output, which is that of the input.
 
-    The output is UTF-8. If the input was not, a byte-order mark tells the program that wrote it.
+    The output is UTF-8. If the input is not, a byte-order mark helps the program that wrote it to read the output.
     """
     table = inputs.table
     if table is None:

@@ -85,7 +85,7 @@ class ScoreColumns:
         return lines
 
     def renamed(self, inputs: Inputs) -> dict[str, str]:
-        """Return the columns that some files write in another case than the rest, each with its name in the rest."""
+        """Return the columns whose case differs between files, each with its name in most files."""
         shown = inputs.source.shown
         rest = {
             name for file in inputs.files if shown(file.entry.name) not in self.variants for name in file.types or ()
@@ -103,7 +103,7 @@ class ScoreColumns:
 
 
 def _as_written(table: Table, columns: Columns) -> Columns:
-    """Return the names of the columns in the case in which the file has them."""
+    """Return the names of the columns in the case that the file uses."""
     question, paraphrase = table.written_as(columns.question), table.written_as(columns.paraphrase)
     return replace(columns, question=question, paraphrase=paraphrase)
 

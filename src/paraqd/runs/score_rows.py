@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class PairScorer(Protocol):
-    """The part of a `Scorer` that is needed here."""
+    """The methods of a `Scorer` that are used here."""
 
     signature: str
     threshold: float
@@ -36,7 +36,7 @@ class PairScorer(Protocol):
         """Score one pair; a ValueError says why it cannot be scored."""
 
     def begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
-        """Start to score pairs, and return a function that waits for the verdicts; a ValueError refuses them all."""
+        """Start to score pairs, and return a function that waits for the verdicts; raise a ValueError if one is bad."""
 
 
 def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -110,7 +110,7 @@ def _score_one(pair: tuple[str, str], scorer: PairScorer) -> Verdict | str:
 def as_record(verdict: Verdict | str, threshold: float) -> dict[str, Any]:
     """Return a verdict, or an error, as it is written.
 
-    The score has six decimals, or more if the verdict could not be told from it otherwise.
+    The score has six decimals, or more if rounding would move it across the threshold.
     """
     if isinstance(verdict, str):
         return {"score": None, "valid": None, "evidence": [], "error": verdict}
@@ -165,7 +165,7 @@ class Counts:
             self.faults.update({piece["kind"] for piece in record["evidence"]})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a program; the faults come in the order of their numbers."""
+        """Return plain data for a program; the most common fault comes first."""
         return {
             "rows": self.rows,
             "written": self.written,

@@ -60,13 +60,13 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Parts:
-    """Parts of a run without an output: only what is counted in each is of interest."""
+    """Parts of a run without an output: only their counts are used."""
 
     ending: ClassVar[str] = ""
 
     @contextmanager
     def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Give a writer for the rows of a part, and a dictionary for what is counted in it."""
+        """Provide a writer for the rows of a part, and a dictionary for its counts."""
         yield _Nothing(), {}
 
     def name(self, index: int) -> str:
@@ -74,7 +74,7 @@ class Parts:
         return f"part {index}"
 
     def facts(self, index: int) -> Facts | None:
-        """Return what was counted in a finished part; None if it is not there, not whole, or of another run."""
+        """Return the counts of a finished part; None if it is missing, incomplete, or from another run."""
         return None
 
 
@@ -83,7 +83,7 @@ NO_PARTS = Parts()
 
 class _Nothing:
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Forget the rows."""
+        """Discard the rows."""
         for _ in rows:
             pass
 
@@ -114,7 +114,7 @@ class StoredParts(Parts):
 
 @dataclass(frozen=True)
 class ParquetParts(StoredParts):
-    """Parts of a folder output. What was counted is in the footer."""
+    """Parts of a folder output, with their counts in the footer."""
 
     schema: Schema
     metadata: Mapping[str, Any]
@@ -122,7 +122,7 @@ class ParquetParts(StoredParts):
 
     @contextmanager
     def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Give a writer; the file is made in memory and put in its place in one step."""
+        """Provide a writer; the file is built in memory and put in its place in one step."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -151,13 +151,13 @@ class ParquetParts(StoredParts):
 
 @dataclass(frozen=True)
 class JsonParts(StoredParts):
-    """Parts of a file output: a line that says what was counted, then the rows, one JSON object a line."""
+    """Parts of a file output: a line with the counts, then the rows, one JSON object per line."""
 
     ending: ClassVar[str] = ".jsonl"
 
     @contextmanager
     def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Give a writer; the file is made in memory and put in its place in one step."""
+        """Provide a writer; the file is built in memory and put in its place in one step."""
         facts: dict[str, Any] = {}
         lines = _Lines()
         yield lines, facts
@@ -190,7 +190,7 @@ class _Lines:
         self.lines: list[bytes] = []
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Take rows as lines of JSON."""
+        """Add rows as lines of JSON."""
         self.lines += [json.dumps(row).encode() + b"\n" for row in rows]
 
 
@@ -198,7 +198,7 @@ class _Lines:
 
 
 def parts_place(out: Path) -> Location:
-    """Return where the parts of a file output lie.
+    """Return the folder for the parts of a file output.
 
     >>> parts_place(Path("scored.csv")).given
     'scored.csv.parts'
@@ -252,9 +252,9 @@ class Store:
         return run_name(manifest)
 
     def done(self, parts: Parts, inputs: Inputs) -> Iterator[tuple[int, Facts]]:
-        """Yield the parts that are finished, with what was counted in each.
+        """Yield the parts that are finished, with their counts.
 
-        A file of that name that is not whole, or belongs to another run, does not count and is written again.
+        A part that is incomplete, or belongs to another run, is not among them and is written again.
         """
         there = set(self.place.names())
         indices = [piece.index for piece in inputs.pieces if parts.name(piece.index) in there]
@@ -312,7 +312,7 @@ class Store:
         return f"{self.place.given} already holds {name}, which is not part of this run; {remedy}"
 
     def _replaceable(self, name: str) -> bool:
-        """Return True for what runs write.
+        """Return True for a file that runs write.
 
         >>> names = ("part-00001.parquet", ".part-00001.parquet.crc", "_SUCCESS", "_thesis.doc", ".env", "a/_SUCCESS")
         >>> [name for name in names if Store(Location.at("out"))._replaceable(name)]
@@ -389,7 +389,7 @@ def make_manifest(command: str, settings: Mapping[str, Any], inputs: Inputs) -> 
 
 
 def run_name(manifest: Mapping[str, Any]) -> str:
-    """Return the name of a run, which its parts carry: a hash of its manifest."""
+    """Return the name of a run, a hash of its manifest, which its parts carry."""
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
 
 

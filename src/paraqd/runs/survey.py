@@ -39,7 +39,7 @@ class InputFile:
     """A file that was looked at.
 
     ``groups`` are the sizes of its row groups, ``types`` the types of its columns, and ``table`` says how a text file
-    is read. ``problem`` says why the file cannot be read, or not to its end; ``refused`` why it cannot be used. An
+    is read. ``problem`` says why the file, or its end, cannot be read; ``refused`` why it cannot be used. An
     ``empty`` file has no columns either, and nothing is wrong with it.
     """
 
@@ -82,7 +82,7 @@ class Inputs:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One line for each file that cannot be read, or not to its end."""
+        """A line for each file that cannot be read to its end."""
         found = ((self.source.shown(file.entry.name), file.problem) for file in self.files if file.problem)
         return tuple(why if name in why else f"{name}: {why}" for name, why in found)
 
@@ -93,11 +93,11 @@ class Inputs:
 
     @property
     def table(self) -> Table | None:
-        """How the text file is read, if there is just one file."""
+        """The settings for reading the text file, if there is just one file."""
         return self.files[0].table if len(self.files) == 1 else None
 
     def changed(self) -> str:
-        """Return the name of the single input file if it has other bytes now than when it was looked at."""
+        """Return the name of the single input file if its bytes have changed since the first look."""
         if not self.hashed:
             return ""
         [file] = self.files
@@ -205,7 +205,7 @@ def _quiet(stage: str, done: int, total: int | None, note: str = "", /) -> None:
 def _wanted(source: Location, name: str) -> bool:
     """Return True if a file belongs to the data.
 
-    Names that begin with ``_`` or ``.`` are other programs' notes, and in object stores only Parquet is read.
+    Files whose names begin with ``_`` or ``.`` are left out, and in object stores only Parquet is read.
     """
     if any(part.startswith(("_", ".")) for part in name.split("/")):
         return False
@@ -298,7 +298,7 @@ class _Look:
         return InputFile(entry, (read.rows,), types, problem, refused, table)
 
     def _damage(self, table: Table, read: TextRead) -> str:
-        """Return what is wrong with a file of which the first rows are used; raise a TableError if none can be."""
+        """Return what is wrong with a file if some of its rows can be used; raise a TableError if none can."""
         if not self.keep_going:
             if read.damage is None:
                 return ""
@@ -312,7 +312,7 @@ class _Look:
 
 
 def _together(files: Sequence[InputFile]) -> dict[str, Any]:
-    """Return the columns of all files with their types, the widest or text if they differ."""
+    """Return the types of the columns of all files; if files differ, the widest type, or text."""
     found: dict[str, Any] = {}
     for file in files:
         for name, kind in (file.types or {}).items():
@@ -358,7 +358,7 @@ class TextRead:
 
 
 def read_through(table: Table, progress: Progress) -> TextRead:
-    """Read every row of a text file, up to the first damage that cannot be passed."""
+    """Read every row of a text file, up to damage that cannot be skipped."""
     read = TextRead(columns={name: ValueKinds() for name in table.columns})
     jsonl = table.kind.format is Format.JSONL
     try:

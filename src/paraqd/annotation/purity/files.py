@@ -40,7 +40,7 @@ _LABELS = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0, "valid": 1
 
 
 class LabelledPair(NamedTuple):
-    """One row of the file, as far as the check needs it."""
+    """A row of the file with the columns that the check needs."""
 
     id: str
     question: str
@@ -161,7 +161,7 @@ class _Tally:
 
 
 class Collector:
-    """Adds findings up to a report; the order in which they are added does not matter."""
+    """A sum of findings; the order in which they are added does not matter."""
 
     def __init__(self, *, examples: int = 3) -> None:
         self._examples = examples
@@ -244,7 +244,7 @@ def _commonest(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _example(data: Sequence[Any]) -> tuple[_Position, Offender]:
-    """Return an example of a part, which JSON has made plain data."""
+    """Return an example from the plain data of a part."""
     (piece, row), offender = data
     item = offender["item"]
     pair = LabelledPair(*item) if isinstance(item, list | tuple) else LabelledPair(**item)
@@ -334,7 +334,7 @@ def _digest(promises: Mapping[str, Promise]) -> str:
 
 @dataclass(frozen=True)
 class PurityJob:
-    """Checks the pairs of a piece, and writes the offending ones."""
+    """The job of checking pairs and writing the offending ones."""
 
     reader: Reader
     columns: Columns
