@@ -18,7 +18,7 @@ _SHORT_SCALES = {"k": 1000, "m": 1_000_000, "mn": 1_000_000, "bn": 1_000_000_000
 _BLOCKS_SIGN = frozenset(")]%°'’\"”")
 _MOST_SCALES = 2  # five hundred thousand
 _NOT_LETTERS = frozenset({"a", "i"})
-_ALGEBRA = frozenset("+-−–*=<>≤≥^/()×÷·²³")
+_ALGEBRA = MINUS | frozenset("+*=<>≤≥^/()×÷·²³")
 
 
 @dataclass(slots=True)

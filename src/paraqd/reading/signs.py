@@ -6,7 +6,8 @@ import re
 
 from paraqd.text_check import INVISIBLE
 
-MINUS = frozenset("-−–")  # hyphen, minus and en dash
+MINUS_PATTERN = "[-−–]"  # hyphen, minus and en dash
+MINUS = frozenset(MINUS_PATTERN.strip("[]"))
 POSSESSIVES = ("'s", "’s")
 HYPHENS = "\u2010\u2011"  # look like "-"; the second one does not break
 ZERO_WIDTH = re.compile(f"[{INVISIBLE}]+")

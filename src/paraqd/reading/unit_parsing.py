@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paraqd.reading.currencies import BY_NAME, CURRENCIES, ORDINARY_WORDS
-from paraqd.reading.signs import POSSESSIVES
+from paraqd.reading.signs import MINUS, POSSESSIVES
 from paraqd.reading.token_stream import Stream
 from paraqd.reading.units import MULTI_WORD, NEEDS_CONTEXT, SPELLINGS, category
 
@@ -11,7 +11,7 @@ from paraqd.reading.units import MULTI_WORD, NEEDS_CONTEXT, SPELLINGS, category
 _BEGINNINGS = (
     frozenset(SPELLINGS) | frozenset(MULTI_WORD) | frozenset("° º ˚ degree degrees deg sq square cubic cu".split())
 )
-_OPERATORS = frozenset("+-−–*×÷=<>≤≥^·")
+_OPERATORS = MINUS | frozenset("+*×÷=<>≤≥^·")
 _STERLING, _RUPEE = BY_NAME["pound sterling"], BY_NAME["rupee"]
 _STERLING_SIGNS = frozenset({*_STERLING.signs, *_STERLING.codes, "pence", "sterling", "shillings", "shilling"})
 _WEIGHT_WORDS = frozenset(
@@ -109,7 +109,7 @@ def _is_letter_unit(s: Stream, i: int) -> bool:
     after = s.text[i + 1]
     if after and after in _OPERATORS and not (after == "×" or (after == "^" and s.text[i + 2] in {"2", "3"})):
         # "60 m - 40 m" is a difference of lengths and "20 m * 15 m" a size; "5m - 3" is one of terms
-        return after in "-−–*" and s.number_at(i + 2) and s.text[i + 3] == word
+        return after in {*MINUS, "*"} and s.number_at(i + 2) and s.text[i + 3] == word
     if after == "(" and s.glued(i + 1):
         return False
     before = s.text[i - 2] if i >= 2 else ""

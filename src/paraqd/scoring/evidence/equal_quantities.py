@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.signs import MINUS_PATTERN
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import dimension
 from paraqd.scoring.evidence.content_words import stem
@@ -15,7 +16,7 @@ from paraqd.scoring.evidence.roles import sides_turned
 Rule = Callable[[Amount, Amount], bool]
 
 _PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE, Kind.EXPONENT})
-_MINUS_APART = re.compile(r"[-−–]\s+$")
+_MINUS_APART = re.compile(rf"{MINUS_PATTERN}\s+$")
 _BELOW_ZERO = re.compile(r"\s+below\s+(?:zero|freezing)\b", re.I)
 _PART_OF_DAY = re.compile(r"[ap]\s?\.?\s?m\b|morning|afternoon|evening|night|noon", re.I)
 _PAIRS = re.compile(r"\s+pairs?\s+of\b", re.I)
