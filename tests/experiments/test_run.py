@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("sentence_transformers")
 
-from paraqd.data.locks import alone
+from paraqd.data.locks import exclusive
 from paraqd.data.tables import open_table
 from paraqd.evaluation.metrics import evaluate
 from paraqd.evaluation.published import published, top_operators
@@ -254,7 +254,7 @@ def test_of_processes_that_share_a_run_each_trains_what_no_other_does(smoke, tmp
     later = run / "tables" / "pseudo-labels.json"
     for file in (*files.values(), later):
         file.unlink()
-    with alone(run / "locks" / f"{held.slug}.lock"):  # as if another process were training it
+    with exclusive(run / "locks" / f"{held.slug}.lock"):  # as if another process were training it
         process = _command.command("loss", "pseudo-labels", "--scale", "smoke", "--out", run, "--quiet", "--no-figures")
         try:
             wanted = [later, *(files[training] for training in others)]

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraqd.cli.main import run
-from paraqd.data.locks import locked
+from paraqd.data.locks import try_lock
 
 READING = ["--model", "reading"]
 
@@ -76,7 +76,7 @@ class TestBadInput:
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
         with open("out/.lock", "ab") as waiting:  # opened while the first run was at work, locked when it is over
             assert run(["score", "in", "-o", "out/", "--overwrite", "-q", *READING]) == 0
-            assert locked(waiting)
+            assert try_lock(waiting)
             assert run(["score", "in", "-o", "out/", "--overwrite", "-q", *READING]) == 2
 
     def test_outputs_that_cannot_be(self, here, fails):

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from paraqd.annotation.pairs_to_label import AnnotationError, PairsToLabel, PairToLabel
-from paraqd.data.formats import TableError, explained, reason
-from paraqd.data.locks import locked
+from paraqd.data.formats import TableError, clear_errors, reason
+from paraqd.data.locks import try_lock
 from paraqd.data.writers import sync_folder
 
 SEED = 3407
@@ -119,13 +119,13 @@ class Decisions:
 
 def is_journal(path: str | Path) -> bool:
     """Return True if a file begins like a journal."""
-    with explained(path), open(path, "rb") as file:
+    with clear_errors(path), open(path, "rb") as file:
         return file.read(len(_BEGINNING)) == _BEGINNING
 
 
 def read_journal(path: str | Path) -> tuple[Header, Decisions]:
     """Read a journal; an incomplete event at the end of the file is ignored."""
-    with explained(path), open(path, "rb") as file:
+    with clear_errors(path), open(path, "rb") as file:
         return _read(file, str(path))[:2]
 
 
@@ -228,7 +228,7 @@ def open_journal(
     except OSError as error:
         raise TableError(f"cannot write {path}: {reason(error)}") from None
     with file:
-        if not locked(file):
+        if not try_lock(file):
             raise AnnotationError(f"another session is writing {path}; end it first")
         beginning = file.read(len(_BEGINNING))
         if not _BEGINNING.startswith(beginning):

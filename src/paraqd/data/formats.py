@@ -152,7 +152,7 @@ def check_names(columns: tuple[str, ...], name: str | Path) -> tuple[str, ...]:
 
 
 @contextmanager
-def explained(path: str | Path) -> Iterator[None]:
+def clear_errors(path: str | Path) -> Iterator[None]:
     """Turn errors while a file is read into a TableError of one line."""
     try:
         yield
@@ -171,7 +171,7 @@ def explained(path: str | Path) -> Iterator[None]:
 @contextmanager
 def open_bytes(path: Path, packing: Packing, name: str) -> Iterator[BinaryIO]:
     """Open a file as uncompressed bytes; parts that were compressed one after another are read as one file."""
-    with explained(name), open(path, "rb") as raw:
+    with clear_errors(name), open(path, "rb") as raw:
         if packing is Packing.GZIP:
             with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
                 yield cast(BinaryIO, unpacked)

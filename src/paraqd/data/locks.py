@@ -16,7 +16,7 @@ class HeldError(ParaqdError):
     """Another process holds the lock."""
 
 
-def locked(file: IO[bytes], *, wait: bool = False) -> bool:
+def try_lock(file: IO[bytes], *, wait: bool = False) -> bool:
     """Lock an open file until it is closed; return False if another process holds the lock.
 
     A file system that has no locks never blocks anyone: the work goes on without protection.
@@ -28,13 +28,13 @@ def locked(file: IO[bytes], *, wait: bool = False) -> bool:
 
 
 @contextmanager
-def alone(path: Path, *, wait: bool = True) -> Iterator[None]:
+def exclusive(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the lock of a file, which is created if necessary, while the block runs.
 
     Wait until the lock is free; without ``wait``, raise a `HeldError` if it is not.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as file:
-        if not locked(file, wait=wait):
+        if not try_lock(file, wait=wait):
             raise HeldError(f"another process holds {path}")
         yield

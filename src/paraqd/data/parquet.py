@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import TableError, check_names, explained, reason
+from paraqd.data.formats import TableError, check_names, clear_errors, reason
 from paraqd.data.rows import LostRow, Row
 from paraqd.extras import optional_imports
 
@@ -16,16 +16,16 @@ _BATCH_ROWS, _BATCH_BYTES = 1024, 1 << 24
 
 def parquet_columns(path: Path) -> tuple[str, ...]:
     """Return the names of the columns."""
-    with explained(path), open(path, "rb") as raw:
+    with clear_errors(path), open(path, "rb") as raw:
         if not raw.read(1):
             raise TableError(f"{path} is empty")
-    with opened(path, path) as file:
+    with open_parquet(path, path) as file:
         return check_names(tuple(file.schema_arrow.names), path)
 
 
 def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]) -> Iterator[Row]:
     """Yield every row; each row of the row groups in ``lost`` is a `LostRow`."""
-    with opened(path, path) as file:
+    with open_parquet(path, path) as file:
         for group in range(file.num_row_groups):
             if group in lost:
                 for _ in range(file.metadata.row_group(group).num_rows):
@@ -47,7 +47,7 @@ def group_problem(file: Any, group: int) -> str:
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, (MemoryError, NotImplementedError)) or getattr(error, "errno", None) is not None:
             raise  # the machine failed; the data may be fine
-        return brief(error)
+        return first_sentence(error)
     return "" if found == rows else f"it has {found:,} of {rows:,} rows"
 
 
@@ -60,25 +60,25 @@ def batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:
 
 
 @contextmanager
-def opened(source: Any, name: str | Path) -> Iterator[Any]:
+def open_parquet(source: Any, name: str | Path) -> Iterator[Any]:
     """Open a Parquet file by its path, or from an open file; ``name`` is used in messages."""
     with optional_imports("Parquet files"):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-    with explained(name):
+    with clear_errors(name):
         try:
             # with a buffer size pyarrow reads page by page, so that memory does not depend on the size of row groups
             with pq.ParquetFile(source, buffer_size=1 << 20, page_checksum_verification=True) as file:
                 yield file
         except (pa.ArrowMemoryError, pa.ArrowNotImplementedError) as error:
-            raise TableError(f"cannot read {name}: {brief(error)}") from None
+            raise TableError(f"cannot read {name}: {first_sentence(error)}") from None
         except pa.ArrowException as error:
-            message = f"{name} is cut off or not a Parquet file ({brief(error)}); copy or create it again"
+            message = f"{name} is cut off or not a Parquet file ({first_sentence(error)}); copy or create it again"
             raise TableError(message) from None
 
 
-def brief(error: Exception) -> str:
+def first_sentence(error: Exception) -> str:
     """Return the first sentence of a message of pyarrow without control characters, which may come from the file."""
     shown = "".join(sign if sign.isprintable() else " " for sign in reason(error).split(".")[0])
     return " ".join(shown.split())

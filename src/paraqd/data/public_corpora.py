@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import TableError, explained, reason
+from paraqd.data.formats import TableError, clear_errors, reason
 from paraqd.generators.training_data import detokenized
 
 LIMIT = 1 << 26  # bytes of a JSON document, which is read as a whole; MathQA's train.json has about 30 MB
@@ -79,7 +79,7 @@ def _text(row: Any, field: str, where: str) -> str:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:
-    with explained(path), open(path, encoding="utf-8") as file:
+    with clear_errors(path), open(path, encoding="utf-8") as file:
         number = 0
         try:
             while line := file.readline(_LINE_LIMIT + 1):
@@ -96,7 +96,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
 
 def _document(path: Path) -> Any:
     """Read a JSON document from a file, or from the archive that contains it."""
-    with explained(path):
+    with clear_errors(path):
         try:
             if path.suffix.lower() == ".zip":
                 with zipfile.ZipFile(path) as archive:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraqd.data.datasets import DatasetError, find, load_pairs, load_questions
-from paraqd.data.locks import alone
+from paraqd.data.locks import exclusive
 from paraqd.data.mixture import paper_training, paper_validation
 from paraqd.data.pairs import Pair, both_classes
 from paraqd.data.tables import TableError, open_table
@@ -126,7 +126,7 @@ class RunData:
 
     def _alone(self, name: str) -> AbstractContextManager[None]:
         """Have one process at a time make a thing of the run."""
-        return alone(self.folder / "locks" / f"{name}.lock")
+        return exclusive(self.folder / "locks" / f"{name}.lock")
 
     def _split(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         if self.scale.name != "smoke":

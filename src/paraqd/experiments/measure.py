@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.data.locks import alone
+from paraqd.data.locks import exclusive
 from paraqd.data.triplets import TripletSet
 from paraqd.data.writers import replace_json, replacing
 from paraqd.evaluation.intervals import Bootstrap, Estimate, bootstrap
@@ -76,7 +76,7 @@ class Measurements:
             raise self._not_run[training.slug]
         if not any(self._missing(training, sets, embeddings)):
             return
-        with alone(self.folder / "locks" / f"{training.slug}.lock", wait=wait):
+        with exclusive(self.folder / "locks" / f"{training.slug}.lock", wait=wait):
             wanted, drawn = self._missing(training, sets, embeddings)
             if not wanted and not drawn:
                 return

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.locks import HeldError, alone
+from paraqd.data.locks import HeldError, exclusive
 from paraqd.data.writers import replace_json
 from paraqd.evaluation.tables import Table, write_tables
 from paraqd.experiments.data import EXAMPLES, Progress, RunData, TestSet
@@ -97,7 +97,7 @@ def run_experiments(
             outcome = _run(found, data, measurements, figures=figures, wait=wait)
             if outcome is None:
                 continue
-            with alone(folder / "locks" / "run.lock"):
+            with exclusive(folder / "locks" / "run.lock"):
                 _write(outcome, folder, data_dir)
             outcomes.append(outcome)
     outcomes.sort(key=lambda outcome: chosen.index(outcome.experiment))
@@ -292,7 +292,7 @@ def _begin(folder: Path, data: RunData) -> None:
     above = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise ExperimentError(f"cannot write {folder}: {above} is not a folder that may be written to")
-    with alone(folder / "locks" / "run.lock"):
+    with exclusive(folder / "locks" / "run.lock"):
         if path.is_file():
             there = _read(path)
             for key, value in json.loads(json.dumps(asked)).items():
@@ -335,7 +335,7 @@ def _scale_facts(scale: Scale) -> dict[str, Any]:
 def _finish(folder: Path, data: RunData) -> None:
     """Add what is known only now: versions, and the hashes of the data."""
     path = folder / "run.json"
-    with alone(folder / "locks" / "run.lock"):
+    with exclusive(folder / "locks" / "run.lock"):
         facts = _read(path)
         facts["versions"] = _both(facts.get("versions", {}), _versions())
         facts["test_sets"] = {**facts.get("test_sets", {}), **{t.name: t.sha256 for t in data.loaded() if t.sha256}}

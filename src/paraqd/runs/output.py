@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import Format, TableError, explained, kind_of
+from paraqd.data.formats import Format, TableError, clear_errors, kind_of
 from paraqd.data.tables import check_writable, replacing
 from paraqd.runs.locations import Location, is_uri
 from paraqd.runs.store import is_unfinished, parts_place
@@ -130,7 +130,7 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
     if kind_of(path).format is Format.PARQUET:
         import pyarrow.parquet
 
-        with explained(path):
+        with clear_errors(path):
             raw = (pyarrow.parquet.read_schema(path).metadata or {}).get(b"paraqd", b"{}")
     else:
         side = path.with_name(f"{path.name}.meta.json")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from paraqd.data.formats import TableError, explained
-from paraqd.data.parquet import batches, brief, group_problem, opened
+from paraqd.data.formats import TableError, clear_errors
+from paraqd.data.parquet import batches, first_sentence, group_problem, open_parquet
 from paraqd.data.rows import LostRow
 from paraqd.data.tables import Row, Table
 from paraqd.runs.locations import Location
@@ -169,7 +169,7 @@ class Reader:
             except (pa.ArrowException, OSError, ValueError) as error:
                 if isinstance(error, TableError):
                     raise
-                raise TableError(brief(error)) from None
+                raise TableError(first_sentence(error)) from None
 
     def _problem(self, file: Any, name: str, group: int) -> str:
         """Say why a row group cannot be read.
@@ -201,5 +201,5 @@ def _group_rows(found: Iterable[Any], skipped: int) -> Iterator[Row]:
 def opened_parquet(source: Location, name: str) -> Iterator[Any]:
     """Open a Parquet file of a location."""
     shown = source.shown(name)
-    with explained(shown), opened(source.open(name), shown) as file:
+    with clear_errors(shown), open_parquet(source.open(name), shown) as file:
         yield file

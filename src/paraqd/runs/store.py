@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from paraqd.data.formats import TableError
-from paraqd.data.locks import locked
+from paraqd.data.locks import try_lock
 from paraqd.data.tables import Row
 from paraqd.data.writers import COMPRESSION, ParquetRows, Schema, Writer, arrow_schema
 from paraqd.runs.locations import Location, explained_as
@@ -360,7 +360,7 @@ def _lock(folder: Path) -> Any:
             handle = open(os.open(path, flags, 0o666), "ab")  # noqa: SIM115  # the caller closes it
         except FileNotFoundError:  # another run has just removed the folder
             continue
-        if not locked(handle):
+        if not try_lock(handle):
             handle.close()
             return None
         with suppress(FileNotFoundError):

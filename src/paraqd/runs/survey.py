@@ -15,7 +15,7 @@ from paraqd.data.formats import (
     Format,
     TableError,
     check_names,
-    explained,
+    clear_errors,
     is_known,
     kind_of,
     not_regular,
@@ -102,7 +102,7 @@ class Inputs:
             return ""
         [file] = self.files
         place = _place(self.source, file)
-        with explained(place):
+        with clear_errors(place):
             seen = place.stat().st_mtime_ns
         same = seen == file.seen or _digest(place) == file.entry.state
         return "" if same else self.source.shown("")
@@ -219,7 +219,7 @@ def _place(source: Location, file: InputFile) -> Path:
 
 
 def _digest(path: Path) -> str:
-    with explained(path), open(path, "rb") as file:
+    with clear_errors(path), open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -247,7 +247,7 @@ class _Look:
         if file.refused or file.empty or not self.alone or not (self.by_bytes or self.source.is_standard_input):
             return file
         place = _place(self.source, file)
-        with explained(place):
+        with clear_errors(place):
             found = place.stat()
         seen = entry.state if isinstance(entry.state, int) and entry.state else found.st_mtime_ns
         return replace(file, entry=Entry(entry.name, found.st_size, _digest(place)), seen=seen)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paraqd.data.locks import locked
+from paraqd.data.locks import try_lock
 from paraqd.data.writers import replace_json
 from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.generators.runtime import quiet
@@ -240,7 +240,7 @@ def _held(work_dir: Path) -> Iterator[None]:
     work_dir.parent.mkdir(parents=True, exist_ok=True)
     path = work_dir.with_name(f".{work_dir.name}.lock")
     with open(path, "wb") as file:
-        if not locked(file):
+        if not try_lock(file):
             raise TrainingError(
                 f"another process is training into {work_dir.stem} now: wait for it, or choose another --out"
             )

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from paraqd.data.datasets import cache_dir, find, load_questions
-from paraqd.data.locks import alone
+from paraqd.data.locks import exclusive
 from paraqd.data.mixture import paper_training, paper_validation
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns
 from paraqd.data.triplets import TripletSet, read_triplets
@@ -114,7 +114,7 @@ def recipe_corpus(
     folder = cache_dir() / "corpora" / f"{Path(recipe).stem}-{key}"
     folder.mkdir(parents=True, exist_ok=True)
     found = []
-    with alone(folder / ".lock"):  # if several processes need the same corpus, the first makes it
+    with exclusive(folder / ".lock"):  # if several processes need the same corpus, the first makes it
         for name, size in (("train", questions), ("validation", None)):
             path = folder / f"{name}.jsonl"
             if not path.is_file():
