@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from paraqd.data.questions import question_of
+from paraqd.data.questions import CHUNK, question_of
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.errors import ParaqdError
 from paraqd.generators.encoder import DEFAULT_ENCODER
@@ -27,13 +27,12 @@ from paraqd.runs.augment import (
     carry_out_job,
     output_for,
     pair_row,
-    questions_in,
     run_settings,
     texts_of,
 )
 from paraqd.runs.augment_report import AugmentReport, Collector, Example
 from paraqd.runs.locations import Location
-from paraqd.runs.run import RunOptions
+from paraqd.runs.run import RunOptions, look_at
 from paraqd.runs.survey import Inputs
 
 # as augment writes them, with an empty label for annotators, and the label that the operator intends
@@ -91,7 +90,7 @@ def make_testset(
     plan = make_plan(loaded, skip=[*skip, *absent], stand_ins=stand_ins, generators=generators)
     spec = ResourceSpec(entities=entities, encoder=DEFAULT_ENCODER, generators=plan.generators, device=device)
     resources = build_resources(spec)
-    inputs = questions_in(place, columns, encoding, output, options)
+    inputs = look_at(place, output, options, check=lambda table: table.require(columns), least=CHUNK, encoding=encoding)
     plan = _runnable(plan, loaded, resources, absent)
     progress = options.get("progress") or silent
     if plan.needs("vocabulary"):

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from paraqd.cli.console import write_json
 from paraqd.cli.options import models_in, names_in, say_left_out
-from paraqd.cli.run_options import (
-    ADDRESS,
-    ENGINE,
-    OVERWRITE,
-    PART_ROWS,
-    RESTART,
-    VERBOSE,
-    WORKERS,
-    EngineName,
-    run_options,
-    running,
-    say_problems,
-)
+from paraqd.cli.run_options import run_command, running, say_problems
 
 if TYPE_CHECKING:
     from paraqd.runs.augment_report import AugmentReport
@@ -31,6 +19,7 @@ EXAMPLE = "Example: paraqd augment questions.csv -o pairs.parquet --recipe paper
 _FILES, _MODELS, _SHOWN = "Files", "Models", "Output"
 
 
+@run_command
 def augment(
     source: str = typer.Argument(
         ...,
@@ -48,8 +37,6 @@ def augment(
     ),
     skip: str | None = typer.Option(None, "--skip", help="Operators to leave out, separated by commas."),
     seed: int = typer.Option(3407, "--seed", help="The same seed gives the same pairs."),
-    overwrite: bool = OVERWRITE,
-    restart: bool = RESTART,
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
     encoding: str | None = typer.Option(
@@ -84,11 +71,8 @@ def augment(
     ),
     as_json: bool = typer.Option(False, "--json", help="Write the report as JSON.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no report.", rich_help_panel=_SHOWN),
-    engine: EngineName = ENGINE,
-    workers: int | None = WORKERS,
-    address: str | None = ADDRESS,
-    part_rows: int | None = PART_ROWS,
-    verbose: bool = VERBOSE,
+    *,
+    run: dict[str, Any],
 ) -> None:
     """Make labelled pairs: apply every operator of a recipe to every question of a file.
 
@@ -97,12 +81,12 @@ def augment(
     """
     from paraqd.data.tables import Columns
     from paraqd.generators.encoder import DEFAULT_ENCODER
-    from paraqd.runs.augment import augment as run
+    from paraqd.runs.augment import augment as make_pairs
 
     if report is not None:
         _check_report(report, source, out)
-    with running(quiet=quiet) as progress:
-        result = run(
+    with running(run, quiet=quiet) as options:
+        result = make_pairs(
             source,
             out,
             recipe=recipe,
@@ -116,17 +100,7 @@ def augment(
             device=device,
             columns=Columns(question=question_column, id=id_column),
             encoding=encoding,
-            **run_options(
-                progress,
-                engine=engine,
-                workers=workers,
-                address=address,
-                part_rows=part_rows,
-                verbose=verbose,
-                overwrite=overwrite,
-                restart=restart,
-                quiet=quiet,
-            ),
+            **options,
         )
     if report is not None:
         _write_page(result, Path(report))

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from paraqd.cli.console import named_rows, say, stdout, write_json
-from paraqd.cli.run_options import (
-    ADDRESS,
-    ENGINE,
-    OVERWRITE,
-    PART_ROWS,
-    RESTART,
-    VERBOSE,
-    WORKERS,
-    EngineName,
-    run_options,
-    running,
-    say_problems,
-)
+from paraqd.cli.run_options import run_command, running, say_problems
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
@@ -30,6 +18,7 @@ EXAMPLE = "Example: paraqd pseudo-label uda.parquet -o uda_labelled.parquet --th
 _FILES, _SHOWN = "Files", "Output"
 
 
+@run_command
 def pseudo_label(
     source: str = typer.Argument(
         ...,
@@ -46,8 +35,6 @@ def pseudo_label(
         None, "--encoder", help="The folder of an untrained encoder. Default: all-MiniLM-L6-v2."
     ),
     device: str | None = typer.Option(None, "--device", help="The device of the encoder: cpu or cuda."),
-    overwrite: bool = OVERWRITE,
-    restart: bool = RESTART,
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
@@ -59,11 +46,8 @@ def pseudo_label(
     ),
     as_json: bool = typer.Option(False, "--json", help="Write the statistics as JSON.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no table.", rich_help_panel=_SHOWN),
-    engine: EngineName = ENGINE,
-    workers: int | None = WORKERS,
-    address: str | None = ADDRESS,
-    part_rows: int | None = PART_ROWS,
-    verbose: bool = VERBOSE,
+    *,
+    run: dict[str, Any],
 ) -> None:
     """Replace the label of each pair: valid if the encoder finds the texts similar, else invalid.
 
@@ -74,7 +58,7 @@ def pseudo_label(
     from paraqd.generators.encoder import DEFAULT_ENCODER
     from paraqd.runs.pseudo_labels import pseudo_label_file
 
-    with running(quiet=quiet) as progress:
+    with running(run, quiet=quiet) as options:
         report = pseudo_label_file(
             source,
             out,
@@ -83,17 +67,7 @@ def pseudo_label(
             device=device,
             columns=Columns(question=question_column, paraphrase=paraphrase_column, id=id_column),
             encoding=encoding,
-            **run_options(
-                progress,
-                engine=engine,
-                workers=workers,
-                address=address,
-                part_rows=part_rows,
-                verbose=verbose,
-                overwrite=overwrite,
-                restart=restart,
-                quiet=quiet,
-            ),
+            **options,
         )
     if report.replaced and not quiet:
         say(

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from paraqd.cli.console import named_rows, say, stdout, write_json
-from paraqd.cli.run_options import (
-    ADDRESS,
-    ENGINE,
-    OVERWRITE,
-    PART_ROWS,
-    RESTART,
-    VERBOSE,
-    WORKERS,
-    EngineName,
-    run_options,
-    running,
-    say_problems,
-)
+from paraqd.cli.run_options import run_command, running, say_problems
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
@@ -32,6 +20,7 @@ EXAMPLE = "Example: paraqd purity pairs.parquet --offenders offenders.csv --work
 _FILES, _SHOWN = "Files", "Output"
 
 
+@run_command
 def purity(
     source: str = typer.Argument(
         ...,
@@ -47,8 +36,6 @@ def purity(
     fail_under: float | None = typer.Option(
         None, "--fail-under", min=0, max=1, help="Exit with 1 if the purity of any operator is lower, such as 0.999."
     ),
-    overwrite: bool = OVERWRITE,
-    restart: bool = RESTART,
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
     label_column: str = typer.Option("label", "--label-column", rich_help_panel=_FILES),
@@ -63,11 +50,8 @@ def purity(
     ),
     as_json: bool = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no table.", rich_help_panel=_SHOWN),
-    engine: EngineName = ENGINE,
-    workers: int | None = WORKERS,
-    address: str | None = ADDRESS,
-    part_rows: int | None = PART_ROWS,
-    verbose: bool = VERBOSE,
+    *,
+    run: dict[str, Any],
 ) -> None:
     """Check each pair against the promise of its operator, without the code of the operators.
 
@@ -79,7 +63,7 @@ def purity(
     from paraqd.data.tables import Columns
     from paraqd.operators import declarations
 
-    with running(quiet=quiet) as progress:
+    with running(run, quiet=quiet) as options:
         report = check_file(
             source,
             promises=declarations(),
@@ -87,17 +71,7 @@ def purity(
             examples=examples,
             columns=Columns(question=question_column, paraphrase=paraphrase_column, label=label_column),
             encoding=encoding,
-            **run_options(
-                progress,
-                engine=engine,
-                workers=workers,
-                address=address,
-                part_rows=part_rows,
-                verbose=verbose,
-                overwrite=overwrite,
-                restart=restart,
-                quiet=quiet,
-            ),
+            **options,
         )
     if as_json:
         write_json(report.to_dict())

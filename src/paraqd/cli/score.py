@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
 from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from paraqd.cli.console import named_rows, note, say, stderr, stdout, write_json
+from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
 from paraqd.cli.options import Mode
-from paraqd.cli.run_options import (
-    ADDRESS,
-    ENGINE,
-    OVERWRITE,
-    PART_ROWS,
-    RESTART,
-    SPEED,
-    VERBOSE,
-    WORKERS,
-    EngineName,
-    run_options,
-    running,
-    say_problems,
-)
+from paraqd.cli.run_options import SPEED, EngineName, run_command, running, say_problems
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
-    from paraqd.runs.score import ScoredRow, ScoreReport, ScoreStream
+    from paraqd.runs.score import ScoredRow, ScoreReport
     from paraqd.scoring.verdict import Verdict
 
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
@@ -46,6 +32,7 @@ class Only(StrEnum):
     invalid = "invalid"
 
 
+@run_command
 def score(
     source: str = typer.Argument(
         ...,
@@ -73,8 +60,6 @@ def score(
     why: bool = typer.Option(
         False, "--why", help="Add a column with the evidence in sentences, for reading in a spreadsheet."
     ),
-    overwrite: bool = OVERWRITE,
-    restart: bool = RESTART,
     overwrite_columns: bool = typer.Option(
         False, "--overwrite-columns", help="Replace columns of the input that have the names of added columns."
     ),
@@ -112,11 +97,8 @@ def score(
         help="Skip the model for pairs that the reading alone decides, or ask it about every pair.",
         rich_help_panel=SPEED,
     ),
-    engine: EngineName = ENGINE,
-    workers: int | None = WORKERS,
-    address: str | None = ADDRESS,
-    part_rows: int | None = PART_ROWS,
-    verbose: bool = VERBOSE,
+    *,
+    run: dict[str, Any],
 ) -> None:
     """Score every pair of a file from -1 to 1, with the evidence against each paraphrase.
 
@@ -124,44 +106,36 @@ def score(
     added. An interrupted run continues when the same command is given again. A folder of files becomes a folder of
     Parquet parts.
     """
-    from paraqd.cli import options
+    from paraqd.cli.options import checked_threshold, load_scorer
     from paraqd.data.tables import Columns
     from paraqd.runs.score import Model, score_file
 
     if out == "-":
         raise typer.BadParameter("-o - is not a file: for JSON lines on standard output give --json without -o")
-    several = (workers or 1) > 1 or engine is EngineName.ray
+    several = (run["workers"] or 1) > 1 or run["engine"] is EngineName.ray
     if several and out is None:
         raise typer.BadParameter("--workers and --engine need an output: give -o")
     scorer: Any
     if several:
-        scorer = Model(model, mode.value, options.checked_threshold(threshold), skip)
+        scorer = Model(model, mode.value, checked_threshold(threshold), skip)
     else:
-        scorer = options.load_scorer(model, mode, threshold, threads=threads, skip=skip)
-    how: dict[str, Any] = {
-        "columns": Columns(question=question_column, paraphrase=paraphrase_column),
-        "only": only.value if only else None,
-        "why": why,
-        "encoding": encoding,
-        "keep_going": keep_going,
-        "overwrite_columns": overwrite_columns,
-    }
-    with running(quiet=quiet, rows_on_terminal=out is None) as progress:
-        if out is None:
-            report = _stream(source, scorer, as_json, progress, how)
-        else:
-            run = run_options(
-                progress,
-                engine=engine,
-                workers=workers,
-                address=address,
-                part_rows=part_rows,
-                verbose=verbose,
-                overwrite=overwrite,
-                restart=restart,
-                quiet=quiet,
-            )
-            report = score_file(source, out, scorer=scorer, threads=threads, **how, **run)
+        scorer = load_scorer(model, mode, threshold, threads=threads, skip=skip)
+    show = _json_lines if as_json else _Grid()
+    with running(run, quiet=quiet, rows_on_terminal=out is None) as options:
+        report = score_file(
+            source,
+            out,
+            show=show,
+            scorer=scorer,
+            columns=Columns(question=question_column, paraphrase=paraphrase_column),
+            only=only.value if only else None,
+            why=why,
+            threads=threads,
+            encoding=encoding,
+            keep_going=keep_going,
+            overwrite_columns=overwrite_columns,
+            **options,
+        )
     if as_json and out is not None:
         write_json(report.to_dict())
     elif not quiet:
@@ -194,24 +168,7 @@ def _unscored(report: ScoreReport) -> str:
 # --- rows shown as they are scored ---------------------------------------------------------------
 
 
-def _stream(source: str, scorer: Any, as_json: bool, progress: Any, how: dict[str, Any]) -> ScoreReport:
-    """Score the rows, and show each chunk at once."""
-    from paraqd.runs.run import RunInterrupted
-    from paraqd.runs.score import score_stream
-
-    stream = score_stream(source, scorer=scorer, progress=progress, **how)
-    for line in stream.columns.notes():
-        note(line)
-    show: Callable[[Iterable[ScoredRow]], None] = _json_lines if as_json else _Grid(stream)
-    try:
-        for rows in stream:
-            show(rows)
-    except KeyboardInterrupt:
-        raise RunInterrupted(stream.counts.rows, stream.inputs.rows) from None
-    return stream.report()
-
-
-def _json_lines(rows: Iterable[ScoredRow]) -> None:
+def _json_lines(rows: list[ScoredRow], total: int) -> None:
     from paraqd.data.writers import json_text
     from paraqd.runs.column_types import jsonable
 
@@ -226,26 +183,25 @@ def _json_lines(rows: Iterable[ScoredRow]) -> None:
 class _Grid:
     """A table that is shown in several steps, always with the same columns."""
 
-    def __init__(self, stream: ScoreStream) -> None:
-        self._paraphrase = stream.names.paraphrase
-        self._digits = max(3, len(str(stream.inputs.rows)))
+    def __init__(self) -> None:
         self._begun = False
 
-    def __call__(self, rows: Iterable[ScoredRow]) -> None:
+    def __call__(self, rows: list[ScoredRow], total: int) -> None:
         from rich.table import Table
         from rich.text import Text
 
         console = stdout()
+        digits = max(3, len(str(total)))
         grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", show_header=not self._begun)
-        grid.add_column("row", justify="right", width=self._digits)
+        grid.add_column("row", justify="right", width=digits)
         grid.add_column("score", justify="right", width=5)
         grid.add_column("verdict", width=max(map(len, _STYLES)))
-        room = max(10, console.width - self._digits - 5 - 10 - 3 * 2)
+        room = max(10, console.width - digits - 5 - 10 - 3 * 2)
         grid.add_column("paraphrase and evidence", width=room)
         for each in rows:
             called = _called(each.verdict)
             score = "" if isinstance(each.verdict, str) else f"{each.verdict.score:.2f}"
-            text = _texts(each.row.get(self._paraphrase), each.verdict, room)
+            text = _texts(each.paraphrase, each.verdict, room)
             grid.add_row(str(each.number), score, Text(called, style=_STYLES[called]), text)
         if grid.row_count:
             self._begun = True

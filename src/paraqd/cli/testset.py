@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from paraqd.cli.console import say, write_json
 from paraqd.cli.options import models_in, names_in, say_left_out
-from paraqd.cli.run_options import (
-    ADDRESS,
-    ENGINE,
-    OVERWRITE,
-    PART_ROWS,
-    RESTART,
-    VERBOSE,
-    WORKERS,
-    EngineName,
-    run_options,
-    running,
-    say_problems,
-)
+from paraqd.cli.run_options import run_command, running, say_problems
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
@@ -35,6 +23,7 @@ _NAMED = 20  # ids of questions that lack a side
 _RULES = "extended"  # the recipe that needs no model
 
 
+@run_command
 def testset(
     source: str = typer.Argument(
         ...,
@@ -51,8 +40,6 @@ def testset(
     recipe: str = typer.Option("test", "--recipe", help="test (fa to fe), another recipe, or a .toml file."),
     skip: str | None = typer.Option(None, "--skip", help="Operators to leave out, separated by commas."),
     seed: int = typer.Option(3407, "--seed", help="The same seed gives the same pairs."),
-    overwrite: bool = OVERWRITE,
-    restart: bool = RESTART,
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
     encoding: str | None = typer.Option(
@@ -81,11 +68,8 @@ def testset(
     ),
     as_json: bool = typer.Option(False, "--json", help="Write the report as JSON.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no report.", rich_help_panel=_SHOWN),
-    engine: EngineName = ENGINE,
-    workers: int | None = WORKERS,
-    address: str | None = ADDRESS,
-    part_rows: int | None = PART_ROWS,
-    verbose: bool = VERBOSE,
+    *,
+    run: dict[str, Any],
 ) -> None:
     """Make a test set for annotators: for each question one valid and one invalid operator, drawn at random.
 
@@ -100,7 +84,7 @@ def testset(
     from paraqd.annotation.testset import make_testset
     from paraqd.data.tables import Columns
 
-    with running(quiet=quiet) as progress:
+    with running(run, quiet=quiet) as options:
         result = make_testset(
             source,
             out,
@@ -113,17 +97,7 @@ def testset(
             device=device,
             columns=Columns(question=question_column, id=id_column),
             encoding=encoding,
-            **run_options(
-                progress,
-                engine=engine,
-                workers=workers,
-                address=address,
-                part_rows=part_rows,
-                verbose=verbose,
-                overwrite=overwrite,
-                restart=restart,
-                quiet=quiet,
-            ),
+            **options,
         )
     if as_json:
         write_json(result.to_dict())

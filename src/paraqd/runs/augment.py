@@ -24,9 +24,9 @@ from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.pieces import Piece, Reader, UnreadableError
-from paraqd.runs.run import RunInterrupted, RunOptions, Work, carry_out
+from paraqd.runs.run import RunInterrupted, RunOptions, Work, carry_out, look_at
 from paraqd.runs.store import NO_PARTS, Facts, Parts
-from paraqd.runs.survey import Inputs, survey
+from paraqd.runs.survey import Inputs
 from paraqd.version import __version__
 
 __all__ = ["SCHEMA", "AugmentError", "AugmentReport", "RunInterrupted", "augment"]
@@ -185,7 +185,7 @@ def augment(
     plan = make_plan(recipe, operators=operators, skip=skip, stand_ins=stand_ins, generators=given)
     spec = ResourceSpec(entities=entities, encoder=_full(encoder), generators=plan.generators, device=device)
     resources = build_resources(spec)
-    inputs = questions_in(place, columns, encoding, output, options)
+    inputs = look_at(place, output, options, check=lambda table: table.require(columns), least=CHUNK, encoding=encoding)
     plan = load_models(plan, resources)
     if plan.needs("vocabulary"):
         vocabulary = Vocabulary.of(texts_of(inputs, columns, options.get("progress") or silent))
@@ -204,21 +204,7 @@ def output_for(source: Location, out: str | Path, entities: str, options: RunOpt
     """Check the settings that do not depend on the input, and return the place of the output."""
     if entities not in ENTITY_READERS:
         raise AugmentError(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
-    return Output.at(source, out, overwrite=options.get("overwrite", False), restart=options.get("restart", False))
-
-
-def questions_in(
-    source: Location, columns: Columns, encoding: str | None, output: Output, options: RunOptions
-) -> Inputs:
-    """Look at the files with the questions."""
-    return survey(
-        source,
-        check=lambda table: table.require(columns),
-        progress=options.get("progress") or silent,
-        encoding=encoding,
-        part_rows=options.get("part_rows"),
-        for_file=CHUNK if output.file is not None else None,
-    )
+    return Output.at(source, out, **options)
 
 
 def texts_of(inputs: Inputs, columns: Columns, progress: Progress) -> Iterator[str]:

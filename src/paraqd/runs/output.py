@@ -30,12 +30,16 @@ class Output:
         return self.folder if self.file is None else parts_place(self.file)
 
     @classmethod
-    def at(cls, source: Location, out: str | Path, *, overwrite: bool = False, restart: bool = False) -> Output:
-        """Return the place of an output; a TableError says why nothing can be written there.
+    def at(
+        cls, source: Location, out: str | Path | None, *, overwrite: bool = False, restart: bool = False, **other: Any
+    ) -> Output:
+        """Return the place of an output, by the options of a run; a TableError says why nothing can be written there.
 
         The output is a folder of parts if its name ends in ``/``, if it is a URI or an existing folder, or if the input
         is a folder.
         """
+        if out is None:
+            return cls()
         given = str(out)
         folder = given.endswith(("/", os.sep)) or is_uri(given) or Path(given).is_dir()
         if source.kind == "folder" and not folder:

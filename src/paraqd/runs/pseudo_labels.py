@@ -14,15 +14,14 @@ from paraqd.data.writers import PLAIN
 from paraqd.generators.encoder import DEFAULT_ENCODER, load_encoder
 from paraqd.generators.runtime import check_device
 from paraqd.operators.plan import AugmentError
-from paraqd.progress import silent
 from paraqd.runs.augment import SCHEMA as AUGMENTED
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output, read_metadata
 from paraqd.runs.pieces import Piece, Reader
-from paraqd.runs.run import RunOptions, Work, carry_out
+from paraqd.runs.run import RunOptions, Work, carry_out, look_at
 from paraqd.runs.store import NO_PARTS, Facts, Parts
-from paraqd.runs.survey import Inputs, survey
+from paraqd.runs.survey import Inputs
 from paraqd.text_check import text_problem
 from paraqd.version import __version__
 
@@ -232,7 +231,7 @@ def pseudo_label_file(
     if not -1 <= threshold <= 1:
         raise AugmentError(f"--threshold {threshold}: a cosine lies between -1 and 1")
     place = Location.at(source)
-    output = Output.at(place, out, overwrite=options.get("overwrite", False), restart=options.get("restart", False))
+    output = Output.at(place, out, **options)
     several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
     if several and not isinstance(encoder, str):
         raise TableError("several workers load the encoder themselves: give its name or folder, not a function")
@@ -244,14 +243,7 @@ def pseudo_label_file(
         if "operator" not in table.columns:
             own_labels.append(table.name)
 
-    inputs = survey(
-        place,
-        check=check,
-        progress=options.get("progress") or silent,
-        encoding=encoding,
-        part_rows=options.get("part_rows"),
-        for_file=_BATCH if output.file is not None else None,
-    )
+    inputs = look_at(place, output, options, check=check, least=_BATCH, encoding=encoding)
     encode = load_encoder(encoder, device=device) if isinstance(encoder, str) else encoder
     name = str(getattr(encode, "name", "") or (encoder if isinstance(encoder, str) else "custom"))
     made = {"encoder": name, "threshold": threshold, "version": __version__}

@@ -14,10 +14,11 @@ from paraqd.data.writers import PLAIN, Dialect, Schema
 from paraqd.plural import counted
 from paraqd.progress import Progress, silent
 from paraqd.runs.engines import Engine, Job, engine_for
+from paraqd.runs.locations import Location
 from paraqd.runs.output import Output, write_beside
 from paraqd.runs.pieces import Piece
 from paraqd.runs.store import NO_PARTS, Facts, JsonParts, ParquetParts, Parts, Store, hold_store, make_manifest
-from paraqd.runs.survey import Inputs, of_files
+from paraqd.runs.survey import Check, Inputs, of_files, survey
 
 Say = Callable[[str], None]
 PieceRows = Iterator[tuple[Piece, Iterator[Row]]]
@@ -90,6 +91,18 @@ class Work:
     join: Callable[[PieceRows], Iterable[Row]] = _chained
     dialect: Dialect = PLAIN
     beside: bool = False
+
+
+def look_at(source: Location, output: Output, options: RunOptions, *, check: Check, least: int, **how: Any) -> Inputs:
+    """Look at the input of a run; pieces for a file output have ``least`` rows or more. ``how`` is for `survey`."""
+    return survey(
+        source,
+        check=check,
+        progress=options.get("progress") or silent,
+        part_rows=options.get("part_rows"),
+        for_file=least if output.folder is None else None,
+        **how,
+    )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -12,13 +13,12 @@ from paraqd.data.formats import Format, TableError, kind_of
 from paraqd.data.rows import LostRow
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.data.writers import PLAIN, Dialect, Schema
-from paraqd.progress import Progress, silent
 from paraqd.runs.column_types import jsonable, plain_value, typed
 from paraqd.runs.engines import OnRows, Result
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.pieces import Piece, Reader, UnreadableError
-from paraqd.runs.run import Outcome, PieceRows, RunOptions, Work, carry_out, ignore
+from paraqd.runs.run import Outcome, PieceRows, RunOptions, Work, carry_out, ignore, look_at
 from paraqd.runs.score_columns import ScoreColumns
 from paraqd.runs.score_rows import (
     CHUNK,
@@ -33,7 +33,7 @@ from paraqd.runs.score_rows import (
     scored_chunks,
 )
 from paraqd.runs.store import NO_PARTS, Facts, Parts
-from paraqd.runs.survey import Inputs, survey
+from paraqd.runs.survey import Inputs
 from paraqd.scoring.verdict import Verdict
 
 UTF8 = ("utf-8", "utf-8-sig")
@@ -54,6 +54,20 @@ class Model:
         from paraqd.scoring.scorer import Scorer
 
         return Scorer.load(self.model, mode=self.mode, threshold=self.threshold, threads=threads, skip=self.skip)
+
+
+@dataclass(frozen=True)
+class ScoredRow:
+    """A row of the input: its number, its columns with those that scoring adds, and its verdict or error."""
+
+    number: int
+    row: Row
+    paraphrase: object
+    verdict: Verdict | str
+
+
+# called with scored rows, in their order, and the number of all rows
+Show = Callable[[list[ScoredRow], int], None]
 
 
 @dataclass(frozen=True)
@@ -106,8 +120,9 @@ class ScoreReport:
 
 def score_file(
     source: str | Path,
-    out: str | Path,
+    out: str | Path | None,
     *,
+    show: Show | None = None,
     scorer: PairScorer | Model | str | Path | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     only: str | None = None,
@@ -129,8 +144,10 @@ def score_file(
     ----------
     source : str or Path
         CSV, TSV, JSONL or Parquet, or a folder of such files; ``-`` is standard input as JSONL.
-    out : str or Path
-        A file, whose ending gives the format, or a folder (a name that ends in ``/``).
+    out : str or Path, or None
+        A file, whose ending gives the format, or a folder (a name that ends in ``/``). With None nothing is written.
+    show : callable, optional
+        Called with the scored rows of a file, a chunk at a time, and the number of all rows, if nothing is written.
     scorer : Scorer, Model, str or Path, optional
         A loaded scorer, the name or folder of a model, or a `Model` with more settings; the shipped model unless given.
         Several workers load the model themselves, so they need its name.
@@ -171,29 +188,23 @@ def score_file(
     if only not in (None, "valid", "invalid"):
         raise TableError(f"--only {only}: choose valid or invalid")
     place = Location.at(source)
-    output = Output.at(place, out, overwrite=options.get("overwrite", False), restart=options.get("restart", False))
+    output = Output.at(place, out, **options)
     several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
     if several and threads is not None:
         other = "--engine ray" if options.get("engine") == "ray" else "--workers"
         raise TableError(f"--threads cannot be combined with {other}: each worker uses one core")
+    if out is None and (several or place.kind == "folder"):
+        raise TableError(f"{place.given}: say where the scored rows go with -o")
     model, loaded = _loaded(scorer, threads, several=several)
     names = ScoreColumns(columns, why, overwrite_columns)
-    inputs = survey(
-        place,
-        check=names.check,
-        progress=options.get("progress") or silent,
-        encoding=encoding,
-        keep_going=keep_going,
-        offer=True,
-        part_rows=options.get("part_rows"),
-        for_file=CHUNK if output.file is not None else None,
-    )
+    look = {"encoding": encoding, "keep_going": keep_going, "offer": True}
+    inputs = look_at(place, output, options, check=names.check, least=CHUNK, **look)
     for line in names.notes():
         options.get("say", ignore)(line)
     counts = _Sums()
     target = None if output.file is None else kind_of(output.file).format
     schema = names.schema(inputs)
-    if target not in (None, Format.PARQUET):
+    if target is not None and target is not Format.PARQUET:
         schema = {**dict.fromkeys(schema, str), **names.added}  # text files have no types
     settings: dict[str, Any] = {"columns": [columns.question, columns.paraphrase], "model": loaded.signature}
     if target is None:  # the parts of a file hold verdicts only, whatever is written of them in the end
@@ -203,7 +214,7 @@ def score_file(
         reader=replace(inputs.reader, lenient=True),
         parts=NO_PARTS,
         columns=names,
-        schema=schema if target is None else None,
+        schema=None if output.folder is None else schema,
         renamed=names.renamed(inputs),
         only=only,
         model=model,
@@ -216,7 +227,7 @@ def score_file(
         settings=settings,
         schema=schema,
         metadata={"signature": loaded.signature},
-        job=lambda parts: replace(job, parts=parts),
+        job=lambda parts: replace(job, parts=_Shown(show, inputs.rows) if out is None and show else parts),
         count=lambda piece, facts: counts.include(place.shown(piece.file), facts),
         totals=lambda: {**counts.to_dict(), "signature": loaded.signature},
         problems=lambda: counts.unread,
@@ -226,7 +237,7 @@ def score_file(
     outcome = carry_out(work, output, options)
     if target is not None:
         counts.written = {None: counts.rows, "valid": counts.valid, "invalid": counts.invalid}[only]
-    return _report(counts, outcome, place.given, str(out), loaded)
+    return _report(counts, outcome, place.given, str(out or ""), loaded)
 
 
 def _report(counts: _Sums, outcome: Outcome, source: str, out: str, scorer: PairScorer) -> ScoreReport:
@@ -321,10 +332,28 @@ class ScoreJob:
         assert self.model is not None
         return ScoreWorker(self, self.model.load(threads))
 
-    def own_columns(self, file: str, row: Row) -> Row:
-        """Return the columns of a row that are kept: all except sentences of an earlier scoring."""
-        gone = {WHY} if file in self.columns.scored else ()
-        return {self.renamed.get(name, name): value for name, value in row.items() if name not in gone}
+    def full_row(self, file: str, row: Row, record: Mapping[str, Any], signature: str) -> Row:
+        """Return a row with the columns that scoring adds, without those of an earlier scoring."""
+        gone = {*self.columns.added, *({WHY} if file in self.columns.scored else ())}
+        own = {self.renamed.get(name, name): value for name, value in row.items() if name not in gone}
+        return {**own, **added_columns(record, self.columns.added, signature)}
+
+
+@dataclass(frozen=True)
+class _Shown(Parts):
+    """Parts whose rows are shown, and not kept."""
+
+    show: Show
+    total: int
+
+    @contextmanager
+    def part(self, index: int) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Provide a writer that shows the rows."""
+        yield self, {}
+
+    def write(self, rows: list[ScoredRow]) -> None:
+        """Show rows."""
+        self.show(rows, self.total)
 
 
 class ScoreWorker:
@@ -370,7 +399,9 @@ class ScoreWorker:
         """Write the part of a piece."""
         job, scorer = self._job, self._scorer
         file = job.reader.source.shown(piece.file)
+        paraphrase = job.columns.of(file).paraphrase
         counts, lost, damage = Counts(), 0, set()
+        kept: list[Any]
         with job.parts.part(piece.index) as (writer, facts):
             for rows, verdicts in scored:
                 kept = []
@@ -381,11 +412,14 @@ class ScoreWorker:
                     if isinstance(row, LostRow):
                         lost += 1
                         damage |= {f"{row.why} ({row.reason})"} if row.reason else set()
-                    if job.schema is None:
+                    if isinstance(job.parts, _Shown):
+                        if wanted:
+                            full = job.full_row(file, row, record, scorer.signature)
+                            kept.append(ScoredRow(piece.start + counts.rows, full, row.get(paraphrase), verdict))
+                    elif job.schema is None:
                         kept.append(record)
                     elif wanted:
-                        added = added_columns(record, job.columns.added, scorer.signature)
-                        full = {**job.own_columns(file, row), **added}
+                        full = job.full_row(file, row, record, scorer.signature)
                         kept.append({name: typed(full.get(name), kind) for name, kind in job.schema.items()})
                 writer.write(kept)
                 if counts.rows < piece.rows:  # the engine reports finished pieces
@@ -423,7 +457,7 @@ def _joined(
         for row, record in zip(job.reader.rows(piece), records, strict=True):
             if not is_wanted(record, job.only):
                 continue
-            full = {**job.own_columns(file, row), **added_columns(record, job.columns.added, signature)}
+            full = job.full_row(file, row, record, signature)
             if target is Format.PARQUET:
                 yield {name: typed(full.get(name), kind) for name, kind in schema.items()}
             elif target is Format.JSONL:
@@ -441,110 +475,3 @@ def _dialect(inputs: Inputs) -> Dialect:
     if table is None:
         return PLAIN
     return table.dialect if table.encoding in UTF8 else replace(table.dialect, bom=True)
-
-
-# --- rows that are shown --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ScoredRow:
-    """A row of the input: its number, its columns with those that scoring adds, and its verdict or error."""
-
-    number: int
-    row: Row
-    verdict: Verdict | str
-
-
-@dataclass
-class ScoreStream:
-    """The rows of a file as they are scored; nothing is written. ``counts`` grows with the rows."""
-
-    inputs: Inputs
-    columns: ScoreColumns
-    scorer: PairScorer
-    only: str | None
-    progress: Progress
-    counts: Counts = field(default_factory=Counts)
-    damage: set[str] = field(default_factory=set)
-
-    @property
-    def names(self) -> Columns:
-        """The names of the columns in the file."""
-        return self.columns.of(self.inputs.source.shown(""))
-
-    def __iter__(self) -> Iterator[list[ScoredRow]]:
-        """Yield the rows a chunk at a time."""
-        job = ScoreJob(
-            reader=replace(self.inputs.reader, lenient=True),
-            parts=NO_PARTS,
-            columns=self.columns,
-            schema=None,
-            renamed={},
-            only=self.only,
-            model=None,
-        )
-        shown = self.inputs.source.shown("")
-        rows = (row for piece in self.inputs.pieces for row in job.reader.rows(piece))
-        self.progress("scoring", 0, self.inputs.rows)
-        chunks = ((0, chunk) for chunk in in_chunks(rows))
-        for _, chunk, verdicts in scored_chunks(chunks, lambda key: self.names, self.scorer):
-            found = []
-            for row, verdict in zip(chunk, verdicts, strict=True):
-                record = as_record(verdict, self.scorer.threshold)
-                wanted = is_wanted(record, self.only)
-                self.counts.add(record, written=wanted)
-                if isinstance(row, LostRow) and row.reason:
-                    self.damage.add(f"{shown}, {row.why} ({row.reason})")
-                if wanted:
-                    own = {
-                        name: value
-                        for name, value in job.own_columns(shown, row).items()
-                        if name not in self.columns.added
-                    }
-                    added = added_columns(record, self.columns.added, self.scorer.signature)
-                    found.append(ScoredRow(self.counts.rows, {**own, **added}, verdict))
-            yield found
-            self.progress("scoring", self.counts.rows, self.inputs.rows)
-
-    def report(self) -> ScoreReport:
-        """Return the report of the rows scored so far."""
-        shown = self.inputs.source.given
-        return ScoreReport(
-            source=shown,
-            out="",
-            signature=self.scorer.signature,
-            threshold=self.scorer.threshold,
-            **self.counts.to_dict(),
-            error_rows=tuple((shown, row, why) for row, why in self.counts.error_rows),
-            damage=tuple(sorted(self.damage)),
-            problems=self.inputs.problems,
-        )
-
-
-def score_stream(
-    source: str | Path,
-    *,
-    scorer: PairScorer,
-    columns: Columns = DEFAULT_COLUMNS,
-    only: str | None = None,
-    why: bool = False,
-    encoding: str | None = None,
-    keep_going: bool = False,
-    overwrite_columns: bool = False,
-    progress: Progress = silent,
-) -> ScoreStream:
-    """Return the rows of a file as they are scored, for a program that shows them; see `score_file`."""
-    place = Location.at(source)
-    if place.kind == "folder":
-        raise TableError(f"{place.given} is a folder: say where the parts go with -o NAME/")
-    names = ScoreColumns(columns, why, overwrite_columns)
-    inputs = survey(
-        place,
-        check=names.check,
-        progress=progress,
-        encoding=encoding,
-        keep_going=keep_going,
-        offer=True,
-        for_file=CHUNK,
-    )
-    return ScoreStream(inputs, names, scorer, only, progress)

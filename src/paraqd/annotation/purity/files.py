@@ -11,14 +11,12 @@ from typing import Any, NamedTuple, Unpack
 from paraqd.annotation.purity.check import NO_PROMISES, check_pair
 from paraqd.annotation.purity.pair import Finding, Promise
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, row_id
-from paraqd.progress import silent
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.pieces import Piece, Reader
-from paraqd.runs.run import RunOptions, Work, carry_out
+from paraqd.runs.run import RunOptions, Work, carry_out, look_at
 from paraqd.runs.store import NO_PARTS, Facts, Parts
-from paraqd.runs.survey import survey
 from paraqd.text_check import text_problem
 from paraqd.version import __version__
 
@@ -284,18 +282,14 @@ def check_file(
 
     """
     place = Location.at(source)
-    output = Output()
-    if offenders is not None:
-        output = Output.at(
-            place, offenders, overwrite=options.get("overwrite", False), restart=options.get("restart", False)
-        )
-    inputs = survey(
+    output = Output.at(place, offenders, **options)
+    inputs = look_at(
         place,
+        output,
+        options,
         check=lambda table: table.require(columns, ("question", "paraphrase", "label")),
-        progress=options.get("progress") or silent,
+        least=_CHUNK,
         encoding=encoding,
-        part_rows=options.get("part_rows"),
-        for_file=_CHUNK if output.folder is None else None,
     )
     collector = Collector(examples=examples)
     job = PurityJob(inputs.reader, columns, dict(promises), examples)
