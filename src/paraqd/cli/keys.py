@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TextIO
 
-_END = ("\x04", "\x1a")  # Ctrl-D, and Ctrl-Z where it is not a signal
+_END = ("\x04", "\x1a")  # Ctrl-D, and Ctrl-Z if it is not a signal
 _ESCAPE = "\x1b"
 
 

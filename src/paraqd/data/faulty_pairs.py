@@ -60,7 +60,7 @@ def changed_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span
 
 
 def find_words_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span, ...]:
-    """Return the places of the words of some spans in another text; words that are there several times do not count."""
+    """Return the places of the words of some spans in another text; words that it repeats are left out."""
     words = {m.group().lower() for start, end in spans for m in _TOKEN.finditer(text, start, end)}
     places: dict[str, list[Span]] = {}
     for match in _TOKEN.finditer(other):

@@ -191,8 +191,8 @@ def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str
 def choose_questions(ids: Iterable[str], count: int, seed: int) -> frozenset[str]:
     """Return the ids of ``count`` questions, drawn at random.
 
-    The draw depends on the seed and each id alone. It is the same whatever is later made of the questions, and a
-    larger draw contains every smaller one.
+    The draw depends only on the seed and the ids, not on what is later done with the questions. A larger draw contains
+    every smaller one.
 
     >>> few, more = (choose_questions(map(str, range(9)), n, seed=1) for n in (3, 5))
     >>> few < more

@@ -55,14 +55,14 @@ class Case:
 
     @property
     def where(self) -> dict[str, list[str]]:
-        """The words in each text where the fault shows, as they stand in the file."""
+        """The words at fault in each text, as the file quotes them."""
         return {
             "question": [self.question[a:b] for a, b in self.question_spans],
             "paraphrase": [self.paraphrase[a:b] for a, b in self.paraphrase_spans],
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the case as plain data, as it stands in a file, with its capability and line."""
+        """Return the case as plain data, as in its file, with its capability and line."""
         found: dict[str, Any] = {
             "capability": self.capability,
             "line": self.line,
