@@ -17,6 +17,7 @@ from paraqd.data.writers import replace_json
 from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.generators.runtime import quiet
 from paraqd.progress import Progress, silent
+from paraqd.scoring.verdict import THRESHOLD
 from paraqd.training.batches import plan_batches, tokenize
 from paraqd.training.encoders import embedder, encoder_hash, load_trainable
 from paraqd.training.model_cards import bi_encoder_card
@@ -123,7 +124,7 @@ def train_bi_encoder(
     facts = {
         "name": folder.name,
         "kind": "bi-encoder",
-        "threshold": 0.5,
+        "threshold": THRESHOLD,
         "encoder": encoder,
         "encoder_hash": encoder_hash(encoder),
         "layers": layers,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from paraqd.generators.causal import load_gguf
 from paraqd.scoring.verdict import EvidenceKind
 from paraqd.training.onnx_graph import RANGE
 from paraqd.training.quantisation_aware import round_inputs
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 KINDS = tuple(kind.value for kind in EvidenceKind)
 HEADS_FILE = "heads.safetensors"
 WEIGHTS_FILE = "model.safetensors"
+_START, _END = "<|im_start|>", "<|im_end|>"  # the tokens of SmolLM2 between the texts of a pair
 
 
 class Judge(Protocol):
@@ -106,6 +108,18 @@ def make_causal_judge(body: Any) -> Any:
             return self.valid(ends)[:, 0], self.kinds(ends), self.places(states)[..., 0]
 
     return CausalJudge()
+
+
+def load_causal_base(path: Path) -> tuple[Any, Any]:
+    """Load a language model from a GGUF file; return its tokenizer, set up for pairs, and an untrained judge on it."""
+    from tokenizers.processors import TemplateProcessing
+
+    model, tokenizer = load_gguf(path)
+    marks = [(mark, tokenizer.convert_tokens_to_ids(mark)) for mark in (_START, _END)]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="$A", pair=f"$A:0 {_START}:0 $B:1 {_END}:1", special_tokens=marks
+    )
+    return tokenizer, make_causal_judge(model.model)
 
 
 def narrow(classifier: Any, inner: int) -> None:

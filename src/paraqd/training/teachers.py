@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.data.writers import replacing
-from paraqd.generators.causal import PACKAGED_MODEL, load_gguf, packaged_model_file
+from paraqd.generators.causal import PACKAGED_MODEL, packaged_model_file
 from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.progress import Progress, silent
-from paraqd.training.judge_model import make_causal_judge, make_judge
+from paraqd.training.judge_model import load_causal_base, make_judge
 from paraqd.training.judge_tokens import JudgeTokens, join_tokens, repeat_questions
 from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.settings import JudgeSettings, TrainingError
@@ -27,8 +27,6 @@ from paraqd.training.torch_state import reproducible
 
 # returns a set's tokens: (name of the set, tokenizer, folder to store them in) → tokens
 Tokenize = Callable[[str, Any, Path], JudgeTokens]
-
-_START, _END = "<|im_start|>", "<|im_end|>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +87,7 @@ def teacher_odds(
     own = replace(settings, **{"seed": settings.seed + number, "inner": None, **teacher.settings})
     folder = work / "teachers" / f"{number}-{hashlib.sha256(_identity(teacher).encode()).hexdigest()[:12]}"
     with reproducible(own.seed):
-        tokenizer, judge = _causal_judge(teacher.model) if teacher.causal else _encoder_judge(teacher.model)
+        tokenizer, judge = _untrained(teacher)
         parts = [tokenize(each, tokenizer, folder / "tokens") for each in sets]
         tokens = join_tokens([repeat_questions(part) for part in parts] if teacher.causal else parts)
         digest = hashlib.sha256(f"{sorted(asdict(own).items())}".encode())
@@ -126,20 +124,12 @@ def _identity(teacher: Teacher) -> str:
     return "|".join([str(path.resolve()), *(f"{f.name} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files)])
 
 
-def _encoder_judge(name: str) -> tuple[Any, Any]:
+def _untrained(teacher: Teacher) -> tuple[Any, Any]:
+    """Return the tokenizer and the untrained judge of a teacher."""
+    if teacher.causal:
+        file = packaged_model_file() if teacher.model == PACKAGED_MODEL else Path(teacher.model)
+        return load_causal_base(file)
     from transformers import AutoTokenizer
 
-    folder = encoder_folder(name)
+    folder = encoder_folder(teacher.model)
     return AutoTokenizer.from_pretrained(str(folder)), make_judge(folder)
-
-
-def _causal_judge(name: str) -> tuple[Any, Any]:
-    """Return a language model's tokenizer, set up for pairs, and a judge on top of the model."""
-    from tokenizers.processors import TemplateProcessing
-
-    model, tokenizer = load_gguf(packaged_model_file() if name == PACKAGED_MODEL else Path(name))
-    marks = [(mark, tokenizer.convert_tokens_to_ids(mark)) for mark in (_START, _END)]
-    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-        single="$A", pair=f"$A:0 {_START}:0 $B:1 {_END}:1", special_tokens=marks
-    )
-    return tokenizer, make_causal_judge(model.model)
