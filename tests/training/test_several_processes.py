@@ -327,7 +327,7 @@ def test_no_thread_of_the_network_outlives_the_program(case, code, calm_encoder,
 
 def test_a_batch_smaller_than_the_processes_is_named():
     check_shares(8, 4)
-    with pytest.raises(TrainingError, match="^8 processes cannot have equal shares .*: give --batch-size 8"):
+    with pytest.raises(TrainingError, match=r"^8 processes cannot have equal shares .*: give --batch-size 8"):
         check_shares(3, 8)
 
 
