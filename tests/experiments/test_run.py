@@ -188,7 +188,7 @@ def test_the_run_says_how_names_were_found(smoke):
         assert reader == "light"
     else:
         assert reader == "spacy"
-    assert f"names were found by: {reader}" in tables(folder, "operators")[0]["notes"]
+    assert f"names were found with: {reader}" in tables(folder, "operators")[0]["notes"]
 
 
 def test_the_axes_of_a_models_vectors_are_kept(smoke):
@@ -335,7 +335,7 @@ def test_a_folder_of_another_run_is_refused(smoke, tmp_path):
     with pytest.raises(ExperimentError, match=r"holds a run with another epochs \(1, not 2\): choose another --out"):
         run_experiments(["loss"], folder, scale=with_settings(SMOKE, epochs=2))
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ExperimentError, match="is not a folder that may be written to"):
+    with pytest.raises(ExperimentError, match="is not a writable folder"):
         run_experiments(["loss"], tmp_path / "file", scale=SMOKE)
     (tmp_path / "file").unlink()
     (tmp_path / "letter.txt").write_text("dear")
@@ -348,7 +348,7 @@ def test_unknown_names_and_absent_data_are_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
     with pytest.raises(ExperimentError, match="there is no experiment 'mian': choose main, operators"):
         run_experiments(["mian"], tmp_path / "run", scale=SMOKE)
-    with pytest.raises(ExperimentError, match=r"the smoke scale takes .*questions\.csv, which is not here"):
+    with pytest.raises(ExperimentError, match=r"the smoke scale needs .*questions\.csv, which does not exist"):
         run_experiments(["loss"], tmp_path / "run", scale=SMOKE, samples=tmp_path)
     with pytest.raises(NotRunError, match="em_math"):
         RunData(tmp_path / "full", FULL).test_set("em_math")

@@ -1,4 +1,4 @@
-"""What experiments train and test on: questions, pairs of each recipe, test sets; made once and kept in the run."""
+"""Provide the data of experiments: questions, pairs of each recipe and test sets, made once and kept in the run."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from paraqd.experiments.methods import Method, Training
 from paraqd.experiments.scales import Scale
 from paraqd.generators.base import GeneratorUnavailableError
 from paraqd.generators.training_data import TrainingDataError
+from paraqd.progress import Progress
 from paraqd.reading.entities import PipelineUnavailableError, load_spacy
 from paraqd.runs.pseudo_labels import PseudoLabelStatistics, pseudo_label_file
 from paraqd.training.augmented_pairs import PreparedPairs, describe_pairs, is_complete, prepare_pairs, write_questions
@@ -30,8 +31,6 @@ from paraqd.training.augmented_pairs import PreparedPairs, describe_pairs, is_co
 if TYPE_CHECKING:
     from paraqd.generators.train import Kind
 
-# called with (stage, done, total or None, what else there is to say)
-Progress = Callable[[str, int, int | None, str], None]
 SAMPLES = "samples"
 EXAMPLES = "examples"
 _GENERATORS: Mapping[str, tuple[Kind, ...]] = {
@@ -47,7 +46,7 @@ _PSEUDO_LABEL_THRESHOLD = 0.8
 class TestSet:
     """Labelled pairs to test on, and the hash of the file they come from."""
 
-    __test__ = False  # not one of pytest's
+    __test__ = False  # pytest should not collect it
 
     name: str
     pairs: tuple[Pair, ...]
@@ -55,7 +54,7 @@ class TestSet:
 
     @cached_property
     def key(self) -> str:
-        """The name with a few digits of what is in it: scores of other pairs are not taken for its own."""
+        """The name with a hash of the pairs, so that scores of other pairs are not mixed up with these."""
         whole = json.dumps([(pair.id, pair.question, pair.paraphrase, pair.label) for pair in self.pairs])
         return f"{self.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 
@@ -70,20 +69,20 @@ class TestSet:
 
 @dataclass
 class RunData:
-    """The data of one run, in its folder ``data``; what is there already is taken as it is.
+    """The data of one run, in its folder ``data``; existing files are used as they are.
 
     Parameters
     ----------
     folder : Path
-        The run's folder.
+        The folder of the run.
     scale : Scale
-        How much of everything.
+        The size of the experiments.
     data_dir : str or Path, optional
-        Where the data sets lie.
+        The folder with data sets.
     samples : Path
         The folder with ``questions.csv`` and ``pairs.csv`` for the smoke scale.
     generators : mapping
-        Models for operators, by key; those that are not given are trained in the run.
+        Models for operators, by key; missing ones are trained in the run.
 
     """
 
@@ -106,12 +105,12 @@ class RunData:
 
     @cached_property
     def questions(self) -> Path:
-        """The training questions, written into the run."""
+        """The file of training questions in the run."""
         return self._written("questions.jsonl", lambda: self._split()[0])
 
     @cached_property
     def validation_questions(self) -> Path:
-        """Questions that nothing is trained on, written into the run."""
+        """The file of questions that are not used for training."""
         return self._written("validation.jsonl", lambda: self._split()[1])
 
     def _written(self, name: str, rows: Callable[[], list[dict[str, Any]]]) -> Path:
@@ -125,7 +124,7 @@ class RunData:
         return path
 
     def _alone(self, name: str) -> AbstractContextManager[None]:
-        """Have one process at a time make a thing of the run."""
+        """Return a lock, so that only one process at a time makes this file."""
         return exclusive(self.folder / "locks" / f"{name}.lock")
 
     def _split(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -138,7 +137,7 @@ class RunData:
         return rows[held:][: self.scale.questions], rows[:held]
 
     def source_hash(self) -> str | None:
-        """Return the hash of the file that the questions come from; None where it is not here."""
+        """Return the hash of the file that the questions come from, or None if it is not available."""
         try:
             path = self._sample("questions.csv") if self.scale.name == "smoke" else find("questions", self.data_dir)
         except DatasetError:
@@ -150,19 +149,20 @@ class RunData:
         path = self.samples / name
         if not path.is_file():
             raise ExperimentError(
-                f"the smoke scale takes {path}, which is not here: go to the project's folder, or give --samples DIR"
+                f"the smoke scale needs {path}, which does not exist: run this in the root of the repository, or give "
+                "--samples DIR"
             )
         return path
 
     # pairs
 
     def pairs(self, recipe: str) -> PreparedPairs:
-        """Return the training questions under a recipe."""
+        """Return the pairs that a recipe makes of the training questions."""
         return self._prepared(recipe, self.questions, f"{recipe}.jsonl.gz")
 
     @cached_property
     def validation(self) -> TripletSet:
-        """Triplets of the validation questions under the paper's recipe: every method is judged on these."""
+        """The triplets on which every method is validated; made with the paper's recipe."""
         path = self._prepared("paper", self.validation_questions, "validation-paper.jsonl.gz").path
         return read_triplets(path, seed=self.scale.settings.seed)
 
@@ -177,7 +177,7 @@ class RunData:
             except (DatasetError, TrainingDataError, GeneratorUnavailableError) as error:
                 if recipe == "ssmba":
                     raise NotRunError(str(error)) from None
-                models = {}  # the paper's recipe goes without f9, and says so
+                models = {}  # the paper's recipe runs without f9, and the report says so
             try:
                 return prepare_pairs(
                     questions,
@@ -214,19 +214,19 @@ class RunData:
             kind,
             folder,
             self.folder / "generators" / kind,
-            scale=self.scale.generators,  # type: ignore[arg-type]  # smoke or full, as the scales are declared
+            scale=self.scale.generators,  # type: ignore[arg-type]  # the scales declare smoke or full
             device=self.device,
             pairs=rows,
             progress=self.tell,
         )
 
     def pseudo_labelled(self, recipe: str) -> tuple[Path, PseudoLabelStatistics]:
-        """Return the pairs of a baseline with labels by the untrained encoder, and how many of each there are."""
+        """Return the pairs of a baseline with labels from the untrained encoder, and the number of each label."""
         source = self.pairs(recipe).path
         out = self.folder / "data" / f"{recipe}-pl.jsonl.gz"
         with self._alone(out.name):
             if not out.is_file():
-                # by the encoder that is then trained, as the paper has it
+                # with the encoder that is trained afterwards, as in the paper
                 pseudo_label_file(
                     source,
                     out,
@@ -240,7 +240,7 @@ class RunData:
         return out, PseudoLabelStatistics.of(open_table(out).rows(["label", "operator"]))
 
     def triplets(self, training: Training) -> tuple[TripletSet, PreparedPairs]:
-        """Return the triplets of a declared training, and what its pairs were made with."""
+        """Return the triplets of a declared training, and the description of its pairs."""
         method: Method = training.method
         assert method.recipe is not None
         prepared = self.pairs(method.recipe)
@@ -257,14 +257,14 @@ class RunData:
             )
             if training.triplets is not None:
                 made = draw_triplets(made, training.triplets, seed)
-            self._triplets = {key: made}  # one at a time: they are large
+            self._triplets = {key: made}  # keep only one set, because they are large
         return self._triplets[key], prepared
 
     def _chosen(self, training: Training) -> frozenset[str] | None:
-        """Return the ids of the questions to train on; None for all of them.
+        """Return the ids of the training questions, or None for all.
 
-        They are chosen before any operator is left out, so that trainings without different operators are on the same
-        questions.
+        They are chosen before any operator is left out, so that trainings with different operators left out use the
+        same questions.
         """
         if training.questions is None and not training.sources:
             return None
@@ -276,13 +276,13 @@ class RunData:
     # test sets
 
     def test_set(self, name: str) -> TestSet:
-        """Return a test set by name; `NotRunError` where it is not here."""
+        """Return a test set by name; raise a `NotRunError` if it is not available."""
         if name not in self._sets:
             self._sets[name] = self._load(name)
         return self._sets[name]
 
     def loaded(self) -> list[TestSet]:
-        """Return the test sets that were asked for."""
+        """Return the test sets that have been loaded."""
         return list(self._sets.values())
 
     def _load(self, name: str) -> TestSet:
@@ -302,13 +302,13 @@ class RunData:
             return TestSet(name, pairs, hashlib.file_digest(file, "sha256").hexdigest())
 
     def tell(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
-        """Report progress, if anybody wants it."""
+        """Report progress if there is a callback."""
         if self.progress is not None:
             self.progress(stage, done, total, remark)
 
 
 def _entity_reader() -> str:
-    """Return the better reader of names that is installed: spaCy's, or the light one."""
+    """Return the best installed reader of names: ``spacy`` or ``light``."""
     try:
         load_spacy()
     except PipelineUnavailableError:

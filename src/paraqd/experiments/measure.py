@@ -1,4 +1,4 @@
-"""Models trained and scored, each once: scores, metrics and embeddings kept as files of the run."""
+"""Train and score each model once, and keep scores, metrics and embeddings as files of the run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _AXES = 16
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A model's scores on a test set and what they come to."""
+    """The scores of a model on a test set, with their metrics."""
 
     test_set: str
     signature: str
@@ -54,7 +54,7 @@ class Measured:
 
 
 class Measurements:
-    """Trains what is not trained and scores what is not scored."""
+    """The measurements of a run. Missing models are trained, and missing scores computed."""
 
     def __init__(self, data: RunData, *, keep: Sequence[str] = (), checkpoint_seconds: float = 60.0) -> None:
         self.data = data
@@ -67,10 +67,10 @@ class Measurements:
     def ensure(
         self, training: Training, sets: Sequence[TestSet], *, embeddings: Sequence[str] = (), wait: bool = True
     ) -> None:
-        """Have the scores of a model on all these test sets, training it if need be.
+        """Make sure that a model has scores on all these test sets; train it if needed.
 
-        A model that another process is training is waited for, or raises `HeldError`. (Data that another process
-        is making are always waited for.) What could not be trained is not tried again.
+        If another process is training the model, wait for it, or raise a `HeldError` without ``wait``. (Always wait for
+        data that another process is making.) A model that could not be trained is not tried again.
         """
         if training.slug in self._not_run:
             raise self._not_run[training.slug]
@@ -85,7 +85,7 @@ class Measurements:
             except NotRunError as error:
                 self._not_run[training.slug] = error
                 raise
-            # the encoder of ``evaluate``: long texts are read whole, and the same model gives the same scores there
+            # the same encoder as in ``evaluate``, so that scores are equal there; it reads long texts completely
             embed = load_encoder(str(folder), device=self.data.device)
             digest = folder_hash(folder)
             for test in wanted:
@@ -127,29 +127,29 @@ class Measurements:
         return self._measured[key]
 
     def scores(self, training: Training, test: TestSet) -> list[float]:
-        """Return a model's scores on a test set, in its order."""
+        """Return the scores of a model on a test set, in the order of its pairs."""
         rows = csv.DictReader(self._score_file(training, test).read_text("utf-8").splitlines())
         return [float(row["score"]) for row in rows]
 
     def vectors(self, training: Training, test: TestSet) -> tuple[NDArray[Any], list[tuple[int, int, int]]]:
-        """Return the embeddings of a test set's triplets, and which rows make a triplet."""
+        """Return the embeddings of the triplets of a test set, and the rows of each triplet."""
         with np.load(self._vector_file(training, test)) as held:
             return held["vectors"].astype(np.float32), [tuple(row) for row in held["triplets"].tolist()]
 
     def spectrum(self, training: Training, test: TestSet) -> dict[str, NDArray[Any]]:
-        """Return where the texts of a test set lie on the main axes of their vectors; see `_spectrum`."""
+        """Return the positions of the texts of a test set on the main axes of their vectors; see `_spectrum`."""
         with np.load(self._spectrum_file(training, test)) as held:
             return {name: held[name] for name in held.files}
 
     def facts(self, training: Training) -> dict[str, Any]:
-        """Return how a model was made: its declaration, data, validation, the seed it was trained with."""
+        """Return how a model was made: its declaration, data, validation and seed."""
         found: dict[str, Any] = json.loads(self._facts_file(training).read_text("utf-8"))
         return found
 
     # a model
 
     def _model(self, training: Training) -> tuple[Path, str]:
-        """Return the model's folder and its name; it is trained unless it is there."""
+        """Return the folder and the name of a model; train it if it does not exist."""
         try:
             return self._pretrained(training) if training.method.recipe is None else self._trained(training)
         except EncoderUnavailableError as error:
@@ -157,7 +157,7 @@ class Measurements:
 
     def _pretrained(self, training: Training) -> tuple[Path, str]:
         folder, name = encoder_folder(training.encoder), training.encoder
-        if training.layers or not (folder / "config.json").is_file():  # not in a folder as it is
+        if training.layers or not (folder / "config.json").is_file():  # the encoder has to be saved to a folder first
             model = load_trainable(training.encoder, layers=training.layers, device=self.data.device)
             folder = self.folder / "models" / training.slug
             with quiet():
@@ -165,7 +165,7 @@ class Measurements:
             name += f", {training.layers} layers" if training.layers else ""
         try:
             found = validate(load_encoder(str(folder), device=self.data.device), self.data.validation).to_dict()
-        except NotRunError:  # without training questions there are none to validate on, either
+        except NotRunError:  # without questions there is nothing to validate on
             found = {}
         self._write_facts(training, {"validation": found})
         return folder, name
@@ -264,7 +264,7 @@ class Measurements:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(["id", "label", "score", "signature"])  # no texts: a run may be shown to anybody
+            writer.writerow(["id", "label", "score", "signature"])  # no texts, so that a run can be published
             for pair, score in zip(test.pairs, scores.tolist(), strict=True):
                 writer.writerow([pair.id, pair.label, f"{score:.6f}", signed])
 
@@ -304,4 +304,4 @@ def _spectrum(embed: Any, test: TestSet) -> dict[str, NDArray[Any]]:
 def _replace_npz(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary, open(temporary, "wb") as file:
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # the stubs take keywords for its options
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # the stubs mistake the keywords for options

@@ -1,4 +1,4 @@
-"""One runner for all experiments: what is finished is not run again, what cannot run is listed with the reason."""
+"""Run experiments. Finished parts are not repeated, and parts that cannot run are listed with the reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from paraqd.data.locks import HeldError, exclusive
 from paraqd.data.writers import replace_json
 from paraqd.evaluation.tables import Table, write_tables
-from paraqd.experiments.data import EXAMPLES, Progress, RunData, TestSet
+from paraqd.experiments.data import EXAMPLES, RunData, TestSet
 from paraqd.experiments.declared import EXPERIMENTS, Experiment, experiment
 from paraqd.experiments.errors import ExperimentError, NotRunError
 from paraqd.experiments.figures import Figure, draw
@@ -24,6 +24,7 @@ from paraqd.experiments.report import write_report
 from paraqd.experiments.scales import Scale
 from paraqd.experiments.tables import Result, example_table, pseudo_label_table, score_tables
 from paraqd.operators.plan import make_plan
+from paraqd.progress import Progress
 from paraqd.training.encoders import encoder_hash
 from paraqd.training.processes import refuse_several
 from paraqd.training.recipe_corpus import generator_facts
@@ -35,7 +36,7 @@ FORMAT = 1
 
 @dataclass
 class Outcome:
-    """What came of an experiment."""
+    """The result of an experiment."""
 
     experiment: Experiment
     tables: tuple[Table, ...] = ()
@@ -58,19 +59,19 @@ def run_experiments(
     checkpoint_seconds: float = 60.0,
     progress: Progress | None = None,
 ) -> list[Outcome]:
-    """Run experiments into a folder: scores, metrics, tables, plots and ``report.html``.
+    """Run experiments and write scores, metrics, tables, plots and ``report.html`` into a folder.
 
-    Called again with the same folder, it goes on where it was. Several processes may share a folder: each trains what
-    no other is training, and all end with the whole. A folder begun with another scale is refused.
+    A second call with the same folder continues the run. Several processes may share a folder: each trains models that
+    no other process is training, and all return the complete results. A folder of another scale is refused.
 
     Parameters
     ----------
     names : sequence of str
-        Names of experiments; ``all`` stands for every one.
+        Names of experiments, or ``all``.
     generators : mapping, optional
-        Models for f1, f9 and SSMBA by key, a folder or a name; stand-ins are trained where none is given.
+        Models for f1, f9 and SSMBA by key: folders or names. Stand-ins are trained for missing ones.
     figures : bool
-        Draw the plots, too.
+        Draw the plots.
 
     """
     refuse_several("an experiment")
@@ -92,7 +93,7 @@ def run_experiments(
     keep = _shared(scale)
     measurements = Measurements(data, keep=keep, checkpoint_seconds=checkpoint_seconds)
     outcomes: list[Outcome] = []
-    for wait in (False, True):  # first what no other process is at, then what others have made, too
+    for wait in (False, True):  # first models that no other process is training, then also those of other processes
         for found in [each for each in chosen if all(outcome.experiment is not each for outcome in outcomes)]:
             outcome = _run(found, data, measurements, figures=figures, wait=wait)
             if outcome is None:
@@ -117,14 +118,14 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
 
 
 def _shared(scale: Scale) -> list[str]:
-    """Return the models that several experiments need, and those of the main table: they are kept."""
+    """Return the models to keep: those that several experiments need, and those of the main table."""
     times = Counter(training.slug for found in EXPERIMENTS for training in found.trainings(scale))
     main = [training.slug for training in experiment("main").trainings(scale)]
     return [slug for slug, number in times.items() if number > 1 or slug in main]
 
 
 def _run(found: Experiment, data: RunData, measurements: Measurements, *, figures: bool, wait: bool) -> Outcome | None:
-    """Run an experiment; None where another process is training a model of it that is not to be waited for."""
+    """Run an experiment; return None without ``wait`` if another process is training one of its models."""
     outcome = Outcome(found)
     if found.kind == "pseudo-labels":
         _pseudo_labels(outcome, data)
@@ -160,7 +161,7 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
         return
     notes = _notes(scale, measurements, results)
     if scale.name == "smoke" and found.name == "train-operators":
-        notes.append("the pairs are the samples, which the training operators did not make")
+        notes.append("the pairs are the samples, which were not made with the training operators")
     if scale.name == "full" and found.name != "encoder" and "L12" not in scale.encoder:
         notes.append(
             f"the paper's rows are of all-MiniLM-L12-v1; for other encoders see its table (ours: {scale.encoder})"
@@ -171,7 +172,7 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
 
 
 def _test_sets(found: Experiment, data: RunData) -> tuple[dict[str, TestSet], dict[str, str]]:
-    """Return the test sets of an experiment by name, and why others are not here."""
+    """Return the test sets of an experiment by name, and the reasons why others are missing."""
     sets, missing = {}, {}
     for name in dict.fromkeys(row.test_set for row in found.rows(data.scale)):
         try:
@@ -182,7 +183,7 @@ def _test_sets(found: Experiment, data: RunData) -> tuple[dict[str, TestSet], di
 
 
 def _tested(found: Experiment, scale: Scale, sets: Mapping[str, TestSet]) -> Iterator[tuple[Training, list[TestSet]]]:
-    """Yield each model of an experiment with the test sets it is measured on."""
+    """Yield each model of an experiment with its test sets."""
     rows = found.rows(scale)
     for training in found.trainings(scale):
         yield training, [sets[row.test_set] for row in rows if row.training == training and row.test_set in sets]
@@ -193,7 +194,7 @@ def _drawn(found: Experiment, scale: Scale) -> list[str]:
 
 
 def _train_free(found: Experiment, data: RunData, measurements: Measurements) -> bool:
-    """Train and score what no other process is at; say whether that is everything."""
+    """Train and score models that no other process is training; return True if these are all."""
     everything = True
     for training, tested in _tested(found, data.scale, _test_sets(found, data)[0]):
         try:
@@ -201,25 +202,25 @@ def _train_free(found: Experiment, data: RunData, measurements: Measurements) ->
         except HeldError:
             everything = False
         except NotRunError:
-            continue  # the run itself says so
+            continue  # the run reports it
     return everything
 
 
 def _notes(scale: Scale, measurements: Measurements, results: Sequence[Result]) -> list[str]:
-    """Say under a table what was stood in for, what was left out, and where less was done than in the paper."""
+    """Return notes for a table: stand-ins, operators left out, and settings."""
     facts = [measurements.facts(result.row.training) for result in results]
     notes = [scale.note] if scale.note else []
     stand_ins = sorted({name for fact in facts for name in fact.get("stand_ins") or ()})
     if stand_ins:
-        notes.append(f"stand-ins for models that were not to be had: {', '.join(stand_ins)}")
+        notes.append(f"stand-ins for models that were not available: {', '.join(stand_ins)}")
     left_out = sorted({f"{name} ({why})" for fact in facts for name, why in (fact.get("left_out") or {}).items()})
     if left_out:
         notes.append(f"left out: {'; '.join(left_out)}")
     trained = [fact for fact in facts if fact.get("settings")]
     readers = sorted({fact["entities"] for fact in trained if fact.get("entities")})
     if readers:
-        notes.append(f"names were found by: {', '.join(readers)}")
-    for key, what in (("epochs", "epochs"), ("batch_size", "triplets a batch"), ("learning_rate", "learning rate")):
+        notes.append(f"names were found with: {', '.join(readers)}")
+    for key, what in (("epochs", "epochs"), ("batch_size", "triplets per batch"), ("learning_rate", "learning rate")):
         used = sorted({fact["settings"][key] for fact in trained})
         if used:
             notes.append(f"{what}: {', '.join(f'{value:g}' for value in used)}")
@@ -270,15 +271,17 @@ def _examples(outcome: Outcome, data: RunData, measurements: Measurements) -> No
 
 
 def _check(data_dir: str | Path | None, generators: Mapping[str, str]) -> None:
-    """Refuse a slip before anything is done."""
+    """Raise an error for wrong arguments before anything is done."""
     if data_dir is not None and not Path(data_dir).is_dir():
         raise ExperimentError(f"there is no folder {data_dir} (--data-dir)")
-    if generators:  # a run whose pairs are there needs no operators
-        make_plan("paper", stand_ins=True, generators=generators)  # raises where a key is no operator's
+    if generators:  # a run with finished pairs needs no operators
+        make_plan(
+            "paper", stand_ins=True, generators=generators
+        )  # raises an error if a key does not belong to an operator
 
 
 def _begin(folder: Path, data: RunData) -> None:
-    """Write what the run rests on; refuse a folder that is another run's."""
+    """Record what the run depends on; refuse the folder of another run."""
     asked: dict[str, Any] = {
         "format": FORMAT,
         "version": __version__,
@@ -291,13 +294,13 @@ def _begin(folder: Path, data: RunData) -> None:
     path = folder / "run.json"
     above = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
-        raise ExperimentError(f"cannot write {folder}: {above} is not a folder that may be written to")
+        raise ExperimentError(f"cannot write {folder}: {above} is not a writable folder")
     with exclusive(folder / "locks" / "run.lock"):
         if path.is_file():
             there = _read(path)
             for key, value in json.loads(json.dumps(asked)).items():
                 known = there.get(key)
-                # where the questions are not to be had, those of the run are taken
+                # if the questions are not available, those of the run are used
                 if known != value and not (key == "questions" and (value is None or known is None)):
                     raise ExperimentError(
                         f"{folder} holds a run with another {_difference(key, known, value)}: choose another --out"
@@ -310,7 +313,7 @@ def _begin(folder: Path, data: RunData) -> None:
 
 
 def _difference(key: str, known: Any, value: Any) -> str:
-    """Name the innermost thing that differs."""
+    """Name the innermost value that differs."""
     while isinstance(known, dict) and isinstance(value, dict):
         name = next((name for name in [*value, *known] if known.get(name) != value.get(name)), None)
         if name is None:
@@ -333,7 +336,7 @@ def _scale_facts(scale: Scale) -> dict[str, Any]:
 
 
 def _finish(folder: Path, data: RunData) -> None:
-    """Add what is known only now: versions, and the hashes of the data."""
+    """Add facts that are known only at the end: versions, and the hashes of the data."""
     path = folder / "run.json"
     with exclusive(folder / "locks" / "run.lock"):
         facts = _read(path)
@@ -344,7 +347,7 @@ def _finish(folder: Path, data: RunData) -> None:
 
 
 def _both(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """Name all versions that had a part in a run: models may be trained on one machine, tables made on another.
+    """Join the versions of all machines of a run: models and tables may come from different machines.
 
     >>> _both({"torch": "2.11.0"}, {"torch": "2.13.0", "numpy": "2.1"})
     {'torch': '2.11.0, 2.13.0', 'numpy': '2.1'}
@@ -364,14 +367,14 @@ def _versions() -> dict[str, str]:
 
 
 def _write(outcome: Outcome, folder: Path, data_dir: str | Path | None) -> None:
-    """Write an experiment's tables in three formats, and its part of the report; no path of this machine in it."""
+    """Write the tables of an experiment in three formats, and its part of the report, without local paths."""
     name = outcome.experiment.name
     tables = folder / "tables"
     tables.mkdir(parents=True, exist_ok=True)
     for ending in ("md", "tex", "json"):
         if outcome.tables:
             write_tables(outcome.tables, tables / f"{name}.{ending}")
-        else:  # what an earlier call had shown does not hold any more
+        else:  # the tables of an earlier call are out of date
             (tables / f"{name}.{ending}").unlink(missing_ok=True)
     facts = {
         "name": name,
@@ -383,7 +386,7 @@ def _write(outcome: Outcome, folder: Path, data_dir: str | Path | None) -> None:
 
 
 def _anywhere(reason: str, data_dir: str | Path | None) -> str:
-    """Name the data folder as such: a run may be shown to anybody.
+    """Replace the path of the data folder by DATA, so that a run can be published.
 
     >>> _anywhere("put it at /home/me/data/a.csv", "/home/me/data")
     'put it at DATA/a.csv'
@@ -392,7 +395,7 @@ def _anywhere(reason: str, data_dir: str | Path | None) -> str:
 
 
 def with_settings(scale: Scale, **changes: Any) -> Scale:
-    """Return a scale with other training settings, where they are not None.
+    """Return a scale with other training settings; None leaves a setting unchanged.
 
     >>> from paraqd.experiments.scales import FULL
     >>> with_settings(FULL, epochs=3, batch_size=None).settings.epochs
