@@ -49,12 +49,12 @@ def _one_message(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         from paraqd.errors import ParaqdError
-        from paraqd.training.processes import speaks
+        from paraqd.training.processes import reports_errors
 
         try:
             command(*args, **kwargs)
         except Exception as error:
-            if speaks() or not isinstance(error, (ParaqdError, FileExistsError, typer.BadParameter)):
+            if reports_errors() or not isinstance(error, (ParaqdError, FileExistsError, typer.BadParameter)):
                 raise
             raise typer.Exit(2) from None
 
@@ -439,7 +439,7 @@ def _say_done(done: Trained, corpus: TrainingPairs) -> None:
 
 
 class _Shown:
-    """Passes progress on to the bar, and says once where an interrupted run continues."""
+    """A progress callback that updates the bar and says once where an interrupted run continues."""
 
     def __init__(self, bar: Bar, *, silent: bool) -> None:
         self._bar, self._silent, self._seen = bar, silent, set[str]()

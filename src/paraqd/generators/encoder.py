@@ -96,7 +96,7 @@ class Encoder:
 
 
 def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
-    """Load an encoder with ``load(name or folder, local files only)``: the packaged one, a folder, or one of the hub.
+    """Load an encoder with ``load(name or folder, local files only)``: the packaged one, a folder, or one from the hub.
 
     Every failure is an `EncoderError` of one line.
     """

@@ -65,7 +65,7 @@ def keep_top_p(scores: Any, top_p: float) -> Any:
 
 
 class LengthLimit:
-    """Ends each row at its own limit, so that its output does not depend on the longest row of the batch."""
+    """A processor that ends each row at its own limit, so that its output does not depend on the batch."""
 
     def __init__(self, limits: Sequence[int], *, start: int, eos: Sequence[int]) -> None:
         self._limits = limits
@@ -84,7 +84,7 @@ class LengthLimit:
 
 
 class KeyedSampling:
-    """Samples: a greedy choice after this step is a draw from the tempered, truncated distribution."""
+    """A processor that samples: a greedy choice after it is a draw from the tempered, truncated distribution."""
 
     def __init__(self, keys: Sequence[int], *, start: int, temperature: float, top_p: float) -> None:
         self._keys = keys

@@ -140,7 +140,7 @@ def train_bi_encoder(
     if finished is not None:
         return Trained(folder, finished, reused=True)
     with ExitStack() as stack, reproducible(settings.seed), quiet():
-        crew.by_main(lambda: stack.enter_context(_held(work_dir)))
+        crew.by_main(lambda: stack.enter_context(_locked(work_dir)))
         model = load_trainable(encoder, layers=layers, device=device)
         crew.by_main(lambda: _begin(work_dir, facts, crew.size, restart=restart))
         report("tokenising", 0, len(triplets.texts))
@@ -236,7 +236,7 @@ def _overlap(triplets: TripletSet, validation: TripletSet) -> int:
 
 
 @contextmanager
-def _held(work_dir: Path) -> Iterator[None]:
+def _locked(work_dir: Path) -> Iterator[None]:
     """Raise an error if another process is training into the same folder."""
     work_dir.parent.mkdir(parents=True, exist_ok=True)
     path = work_dir.with_name(f".{work_dir.name}.lock")

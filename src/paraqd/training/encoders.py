@@ -43,7 +43,7 @@ def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, de
 
 
 def encoder_hash(name: str) -> str:
-    """Return 8 hex digits for the weights of an encoder in a folder; empty for an encoder of the hub."""
+    """Return 8 hex digits for the weights of an encoder in a folder; empty for an encoder from the hub."""
     place = PAPER_ENCODERS.get(name, name)
     folder = encoder_folder(place)
     return folder_hash(folder) if (folder / "config.json").is_file() else ""

@@ -33,7 +33,7 @@ def fit_fusion(
     weights: Sequence[float] | None = None,
     settings: FusionSettings | None = None,
 ) -> Fusion:
-    """Fit a fusion to labelled pairs; both labels count alike in all.
+    """Fit a fusion to labelled pairs; both labels get the same total weight.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def fit_and_measure(
     ]
     questions = [pair.id.partition("|")[0] for pair in pairs]
     sizes = Counter(names)
-    shares = [1 / sizes[name] for name in names]  # every set counts alike
+    shares = [1 / sizes[name] for name in names]  # every set has the same total weight
     measured = _held_out_scores(features, labels, odds, shares, questions, settings)
     fusion = fit_fusion(features, labels, model=odds, weights=shares, settings=settings)
     weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}

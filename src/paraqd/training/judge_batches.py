@@ -79,7 +79,7 @@ class DeviceRows:
             "teacher": None if self._teacher is None else self._teacher[row],
         }
 
-    def gather_closely(self, rows: NDArray[np.int64]) -> dict[str, Any]:
+    def gather_trimmed(self, rows: NDArray[np.int64]) -> dict[str, Any]:
         """Return the real rows of a batch, padded to the longest of them only."""
         import torch
 

@@ -336,7 +336,7 @@ def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[Faulty
 
 
 def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:
-    """Return the weight of each pair: both labels count alike in all, but a rare one at most three times as much.
+    """Return the weight of each pair: both labels get the same total weight, within a factor of three per pair.
 
     >>> rows = [FaultyPair("a", "q", "p", label) for label in (1, 0, 0, 0)]
     >>> pair_weights(rows, 1.0)

@@ -115,7 +115,7 @@ def judge_scores(
     with torch.inference_mode():
         for _, batch in plan_epoch(tokens.lengths, tokens=batch_tokens, rng=np.random.default_rng(0)):
             real = batch[batch >= 0]
-            scores[real] = _outputs(judge, rows.gather_closely(batch))[0].float().cpu().numpy()
+            scores[real] = _outputs(judge, rows.gather_trimmed(batch))[0].float().cpu().numpy()
     return scores
 
 
@@ -146,7 +146,7 @@ class _Step:
 
         self.rate.fill_(rate)
         if not self.captures:
-            return self._update(self.rows.gather_closely(rows))
+            return self._update(self.rows.gather_trimmed(rows))
         if length not in self.captured:
             self.captured[length] = self._capture(length, len(rows))
             self.rate.fill_(rate)

@@ -124,7 +124,7 @@ def processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
-def speaks() -> bool:
+def reports_errors() -> bool:
     """Return True in the first process of a machine, which reports errors that all processes have."""
     return processes() == 1 or os.environ.get("LOCAL_RANK", "0") == "0"
 
