@@ -67,7 +67,6 @@ def make_testset(
     entities: str = "light",
     device: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
-    encoding: str | None = None,
     **options: Unpack[RunOptions],
 ) -> MadeTestset:
     """Apply to each question one valid and one invalid operator of a recipe, drawn at random.
@@ -90,14 +89,14 @@ def make_testset(
     plan = make_plan(loaded, skip=[*skip, *absent], stand_ins=stand_ins, generators=generators)
     spec = ResourceSpec(entities=entities, encoder=DEFAULT_ENCODER, generators=plan.generators, device=device)
     resources = build_resources(spec)
-    inputs = look_at(place, output, options, check=lambda table: table.require(columns), least=CHUNK, encoding=encoding)
+    inputs = look_at(place, output, options, check=lambda table: table.require(columns), least=CHUNK)
     plan = _runnable(plan, loaded, resources, absent)
     progress = options.get("progress") or silent
     if plan.needs("vocabulary"):
         vocabulary = Vocabulary.of(texts_of(inputs, columns, progress))
         resources.give("vocabulary", vocabulary)
         spec = replace(spec, vocabulary=vocabulary)
-    settings = run_settings(plan, spec, columns, seed=seed, stand_ins=stand_ins, encoding=encoding)
+    settings = run_settings(plan, spec, columns, seed=seed, stand_ins=stand_ins, encoding=options.get("encoding"))
     job = TestsetJob(
         inputs.reader,
         columns,

@@ -39,12 +39,6 @@ def augment(
     seed: int = typer.Option(3407, "--seed", help="The same seed gives the same pairs."),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
-    encoding: str | None = typer.Option(
-        None,
-        "--encoding",
-        help="The encoding of a text file that is not UTF-8, such as cp1252.",
-        rich_help_panel=_FILES,
-    ),
     stand_ins: bool = typer.Option(
         False,
         "--stand-ins",
@@ -99,7 +93,6 @@ def augment(
             entities=entities,
             device=device,
             columns=Columns(question=question_column, id=id_column),
-            encoding=encoding,
             **options,
         )
     if report is not None:

@@ -38,12 +38,6 @@ def pseudo_label(
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
-    encoding: str | None = typer.Option(
-        None,
-        "--encoding",
-        help="The encoding of a text file that is not UTF-8, such as cp1252.",
-        rich_help_panel=_FILES,
-    ),
     as_json: bool = typer.Option(False, "--json", help="Write the statistics as JSON.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no table.", rich_help_panel=_SHOWN),
     *,
@@ -66,7 +60,6 @@ def pseudo_label(
             threshold=threshold,
             device=device,
             columns=Columns(question=question_column, paraphrase=paraphrase_column, id=id_column),
-            encoding=encoding,
             **options,
         )
     if report.replaced and not quiet:

@@ -39,12 +39,6 @@ def purity(
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
     label_column: str = typer.Option("label", "--label-column", rich_help_panel=_FILES),
-    encoding: str | None = typer.Option(
-        None,
-        "--encoding",
-        help="The encoding of a text file that is not UTF-8, such as cp1252.",
-        rich_help_panel=_FILES,
-    ),
     examples: int = typer.Option(
         2, "--examples", min=0, help="Examples shown for each operator.", rich_help_panel=_SHOWN
     ),
@@ -70,7 +64,6 @@ def purity(
             offenders=offenders,
             examples=examples,
             columns=Columns(question=question_column, paraphrase=paraphrase_column, label=label_column),
-            encoding=encoding,
             **options,
         )
     if as_json:

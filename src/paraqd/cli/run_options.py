@@ -33,6 +33,15 @@ class EngineName(StrEnum):
 _OPTIONS: dict[str, tuple[Any, Any]] = {
     "overwrite": (bool, typer.Option(False, "--overwrite", help="Replace a finished output.")),
     "restart": (bool, typer.Option(False, "--restart", help="Discard an unfinished run and start again.")),
+    "encoding": (
+        str | None,
+        typer.Option(
+            None,
+            "--encoding",
+            help="The encoding of text files that are not UTF-8, such as cp1252.",
+            rich_help_panel="Files",
+        ),
+    ),
     "engine": (
         EngineName,
         typer.Option(

@@ -65,12 +65,6 @@ def score(
     ),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
-    encoding: str | None = typer.Option(
-        None,
-        "--encoding",
-        help="The encoding of a text file that is not UTF-8, such as cp1252.",
-        rich_help_panel=_FILES,
-    ),
     keep_going: bool = typer.Option(
         False,
         "--keep-going",
@@ -131,7 +125,6 @@ def score(
             only=only.value if only else None,
             why=why,
             threads=threads,
-            encoding=encoding,
             keep_going=keep_going,
             overwrite_columns=overwrite_columns,
             **options,

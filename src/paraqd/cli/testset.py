@@ -42,12 +42,6 @@ def testset(
     seed: int = typer.Option(3407, "--seed", help="The same seed gives the same pairs."),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
-    encoding: str | None = typer.Option(
-        None,
-        "--encoding",
-        help="The encoding of a text file that is not UTF-8, such as cp1252.",
-        rich_help_panel=_FILES,
-    ),
     stand_ins: bool = typer.Option(
         False,
         "--stand-ins",
@@ -96,7 +90,6 @@ def testset(
             entities=entities,
             device=device,
             columns=Columns(question=question_column, id=id_column),
-            encoding=encoding,
             **options,
         )
     if as_json:

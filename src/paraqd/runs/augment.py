@@ -139,7 +139,6 @@ def augment(
     entities: str = "light",
     device: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
-    encoding: str | None = None,
     **options: Unpack[RunOptions],
 ) -> AugmentReport:
     """Apply every operator of a recipe to every question of a file or a folder, and write the pairs.
@@ -164,8 +163,8 @@ def augment(
         Models by the paper's name of their operator, such as ``{"f9": "models/f9"}``.
     encoder, entities, device
         The sentence encoder, the reader of names (``light`` or ``spacy``), and the device of the models.
-    columns, encoding
-        The names of the columns, and the encoding of text files that are not UTF-8.
+    columns : Columns
+        The names of the columns.
     **options
         ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others: see `RunOptions`. Every worker
         loads the models that its operators need.
@@ -185,13 +184,13 @@ def augment(
     plan = make_plan(recipe, operators=operators, skip=skip, stand_ins=stand_ins, generators=given)
     spec = ResourceSpec(entities=entities, encoder=_full(encoder), generators=plan.generators, device=device)
     resources = build_resources(spec)
-    inputs = look_at(place, output, options, check=lambda table: table.require(columns), least=CHUNK, encoding=encoding)
+    inputs = look_at(place, output, options, check=lambda table: table.require(columns), least=CHUNK)
     plan = load_models(plan, resources)
     if plan.needs("vocabulary"):
         vocabulary = Vocabulary.of(texts_of(inputs, columns, options.get("progress") or silent))
         resources.give("vocabulary", vocabulary)
         spec = replace(spec, vocabulary=vocabulary)
-    settings = run_settings(plan, spec, columns, seed=seed, stand_ins=stand_ins, encoding=encoding)
+    settings = run_settings(plan, spec, columns, seed=seed, stand_ins=stand_ins, encoding=options.get("encoding"))
     job = AugmentJob(inputs.reader, columns, plan, seed, spec, resources=resources)
     collector, fields = carry_out_job(job, "augment", "augmenting", inputs, output, settings, SCHEMA, options)
     return AugmentReport(**fields, out=str(out), operators=collector.operators(), seconds=_since(started))

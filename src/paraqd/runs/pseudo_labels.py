@@ -200,7 +200,6 @@ def pseudo_label_file(
     threshold: float = THRESHOLD,
     device: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
-    encoding: str | None = None,
     **options: Unpack[RunOptions],
 ) -> PseudoLabelReport:
     """Label the pairs of a file, or of a folder of files, and write them in the same order.
@@ -217,8 +216,8 @@ def pseudo_label_file(
         themselves, so they need its name.
     threshold : float
         The label is 1 if the cosine is above it, else 0.
-    device, columns, encoding
-        The device of the encoder, the names of the columns, and the encoding of text files that are not UTF-8.
+    device, columns
+        The device of the encoder, and the names of the columns.
     **options
         ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others: see `RunOptions`.
 
@@ -243,7 +242,7 @@ def pseudo_label_file(
         if "operator" not in table.columns:
             own_labels.append(table.name)
 
-    inputs = look_at(place, output, options, check=check, least=_BATCH, encoding=encoding)
+    inputs = look_at(place, output, options, check=check, least=_BATCH)
     encode = load_encoder(encoder, device=device) if isinstance(encoder, str) else encoder
     name = str(getattr(encode, "name", "") or (encoder if isinstance(encoder, str) else "custom"))
     made = {"encoder": name, "threshold": threshold, "version": __version__}
@@ -255,7 +254,11 @@ def pseudo_label_file(
         command="pseudo-label",
         stage="labelling",
         inputs=inputs,
-        settings={"columns": [columns.question, columns.paraphrase, columns.id], **made, "encoding": encoding},
+        settings={
+            "columns": [columns.question, columns.paraphrase, columns.id],
+            **made,
+            "encoding": options.get("encoding"),
+        },
         schema=SCHEMA,
         metadata={**_made_by(inputs), "pseudo_labels": made},
         job=lambda parts: replace(job, parts=parts),

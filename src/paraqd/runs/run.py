@@ -36,6 +36,7 @@ class RunOptions(TypedDict, total=False):
     - ``engine``: ``local`` (the default), ``ray``, or an engine of your own.
     - ``address``: ``HOST:PORT`` of a Ray cluster; one is started on this machine unless given.
     - ``verbose``: show the messages of Ray.
+    - ``encoding``: the encoding of text files that are not UTF-8.
     - ``part_rows``: the largest number of rows in a part, which is what an interruption can cost.
     - ``overwrite``: replace a finished output.
     - ``restart``: discard an unfinished run, and start again.
@@ -48,6 +49,7 @@ class RunOptions(TypedDict, total=False):
     engine: str | Engine
     address: str | None
     verbose: bool
+    encoding: str | None
     part_rows: int | None
     overwrite: bool
     restart: bool
@@ -99,6 +101,7 @@ def look_at(source: Location, output: Output, options: RunOptions, *, check: Che
         source,
         check=check,
         progress=options.get("progress") or silent,
+        encoding=options.get("encoding"),
         part_rows=options.get("part_rows"),
         for_file=least if output.folder is None else None,
         **how,

@@ -128,7 +128,6 @@ def score_file(
     only: str | None = None,
     why: bool = False,
     threads: int | None = None,
-    encoding: str | None = None,
     keep_going: bool = False,
     overwrite_columns: bool = False,
     **options: Unpack[RunOptions],
@@ -159,8 +158,6 @@ def score_file(
         Add the column ``why`` with the evidence in sentences.
     threads : int, optional
         Threads for the model if this process does the work; one for each core unless given.
-    encoding : str, optional
-        The encoding of text files that are not UTF-8.
     keep_going : bool
         Score the readable rows of damaged text files.
     overwrite_columns : bool
@@ -197,8 +194,7 @@ def score_file(
         raise TableError(f"{place.given}: say where the scored rows go with -o")
     model, loaded = _loaded(scorer, threads, several=several)
     names = ScoreColumns(columns, why, overwrite_columns)
-    look = {"encoding": encoding, "keep_going": keep_going, "offer": True}
-    inputs = look_at(place, output, options, check=names.check, least=CHUNK, **look)
+    inputs = look_at(place, output, options, check=names.check, least=CHUNK, keep_going=keep_going, offer=True)
     for line in names.notes():
         options.get("say", ignore)(line)
     counts = _Sums()
@@ -209,7 +205,7 @@ def score_file(
     settings: dict[str, Any] = {"columns": [columns.question, columns.paraphrase], "model": loaded.signature}
     if target is None:  # the parts of a file hold verdicts only, whatever is written of them in the end
         settings |= {"choice_of_rows": only or "all", "set_of_columns": list(schema)}
-    settings |= {"encoding": encoding, **({"choice_to_keep_going": True} if keep_going else {})}
+    settings |= {"encoding": options.get("encoding"), **({"choice_to_keep_going": True} if keep_going else {})}
     job = ScoreJob(
         reader=replace(inputs.reader, lenient=True),
         parts=NO_PARTS,

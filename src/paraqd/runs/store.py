@@ -348,6 +348,8 @@ def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
             if file is not None and not any(name.startswith("part-") for name in place.names()):
                 with suppress(TableError):
                     store.clear()
+    if file is not None and os.name == "nt" and place.names() == [_LOCK]:  # an open file cannot be removed there
+        store.clear()
 
 
 def _lock(folder: Path) -> Any:

@@ -256,7 +256,6 @@ def check_file(
     offenders: str | Path | None = None,
     examples: int = 3,
     columns: Columns = DEFAULT_COLUMNS,
-    encoding: str | None = None,
     **options: Unpack[RunOptions],
 ) -> PurityReport:
     """Check every pair of a file, or of a folder of files, that ``paraqd augment`` made or that has the same columns.
@@ -274,8 +273,8 @@ def check_file(
         continues where it stopped when it is made again.
     examples : int
         The number of offending rows of each operator in the report.
-    columns, encoding
-        The names of the columns, and the encoding of text files that are not UTF-8.
+    columns : Columns
+        The names of the columns.
     **options
         ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others: see
         `paraqd.runs.run.RunOptions`.
@@ -289,7 +288,6 @@ def check_file(
         options,
         check=lambda table: table.require(columns, ("question", "paraphrase", "label")),
         least=_CHUNK,
-        encoding=encoding,
     )
     collector = Collector(examples=examples)
     job = PurityJob(inputs.reader, columns, dict(promises), examples)
@@ -302,7 +300,7 @@ def check_file(
             "version": __version__,
             "set_of_promises": _digest(promises),
             "number_of_examples": examples,
-            "encoding": encoding,
+            "encoding": options.get("encoding"),
         },
         schema=OFFENDERS,
         job=lambda parts: replace(job, parts=parts),
