@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
+from paraqd.scoring.verdict import THRESHOLD
 
 if TYPE_CHECKING:
     from paraqd.evaluation.report import Scored
@@ -31,7 +32,7 @@ def evaluate(
     model: str | None = typer.Option(
         None, "--model", help="Score with this model: default, the name of an encoder, or a model folder."
     ),
-    threshold: float = typer.Option(0.5, "--threshold", help="Accept a pair if its score is greater."),
+    threshold: float = typer.Option(THRESHOLD, "--threshold", help="Accept a pair if its score is greater."),
     intervals: bool = typer.Option(True, "--intervals/--no-intervals", help="Show bootstrap intervals over questions."),
     scores_out: str | None = typer.Option(
         None, "--scores-out", metavar="FILE", help="Write the pairs with their scores, for --compare."
