@@ -1,0 +1,59 @@
+"""Any object that follows the protocol can judge, such as a language model without places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paraqd import EvidenceKind, Scorer
+from paraqd.scoring.fused import FusedMethod
+from paraqd.scoring.fusion import Fusion
+from paraqd.scoring.judge.base import Judge, Judgement, Place
+from paraqd.scoring.pair_preparation import PreparedPair
+
+
+@dataclass(frozen=True)
+class WordCount:
+    """A judgement by the difference in the number of words; it names no places."""
+
+    log_odds: float
+    kind: EvidenceKind = EvidenceKind.CONTENT_LOST
+    question_places: tuple[Place, ...] = ()
+    paraphrase_places: tuple[Place, ...] = ()
+
+
+class WordCounter:
+    """A judge that compares the lengths of two texts."""
+
+    name = "word-counter"
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str]] = []
+
+    def begin(self, pairs: Sequence[PreparedPair]):
+        self.seen += [pair.texts for pair in pairs]
+        answers: list[Judgement] = [WordCount(2.0 - abs(len(q.split()) - len(p.split()))) for q, p in self.seen]
+        return lambda: answers
+
+
+def test_another_judge_takes_the_place_of_the_cross_encoder():
+    judge: Judge = WordCounter()
+    fusion = Fusion(0.0, {"number_changed": -3.0}, model_weight=1.0)
+    scorer = Scorer(name="toy", digest="00000000", method=FusedMethod(fusion, judge))
+    question = "It takes 30 minutes to walk home. How long is that?"
+    good, bad = scorer.score_pairs(
+        [(question, "To walk home takes half an hour. How long is that?"), (question, "To walk takes 30 minutes.")]
+    )
+    assert good.valid and not good.evidence
+    assert not bad.valid and bad.evidence[-1].kind is EvidenceKind.QUESTION_LOST
+    assert judge.seen[0] == (question, "To walk home takes 30 minutes. How long is that?")
+
+
+def test_a_judge_without_places_blames_the_whole_paraphrase():
+    scorer = Scorer(name="toy", digest="0", method=FusedMethod(Fusion(0.0, {}, model_weight=1.0), WordCounter()))
+    paraphrase = "He walks all the way back home from his school in the town."
+    verdict = scorer.score("He walks home.", paraphrase)
+    (piece,) = verdict.evidence
+    assert not verdict.valid and piece.kind is EvidenceKind.CONTENT_LOST
+    assert piece.paraphrase_spans == ((0, len(paraphrase)),)
+    assert piece.message == f'Something important may be missing: paraphrase "{paraphrase}".'
