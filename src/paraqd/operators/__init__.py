@@ -1,4 +1,4 @@
-"""Make valid and invalid paraphrases with operators: the paper's f1–f10 and fa–fe, and others."""
+"""Produce valid and invalid paraphrases with operators: the paper's f1–f10 and fa–fe, and our own."""
 
 from paraqd.operators.base import (
     EVERYTHING,

@@ -1,4 +1,4 @@
-"""Apply the steps of a plan to a chunk of questions, in one process."""
+"""Apply a plan's steps to a chunk of questions in a single process."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from paraqd.operators.plan import AugmentError, Step
 from paraqd.reading import Problem, read
 from paraqd.reading.entities import PipelineUnavailableError
 
-BINS = 20  # in the histogram of normalised edit distances
-_COMPARED = 10_000  # characters; comparing takes quadratic time
+BINS = 20  # number of bins in the histogram of normalised edit distances
+_COMPARED = 10_000  # compare at most this many characters, because the edit distance takes quadratic time
 
 
-# errors that concern every question
+# exceptions that would occur for every question
 _FATAL = (
     AugmentError,
     GeneratorUnavailableError,
@@ -31,7 +31,7 @@ _FATAL = (
 
 
 class Question(NamedTuple):
-    """One question of a corpus."""
+    """A question of a corpus."""
 
     id: str
     text: str
@@ -39,7 +39,7 @@ class Question(NamedTuple):
 
 @dataclass
 class Tally:
-    """The counts of one step; tallies of chunks can be added."""
+    """The counts for one step; the tallies of several chunks can be added."""
 
     seen: int = 0
     applied: int = 0
@@ -51,7 +51,7 @@ class Tally:
     notes: dict[str, int] = field(default_factory=dict)
 
     def count(self, question: str, paraphrase: str, note: str = "") -> None:
-        """Count one output."""
+        """Count one output and its edit distance from the question."""
         if note:
             self.notes[note] = self.notes.get(note, 0) + 1
         a, b = question[:_COMPARED], paraphrase[:_COMPARED]
@@ -63,7 +63,7 @@ class Tally:
         self.histogram[min(int(share * BINS), BINS - 1)] += 1
 
     def add(self, other: Tally) -> None:
-        """Add the counts of another chunk."""
+        """Add the tally of another chunk to this one."""
         self.seen += other.seen
         self.applied += other.applied
         self.edits += other.edits
@@ -76,7 +76,11 @@ class Tally:
 
 @dataclass
 class Outputs:
-    """The outputs of one step for a chunk: (paraphrase, note) or None for each question, and the counts."""
+    """The outputs of one step for a chunk.
+
+    ``texts`` has one entry per question: the paraphrase and its note, or None if there is no output. ``tally`` holds
+    the counts.
+    """
 
     texts: list[tuple[str, str] | None]
     tally: Tally
@@ -94,11 +98,11 @@ def apply_steps(
     seed: int,
     resources: Resources,
 ) -> list[Outputs]:
-    """Apply every step to every question; return one `Outputs` for each step.
+    """Apply every step to every question, and return one `Outputs` per step.
 
-    The random generator of an operator depends only on the seed, the id and the name of the step. If an operator raises
-    an exception for a question, that output is lost and counted by its error, and the run continues. A missing resource
-    or model ends the run.
+    An operator's random generator depends only on the seed, the question's id and the step's name. If an operator
+    raises an exception for a question, that output is lost, the error is counted, and the run continues. A missing
+    resource or model ends the run.
     """
     if not steps:
         return []
@@ -120,7 +124,7 @@ def _apply(
     except _FATAL:
         raise
     except Exception:
-        if step.models:  # a model that fails on one batch would fail on the next
+        if step.models:  # a model that fails on one batch would also fail on the next
             raise
         made = _one_by_one(step, operator, questions, problems, seed, resources, tally)
     texts: list[tuple[str, str] | None] = []
@@ -145,7 +149,7 @@ def _one_by_one(
     resources: Resources,
     tally: Tally,
 ) -> list[str | None]:
-    """Apply an operator that raised an exception to each question separately, to lose as few outputs as possible."""
+    """Apply an operator that failed on the batch to each question separately, to lose as few outputs as possible."""
     resources.drops.clear()
     made: list[str | None] = []
     for question, problem in zip(questions, problems, strict=True):

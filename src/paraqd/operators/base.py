@@ -1,4 +1,4 @@
-"""Define operators, their declarations, and the resources that they may use."""
+"""Define operators, their declarations and the resources that they may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paraqd.reading import Problem
 
 Polarity = Literal["valid", "invalid"]
 
-# The parts of a problem that an operator may change, and what each means.
+# The parts of a problem that an operator may change, each with its meaning.
 PARTS: Mapping[str, str] = {
     "numbers": "numbers, or how they are written",
     "units": "units, or how they are written",
@@ -34,15 +34,15 @@ VARIES = ""  # the fault of an operator whose outputs are faulty in different wa
 
 
 class MissingResourceError(ParaqdError, RuntimeError):
-    """An operator needs a resource that was not given."""
+    """Raised when an operator needs a resource that was not passed."""
 
 
 class DeclarationError(ParaqdError, TypeError):
-    """An operator class does not declare everything about itself."""
+    """Raised when an operator class lacks a declaration or contradicts itself."""
 
 
 class Noted(str):
-    """An output with a remark, which is written to the ``note`` column.
+    """A paraphrase with a remark, which is written to the column ``note``.
 
     >>> text = Noted("Sara has 5 apples.", note="consistent_renaming")
     >>> text, text.note
@@ -61,8 +61,9 @@ class Noted(str):
 class Resources:
     """The resources that operators request by name: ``encoder``, ``generator.f9``, ``vocabulary``, ``parser``.
 
-    Pass a resource as a keyword argument, or pass a factory without arguments in ``lazy``; the factory is called at
-    the first request. ``drops`` counts the outputs that operators made and discarded, by (operator, reason).
+    Pass a resource as a keyword argument, or pass a factory without parameters in ``lazy``. A factory is called when
+    its resource is first requested. ``drops`` counts the outputs that operators produced and then discarded, keyed by
+    (operator, reason).
 
     >>> resources = Resources(parser="a pipeline")
     >>> resources.require("parser", needed_by="Rewrite"), "encoder" in resources
@@ -82,26 +83,26 @@ class Resources:
         self._values[name] = value
 
     def get(self, name: str) -> Any:
-        """Return the resource, or None if it was not given."""
+        """Return the resource, or None if it is not available."""
         if name not in self._values and name in self._lazy:
             self._values[name] = self._lazy[name]()
         return self._values.get(name)
 
     def require(self, name: str, *, needed_by: str) -> Any:
-        """Return the resource, or raise `MissingResourceError`."""
+        """Return the resource, or raise `MissingResourceError` if it is not available."""
         value = self.get(name)
         if value is None:
             raise MissingResourceError(f"{needed_by} needs the resource {name!r}, which was not given")
         return value
 
     def dropped(self, operator: str, reason: str) -> None:
-        """Count an output that an operator made and discarded."""
+        """Count an output that an operator produced and then discarded."""
         self.drops[operator, reason] += 1
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """Everything that an operator says about itself; see `Operator` for the fields."""
+    """Everything that an operator declares about itself; see `Operator` for the fields."""
 
     name: str
     paper_id: str | None
@@ -116,39 +117,39 @@ class Declaration:
 
 
 class Operator(ABC):
-    """Make one valid or one invalid paraphrase of a problem.
+    """Produce one valid or one invalid paraphrase of a problem.
 
     A subclass declares everything about itself as class attributes. Defining a class with a missing or wrong
     declaration raises `DeclarationError`.
 
-    Parameters of ``__init__`` are keyword-only and stored as given. ``apply`` returns None if the operator does not
-    apply to a problem. It never returns the unchanged text (except SameSentence), and it uses no other source of
-    randomness than the ``rng`` argument.
+    Parameters of ``__init__`` are keyword-only and stored unchanged. ``apply`` returns None if the operator does not
+    apply to a problem. ``apply`` never returns the unchanged text (except in SameSentence), and its only source of
+    randomness is the argument ``rng``.
 
     Attributes
     ----------
     name : str
-        The operator's name, equal to the name of the class.
+        The operator's name, which equals the name of the class.
     polarity : "valid" or "invalid"
-        The label of the pairs that it makes.
+        The label of the pairs that the operator produces.
     changes : frozenset of str
-        The parts of a problem that it may change (the keys of `PARTS`).
+        The parts of a problem that the operator may change (keys of `PARTS`).
     fault : str, optional
-        The evidence kind of its outputs, such as ``number_lost``; `VARIES` if it differs from output to output.
-        Required for an invalid operator, None for a valid one.
+        The evidence kind of the outputs, such as ``number_lost``, or `VARIES` if the kind differs from output to
+        output. Required for an invalid operator, None for a valid one.
     paper_id : str, optional
-        The paper's name for it, such as ``f3``.
+        The paper's name for the operator, such as ``f3``.
     needs : tuple of str
-        The names of the resources that it cannot work without.
+        The names of the resources that the operator cannot work without.
     extras : tuple of str
-        The extras of this package that its code imports, such as ``augment``. Do not list the extras that its
-        resources need.
+        The extras of this package that the operator's code imports, such as ``augment``. Do not list the extras that
+        its resources need.
     stand_in : str, optional
         The replacement if the paper's model is not available: the name of a rule operator, ``generator`` for a small
-        trained model, or the operator's own name if it has rules of its own.
+        trained model, or the operator's own name if the operator has rules of its own.
     baseline : str, optional
-        The published method that it reproduces, such as ``UDA``. Its label is the claim of that method; an output may
-        contradict it.
+        The published method that the operator reproduces, such as ``UDA``. The label is what that method claims; an
+        individual output may contradict it.
 
     """
 
@@ -163,23 +164,23 @@ class Operator(ABC):
     baseline: ClassVar[str | None] = None
 
     def __init_subclass__(cls, *, declared: bool = True, **kwargs: Any) -> None:
-        """Refuse a class that misses a declaration; ``declared=False`` is for classes that set them per instance."""
+        """Reject a class that lacks a declaration; pass ``declared=False`` if the class declares per instance."""
         super().__init_subclass__(**kwargs)
         if declared and cls.apply is not Operator.apply:
             _check_declaration(cls)
 
     @abstractmethod
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return a paraphrase, or None if the operator does not apply."""
+        """Return a paraphrase of the problem, or None if the operator does not apply."""
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Apply the operator to many problems; operators that run a model override this method."""
+        """Apply the operator to many problems. Operators that run a model override this method."""
         return [self.apply(problem, rng, resources) for problem, rng in zip(problems, rngs, strict=True)]
 
     def source_model(self, resources: Resources) -> str:
-        """Return the name of the model that writes the outputs, or an empty string for a rule."""
+        """Return the name of the model that writes the outputs, or an empty string if rules write them."""
         del resources
         return ""
 
@@ -189,7 +190,7 @@ class Operator(ABC):
         return (type(self).__doc__ or "").strip().partition("\n")[0]
 
     def declaration(self) -> Declaration:
-        """Return everything that the operator declares, as plain data."""
+        """Return everything that the operator declares about itself."""
         return Declaration(
             name=self.name,
             paper_id=self.paper_id,
@@ -205,7 +206,7 @@ class Operator(ABC):
 
 
 def _check_declaration(cls: type[Operator]) -> None:
-    """Raise `DeclarationError` if a class misses a declaration or contradicts itself."""
+    """Raise `DeclarationError` if a class lacks a declaration or contradicts itself."""
     missing = [field for field in ("name", "polarity", "changes") if not hasattr(cls, field)]
     if missing:
         raise DeclarationError(f"the operator {cls.__name__} must declare {' and '.join(missing)} as class attributes")
@@ -226,7 +227,7 @@ def _check_declaration(cls: type[Operator]) -> None:
 
 
 def derive_rng(seed: int, row_id: str, operator: str) -> random.Random:
-    """Create the random generator of one (seed, id, operator name); it is the same on every machine.
+    """Create the random generator for a seed, a row id and an operator name, the same on every machine.
 
     >>> derive_rng(3407, "q1", "NumberChange").random() == derive_rng(3407, "q1", "NumberChange").random()
     True

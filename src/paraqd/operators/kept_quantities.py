@@ -1,4 +1,4 @@
-"""Apply only those edits that keep the quantities of a text."""
+"""Apply only those edits that preserve the quantities in a text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from paraqd.operators.text import splice
 from paraqd.reading import Problem, read, same_quantities
 
 Edit = tuple[int, int, str]
-_MOST_TRIES = 40  # a text with more edits is not worth trying them one by one
+_MOST_TRIES = 40  # with more edits, trying them one by one would take too long
 
 
 def keep_quantities(problem: Problem, edits: Sequence[Edit]) -> str | None:
-    """Apply the edits that keep the quantities of a text; return None if none is left.
+    """Apply the edits that preserve the quantities in a text; return None if no edit does.
 
-    All edits are tried at once. If the quantities change, they are tried one by one, and harmful ones are left out.
+    All edits are first applied together. If the quantities change, the edits are tried one by one, and the harmful
+    edits are discarded.
     """
     if not edits:
         return None

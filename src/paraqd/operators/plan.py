@@ -1,4 +1,4 @@
-"""Resolve a recipe into steps, with stand-ins for models that are not available."""
+"""Resolve a recipe into steps, with stand-ins for unavailable models."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from paraqd.operators import Operator
 
 _BY_MODEL = "generator"
-_PREFIX = "generator."  # starts the name of every resource that is a generator
+_PREFIX = "generator."  # the prefix of every resource that is a generator
 
 
 class AugmentError(ParaqdError, ValueError):
-    """The settings of an augmentation cannot be used; the message says why and what to do."""
+    """Raised when the settings of an augmentation cannot be used; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Step:
     """One operator of a plan.
 
-    ``name``, ``paper_id`` and ``label`` are written beside its outputs. ``runs`` is the operator that makes them,
-    which differs from ``name`` if a rule stands in. ``models`` names the resources that are models; a step with
-    models runs in one process, in batches. ``extras`` names the extras that the operator's code imports.
+    ``name``, ``paper_id`` and ``label`` are written next to the outputs. ``runs`` is the operator that produces the
+    outputs; it differs from ``name`` if a rule operator stands in. ``models`` names the resources that are models; a
+    step with models runs in one process, in batches. ``extras`` names the extras that the operator's code imports.
     """
 
     name: str
@@ -44,15 +44,16 @@ class Step:
 
     @property
     def generators(self) -> tuple[str, ...]:
-        """The keys of the generators among its models, such as ``f9``."""
+        """The keys of the generators among the step's models, such as ``f9``."""
         return tuple(name.removeprefix(_PREFIX) for name in self.models if name.startswith(_PREFIX))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps in the order of the recipe, and the operators that were left out, each with the reason.
+    """The steps of a recipe in order, and the operators that were left out, each with the reason.
 
-    ``generators`` holds the models that the steps need, by key (``f9``); None means the paper's model.
+    ``generators`` maps the key of each generator that the steps need (such as ``f9``) to its model; None means the
+    paper's model.
     """
 
     recipe: str
@@ -61,7 +62,7 @@ class Plan:
     generators: Mapping[str, str | None] = field(default_factory=dict)
 
     def needs(self, resource: str) -> bool:
-        """Return True if any step needs the resource."""
+        """Return True if any step needs the given resource."""
         return any(resource in step.needs for step in self.steps)
 
 
@@ -75,8 +76,8 @@ def make_plan(
 ) -> Plan:
     """Resolve a recipe, or a list of operators, into steps.
 
-    ``generators`` gives models by folder or name: ``{"f9": "pegasus-paws/"}``. A model operator without one uses the
-    paper's model or, with ``stand_ins``, the stand-in that the recipe or the operator declares.
+    ``generators`` maps keys to model folders or names: ``{"f9": "pegasus-paws/"}``. A model operator for which no model
+    is passed uses the paper's model or, with ``stand_ins``, the stand-in that the recipe or the operator declares.
 
     >>> plan = make_plan("paper", operators=["f1", "NumToWords"], stand_ins=True)
     >>> [(step.name, step.runs, step.stand_in) for step in plan.steps]
@@ -97,14 +98,15 @@ def make_plan(
         operator = _find(name)
         if operators is None and loaded.valid and (operator.polarity == "valid") != (name in loaded.valid):
             raise AugmentError(
-                f"the recipe {loaded.name} lists {name} on the wrong side; it makes {operator.polarity} pairs"
+                f"the recipe {loaded.name} lists {name} on the wrong side; {name} produces {operator.polarity} pairs"
             )
         missing = [need for need in _generators_of(operator) if need not in given]
         if stand_ins and missing:
             step = _with_stand_ins(operator, given, loaded, left_out)
         else:
             step = _step(operator, operator, given)
-            if _stand_in(operator, loaded) == name and not step.models:  # fa: its rules stand in for the paper's model
+            # fa has rules of its own, which stand in for the paper's model
+            if _stand_in(operator, loaded) == name and not step.models:
                 step = replace(step, stand_in=True, source_model="rules")
         if step is not None:
             steps.append(step)
@@ -117,7 +119,7 @@ def make_plan(
 
 
 def _full_name(name: str) -> str:
-    """Return the full name of an operator that is given by name or paper id."""
+    """Return the full name of an operator, which may be specified by its name or its paper id."""
     return name if all(part in BUILTIN for part in name.split("+")) else _find(name).name
 
 
@@ -126,7 +128,7 @@ def _find(name: str) -> Operator:
         return get(name)
     except UnknownOperatorError:
         raise
-    except ValueError as error:  # a composition on an invalid operator
+    except ValueError as error:  # a composition whose first operator is invalid
         raise AugmentError(f"{name}: {error}") from None
 
 
@@ -134,17 +136,17 @@ def _skipped(skip: Sequence[str], chosen: Sequence[str]) -> set[str]:
     names = {_full_name(name) for name in skip}
     unknown = sorted(names - set(chosen))
     if unknown:
-        raise AugmentError(f"--skip {unknown[0]}: it is not among the operators ({', '.join(chosen)})")
+        raise AugmentError(f"--skip {unknown[0]}: not among the operators ({', '.join(chosen)})")
     return names
 
 
 def _given(generators: Mapping[str, str]) -> dict[str, str]:
-    """Check the keys of the given models."""
+    """Check the keys of the generators that the user passed, and return the generators."""
     for key, model in generators.items():
         parts = [name for name in PAPER_MODELS if name.startswith(f"{key}.")]
         if parts:
             options = " and ".join(f"--generator {part}=MODEL" for part in parts)
-            raise AugmentError(f"--generator {key}={model}: {key} needs {len(parts)} models; give {options}")
+            raise AugmentError(f"--generator {key}={model}: {key} needs {len(parts)} models; pass {options}")
         if key not in PAPER_MODELS:
             known = ", ".join(PAPER_MODELS)
             raise AugmentError(f"--generator {key}={model}: unknown generator; choose one of {known}")
@@ -152,12 +154,12 @@ def _given(generators: Mapping[str, str]) -> dict[str, str]:
 
 
 def _stand_in(operator: Operator, recipe: Recipe) -> str | None:
-    """Return the stand-in for an operator: the recipe's choice, else the one that the operator declares."""
+    """Return an operator's stand-in: the recipe's choice if there is one, else the operator's own declaration."""
     return recipe.stand_ins.get(base_name(operator.name), operator.stand_in)
 
 
 def rules_stand_in(name: str, recipe: Recipe) -> bool:
-    """Return True if an operator runs without any model with ``--stand-ins``.
+    """Return True if an operator needs no model when ``--stand-ins`` is set.
 
     >>> rules_stand_in("Backtranslation", load_recipe("paper")), rules_stand_in("T5Paraphrase", load_recipe("test"))
     (True, False)
@@ -171,11 +173,11 @@ def _generators_of(operator: Operator) -> list[str]:
 
 
 def _step(named: Operator, runs: Operator, given: Mapping[str, str]) -> Step:
-    """Create a step that runs one operator under the name of another."""
+    """Create a step that runs one operator under another operator's name."""
     if named.polarity != runs.polarity:
         raise AugmentError(f"{runs.name} ({runs.polarity}) cannot stand in for {named.name} ({named.polarity})")
     models = [need for need in runs.needs if need == "encoder" or need.startswith(_PREFIX)]
-    # models given for an operator that also works without them (fa)
+    # add the models that the user passed for an operator that also works without them (fa)
     paper_ids = {get(part).paper_id for part in runs.name.split("+")}
     models += [f"{_PREFIX}{key}" for key in given if key.partition(".")[0] in paper_ids]
     return Step(
@@ -194,7 +196,10 @@ def _step(named: Operator, runs: Operator, given: Mapping[str, str]) -> Step:
 def _with_stand_ins(
     operator: Operator, given: Mapping[str, str], recipe: Recipe, left_out: dict[str, str]
 ) -> Step | None:
-    """Replace each part that lacks its model with a rule, or leave the operator out and record the reason."""
+    """Replace each part that lacks its model with a rule operator.
+
+    If a part has no such stand-in, record the reason in ``left_out`` and return None.
+    """
     parts = []
     for name in operator.name.split("+"):
         part, base = get(name), base_name(name)

@@ -1,8 +1,8 @@
-"""Apply operators as the paper's public code does: replace high-TF-IDF words if an operator does not apply.
+"""Define operators that, like the paper's public code, replace high-TF-IDF words if they do not apply.
 
-The public code trains on such replacements, although one of the operators that made the test sets (fc) replaces words
-in the same way. These operators exist to measure how much that leak is worth. Only the recipe ``public-code`` uses
-them.
+The public code trains on such replacements, although one of the operators that produced the test sets (fc) replaces
+words in the same way. The operators in this module exist to measure the effect of that leak. Only the recipe
+``public-code`` uses them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from paraqd.reading import Problem
 
 
 class _OrTopWords(Operator, declared=False):
-    """An operator, and `TopWordReplacement` if it does not apply.
+    """Apply an operator, or `TopWordReplacement` if that operator does not apply.
 
-    ``skipped`` is the share of the questions for which the operator is not tried at all.
+    ``skipped`` is the share of questions for which the operator is not tried at all.
     """
 
     polarity = "invalid"
@@ -34,13 +34,13 @@ class _OrTopWords(Operator, declared=False):
     skipped: ClassVar[float] = 0.0
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Apply the operator, or replace words; return None if neither is possible."""
+        """Apply the operator, or else replace words; return None if neither is possible."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Apply the operator to many problems, and replace words in those that it leaves."""
+        """Apply the operator to many problems, and replace words in the problems to which it does not apply."""
         for need in self.needs:
             resources.require(need, needed_by=self.name)
         tried = [i for i, rng in enumerate(rngs) if not self.skipped or rng.random() >= self.skipped]
@@ -55,12 +55,12 @@ class _OrTopWords(Operator, declared=False):
         ]
 
     def source_model(self, resources: Resources) -> str:
-        """Return the name of the operator's model, if it has one."""
+        """Return the name of the operator's model, or an empty string if the operator has no model."""
         return self.first().source_model(resources)
 
 
 class EntitiesOrTopWords(_OrTopWords):
-    """Replace or delete names, else replace words of high TF-IDF (f7 of the public code)."""
+    """Replace or delete names, or else replace high-TF-IDF words (the public code's f7)."""
 
     name = "EntitiesOrTopWords"
     needs = TopWordReplacement.needs
@@ -68,7 +68,7 @@ class EntitiesOrTopWords(_OrTopWords):
 
 
 class NumbersOrTopWords(_OrTopWords):
-    """Delete numbers or make them vague, else replace words of high TF-IDF (f8 of the public code)."""
+    """Delete numbers or make them vague, or else replace high-TF-IDF words (the public code's f8)."""
 
     name = "NumbersOrTopWords"
     needs = TopWordReplacement.needs
@@ -76,9 +76,10 @@ class NumbersOrTopWords(_OrTopWords):
 
 
 class ParaphraseOrTopWords(_OrTopWords):
-    """Paraphrase with loss, else replace words of high TF-IDF (f9 of the public code).
+    """Paraphrase with a loss of information, or else replace high-TF-IDF words (the public code's f9).
 
-    In the published outputs 164 of 254 only replace lower-case words, so the paraphraser is skipped that often.
+    Of the 254 published outputs, 164 only replace lower-case words. The paraphraser is therefore skipped for that share
+    of the questions.
     """
 
     name = "ParaphraseOrTopWords"
@@ -89,7 +90,7 @@ class ParaphraseOrTopWords(_OrTopWords):
 
 
 class UnitsOrTopWords(_OrTopWords):
-    """Replace units, else replace words of high TF-IDF (f10 of the public code)."""
+    """Replace units, or else replace high-TF-IDF words (the public code's f10)."""
 
     name = "UnitsOrTopWords"
     needs = TopWordReplacement.needs

@@ -1,6 +1,6 @@
-"""Find operators by name: the built-in ones, those of other packages, and compositions of two.
+"""Find operators by name: built-in operators, operators from other packages, and compositions of operators.
 
-Another package adds its operators through the entry-point group ``paraqd.operators``.
+Other packages add operators through the entry-point group ``paraqd.operators``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paraqd.errors import ParaqdError
 from paraqd.operators.base import Declaration, Operator, Resources
 from paraqd.reading import Problem, read
 
-# Operator name -> module. The class has the name of the operator; the module is imported at the first request.
+# Operator name -> module. The class is named after the operator; the module is imported at the first request.
 BUILTIN: Mapping[str, str] = {
     "Backtranslation": "models.backtranslation",
     "SameSentence": "sentences.same_sentence",
@@ -78,11 +78,11 @@ BUILTIN: Mapping[str, str] = {
 
 
 class UnknownOperatorError(ParaqdError, ValueError):
-    """No operator has the given name, or it cannot be loaded."""
+    """Raised when no operator has the given name or an operator cannot be loaded."""
 
 
 class Composed(Operator, declared=False):
-    """A valid operator followed by another one, such as ``Rewrite+NumberChange``.
+    """Apply a valid operator and then another operator, as in ``Rewrite+NumberChange``.
 
     The polarity and the fault are those of the second operator.
     """
@@ -102,17 +102,17 @@ class Composed(Operator, declared=False):
 
     @property
     def description(self) -> str:
-        """The descriptions of both operators."""
+        """The descriptions of the two operators."""
         return f"{self.first.description} Then: {self.second.description}"
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Apply the second operator to the output of the first."""
+        """Apply the second operator to the first operator's output."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Apply the second operator to the outputs of the first."""
+        """Apply the second operator to the first operator's outputs."""
         middle = self.first.apply_batch(problems, rngs, resources)
         entities = resources.get("entities")
         found = [i for i, text in enumerate(middle) if text is not None]
@@ -124,18 +124,18 @@ class Composed(Operator, declared=False):
         return result
 
     def source_model(self, resources: Resources) -> str:
-        """Return the names of both operators' models, if any."""
+        """Return the names of the two operators' models, or an empty string if neither operator has a model."""
         return "+".join(filter(None, (self.first.source_model(resources), self.second.source_model(resources))))
 
 
 @cache
 def _plugins() -> dict[str, EntryPoint]:
-    """Return the operators of other packages by name; they are not imported yet."""
+    """Return the entry points of other packages' operators, keyed by operator name, without importing the operators."""
     return {point.name: point for point in entry_points(group="paraqd.operators")}
 
 
 def names() -> list[str]:
-    """Return the names of all operators; the paper's come first.
+    """Return the names of all operators, starting with the paper's operators.
 
     >>> names()[:3]
     ['Backtranslation', 'SameSentence', 'NumToWords']
@@ -153,12 +153,12 @@ def _builtin(name: str) -> type[Operator]:
 
 @cache
 def _by_paper_id() -> dict[str, str]:
-    """Return the names of the paper's operators by their id: f1–f10 for training, fa–fe for testing."""
+    """Map the paper's ids to operator names; f1–f10 are for training, fa–fe for testing."""
     return {paper_id: name for name in BUILTIN if (paper_id := _builtin(name).paper_id)}
 
 
 def full_name(name: str) -> str:
-    """Replace paper ids with operator names, also in compositions; unknown names are returned as they are.
+    """Replace paper ids with operator names, also within compositions; leave unknown names unchanged.
 
     >>> full_name("f3+NumberChange")
     'NumToWords+NumberChange'
@@ -172,7 +172,7 @@ def _own_name(name: str) -> str:
 
 
 def base_name(name: str) -> str:
-    """Return the operator's name without the number of the draw.
+    """Return an operator's name without the number of the draw.
 
     >>> base_name("MaskedReconstruction#2"), base_name("Rewrite")
     ('MaskedReconstruction', 'Rewrite')
@@ -182,15 +182,18 @@ def base_name(name: str) -> str:
 
 
 def _is_draw(text: str) -> bool:
-    """Return True for the number of a further draw: 2 or more, without leading zeros (outputs depend on the name)."""
+    """Return True if the text is the number of a further draw: 2 or more, without leading zeros.
+
+    Leading zeros are rejected because the outputs depend on the name.
+    """
     return text.isascii() and text.isdigit() and text[0] != "0" and text != "1"
 
 
 def get(name: str) -> Operator:
     """Return the operator with the given name or paper id (``f3``).
 
-    ``A+B`` applies A, then B. ``A#2`` is a second draw of A: the random generator depends on the name, so it makes
-    another output from the same question.
+    ``A+B`` applies A and then B. ``A#2`` is a second draw of A. It produces another output from the same question,
+    because the random generator depends on the name.
 
     >>> get("f3").name
     'NumToWords'
@@ -221,7 +224,7 @@ def get(name: str) -> Operator:
 
 
 def declarations() -> dict[str, Declaration]:
-    """Return what every operator declares about itself, by name.
+    """Return the declarations of all operators, keyed by name.
 
     >>> declarations()["NumberDeletion"].fault
     'number_lost'
@@ -230,7 +233,7 @@ def declarations() -> dict[str, Declaration]:
 
 
 def fault_of(name: str) -> str:
-    """Return the evidence kind of an invalid operator's outputs; empty if it varies or the operator is valid.
+    """Return the evidence kind of an operator's outputs, or an empty string if it varies or the operator is valid.
 
     >>> fault_of("Rewrite+NumberDeletion#2"), fault_of("NumToWords")
     ('number_lost', '')

@@ -1,4 +1,4 @@
-"""Build the resources of a plan in each process, and check that everything a plan needs is installed."""
+"""Build a plan's resources in each process, and check that everything a plan needs is installed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from paraqd.reading.entities import INSTALL_PIPELINE, has_pipeline
 
 ENTITY_READERS = ("light", "spacy")
 _EXTRA_OF_RESOURCE = {"parser": "augment", "entities": "augment", "encoder": "generate"}
-# the modules to look for, if not all modules of the extra are needed
+# the modules to check for extras of which operators need only some modules
 _MODULES = {"generate": ("torch", "transformers")}
-_NAMED = 3  # operators that an error message names
+_NAMED = 3  # the number of operators that an error message names
 
 
 @dataclass(frozen=True)
 class ResourceSpec:
-    """Everything that a process needs to build the resources; it is small and is sent to each worker."""
+    """Everything that a process needs to build the resources, small enough to be sent to each worker."""
 
     entities: str = "light"
     encoder: str = DEFAULT_ENCODER
@@ -36,7 +36,7 @@ class ResourceSpec:
 
 
 def build_resources(spec: ResourceSpec) -> Resources:
-    """Return resources that are built at the first request."""
+    """Create resources, each of which is loaded at its first request."""
     lazy: dict[str, Callable[[], Any]] = {
         "parser": _parser,
         "encoder": partial(load_encoder, spec.encoder, device=spec.device),
@@ -50,9 +50,9 @@ def build_resources(spec: ResourceSpec) -> Resources:
 
 
 def load_models(plan: Plan, resources: Resources) -> Plan:
-    """Check the needs of a plan and load its models, so that a missing one is reported before any work is done.
+    """Check a plan's needs and load its models, so that a missing model is reported before the work begins.
 
-    Return the plan with the names of the models in its steps.
+    Return the plan with the names of the models filled in.
     """
     check_needs(plan, entities="spacy" if "entities" in resources else "light")
     return replace(plan, steps=tuple(_with_models(step, resources) for step in plan.steps))
@@ -64,7 +64,7 @@ def _with_models(step: Step, resources: Resources) -> Step:
     try:
         loaded = [resources.require(model, needed_by=step.name) for model in step.models]
     except (AugmentError, EncoderError) as error:
-        raise AugmentError(f"{step.name}: {error}, or leave it out with --skip {step.name}") from None
+        raise AugmentError(f"{step.name}: {error}, or skip this operator with --skip {step.name}") from None
     name = get(step.runs).source_model(resources)
     return replace(
         step,
@@ -77,7 +77,7 @@ def _with_models(step: Step, resources: Resources) -> Step:
 
 
 def needed_extras(needs: Iterable[str], extras: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the extras that an operator needs, for its resources and for its own code.
+    """Return the extras that an operator needs for its resources and for its own code.
 
     >>> needed_extras(["encoder", "parser"]), needed_extras(["generator.f9"]), needed_extras(["vocabulary"])
     (('augment', 'generate'), ('generate',), ())
@@ -87,7 +87,7 @@ def needed_extras(needs: Iterable[str], extras: Iterable[str] = ()) -> tuple[str
 
 
 def missing_packages(extra: str) -> list[str]:
-    """Return the packages of an extra that operators need and that are not installed."""
+    """Return the packages of an extra that operators need but that are not installed."""
     missing = [name for name in _MODULES.get(extra, EXTRAS[extra]) if importlib.util.find_spec(name) is None]
     if extra == "augment" and not has_pipeline():
         missing.append("an English spaCy pipeline")
@@ -95,7 +95,7 @@ def missing_packages(extra: str) -> list[str]:
 
 
 def check_needs(plan: Plan, *, entities: str = "light") -> None:
-    """Raise one `MissingExtraError` that lists everything a plan needs and that is not installed."""
+    """Raise a single `MissingExtraError` that lists everything a plan needs but that is not installed."""
     users: dict[str, list[str]] = {}
     for step in plan.steps:
         for extra in needed_extras((*step.needs, *step.models), step.extras):
@@ -116,7 +116,7 @@ def check_needs(plan: Plan, *, entities: str = "light") -> None:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     raise MissingExtraError(
         f"not installed: {listed} (needed by {', '.join(names[:_NAMED])}{more}); run {' and '.join(commands)}, "
-        "or leave these operators out with --skip"
+        "or skip these operators with --skip"
     )
 
 

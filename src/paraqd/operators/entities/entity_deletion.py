@@ -1,4 +1,4 @@
-"""Delete a name after its preposition, so that the sentence breaks off there."""
+"""Delete a name but keep the preposition before it, so that the sentence no longer makes sense."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ALONE_BEFORE = re.compile(r"(?:^|[.?!]\s+)$")
 
 
 class EntityDeletion(Operator):
-    """Delete a name and keep the words before it: from Rome at 20 km/h → from at 20 km/h."""
+    """Delete a name but keep the words around it: from Rome at 20 km/h → from at 20 km/h."""
 
     name = "EntityDeletion"
     polarity = "invalid"
@@ -22,7 +22,7 @@ class EntityDeletion(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete one name; return None if none follows a preposition or opens a sentence."""
+        """Delete one name; return None if no name follows a preposition or opens a sentence."""
         del resources
         text = problem.text
         found = [

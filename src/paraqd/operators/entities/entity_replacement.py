@@ -15,10 +15,10 @@ CONSISTENT = "consistent_renaming"
 
 
 class EntityReplacement(Operator):
-    """Replace up to three mentions of names with others of the same category, or delete them (f7).
+    """Replace up to three mentions of names with other names of the same category, or delete them (f7).
 
-    The paper counts every such text as invalid. If it is a consistent renaming, it is still the same problem; the
-    output's note is then ``consistent_renaming``.
+    The paper counts every such text as invalid. A consistent renaming, however, leaves the problem the same. The note
+    of such an output is ``consistent_renaming``.
     """
 
     name = "EntityReplacement"
@@ -28,7 +28,7 @@ class EntityReplacement(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace or delete w = rand(1, min(3, k)) of the k mentions; return None if there is no name."""
+        """Replace or delete w = rand(1, min(3, k)) of the k mentions; return None if the text has no name."""
         del resources
         if not problem.entities:
             return None
@@ -56,7 +56,7 @@ class EntityReplacement(Operator):
 
 
 def _rewrite(problem: Problem, replaced: list[tuple[Entity, str]], deleted: list[Entity]) -> str:
-    """Make the replacements first, then the deletions at their shifted positions."""
+    """Apply the replacements first, and then the deletions at their shifted positions."""
     text = problem.text
     gone = [(e.start, e.end + (2 if text[e.end : e.end + 2] in POSSESSIVES else 0)) for e in deleted]
     new_text = splice(text, [(e.start, e.end, new) for e, new in replaced])
@@ -69,7 +69,7 @@ def _rewrite(problem: Problem, replaced: list[tuple[Entity, str]], deleted: list
 
 
 def _is_consistent(problem: Problem, replaced: list[tuple[Entity, str]]) -> bool:
-    """Return True if all mentions of each replaced name have the same new name."""
+    """Return True if every mention of each replaced name was replaced."""
     for entity, _ in replaced:
         done = {e.start for e, _ in replaced if e.text == entity.text}
         everywhere = {start for start, _ in every_mention(problem, entity.text)}

@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 
 
 class InconsistentRenaming(Operator):
-    """Rename a person in some but not all places, or give one person the name of another."""
+    """Rename a person in some but not all places, with a new name or another person's name."""
 
     name = "InconsistentRenaming"
     polarity = "invalid"
@@ -19,7 +19,7 @@ class InconsistentRenaming(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rename some mentions of one person; return None if no name occurs twice."""
+        """Rename some mentions of one person; return None if no suitable name occurs twice."""
         del resources
         candidates = [(name, spans) for name, spans in renameable(problem) if len(spans) > 1]
         if not candidates:

@@ -44,14 +44,14 @@ _OPENING = frozenset(
 
 
 class PronounUse(Operator):
-    """Replace a name with he or she, or the reverse: Tom has 5. Tom eats 2. → Tom has 5. He eats 2."""
+    """Replace a name with he or she, or a pronoun with the name: Tom has 5. Tom eats 2. → Tom has 5. He eats 2."""
 
     name = "PronounUse"
     polarity = "valid"
     changes = frozenset({"pronouns"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace names with pronouns or the reverse; return None if a pronoun could mean somebody else."""
+        """Replace names with pronouns or pronouns with names; return None if no replacement is unambiguous."""
         del resources
         shorter, longer = list[Edit](), list[Edit]()
         said = {token.text.lower() for token in problem.tokens}
@@ -59,7 +59,7 @@ class PronounUse(Operator):
             used = people()[name.title()]
             for gender in ("m", "f") if used == "u" else (used,):
                 if said & _OTHER_GENDER[gender] and not _someone_else(problem, name, "f" if gender == "m" else "m"):
-                    continue  # the list has the wrong gender, or another person was not recognised
+                    continue  # the name list has the wrong gender, or another person was not recognised
                 within = (spans[0][0], _first_rival(problem, name, gender))
                 shorter += _pronouns(problem, name, gender, within) if used != "u" else []
                 longer += _names(problem, name, gender, within)
@@ -78,16 +78,17 @@ def _own(token: Token, name: str) -> bool:
 
 
 def _first_rival(problem: Problem, name: str, gender: str) -> int:
-    """Return the position up to which a pronoun can only mean the person with the given name."""
+    """Return the position up to which a pronoun can refer only to the person with the given name."""
     others = [len(problem.text)]
     for entity in problem.entities:
         known = people().get(entity.text.split()[0].title())
-        place = entity.category == "PLACE" and _AT.search(problem.text[: entity.start])  # "Jordan has 5" is not a place
+        # in "Jordan has 5", Jordan is a person and not a place
+        place = entity.category == "PLACE" and _AT.search(problem.text[: entity.start])
         if entity.text.lower() != name.lower() and not place and known in {gender, "u", None}:
             others.append(entity.start)
     for i, token in enumerate(problem.tokens[:-1]):
         word = re.split("['’]", token.text.lower())[0]
-        # a name that is not in any list: "Zorvan has 5"
+        # a name that is not in any list, such as "Zorvan has 5"
         opens = token.start in problem.sentence_starts and word not in _OPENING and not _own(token, name)
         opens = opens and word.isalpha() and word.title() not in people()
         if word in _RIVALS[gender] or (opens and _VERB.match(problem.tokens[i + 1].text)):
@@ -96,7 +97,7 @@ def _first_rival(problem: Problem, name: str, gender: str) -> int:
 
 
 def _around(problem: Problem, i: int) -> tuple[str, str]:
-    """Return the words before and after a token, in lower case; a full stop at the ends of a sentence."""
+    """Return the words before and after a token in lower case; a full stop marks a sentence start or the text's end."""
     tokens = problem.tokens
     before = tokens[i - 1].text.lower() if i and tokens[i].start not in problem.sentence_starts else "."
     return before, tokens[i + 1].text.lower() if i + 1 < len(tokens) else "."
@@ -137,14 +138,14 @@ def _names(problem: Problem, name: str, gender: str, within: tuple[int, int]) ->
             continue
         if word == he:
             edits.append((token.start, token.end, name))
-        # "her" can mean "him" or "his"; at the start of a sentence it means "his"
+        # "her" can stand for "him" or "his"; at the start of a sentence, it stands for "his"
         elif not _said_before(problem, i, name) and (his != him or before == "."):
             edits.append((token.start, token.end, f"{name}'s" if word == his else name))
     return edits
 
 
 def _said_before(problem: Problem, i: int, name: str) -> bool:
-    """Return True if the name or a pronoun precedes token i in its sentence."""
+    """Return True if the name or a pronoun occurs before token ``i`` in the same sentence."""
     start = max(s for s in problem.sentence_starts if s <= problem.tokens[i].start)
     earlier = [token for token in problem.tokens[:i] if token.start >= start]
     return any(_own(token, name) or token.text.lower() in {"he", "she", "his", "her", "him"} for token in earlier)

@@ -1,4 +1,4 @@
-"""Find names and choose replacements of the same category."""
+"""Find names, and choose replacements of the same category."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 def _people_by_gender() -> dict[str, tuple[str, ...]]:
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name, gender in people().items():
-        # in lower case, a name that is a unit or an ordinary word would be read as that word
+        # if the text is in lower case, a name that is also a unit or an ordinary word would be read as that word
         if name.isascii() and "-" not in name and name.lower() not in SPELLINGS and name.lower() not in not_names():
             groups[gender].append(name)
     return {gender: tuple(sorted(names)) for gender, names in groups.items()}
@@ -34,7 +34,7 @@ def _places_by_type() -> dict[str, tuple[str, ...]]:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text in lower case."""
+    """Return the set of words in a text, in lower case."""
     return frozenset(_WORD.findall(text.lower()))
 
 
@@ -49,10 +49,10 @@ def titled_gender(problem: Problem, entity: Entity) -> str | None:
 def substitute(
     name: str, category: str, taken: frozenset[str], rng: random.Random, *, gender: str | None = None
 ) -> str | None:
-    """Draw a name of the same category and letter case that contains none of the ``taken`` words.
+    """Draw a new name of the same category and letter case that contains none of the ``taken`` words.
 
-    A new name of a person has the same gender, so that pronouns still fit. A place is replaced by a place of the same
-    type. Return None if there is no list for the category.
+    A person's new name has the same gender, so that pronouns still fit. A place is replaced with a place of the same
+    type. Return None if the category has no list of names or no suitable name was found.
     """
     pool: tuple[str, ...]
     if category == "PERSON":
@@ -73,7 +73,7 @@ def substitute(
 
 
 def mentions_by_name(problem: Problem) -> dict[str, list[Entity]]:
-    """Group the entities of a problem by name, ignoring case."""
+    """Group a problem's entities by name, ignoring case."""
     groups: defaultdict[str, list[Entity]] = defaultdict(list)
     for entity in problem.entities:
         groups[entity.text.lower()].append(entity)
@@ -83,7 +83,7 @@ def mentions_by_name(problem: Problem) -> dict[str, list[Entity]]:
 def every_mention(problem: Problem, name: str) -> list[tuple[int, int]]:
     """Return every span where a one-word name is a token, with or without a possessive ending.
 
-    This includes mentions that were not recognised as entities.
+    The result includes mentions that were not recognised as entities.
     """
     low = name.lower()
     spans = []
@@ -95,11 +95,14 @@ def every_mention(problem: Problem, name: str) -> list[tuple[int, int]]:
 
 
 def renameable(problem: Problem) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Return the people who can be renamed safely: one known word, spelt the same everywhere."""
+    """Return the people who can be renamed safely, each with the spans of the name.
+
+    The name must be a single word from the list of names and be spelt the same everywhere.
+    """
     found = []
     for mentions in mentions_by_name(problem).values():
         first = mentions[0]
-        known = first.text.title() in people() and first.text.lower() not in SPELLINGS  # not Miles or Penny
+        known = first.text.title() in people() and first.text.lower() not in SPELLINGS  # exclude Miles and Penny
         if first.category != "PERSON" or " " in first.text or not known or _part_of_longer(problem, first):
             continue
         spans = every_mention(problem, first.text)
@@ -109,6 +112,6 @@ def renameable(problem: Problem) -> list[tuple[str, list[tuple[int, int]]]]:
 
 
 def _part_of_longer(problem: Problem, name: Entity) -> bool:
-    """Return True if the name is also part of a longer one, such as Tom and Tom Sawyer."""
+    """Return True if the name is also part of a longer name, as Tom is of Tom Sawyer."""
     low = name.text.lower()
     return any(low in e.text.lower().split() and " " in e.text for e in problem.entities)

@@ -31,14 +31,17 @@ class RoleSwap(Operator):
         del resources
         candidates = [(a, b) for sentence in problem.sentences for a, b in _pairs(problem, sentence)]
         if not candidates or len(problem.sentences) < 2:
-            return None  # in a single sentence the swap may be a mere renaming
+            return None  # in a single sentence, swapping the names may only rename the people
         a, b = rng.choice(candidates)
         text = problem.text
         return splice(text, sorted([(*a, text[slice(*b)]), (*b, text[slice(*a)])]))
 
 
 def _pairs(problem: Problem, sentence: Sentence) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return the two names of a sentence that treats them differently, if both also occur elsewhere."""
+    """Return the pair of names in a sentence that treats the two people differently, if both names recur elsewhere.
+
+    The list has at most one pair.
+    """
     found = [
         (name, span)
         for name, spans in renameable(problem)

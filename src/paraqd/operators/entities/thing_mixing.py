@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 
 
 class ThingMixing(Operator):
-    """Replace a thing with another in some but not all places: 20 apples and 5 apples → 20 apples and 5 hats."""
+    """Rename a thing in some but not all places: 20 apples and 5 apples → 20 apples and 5 hats."""
 
     name = "ThingMixing"
     polarity = "invalid"
@@ -19,7 +19,7 @@ class ThingMixing(Operator):
     changes = frozenset({"things"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rename some mentions of one thing; return None if no thing occurs twice."""
+        """Rename some mentions of one thing; return None if no thing from the list occurs twice."""
         del resources
         there, new = things_in(problem), draw_other_thing(problem, rng)
         twice = [number for number in sorted(there) if len(there[number]) > 1]

@@ -14,14 +14,14 @@ _VOWEL_TROUBLE = re.compile(r"\b[Aa]n?\s+$")
 
 
 class ThingRenaming(Operator):
-    """Replace a thing with another everywhere: apples → hats."""
+    """Rename a thing everywhere: apples → hats."""
 
     name = "ThingRenaming"
     polarity = "valid"
     changes = frozenset({"things"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rename one thing; return None if the text has none of the list."""
+        """Rename one thing; return None if the text contains no thing from the list."""
         del resources
         there, new = things_in(problem), draw_other_thing(problem, rng)
         if not there or new is None:

@@ -1,4 +1,4 @@
-"""List things that can replace each other, and find them in a text."""
+"""List things that can replace each other, and find them in texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from paraqd.reading import Problem
 
-# singular and plural of each thing; all of them can be counted, bought, shared and lost
+# the singular and plural of each thing; every thing in the list can be counted, bought, shared and lost
 _GOODS = (
     "apple apples",
     "orange oranges",
@@ -28,14 +28,17 @@ _GOODS = (
 )
 FORMS = {form: number for number, line in enumerate(_GOODS) for form in line.split()}
 _WORD = re.compile(r"[A-Za-z]+")
-# words that do not make sense with every thing
+# words that do not make sense with every thing in the list
 _TIED = re.compile(
     r"\b(?:fruits?|basket|eat|eats|ate|eaten|bak\w+|tree|trees|orchard|write|draw|juice|flavou?rs?)\b", re.I
 )
 
 
 def things_in(problem: Problem) -> dict[int, list[tuple[int, int]]]:
-    """Return the spans of each thing in the list; empty if the text says more about things than their number."""
+    """Map the number of each listed thing in the text to its spans; return an empty dictionary if a word ties them.
+
+    A word such as *eat* or *juice* does not make sense with every thing in the list.
+    """
     if _TIED.search(problem.text):
         return {}
     found: dict[int, list[tuple[int, int]]] = {}
@@ -47,14 +50,14 @@ def things_in(problem: Problem) -> dict[int, list[tuple[int, int]]]:
 
 
 def draw_other_thing(problem: Problem, rng: random.Random) -> int | None:
-    """Draw a thing that the text does not mention, or return None."""
+    """Draw a listed thing that the text does not mention; return None if there is none."""
     there = things_in(problem)
     free = [number for number in range(len(_GOODS)) if number not in there]
     return rng.choice(free) if free else None
 
 
 def in_form_of(word: str, thing: int) -> str:
-    """Return the name of another thing in the form of a given word.
+    """Return the name of another thing in the number and letter case of the given word.
 
     >>> in_form_of("Apples", 4), in_form_of("apple", 4)
     ('Pens', 'pen')

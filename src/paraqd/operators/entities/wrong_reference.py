@@ -1,4 +1,4 @@
-"""Refer to another person or thing than the one meant (How old is Ann? → How old is Tom?)."""
+"""Refer to a different person or thing than the question does (How old is Ann? → How old is Tom?)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OWN_NUMBER = (
 _ACTING = r"\b{name}(?:['’]s| (?:had|will|can|got|[a-z]+(?:ed|s))) "
 _RELATIVES = "brother|sister|friend|mother|father|wife|husband|son|daughter|cousin|mom|dad|aunt|uncle|partner"
 _KIN = re.compile(rf"\b(?:his|her) (?:younger |older |little |best )?(?:{_RELATIVES})\b(?!['’s,]| [A-Z])")
-# people or machines named by a letter, where the letter cannot be a variable or an article
+# people or machines named by a letter that cannot be a variable or an article
 _LETTER = r"(?<![\w'’/^*+=-])([a-dp-s])"
 _ASKED_LETTER = re.compile(
     rf"(?i)\b(?:will|can|could|would|did|does|is|was|(?<!value )of|by) {_LETTER}(?=(?: alone| take| get| receive| have|"
@@ -45,7 +45,7 @@ _GROUPS = _GROUPS_OF_PEOPLE + (
 
 
 class WrongReference(Operator):
-    """Refer to another person or thing, in the question or in a statement about the person asked for."""
+    """Refer to another person or thing in the question or in a statement about the person the question asks about."""
 
     name = "WrongReference"
     polarity = "invalid"
@@ -53,11 +53,11 @@ class WrongReference(Operator):
     changes = frozenset({"names", "things", "pronouns"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Change one reference; return None if there is no other person or thing, or if both may be equal."""
+        """Change one reference; return None if there is no other person or thing, or if the two may be equal."""
         del resources
         asked = problem.question
         if asked is None or len(problem.questions) > 1 or _JOINT.search(asked.text) or _ALIKE.search(problem.text):
-            return None  # if both are asked for, swapping them changes nothing
+            return None  # if the question asks about both, swapping them changes nothing
         ways = [way for find in (_people, _kin, _letters, _groups) if (way := find(problem, asked))]
         if not ways:
             return None
@@ -67,13 +67,13 @@ class WrongReference(Operator):
 
 
 def _statements(problem: Problem, asked: Question) -> list[Span]:
-    """Return the spans of the statements: the sentences, and the text before the question in its sentence."""
+    """Return the spans of the statements: all sentences, but only the text before the question in its sentence."""
     pieces = [(s.start, asked.start if s.start <= asked.start < s.end else s.end) for s in problem.sentences]
     return [(start, end) for start, end in pieces if start < end]
 
 
 def _differ(problem: Problem, asked: Question, one: str, other: str) -> bool:
-    """Return True if a statement with a number is about only one of two people, or compares them."""
+    """Return True if a statement with a number is about only one of two people, or if a statement compares them."""
     for start, end in _statements(problem, asked):
         piece = problem.text[start:end]
         named = [re.search(rf"\b{re.escape(name)}\b", piece, re.I) is not None for name in (one, other)]
@@ -85,20 +85,20 @@ def _differ(problem: Problem, asked: Question, one: str, other: str) -> bool:
 
 
 def _persons(problem: Problem) -> dict[str, list[Span]]:
-    """Return the people with the spans of their names; their gender may be unknown."""
+    """Map each person's name to the spans where it occurs; the person's gender may be unknown."""
     names = [e.text for e in problem.entities if e.category == "PERSON" and e.text.istitle() and e.text.isalpha()]
     acting = {n: every_mention(problem, n) for n in names if re.search(_ACTING.format(name=n), problem.text)}
     return dict(renameable(problem)) | acting
 
 
 def _people(problem: Problem, asked: Question) -> list[Edit]:
-    """Return the edits that name another person in the question, or in a statement about the person asked for."""
+    """Return the edits that name another person in the question, or in a statement about the person it asks about."""
     known, edits = _persons(problem), list[Edit]()
     there = {name: [s for s in spans if asked.start <= s[0] < asked.end] for name, spans in known.items()}
     for one, other in permutations(known, 2):
         if len(there[one]) != 1 or len(known[one]) < 2 or there[other] or not _differ(problem, asked, one, other):
             continue
-        edits += [(*there[one][0], other)] * 2  # prefer the question to the statements
+        edits += [(*there[one][0], other)] * 2  # make an edit in the question more likely than one in a statement
         for start, end in _statements(problem, asked) if sum(map(bool, there.values())) == 1 else []:
             spans, rest = ([s for s in known[name] if start <= s[0] < end] for name in (one, other))
             if len(spans) == 1 and not rest and any(start <= q.start < end for q in problem.quantities):
@@ -113,7 +113,7 @@ def _people(problem: Problem, asked: Question) -> list[Edit]:
 
 
 def _kin(problem: Problem, asked: Question) -> list[Edit]:
-    """Return the edits that ask about a relative instead of the only person named, or the reverse."""
+    """Return the edits that ask about a relative instead of the only named person, or the reverse."""
     known, kin = renameable(problem), {m.group() for m in _KIN.finditer(problem.text)}
     if len(known) != 1 or len(kin) != 1 or len({e.text.lower() for e in problem.entities}) != 1:
         return []
@@ -128,7 +128,7 @@ def _kin(problem: Problem, asked: Question) -> list[Edit]:
 
 
 def _letters(problem: Problem, asked: Question) -> list[Edit]:
-    """Return the edits that ask about another of the people or machines A, B and C."""
+    """Return the edits that ask about a different one of the people or machines A, B and C."""
     found = [m.span(m.lastindex or 0) for m in _ASKED_LETTER.finditer(asked.text)]
     pieces = (problem.text[slice(*span)] for span in _statements(problem, asked))
     parties = {m.group(m.lastindex or 0) for piece in pieces for m in _LISTED.finditer(piece)}
@@ -141,15 +141,15 @@ def _letters(problem: Problem, asked: Question) -> list[Edit]:
 
 
 def _groups(problem: Problem, asked: Question) -> list[Edit]:
-    """Return the edits that ask for the number of another group: boys → girls."""
+    """Return the edits that ask for the size of another group: boys → girls."""
     statements, edits = " ".join(problem.text[slice(*span)] for span in _statements(problem, asked)), list[Edit]()
     if re.search(r"1 ?/ ?2|\b[Hh]alf\b|\b50", statements):
-        return []  # both groups may have the same size
+        return []  # the two groups may have the same size
     for group in _GROUPS:
         word = rf"\b(?:{group.replace(' ', '|')})\b(?!-)"
         found, there = list(re.finditer(word, asked.text)), set(re.findall(word, statements))
         one = found[0].group() if len(found) == 1 else ""
-        # everyone who is not a girl is a boy, but oranges that the text does not mention may be any fruit
+        # everyone who is not a girl is a boy, but an unmentioned fruit need not be an orange
         if one in asked.target.split() and " and " not in asked.target and (one in there or group in _GROUPS_OF_PEOPLE):
             span = (asked.start + found[0].start(), asked.start + found[0].end())
             edits += [(*span, other) for other in sorted(there - {one})]

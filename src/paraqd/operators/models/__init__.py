@@ -1,1 +1,1 @@
-"""Run a model."""
+"""Produce paraphrases with a model."""

@@ -18,9 +18,9 @@ DIVERSE = Decoding(num_candidates=5, diversity=0.8)
 class Backtranslation(Operator):
     """Translate the question to German and back (f1).
 
-    As in the paper, decoding into English is diverse, and the candidate with the largest Levenshtein distance from each
-    sentence is used. Sentences are joined with a space. An output with other quantities than the question is discarded
-    and counted.
+    As in the paper, English is decoded diversely, and the candidate with the largest Levenshtein distance from the
+    original sentence is used. The sentences are joined with a space. An output whose quantities differ from the
+    question's is discarded and counted.
     """
 
     name = "Backtranslation"
@@ -59,19 +59,19 @@ class Backtranslation(Operator):
             if not sentences:
                 outputs.append(None)
                 continue
-            # If one sentence has no translation, discard the whole output, so that nothing is lost.
+            # If a sentence has no translation, discard the whole output, so that no part of the question is lost.
             chosen = [_farthest(s, c) for s, c in zip(sentences, candidates, strict=True)]
             output = " ".join(chosen) if all(chosen) else ""
             outputs.append(checked_valid(problem, output, resources, operator=self.name))
         return outputs
 
     def source_model(self, resources: Resources) -> str:
-        """Return the names of both models."""
+        """Return the names of the two models, separated by a space."""
         return " ".join(str(resources.require(need, needed_by=self.name).name) for need in self.needs)
 
 
 def _farthest(sentence: str, candidates: Sequence[str]) -> str:
-    """Return the candidate with the largest Levenshtein distance; the first one if several are equal.
+    """Return the candidate with the largest Levenshtein distance from the sentence, or the first of several.
 
     >>> _farthest("Tom has 5 apples.", ["Tom has 5 apples.", "Tom owns 5 apples."])
     'Tom owns 5 apples.'

@@ -1,4 +1,4 @@
-"""Corrupt a question and let a trained model reconstruct it (fb)."""
+"""Corrupt a question, and have a trained model reconstruct it (fb)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from paraqd.operators.base import Operator, Resources, derive_rng
 from paraqd.operators.models.output import ask, checked_valid, draw_seeds
 from paraqd.reading import Problem, read
 
-LAST_TOKENS = 3  # they contain the question
+LAST_TOKENS = 3  # these tokens usually belong to the question
 
 
 class CorruptedReconstruction(Operator):
-    """Corrupt the question and let a model reconstruct it (fb); the paper uses t5-base.
+    """Corrupt the question, and have a model reconstruct it (fb); the paper uses t5-base.
 
-    Replacement words come from the question itself. An output with other quantities than the question is discarded and
-    counted.
+    Replacement words come from the question itself. An output whose quantities differ from the question's is discarded
+    and counted.
     """
 
     name = "CorruptedReconstruction"
@@ -66,17 +66,17 @@ def corrupt(
     replaced: float = 0.1,
     window: float = 2.0,
 ) -> str:
-    """Shuffle words locally, delete some and replace some; keep numbers, units and the last three tokens.
+    """Shuffle words locally, delete some words and replace others; keep numbers, units and the last three tokens.
 
-    No word moves by more than ``window`` positions or past a word that is kept. If nothing can be corrupted, return the
-    question unchanged.
+    No word moves by more than ``window`` positions or across a word that is kept. If no word may be corrupted, return
+    the question unchanged.
     """
     tokens = problem.tokens
     free = _free_words(problem)
     words = [token.text for token in tokens]
     pool = vocabulary or [words[i] for i in free]
     for run in _runs(free):
-        # Sorting by position plus noise moves a word by less than the range of the noise (Lample et al., 2018).
+        # Sorting by position plus noise moves a word by less than the width of the noise (Lample et al., 2018).
         jittered = sorted(run, key=lambda place: place + rng.uniform(0, window))
         for place, word in zip(run, [words[i] for i in jittered], strict=True):
             words[place] = word
@@ -98,7 +98,8 @@ def corrupt(
 def training_pairs(questions: Iterable[str], *, seed: int, vocabulary: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield (corrupted question, question) pairs for training ``generator.fb``.
 
-    The corruptions differ from those of ``apply`` with the same seed, so that the model cannot have memorised them.
+    The corruptions differ from those that ``apply`` produces with the same seed, so that the model cannot have
+    memorised them.
     """
     for question in questions:
         problem = read(question)
@@ -109,7 +110,7 @@ def training_pairs(questions: Iterable[str], *, seed: int, vocabulary: Sequence[
 
 
 def _free_words(problem: Problem) -> list[int]:
-    """Return the positions of the words that may be corrupted."""
+    """Return the positions of the tokens that may be corrupted."""
     tokens = problem.tokens
     spared: set[int] = set(range(len(tokens) - LAST_TOKENS, len(tokens)))
     spans = sorted(quantity.span for quantity in problem.quantities)
@@ -124,7 +125,7 @@ def _free_words(problem: Problem) -> list[int]:
 
 
 def _runs(places: Sequence[int]) -> Iterator[list[int]]:
-    """Yield runs of adjacent positions.
+    """Yield the runs of adjacent positions.
 
     >>> list(_runs([0, 1, 4, 5, 6]))
     [[0, 1], [4, 5, 6]]

@@ -1,4 +1,4 @@
-"""Paraphrase with a model for general English, which loses part of a word problem (f9)."""
+"""Paraphrase with a model for general English, which loses part of the word problem (f9)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LossyParaphrase(Operator):
         self.decoding = decoding
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the model's paraphrase, or None if it equals the question."""
+        """Return the model's paraphrase, or None if it has the same words as the question."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(

@@ -1,4 +1,4 @@
-"""Mask tokens and let a masked language model fill them in (SSMBA)."""
+"""Mask tokens, and have a masked language model fill them in (SSMBA)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SAMPLED = Decoding(do_sample=True)
 
 
 class MaskedReconstruction(Operator):
-    """Mask some tokens and let a masked language model fill them in (baseline SSMBA).
+    """Mask some tokens, and have a masked language model fill them in (baseline SSMBA).
 
-    As in SSMBA (Ng et al., 2020), 15 % of the tokens are chosen, corrupted as in the training of BERT, and sampled from
-    the model. All outputs are labelled valid, as SSMBA does, although a number may be among the tokens. Use the names
+    As in SSMBA (Ng et al., 2020), 15 % of the tokens are chosen, corrupted as in BERT's training, and sampled from the
+    model. As in SSMBA, all outputs are labelled valid, although the masked tokens may include a number. Use the names
     ``MaskedReconstruction#2``, ``#3`` and so on for several outputs per question.
 
     Parameters
     ----------
     tries : int
-        The number of attempts if the model returns the tokens that were masked.
+        The maximum number of attempts if the model keeps returning the original tokens.
 
     """
 

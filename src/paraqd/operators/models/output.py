@@ -1,4 +1,4 @@
-"""Request outputs from a model, and discard those that cannot be used."""
+"""Request outputs from a model, and discard unusable outputs."""
 
 from __future__ import annotations
 
@@ -12,27 +12,30 @@ from paraqd.reading import Problem, read
 from paraqd.reading.equality import same_quantities
 
 # Outputs are sampled, because the most likely output of a small paraphraser is often correct. Truncated outputs are
-# kept: the paper observed them as a fault of these models.
+# kept, because the paper observed truncation as a fault of these models.
 LOSSY = Decoding(do_sample=True, top_p=0.9, keep_unfinished=True)
 
-# marks that may differ without a change of meaning; arithmetic signs are not among them
+# marks that may differ without a change of meaning; arithmetic signs are excluded
 _MARKS = re.compile(r"[\s.,;:!?\"'`´‘’“”]+")
 
 
 def draw_seeds(rngs: Sequence[random.Random]) -> list[int]:
-    """Draw one seed for each problem."""
+    """Draw one seed per problem."""
     return [rng.getrandbits(63) for rng in rngs]
 
 
 def sentences_of(problem: Problem) -> list[str]:
-    """Return the sentences of a problem."""
+    """Return the sentences of a problem as strings."""
     return [sentence.text for sentence in problem.sentences]
 
 
 def ask(
     generator: Generator, parts: Sequence[Sequence[str]], *, seeds: Sequence[int], decoding: Decoding
 ) -> list[list[list[str]]]:
-    """Request outputs for all parts of all problems at once; return the candidates in the shape of ``parts``."""
+    """Request outputs for all parts of all problems at once, and return the candidates for each part.
+
+    The result has the same nesting as ``parts``.
+    """
     texts = [text for group in parts for text in group]
     seed_of = [seed for group, seed in zip(parts, seeds, strict=True) for _ in group]
     answers = iter(generator.generate(texts, seed=seed_of, decoding=decoding))
@@ -53,7 +56,7 @@ def same_wording(problem: Problem, output: str) -> bool:
 
 
 def checked_changed(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return a usable output; discard and count one that is blank or unchanged."""
+    """Return the output if it is usable; if it is blank or unchanged, count it as discarded and return None."""
     if not output.strip():
         resources.dropped(operator, "no output")
     elif unchanged(problem, output):
@@ -64,7 +67,7 @@ def checked_changed(problem: Problem, output: str, resources: Resources, *, oper
 
 
 def checked_valid(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return a usable output with the same quantities; discard and count any other."""
+    """Return the output if it is usable and has the question's quantities; otherwise count it and return None."""
     checked = checked_changed(problem, output, resources, operator=operator)
     if checked is not None and not same_quantities(problem.quantities, read(checked).quantities):
         resources.dropped(operator, "quantities differ")
@@ -81,10 +84,10 @@ def lossy_paraphrases(
     resource: str,
     decoding: Decoding,
 ) -> list[str | None]:
-    """Paraphrase problems with a general paraphraser, which loses part of them.
+    """Paraphrase problems with a general paraphraser, which loses part of each problem.
 
-    The model gets the whole question, or one sentence at a time if it was trained on single sentences. An output with
-    the same words is discarded and counted.
+    The model receives the whole question, or one sentence at a time if it was trained on single sentences. An output
+    with the same words as the question is discarded and counted.
     """
     generator: Generator = resources.require(resource, needed_by=operator)
     parts = [sentences_of(p) if generator.by_sentence else [p.text] for p in problems]

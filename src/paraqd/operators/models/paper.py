@@ -1,6 +1,6 @@
-"""List the models of the paper's operators and baselines, by the key of their resource.
+"""List the models of the paper's operators and baselines, keyed by resource.
 
-Each can be replaced by another model on the hub or by a folder: ``--generator f9=DIR``.
+Each model can be replaced with another model on the hub or in a folder: ``--generator f9=DIR``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from paraqd.generators import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperModel:
-    """A model on the hub, the operator that needs it, and its prompt.
+    """A model on the hub, the operator that needs the model, and the model's prompt.
 
-    ``certain`` is False if the paper names the base model and the data but not the published weights; the model given
-    is the most likely one. If ``train_first`` is True, the published weights are only the start of a training (``paraqd
-    generator train``). If ``masked`` is True, only a masked language model can be used.
+    ``certain`` is False if the paper names the base model and the data but not the published weights; ``model`` is then
+    the most likely choice. If ``train_first`` is True, the published weights must first be trained further with
+    ``paraqd generator train``. If ``masked`` is True, only a masked language model can be used.
     """
 
     operator: str
@@ -69,9 +69,9 @@ PAPER_MODELS: Mapping[str, PaperModel] = MappingProxyType(
 
 
 def load_paper_generator(key: str, model: str | Path | None = None, *, device: str | None = None) -> Generator:
-    """Load the generator for a key of ``PAPER_MODELS``: the paper's model, or another by hub name or folder.
+    """Load the generator for a key of ``PAPER_MODELS``: the paper's model, or the given hub name or folder.
 
-    Raise ``GeneratorUnavailableError`` if it is not available.
+    Raise ``GeneratorUnavailableError`` if the model is not available.
     """
     if key not in PAPER_MODELS:
         raise ValueError(f"unknown generator {key!r}; choose one of {', '.join(PAPER_MODELS)}")
@@ -79,7 +79,7 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
     if model is None and paper.train_first:
         raise GeneratorUnavailableError(
             f"{paper.operator} needs {paper.model} trained to reconstruct: run `paraqd generator train {key} "
-            f"--base-model {paper.model} --out DIR` and give --generator {key}=DIR, or use --stand-ins"
+            f"--base-model {paper.model} --out DIR` and pass --generator {key}=DIR, or use --stand-ins"
         )
     chosen = paper.model if model is None else model
     card = read_card(chosen)
@@ -90,7 +90,7 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
     loaded = load_generator(
         chosen,
         device=device,
-        # a folder that this project trained contains its own prompt
+        # a model folder that this project wrote contains its own prompt
         prompt=None if card else paper.prompt,
         needed_by=paper.operator,
         option=key,
@@ -106,7 +106,7 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
 def generator_factories(
     given: Mapping[str, str | Path] | None = None, *, device: str | None = None
 ) -> dict[str, Callable[[], Generator]]:
-    """Return lazy factories for ``Resources`` for all keys, with the models in ``given``.
+    """Return one lazy factory for ``Resources`` per key, using the models in ``given`` instead of the paper's.
 
     >>> sorted(generator_factories({"f9": "my-model"}))[:2]
     ['generator.f1.backward', 'generator.f1.forward']

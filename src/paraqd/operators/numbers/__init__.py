@@ -1,1 +1,1 @@
-"""Change numbers, or how they are written."""
+"""Change numbers or their notation."""

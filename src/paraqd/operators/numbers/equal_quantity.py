@@ -1,4 +1,4 @@
-"""Write a quantity as an equal one."""
+"""Write a quantity in an equal form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.currencies import CURRENCIES
 from paraqd.reading.units import dimension
 
-# units that people convert into each other
+# units that people commonly convert into each other
 _PARTNERS: dict[str, tuple[str, ...]] = {
     "hour": ("minute",),
     "minute": ("hour", "second"),
@@ -41,19 +41,19 @@ _PARTNERS: dict[str, tuple[str, ...]] = {
     "millilitre": ("litre",),
 }
 for _currency in CURRENCIES:
-    if _currency.coin_words and " " not in _currency.name:  # not pounds, which may be weights
+    if _currency.coin_words and " " not in _currency.name:  # exclude pounds, which may be weights
         _PARTNERS |= {_currency.name: (_currency.coin,), _currency.coin: (_currency.name,)}
 _AGES = re.compile(
     r"\b(?:old|older|age|ages|aged|ago|young|younger|born|birthday|interest|annum|compounded|annually)\b", re.I
 )
-# words that may follow a measure; before a noun (a 3 hour journey) another unit sounds wrong
+# words that may follow a measure; directly before a noun (a 3 hour journey), another unit sounds wrong
 _AFTER_MEASURE = re.compile(
     r"\s*(?:$|[.,;:?!)]|(?:and|or|in|at|to|from|of|for|with|on|by|is|was|are|were|if|then|when|while|before|after|more|"
     r"less|long|wide|deep|high|tall|away|apart|later|together|respectively|how|find|what|the|he|she|it|they|but|so|than|"
     r"longer|shorter|faster|slower|towards|through|as|upstream|downstream)\b)"
 )
 _MOST = 100_000
-_MOST_QUANTITIES = 60  # each is compared with the whole text; a word problem has fewer
+_MOST_QUANTITIES = 60  # each quantity is compared with the whole text, and a word problem has fewer than 60
 _MOST_COINS = 1_000  # nobody writes 80 dollars as 8,000 cents
 _PERCENT_PARTS = {10, 20, 25, 30, 40, 50, 60, 75, 80}
 
@@ -66,7 +66,7 @@ class EqualQuantity(Operator):
     changes = frozenset({"numbers", "units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rewrite one quantity that has an equal form; return None if none has."""
+        """Rewrite one quantity that has an equal form; return None if no quantity has such a form."""
         del resources
         american = uses_american_spelling(problem.text)
         edits = [
@@ -111,7 +111,7 @@ def _part(problem: Problem, q: Quantity) -> list[Edit]:
 
 
 def _dozen(text: str, q: Quantity) -> list[Edit]:
-    """Write 12, 24 and 36 as dozens before a plural noun."""
+    """Write 6, 12, 24 or 36 as dozens before a plural noun."""
     noun = re.match(r" ([a-z]{3,})\b", text[q.end : q.end + 30])
     if q.worded or q.value not in {12, 24, 36, 6} or noun is None or not noun.group(1).endswith("s") or q.start == 0:
         return []
@@ -141,7 +141,7 @@ def _dozen(text: str, q: Quantity) -> list[Edit]:
 
 
 def _decimal(text: str, q: Quantity) -> list[Edit]:
-    """Write 3/4 as 0.75 if the decimal is finite."""
+    """Write a fraction as a decimal if the decimal is finite: 3/4 → 0.75."""
     surface = text[q.start : q.end]
     if "/" not in surface or q.value.denominator not in {2, 4, 5, 8, 10, 20, 25}:
         return []
@@ -160,7 +160,7 @@ def _other_units(problem: Problem, q: Quantity, beside: list[Quantity], *, ameri
     if dimension(q.unit)[0] == "calendar" and _AGES.search(text):
         return []
     if re.match(r"\s+(?:\d|and \d|a |an |per |each |every |old\b|ago\b)", text[q.end : q.end + 12]):
-        return []  # part of a compound (5 feet 6 inches) or of a rate
+        return []  # the quantity is part of a compound (5 feet 6 inches) or of a rate
     if (
         q.unit_span is not None
         and q.unit_span[0] < q.number_span[0]
@@ -199,7 +199,7 @@ def _is_a_period(text: str, q: Quantity) -> bool:
 
 
 def _plain(value: Fraction) -> str | None:
-    """Write a value the way people do: a whole number, or one with halves, quarters or tenths."""
+    """Write a value as people do: as a whole number or a short decimal; return None if neither form suits."""
     if value.denominator == 1 and 0 < value < _MOST:
         return str(int(value))
     if value.denominator in {2, 4, 5, 10} and Fraction(1, 2) <= value < 1000:

@@ -38,19 +38,19 @@ class NumToWords(Operator):
     changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Write out every number that has a form in words, and keep the others."""
+        """Write every number that has a form in words, and leave the others unchanged."""
         del rng, resources
         edits = [edit for q in problem.quantities if (edit := to_words(problem, q)) is not None]
         text = keep_quantities(problem, edits)
         if "£" not in (problem.text if text is None else text):
             return text
-        # if pounds are not read as money without their sign, write pounds sterling
+        # "pounds" without a sign may not be read as money; in that case, write "pounds sterling"
         named = [(start, end, _POUNDS.sub(r"\1 sterling", new)) for start, end, new in edits]
         return keep_quantities(problem, named) or text
 
 
 def to_words(problem: Problem, q: Quantity) -> Edit | None:
-    """Return the edit that writes one quantity in words, or None if it has no such form or already is in words."""
+    """Return the edit that writes one quantity in words; return None if there is no such form or no need."""
     if q.worded or q.kind in {Kind.COEFFICIENT, Kind.EXPONENT, Kind.LABEL} or _in_expression(problem.text, q):
         return None
     start, end = q.number_span
@@ -79,13 +79,13 @@ def to_words(problem: Problem, q: Quantity) -> Edit | None:
 
 
 def _in_expression(text: str, q: Quantity) -> bool:
-    """Return True if the number is part of an expression; nobody writes 2x + five."""
+    """Return True if the number is part of an expression, because nobody writes 2x + five."""
     before, after = text[max(0, q.start - 3) : q.start], text[q.end : q.end + 3]
     if before.strip()[-1:] in _OPERATORS or after.strip()[:1] in _OPERATORS or (before[-1:] + after[:1] == "()"):
         return True
     factor = text[q.end : q.end + 5].replace(" ", "")
     if (factor[:1] == "!" and (factor[1:2] in _OPERATORS or factor[1:2].isalnum())) or before[-1:].isalpha():
-        return True  # 7!5!, 13! / 6!, or a root sign that was lost in conversion
+        return True  # 7!5!, 13! / 6!, or a number whose root sign was lost in conversion
     if q.unit is not None:
         return False  # 10-20 minutes is a range
     if (before[-1:] in _DASHES and not before[-2:-1].isspace()) or (after[:1] in _DASHES and after[1:2].isdigit()):

@@ -16,7 +16,7 @@ _TRIES = 6
 
 
 class NumberChange(Operator):
-    """Change one number into another of the same form: 15 km → 18 km, two-thirds → three quarters, 2:3 → 2:5."""
+    """Change one number to another of the same form: 15 km → 18 km, two-thirds → three quarters, 2:3 → 2:5."""
 
     name = "NumberChange"
     polarity = "invalid"
@@ -31,7 +31,7 @@ class NumberChange(Operator):
         for q in numbers[:_TRIES]:
             new = _another(problem.text[q.number_span[0] : q.number_span[1]], q, rng)
             if new is None or (q.worded and problem.text[q.number_span[1] :].startswith((" a ", " an "))):
-                continue  # half an hour: "three quarters an hour" is not English
+                continue  # "half an hour" must not become "three quarters an hour"
             text = splice(problem.text, [(*q.number_span, match_case(new, problem, q.number_span[0]))])
             if text != problem.text and not same_quantities(problem.quantities, read(text).quantities):
                 return text
@@ -39,7 +39,7 @@ class NumberChange(Operator):
 
 
 def _another(surface: str, q: Quantity, rng: random.Random) -> str | None:
-    """Write another value in the form of ``surface``."""
+    """Write a different value in the form of ``surface``; return None if that is not possible."""
     if q.worded:
         return _another_in_words(surface, q, rng)
     if q.kind is Kind.RATIO or "/" in surface or ":" in surface:
@@ -57,7 +57,7 @@ def _another(surface: str, q: Quantity, rng: random.Random) -> str | None:
 
 
 def _another_number(digits: str, rng: random.Random) -> str:
-    """Draw a number near the old one, with the same number of decimals and the same grouping."""
+    """Draw a number near the old one with the same number of decimals and the same grouping."""
     plain = digits.replace(",", "")
     _, point, decimals = plain.partition(".")
     step = 10 ** len(decimals)
@@ -65,7 +65,7 @@ def _another_number(digits: str, rng: random.Random) -> str:
     spread = max(2, abs(old) // 2)
     round_to = 10 ** (len(str(old)) - len(str(old).rstrip("0"))) if old else 1
     new = old
-    while new == old or new <= 1:  # 1 would need a singular noun
+    while new == old or new <= 1:  # the number 1 would need a singular noun
         new = old + rng.choice((-1, 1)) * max(round_to, rng.randint(1, spread) // round_to * round_to)
         if new <= 1:
             new = old + round_to * rng.randint(1, 3)
@@ -91,7 +91,7 @@ def indian_groups(n: int) -> str:
 
 
 def _another_part(surface: str, rng: random.Random, *, clock: bool) -> str | None:
-    """Change one number of a fraction, a ratio or a time."""
+    """Change one number within a fraction, a ratio or a time; return None if ``surface`` contains no number."""
     pieces = _pieces(surface)
     spots = [i for i, piece in enumerate(pieces) if piece.isdecimal()]
     if not spots:
@@ -136,7 +136,7 @@ def _another_in_words(surface: str, q: Quantity, rng: random.Random) -> str | No
     if q.kind is Kind.MULTIPLE and q.value.denominator == 1 and not surface.isalpha():
         return None
     if q.value.denominator != 1 and not any(found.value == q.value for found in read(surface).quantities):
-        return None  # in "two hours and a half" the half follows the unit
+        return None  # in "two hours and a half", the half follows the unit
     if q.value.denominator != 1:
         choices = [Fraction(1, 3), Fraction(2, 3), Fraction(1, 4), Fraction(3, 4), Fraction(1, 5), Fraction(2, 5)]
         new = rng.choice([value for value in choices if value != q.value])

@@ -29,7 +29,7 @@ class NumberDeletion(Operator):
     vague: ClassVar[tuple[str, ...]] = VAGUE
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Remove one or two numbers; return None if the text has none."""
+        """Delete one or two numbers or make them vague; return None if the text has no suitable number."""
         del resources
         numbers = [q for q in problem.quantities if _is_number(q) and not _in_a_chain(problem.text, q)]
         if not numbers:
@@ -44,14 +44,14 @@ class NumberDeletion(Operator):
 
 
 def _is_number(q: Quantity) -> bool:
-    """Return False for ordinals in words, which do not count anything, and for the article of "an hour"."""
+    """Return False for labels, ordinals and times of day in words, and the article in "an hour"."""
     article = q.worded and q.number_span[1] - q.number_span[0] <= 2 and q.value == 1
-    named = q.worded and q.kind in {Kind.ORDINAL, Kind.TIME_OF_DAY}  # the third, noon
+    named = q.worded and q.kind in {Kind.ORDINAL, Kind.TIME_OF_DAY}  # such as "the third" or "noon"
     return not article and not named and q.kind is not Kind.LABEL
 
 
 def _in_a_chain(text: str, q: Quantity) -> bool:
-    """Return True if digits and letters continue after the number (6x6x6, 23x57), so that no word fits."""
+    """Return True if a letter and a digit follow the number (6x6x6, 23x57), where a vague word would not fit."""
     return text[q.end : q.end + 1].isalpha() and text[q.end + 1 : q.end + 2].isdigit()
 
 
@@ -87,7 +87,7 @@ def _deleted_span(problem: Problem, q: Quantity) -> tuple[int, int]:
         start = q.start
     text = problem.text
     if text[end : end + 1] == "-" and text[end + 1 : end + 2].isalpha():
-        end += 1  # a 7-inch pipe → a inch pipe, not "a -inch pipe"
+        end += 1  # "a 7-inch pipe" becomes "a inch pipe", not "a -inch pipe"
     elif text[end : end + 1] in _SIGNS_BEHIND:
         end += 1
     return (start, end)

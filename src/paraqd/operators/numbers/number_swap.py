@@ -31,7 +31,7 @@ class NumberSwap(Operator):
     changes = frozenset({"order"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Swap two numbers; return None if no two belong to different things."""
+        """Swap two numbers; return None if no two numbers count or measure different things."""
         del resources
         pairs = _pairs(problem)
         if not pairs:
@@ -48,10 +48,10 @@ class NumberSwap(Operator):
 
 
 def _pairs(problem: Problem) -> list[tuple[Quantity, Quantity]]:
-    """Return the pairs with different values and different units or nouns.
+    """Return the pairs of numbers with different values and different units or nouns.
 
-    Two numbers of the same thing (5 days and 7 days) are not swapped: "A takes 5 days and B 7; how long together?"
-    has the same answer either way.
+    Two numbers of the same thing (5 days and 7 days) are not swapped, because "A takes 5 days and B 7; how long do they
+    take together?" has the same answer either way.
     """
     numbers = [q for q in problem.quantities if q.kind in _KINDS and not q.worded and q.value > 0]
     numbers = [q for q in numbers if not _in_expression(problem.text, q)]
@@ -80,7 +80,7 @@ def _same_things(text: str, a: Quantity, b: Quantity) -> bool:
 
 
 def _thing(text: str, q: Quantity) -> str | None:
-    """Return the noun that a number without a unit counts, or None if no noun follows."""
+    """Return the noun that a number without a unit counts, or None if no noun follows the number."""
     if q.unit is not None:
         return None
     match = _NOUN.match(text, q.end)
@@ -88,5 +88,5 @@ def _thing(text: str, q: Quantity) -> str | None:
         return None
     words = [word.lower() for word in match.groups() if word]
     if words[0] in _NO_NOUN or words[0] in CARDINAL_START:
-        return None  # 13 ten-dollar bills
+        return None  # such as "13 ten-dollar bills"
     return words[0].rstrip("s")

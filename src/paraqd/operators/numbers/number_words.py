@@ -1,4 +1,4 @@
-"""Write numbers in words that the reader reads as the same value."""
+"""Write numbers in words that this package reads as the same value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IRREGULAR = {
     "twelve": "twelfth",
 }
 _LARGEST = 10**15
-# denominators with a common word; other fractions stay in digits
+# denominators with a common word other than the ordinal
 _DENOMINATORS = {2: "half", 4: "quarter", 100: "hundredth", 1000: "thousandth"}
 
 
@@ -35,7 +35,7 @@ def _below_thousand(n: int) -> str:
 
 
 def cardinal_words(n: int, *, indian: bool = False) -> str | None:
-    """Write a whole number in words, or return None if it is too large.
+    """Write a whole number in words; return None if the number is too large.
 
     >>> cardinal_words(105), cardinal_words(1200), cardinal_words(-3)
     ('one hundred and five', 'one thousand two hundred', 'negative three')
@@ -60,7 +60,7 @@ def cardinal_words(n: int, *, indian: bool = False) -> str | None:
 
 
 def decimal_words(text: str) -> str | None:
-    """Write a decimal number in words, digit by digit after the point.
+    """Write a decimal number in words, with the digits after the point one by one.
 
     >>> decimal_words("0.65"), decimal_words(".5")
     ('zero point six five', 'zero point five')
@@ -73,7 +73,7 @@ def decimal_words(text: str) -> str | None:
 
 
 def ordinal_words(n: int) -> str | None:
-    """Write an ordinal in words.
+    """Write an ordinal in words; return None if it is not between 1 and 100.
 
     >>> ordinal_words(3), ordinal_words(21), ordinal_words(40), ordinal_words(100)
     ('third', 'twenty-first', 'fortieth', 'hundredth')
@@ -94,7 +94,7 @@ def ordinal_words(n: int) -> str | None:
 
 
 def fraction_words(value: Fraction) -> str | None:
-    """Write a fraction or a mixed number in words, or return None if its denominator has no common word.
+    """Write a fraction or a mixed number in words; return None if there is no common form in words.
 
     >>> fraction_words(Fraction(3, 4)), fraction_words(Fraction(5, 2)), fraction_words(Fraction(2, 3))
     ('three quarters', 'two and a half', 'two thirds')

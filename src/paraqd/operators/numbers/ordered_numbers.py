@@ -1,4 +1,4 @@
-"""Reorder the sentences and swap two numbers: the invalid counterpart of SentenceOrder."""
+"""Reorder the sentences and swap two numbers, as the invalid counterpart of SentenceOrder."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from paraqd.reading.units import category
 _DIGITS = r"(?<![\d.,/:^-])(?P<{}>\d+(?:,\d{{2,3}})*(?:\.\d+)?)(?![\d/:^]|\.\d|,\d)"
 _MONEY = r"(?:\$|rs\.? ?)"
 _EACH = r"\b(?:each|per|every|apiece)\b|/"
-# (pattern, text that must occur, text that must not). "<a>" and "<b>" are the two numbers. One is divided by the other,
-# subtracted from it or weighted differently, so swapping them changes the answer. "<p>" and "<q>" are two more
-# numbers, which must differ. "~" matches any text without digits.
+# Each row holds a pattern, text that must occur and text that must not occur. "<a>" and "<b>" are the two numbers. One
+# number is divided by the other, subtracted from the other or weighted differently, and swapping them therefore changes
+# the answer. "<p>" and "<q>" are two more numbers, which must differ. "~" matches any short text without digits.
 _TABLE = (
     (rf"(?:buys?|bought|sells?|sold) <a> (?:[a-z]+ ){{1,2}}for {_MONEY}?<b>", "", _EACH),
     (
@@ -76,7 +76,7 @@ _COUNTED = re.compile(rf"{_DIGITS.format('a')} ([a-z]{{3,}}?)s?\b", re.I)
 _LISTED = re.compile(
     r"(?<![\d.,/:$-])(\d+) ([a-z]{3,})(?: [a-z]+)?(?:,| and|, and) (\d+) (?!are\b|were\b)([a-z]{3,})\b"
 )
-_MOST_QUANTITIES = 40  # a word problem has fewer
+_MOST_QUANTITIES = 40  # a word problem has fewer quantities
 
 
 class OrderedNumbers(Operator):
@@ -88,7 +88,7 @@ class OrderedNumbers(Operator):
     changes = frozenset({"order", "wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Swap two numbers and reorder; return None if no swap is certain to change the problem."""
+        """Swap two numbers and reorder the sentences; return None if no swap is certain to change the problem."""
         del resources
         text = problem.text
         if len(problem.quantities) > _MOST_QUANTITIES:
@@ -98,7 +98,7 @@ class OrderedNumbers(Operator):
             {*_in_roles(problem), *_named(problem), *_left(problem), *_distances(problem), *_rated(problem)}
         ):
             values = {text[slice(*span)].replace(",", "") for span in (a, b)}
-            if len(values) == 2 and "1" not in values:  # "1 hours" would reveal the swap
+            if len(values) == 2 and "1" not in values:  # "1 hours" would give the swap away
                 pairs.append((a, b))
         if not pairs:
             return None
@@ -107,7 +107,7 @@ class OrderedNumbers(Operator):
 
 
 def _in_roles(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the pairs that match the table."""
+    """Return the pairs of numbers that match the table."""
     return [
         (match.span("a"), match.span("b"))
         for pattern, needed, banned in _ROLES
@@ -118,7 +118,7 @@ def _in_roles(problem: Problem) -> list[tuple[Span, Span]]:
 
 
 def _named(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the numbers of two people or things if the question is about only one of them."""
+    """Return the numbers of two people or things if the question asks about only one of the two."""
     asked, text = problem.question, problem.text
     if asked is None or _ALIKE.search(asked.text.lower()):
         return []
@@ -136,7 +136,7 @@ def _named(problem: Problem) -> list[tuple[Span, Span]]:
 
 
 def _left(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return an initial amount and the amount taken from it, if the question asks what is left."""
+    """Return an initial amount and the amount taken from it, if the question asks how much is left."""
     asked, first = problem.question, _HAD.match(problem.text)
     if asked is None or first is None or not re.search(r"\b(?:left|remain\w*|still have)\b", asked.text):
         return []
@@ -147,9 +147,10 @@ def _left(problem: Problem) -> list[tuple[Span, Span]]:
 
 
 def _distances(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return a distance and the adjacent speed or time, whose quotient matters and not their product.
+    """Return each distance with the adjacent speed or time if the two are divided rather than multiplied.
 
-    Numbers that are farther apart do not qualify: in "66 m in 15 days; what length in 8 days?" 66 and 8 are multiplied.
+    Numbers that are farther apart do not qualify, because they may be multiplied, as 66 and 8 are in "66 m in 15 days;
+    what length in 8 days?".
     """
     found: list[tuple[Span, Span]] = []
     measured = [q for q in problem.quantities if q.kind is Kind.MEASURE and q.surface[0].isdigit()]
@@ -163,14 +164,14 @@ def _distances(problem: Problem) -> list[tuple[Span, Span]]:
 
 
 def _rated(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the numbers of two things with different rates: 3 pens and 5 hats; a pen costs $2 and a hat $9."""
+    """Return the counts of two things with different rates: 3 pens and 5 hats; a pen costs $2 and a hat $9."""
     found: dict[str, tuple[Span, Span]] = {}
     for match in _COUNTED.finditer(problem.text):
         one = rf"\b(?:each|per|every|an?|one) {match[2]}\b(?! and)[^.,?!;\d]{{0,30}}?(\d+(?:\.\d+)?)(?![\d.]* ?%)"
         rate = re.search(one, problem.text, re.I)
         if rate is not None and match.start() != rate.start(1):
             found.setdefault(match[2].lower(), (match.span("a"), rate.span(1)))
-    # 3 boxes with 4 bags each and 5 pens in each bag are a product, which the order does not change
+    # 3 boxes with 4 bags each and 5 pens in each bag form a product, which swapping numbers does not change
     taken = {q.number_span for q in problem.quantities if q.kind is not Kind.COUNT} | {
         rate for _, rate in found.values()
     }

@@ -25,7 +25,7 @@ class WordsToNumbers(Operator):
     changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Write every number that is in words in digits."""
+        """Replace every number in words with digits; return None if nothing changes."""
         del rng, resources
         text = problem.text
         edits = [edit for q in problem.quantities if q.worded and (edit := _to_digits(text, q)) is not None]
@@ -36,7 +36,7 @@ def _to_digits(text: str, q: Quantity) -> Edit | None:
     start, end = q.number_span
     surface = text[start:end].lower()
     if text[:start][-2:].rstrip().endswith(("-", "–")) or surface == "dozen":
-        return None  # 3 - fourth; every one dozen
+        return None  # such as "3 - fourth" and "every one dozen"
     if q.kind is Kind.FRACTION and q.value.denominator == 1:
         return None
     if q.kind is Kind.ORDINAL:
@@ -46,7 +46,7 @@ def _to_digits(text: str, q: Quantity) -> Edit | None:
     if q.kind is Kind.TIME_OF_DAY:
         return None
     if surface in {"a", "an", "a couple"}:
-        return None  # "an hour": nobody writes the article as 1
+        return None  # nobody writes the article in "an hour" as 1
     if text[:start].endswith((" and ", "ime and ")) and q.kind is Kind.FRACTION and q.unit is None:
         return None  # time and a half
     if q.unit_span is None and q.unit is None and end < q.end:
@@ -62,7 +62,7 @@ def _to_digits(text: str, q: Quantity) -> Edit | None:
 
 
 def _beside_number(text: str, edit: Edit, edits: list[Edit]) -> bool:
-    """Return True if the number would be next to another in digits: "three 5 kg bags" must not become "3 5"."""
+    """Return True if the number would be next to other digits: "three 5 kg bags" must not become "3 5 kg bags"."""
     start, end, _ = edit
     left, right = text[:start][-3:].rstrip(), text[end : end + 3].lstrip()
     if left[-1:].isdigit() or right[:1].isdigit() or right[:1] in SIGNS:

@@ -1,1 +1,1 @@
-"""Change the form of the question, or the question itself."""
+"""Change the form of the question, or replace the question."""

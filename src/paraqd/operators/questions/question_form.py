@@ -10,7 +10,7 @@ from paraqd.operators.kept_quantities import keep_quantities
 from paraqd.reading import Problem, read
 
 _ORDERS = "find|calculate|work out|determine|compute|give|state|figure out|tell me|please find".split("|")
-# these only start a sentence
+# orders that can only start a sentence
 _OPENING_ORDERS = "please calculate|please work out|now find|you are asked to find|your task is to find".split("|")
 _ORDERS_HOW = "find|calculate|work out|determine|compute|find out|figure out|tell me|say|please work out".split("|")
 _TWO_TASKS = re.compile(
@@ -21,13 +21,13 @@ _TAIL = re.compile(r"(?:\b(?:is|are|was|were|be|by)|[=:_-]|\.\.|…)\s*$", re.I)
 _NAMED = r"(?:the (?!following|name|answer|day|date)|(?:its|his|her|their|[a-z]+['’]s) |\d[\d,.]*% of |[xyzn]$)"
 _WHAT_IS = re.compile(rf"what (?:is|are|was|were|will be|would be) ({_NAMED}.*)$", re.I | re.S)
 _ORDER = re.compile(rf"(find|calculate|determine|compute|work out)(?: out)? ({_NAMED}.*)$", re.I | re.S)
-# words that end the noun in question: "the sum | of the ages"
+# words that end the head noun: "the sum | of the ages"
 _NOUN_ENDS = re.compile(
     r"[,;:(.]| (?:of|in|for|at|if|when|that|which|to|between|by|from|on|after|before|with|who|he|she|it|they|such|"
     r"given|needed|taken|per|so|than|as|is|are|was|were|the|his|her|an?|\w+ed)\b",
     re.I,
 )
-# base form, third person, past; the word order is changed only for these verbs
+# base form, third person and past tense; the word order is changed only for these verbs
 _FORMS = (
     "have has had need needs needed get gets got buy buys bought sell sells sold make makes made use uses used eat "
     "eats ate take takes took receive receives received earn earns earned spend spends spent give gives gave save "
@@ -52,7 +52,7 @@ _HOW_MANY = re.compile(
     re.I | re.S,
 )
 _THERE = re.compile(rf"how many {_THING} (are|were) there\b(.*)$", re.I | re.S)
-_STRAIGHT = re.compile(  # the counted thing is the subject, so the word order stays
+_STRAIGHT = re.compile(  # the counted thing is the subject, and the word order therefore stays the same
     rf"how (?:many|much) {_THING} (?:(?:are|were|is|was|will be|must be|should be) (?:in|at|on|left|sold|used|"
     r"made|needed|required|taken|added|produced|drawn|not)|remain|remained|passed|failed|like|play)\b.*$",
     re.I | re.S,
@@ -112,14 +112,15 @@ class QuestionForm(Operator):
             return None
         made = rng.choice(forms)
         mark = "?" if _WH.match(made.split()[0]) or made.startswith("at ") else "."
-        mark = "" if asked.end == len(problem.text) and rng.random() < 0.1 else mark  # many collections omit it
+        # many collections omit the final mark
+        mark = "" if asked.end == len(problem.text) and rng.random() < 0.1 else mark
         made = made[0].upper() + made[1:] if asked.text[0].isupper() else made
         text = keep_quantities(problem, [(asked.start, asked.end, made + mark)])
         return text if text is not None and len(read(text).questions) == 1 else None
 
 
 def _instructions(clause: str, rng: random.Random, orders: list[str]) -> list[str]:
-    """Return the forms that are instructions (Find …)."""
+    """Return the forms of the question that start with an order (Find …) or with "what is the number of"."""
     order, order_how, that = rng.choice(orders), rng.choice(_ORDERS_HOW), rng.choice(("that ", ""))
     if (named := _WHAT_IS.match(clause)) or ((named := _ORDER.match(clause)) and order not in clause.lower()):
         return [f"{order} {named.group(named.lastindex or 1)}"]
@@ -139,7 +140,7 @@ def _instructions(clause: str, rng: random.Random, orders: list[str]) -> list[st
 
 
 def _questions(clause: str) -> list[str]:
-    """Return the forms that are questions."""
+    """Return the forms of the question that are questions."""
     ways = []
     for pattern, forms in _QUESTIONS.items():
         if found := re.fullmatch(pattern, clause, re.I | re.S):

@@ -1,4 +1,4 @@
-"""Ask another question about the same facts."""
+"""Ask a different question about the same facts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraqd.operators.entities.renaming import mentions_by_name
 from paraqd.operators.text import splice
 from paraqd.reading import Problem, Question
 
-# words for the quantity in question, and their replacements
+# words for the quantity that the question asks for, and their replacements
 _TARGETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"speed", ("distance", "time taken")),
     (r"distance(?! (?:covered|travel))", ("speed", "time taken")),
@@ -70,7 +70,7 @@ _NOT_COUNTED = frozenset(
 
 
 class QuestionReplacement(Operator):
-    """Ask another question about the same facts: the speed → the distance, how many apples → how many pears."""
+    """Ask a different question about the same facts: the speed → the distance, how many apples → how many pears."""
 
     name = "QuestionReplacement"
     polarity = "invalid"
@@ -78,7 +78,7 @@ class QuestionReplacement(Operator):
     changes = frozenset({"question"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Change the question; return None if no other question can be formed."""
+        """Replace the question; return None if no other question can be formed."""
         del resources
         question = problem.question
         if question is None:
@@ -105,7 +105,7 @@ def _by_target(question: Question, rng: random.Random) -> list[tuple[int, int, s
 
 
 def _by_name(problem: Problem, question: Question, rng: random.Random) -> list[tuple[int, int, str]]:
-    """Ask about another person in the text."""
+    """Return the edits that ask about another person in the text."""
     asked = [e for e in problem.entities if question.start <= e.start < question.end and e.category == "PERSON"]
     if len({e.text for e in asked}) != 1:
         return []
@@ -123,7 +123,7 @@ def _related(a: str, b: str) -> bool:
 
 
 def _by_noun(problem: Problem, question: Question, rng: random.Random) -> list[tuple[int, int, str]]:
-    """Ask for the number of another thing that the text counts."""
+    """Return the edits that ask for the number of another thing that the text counts."""
     match = _HOW_MANY.search(question.text)
     if match is None:
         return []

@@ -7,13 +7,13 @@ import random
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
-# a text that ends with one of these is clearly incomplete; "Find the area" could still be a question
+# a text that ends with one of these words is clearly incomplete, whereas "Find the area" could still be a question
 _BREAKS_OFF = frozenset(
     "how many much what which who when where in by at of to from for with the a an is are was were did does do will "
     "would can could should has have had find calculate determine compute then if after before between and or his her "
     "their its be been than that".split()
 )
-_LEAST_LOST = 3  # losing fewer words may not matter ("in total", "altogether")
+_LEAST_LOST = 3  # the loss of fewer words may not matter ("in total", "altogether")
 
 
 class QuestionTruncation(Operator):
@@ -25,7 +25,7 @@ class QuestionTruncation(Operator):
     changes = frozenset({"question"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Cut the question off; return None if it is too short."""
+        """Cut the question off; return None if the question is too short or ends long before the text does."""
         del resources
         question = problem.question
         if question is None:

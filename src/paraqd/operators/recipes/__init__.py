@@ -1,4 +1,4 @@
-"""Load recipes: named lists of operators, each in a small TOML file in this folder."""
+"""Load recipes, which are named lists of operators; each recipe is a small TOML file in this folder."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from paraqd.errors import ParaqdError
 
 
 class UnknownRecipeError(ParaqdError, ValueError):
-    """No recipe has the given name, or the file is not a recipe."""
+    """Raised when no recipe has the given name or a file is not a recipe."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A list of operators, in the order in which their outputs are written.
+    """A list of operators in the order in which their outputs are written.
 
-    ``valid`` holds those that the recipe lists as valid. ``stand_ins`` replaces the stand-ins that model operators
-    declare (see ``Operator.stand_in``).
+    ``valid`` holds the operators that the recipe lists as valid. ``stand_ins`` overrides the stand-ins that model
+    operators declare (see ``Operator.stand_in``).
     """
 
     name: str
@@ -31,7 +31,7 @@ class Recipe:
 
 
 def recipe_names() -> list[str]:
-    """Return the names of the recipes in the package.
+    """Return the names of the recipes that ship with the package.
 
     >>> recipe_names()
     ['extended', 'paper', 'paper-deletion', 'public-code', 'ssmba', 'test', 'uda']
@@ -53,7 +53,7 @@ def load_recipe(name_or_path: str | Path) -> Recipe:
             hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
             raise UnknownRecipeError(
                 f"unknown recipe {str(name_or_path)!r}{hint} "
-                f"(choose one of {', '.join(recipe_names())}, or give a .toml file)"
+                f"(choose one of {', '.join(recipe_names())}, or pass a .toml file)"
             )
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))

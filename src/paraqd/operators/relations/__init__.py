@@ -1,1 +1,1 @@
-"""Reverse relations between quantities."""
+"""Change the relations between quantities, or state them the other way round."""

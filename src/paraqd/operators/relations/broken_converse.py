@@ -1,4 +1,4 @@
-"""Reverse only one half of a relation."""
+"""Reverse only one half of a relation, which changes its meaning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 
 
 class BrokenConverse(Operator):
-    """Reverse the word or the parties, but not both: Ann has 5 more than Bob → Bob has 5 more than Ann."""
+    """Reverse a relation's word or its parties, but not both: Ann has 5 more than Bob → Bob has 5 more than Ann."""
 
     name = "BrokenConverse"
     polarity = "invalid"
@@ -19,7 +19,7 @@ class BrokenConverse(Operator):
     changes = frozenset({"relations", "names", "order"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Reverse half of one relation; return None if none is certain to change the problem."""
+        """Reverse half of one relation; return None if no such change is certain to alter the problem."""
         del resources
         found = [each for each in find(problem) if each.broken and distinguishes_parties(problem, each)]
         if not found:

@@ -1,4 +1,4 @@
-"""Handle the two parties of a relation: what can be a party, its form on the other side, and pronouns for it."""
+"""Recognise the two parties of a relation, reverse them, and check the pronouns that refer to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PERSON_NOUNS = frozenset(
     "aunt cousin neighbor neighbour dad mom worker player".split()
 )
 _POINTING = r"he|she|his|her|him|himself|herself|latter|former"
-# if one party is a brother or sister of the other, "he" and "she" each mean only one of them
+# if one party is a relative of the other and has the other gender, "he" and "she" remain unambiguous
 _OTHER_GENDER = frozenset(
     (whose, kin)
     for whose, kins in (("his", "sister mother mom wife aunt"), ("her", "brother father dad husband uncle"))
@@ -26,7 +26,7 @@ _SIZES = re.compile(r"\b(?:length|width|breadth|height|base|altitude)\b", re.I)
 
 
 def mentions_of(party: str) -> re.Pattern[str]:
-    """Return a pattern for the mentions of a party; the letter a is not confused with the article."""
+    """Return a pattern that matches a party's mentions; the party "a" is not confused with the article."""
     if party.lower() == "a":
         return re.compile(r"\ba(?= (?:and|is|has|can|alone|does|did|was|have|gets?|or)\b|['’]s|\s*[,.?]|$)", re.I)
     word = re.sub(r"^(?:the|an?|his|her|its) (?=\w\w)", "", party, flags=re.I)
@@ -34,17 +34,17 @@ def mentions_of(party: str) -> re.Pattern[str]:
 
 
 def is_pronoun(words: str) -> bool:
-    """Return True if a party is he or she."""
+    """Return True if a party is "he" or "she"."""
     return words.lower() in {"he", "she"}
 
 
 def in_sentence(words: str) -> str:
-    """Return a party as it is written inside a sentence."""
+    """Return a party as it is written within a sentence, with an article or pronoun in lower case."""
     return words[0].lower() + words[1:] if is_pronoun(words) or re.match(r"(?:the|an?) ", words, re.I) else words
 
 
 def reversed_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, str] | None:
-    """Return the second party as a subject and the first as an object, or None if one may not be a party."""
+    """Return the second party as a subject and the first as an object, or None if they cannot be reversed safely."""
     if a.lower() == b.lower() or not _party(problem, a) or not _of_a_kind(a, b):
         return None
     y = low = in_sentence(a)
@@ -75,7 +75,10 @@ def reversed_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, 
 
 
 def _of_a_kind(a: str, b: str) -> bool:
-    """Return True if both are nouns or both are people; "twice as much as the lowest score" has only one."""
+    """Return True if the parties are of the same kind: both nouns, both people, both possessions or both letters.
+
+    "Twice as much as the lowest score", for example, compares a person with a score.
+    """
     nouns = [bool(re.match(r"(?:the|an?) ", each, re.I)) for each in (a, b)]
     if nouns[0] != nouns[1]:
         noun = a if nouns[0] else b
@@ -88,7 +91,7 @@ def _of_a_kind(a: str, b: str) -> bool:
 
 
 def _party(problem: Problem, words: str) -> bool:
-    """Return True if the words are a party: a name, a letter, a noun with its article, or a possession."""
+    """Return True if the words can be a party: a pronoun, name or letter, a noun with its article, or a possession."""
     if is_pronoun(words):
         return True
     each, low = words.split(), words.lower()
@@ -106,12 +109,12 @@ def _party(problem: Problem, words: str) -> bool:
     if each[0].endswith(("'s", "’s")):
         return len(each) <= 3 and _name(problem, each[0][:-2])
     if len(each) == 2 and len(each[1]) == 1:
-        return each[0].islower() and len(each[0]) > 2  # train A
+        return each[0].islower() and len(each[0]) > 2  # such as "train A"
     return len(each) <= 3 and all(_name(problem, word) for word in each)
 
 
 def _name(problem: Problem, word: str) -> bool:
-    """Return True if a word is a name: a known one, a capitalised one, or one that the text repeats."""
+    """Return True if a word is a name: a known name, a capitalised word, or a repeated entity in a lower-case text."""
     if word.title() in people():
         return True
     if word[0].isupper():
@@ -121,7 +124,7 @@ def _name(problem: Problem, word: str) -> bool:
 
 
 def verb_fits(verb: str, a: str, b: str) -> bool:
-    """Return True if the verb agrees with both parties as its subject."""
+    """Return True if the verb agrees with either party as its subject."""
     if re.fullmatch(rf"{SINGULAR_VERBS}|was", verb):
         return not is_plural(a) and not is_plural(b)
     if verb in {"are", "have", "were", "do"}:
@@ -130,7 +133,7 @@ def verb_fits(verb: str, a: str, b: str) -> bool:
 
 
 def is_plural(words: str) -> bool:
-    """Return True if a noun phrase is plural; names and letters are not."""
+    """Return True if a noun phrase is plural; names and letters are never plural."""
     head = words.lower().split(" of ")[0].split()[-1]
     if head in {"men", "women", "children", "people", "sheep"} or head.endswith("fish"):
         return True
@@ -139,16 +142,19 @@ def is_plural(words: str) -> bool:
 
 
 def are_sorts(x: str, y: str) -> bool:
-    """Return True if two plurals without an article are two sorts of things, and not a thing and its owner."""
+    """Return True if two plurals without an article are two kinds of things, rather than a thing and its owner."""
     last, other = x.split()[-1], y.split()[-1]
     bare = not x.startswith("the ") and not y.startswith("the ") and x == x.lower() and y == y.lower()
-    bare = bare and " of " not in x + y  # in "pounds of apples than grapes" both are pounds
+    bare = bare and " of " not in x + y  # in "pounds of apples than grapes", both sides are pounds
     both = bare and is_plural(x) and is_plural(y) and x != y
     return both and (last in _PERSON_PLURALS) == (other in _PERSON_PLURALS) and not {last, other} & UNITS
 
 
 def same_form(x: str, y: str) -> bool:
-    """Return True if two phrases have the same form: "cost price" and "selling price", not "red" and "blue balls"."""
+    """Return True if two phrases have the same form, as "cost price" and "selling price" do.
+
+    The phrases "red" and "blue balls" do not have the same form.
+    """
     short = [re.sub(r"^the ", "", each, flags=re.I).split() for each in (x, y)]
     if len(short[0]) != len(short[1]) or short[0] == short[1]:
         return False
@@ -156,7 +162,7 @@ def same_form(x: str, y: str) -> bool:
 
 
 def exchanged(x: str, link: str, y: str) -> str:
-    """Swap two sides; keep shared words in place (red to blue balls)."""
+    """Swap two sides, but keep shared words in place: red to blue balls → blue to red balls."""
     shared = re.match(r"(?:the )?numbers? of ", x, re.I)
     if shared and not re.match(r"(?:the )?number of ", y, re.I) and " of " not in y:
         return f"{shared[0]}{y}{link}{x[shared.end() :]}"
@@ -168,7 +174,7 @@ def exchanged(x: str, link: str, y: str) -> str:
 
 
 def are_comparable(a: str, b: str, *, of: bool) -> bool:
-    """Return True if one can be a multiple of the other: two sides, two prices, two people's ages."""
+    """Return True if one party can be a multiple of the other, as with two sides, two prices or two people's ages."""
     a, b = a.lower(), b.lower()
     if of:
         return " of " not in a + b and "'" not in a + b and a.startswith("the ") == b.startswith("the ")
@@ -186,7 +192,7 @@ def are_comparable(a: str, b: str, *, of: bool) -> bool:
 def keeps_pronouns(problem: Problem, end: int, a: str, b: str) -> bool:
     """Return True if swapping the subject of a clause does not change the meaning of a later pronoun."""
     if _SIZES.search(a):
-        return True  # "it" means the rectangle, whichever side comes first
+        return True  # "it" refers to the rectangle, regardless of which side comes first
     known = [people().get(each.title()) for each in (a, b)]
     if sorted(filter(None, known)) == ["f", "m"]:
         return True
@@ -194,7 +200,7 @@ def keeps_pronouns(problem: Problem, end: int, a: str, b: str) -> bool:
     whose, _, kin = b.lower().partition(" ")
     if (whose, kin) in _OTHER_GENDER or (kin in {"son", "daughter"} and b.lower() in rest.lower()):
         return True
-    # the "it" of "how long does it take" has no antecedent
+    # the "it" in "how long does it take" has no antecedent
     thing = r"|its|this|it(?! (?:takes?|took|would take|will take|be)\b)"
     found = re.search(rf"\b(?:{_POINTING}{'' if all(known) else thing})\b", rest, re.I)
     if found is None:
@@ -206,7 +212,7 @@ def keeps_pronouns(problem: Problem, end: int, a: str, b: str) -> bool:
 
 
 def is_referred_to(problem: Problem, end: int) -> bool:
-    """Return True if the rest of the sentence or the next one has "they" or a similar word."""
+    """Return True if the rest of the sentence or the next sentence contains "they" or a similar word."""
     after = [sentence.end for sentence in problem.sentences if sentence.end > end][:2]
     rest = problem.text[end : after[-1]] if after else ""
     return bool(re.search(r"\b(?:they|them|these|those|latter|former)\b", rest, re.I))

@@ -1,4 +1,4 @@
-"""List the words and patterns of relations that can be stated from either side."""
+"""List the words and patterns of relations that can be stated from either party's side."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPPOSITES = {
     "richer": "poorer",
 }
 TURNED = {**{b: a for a, b in _OPPOSITES.items()}, **_OPPOSITES, "elder": "younger", "smaller": "larger"}
-# nouns for amounts, which take "less" and not "fewer"
+# nouns for amounts, which take "less" rather than "fewer"
 UNITS = frozenset(
     "year years month months week weeks day days hour hours minute minutes second seconds km kilometers kilometres m "
     "meters metres cm centimeters miles mile feet foot inches inch kg kgs kilograms grams pounds pound ounces dollars "
@@ -33,7 +33,7 @@ UNITS = frozenset(
 )
 COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 PARTS = dict(enumerate("half third quarter fifth sixth seventh eighth ninth tenth".split(), start=2))
-# phrases that put the other side before the clause
+# phrases that put the other party before the clause
 BESIDE = tuple(
     "compared with|compared to|in comparison with|in comparison to|as compared with|as compared to|"
     "when compared with|when compared to|relative to|by comparison with|set against|measured against".split("|")
@@ -45,7 +45,7 @@ SINGULAR_VERBS = (
     "drinks|lasts|charges|grows|jumps|moves|types|writes|cooks|sleeps|leaves|starts|arrives|departs|gives|lends|beats|"
     "defeats|borrows|does"
 )
-# verbs in the past or future, and plural forms
+# verbs in the past or future tense, and plural verbs
 OTHER_VERBS = (
     "was|will be|had|weighed|cost|earned|scored|ran|drove|travell?ed|walked|swam|read|sold|made|got|owned|bought|ate|"
     "took|worked|spent|saved|collected|received|contained|finished|produced|paid|caught|won|found|picked|baked|"
@@ -90,7 +90,7 @@ _NEXT = (
     rf"(?!(?:{SINGULAR_VERBS}|{OTHER_VERBS})\b){_WORD} (?:{_WORD} )?(?:{SINGULAR_VERBS}|{OTHER_VERBS}|can) "
     r"(?!together\b|combined\b|put\b)"
 )
-# a clause ends at a full stop, before a question, or before a conjunction with its own subject and verb
+# a clause ends at a full stop, before a question, or before a conjunction that has its own subject and verb
 _END = (
     rf"(?=\s*(?:[.;?!](?!\d)|$)|,? (?:how|what|find|calculate)\b|, then\b|,? (?:and|but|while) {_NEXT}|"
     r",? and (?:the (?:sum|total|difference|product)|together|if|their|they|there)\b)"
@@ -98,7 +98,7 @@ _END = (
 _MONEY = (
     rf"(?:(?:{SIGN_PATTERN}|rs\.?) ?)?\d[\d,]*(?:\.\d+)?(?: (?:dollars|rupees|cents|each|apiece|years?|months?|days?))*"
 )
-# "his", "her" and "its" would mean the other party after the swap
+# the thing must not contain "his", "her" or "its", which would refer to the other party after the swap
 _THING = (
     rf"(?P<thing>(?:{_PURE_AMOUNT}|(?:a|an|the) {_WORD})"
     rf"(?: (?!(?:his|her|its)\b)(?:of (?:the )?(?!(?:his|her|its)\b))?{_WORD}){{0,3}}?)"

@@ -1,4 +1,4 @@
-"""State a relation from the other side."""
+"""State a relation from the other party's side."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from paraqd.reading import Problem
 
 
 class ConverseRelation(Operator):
-    """Reverse a relation and its two sides: Ann has 5 more than Bob → Bob has 5 fewer than Ann."""
+    """Reverse a relation's word and its parties: Ann has 5 more than Bob → Bob has 5 fewer than Ann."""
 
     name = "ConverseRelation"
     polarity = "valid"
     changes = frozenset({"relations", "pronouns", "order", "wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Reverse one relation; return None if none can be reversed safely."""
+        """Reverse one relation; return None if no relation can be reversed safely."""
         del resources
         found = [each for each in find(problem) if each.right]
         if not found:

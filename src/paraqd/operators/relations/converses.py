@@ -1,8 +1,8 @@
-"""Find relations that can be stated from either side: Ann has 5 more than Bob, Bob has 5 fewer than Ann.
+"""Find relations that can be stated from either party's side: Ann has 5 more than Bob, Bob has 5 fewer than Ann.
 
-Each finder uses patterns of one kind. It returns the clause stated from the other side (``right``) and the clause with
-only half of that change (``broken``). A pattern must match the whole clause, because unknown words may belong to only
-one of the two sides.
+Each finder uses patterns of one kind. A finder yields the clause stated from the other side (``right``) and the clause
+with only half of that change (``broken``). A pattern must match the whole clause, because unknown words may belong to
+only one of the two parties.
 """
 
 from __future__ import annotations
@@ -35,19 +35,23 @@ Ways = tuple[tuple[str, ...], ...]  # groups of wordings; each group is equally 
 
 @dataclass(frozen=True)
 class Converse:
-    """A clause that can be reversed: its span, its two parties, and its reversed forms, correct and incorrect."""
+    """A clause that can be reversed.
+
+    ``start`` and ``end`` are the span of the clause. ``right`` holds the correct reversed forms, ``broken`` the
+    incorrect ones. ``plain`` is True if the clause itself distinguishes the parties, either because it is the question
+    or because it states a number for one of them.
+    """
 
     start: int
     end: int
     parties: tuple[str, str]
     right: Ways
     broken: Ways
-    # the clause itself distinguishes the parties: it is the question, or has a number for one of them
     plain: bool = False
 
 
 def find(problem: Problem) -> list[Converse]:
-    """Return every clause of a problem that can be reversed safely, in order.
+    """Return every clause in a problem that can be reversed safely, in text order.
 
     >>> from paraqd.reading import read
     >>> [each.right[0] for each in find(read("Ann is 5 years older than Bob. Bob is 7. How old is Ann?"))]
@@ -59,9 +63,9 @@ def find(problem: Problem) -> list[Converse]:
 
 
 def distinguishes_parties(problem: Problem, converse: Converse) -> bool:
-    """Return True if the rest of the text states or asks something about only one of the parties.
+    """Return True if the rest of the text states or asks something about only one of the two parties.
 
-    Otherwise they differ only by their names, and swapping them changes nothing.
+    Otherwise, the parties differ only in their names, and swapping them changes nothing.
     """
     if converse.plain:
         return True
@@ -100,14 +104,14 @@ def _one_and_other(problem: Problem) -> Iterator[Converse]:
         turned = _opposite(match["word"].lower(), match["what"].strip(), match["amount"], match["a"].strip())
         rest = problem.text[: match.start()] + problem.text[match.end() :]
         if re.search(r"\b(?:other|another|first|second)\b", rest, re.I):
-            continue  # the reversed word would change which of the two is meant
+            continue  # the reversed word would change the meaning of "the other" or "the first" elsewhere
         if turned and not (match["word"].lower() in patterns.TURNED and match["what"]):
-            # with the parties "one" and "the other", only the word is reversed, and there is no broken form
+            # if the parties are "one" and "the other", only the word is reversed, and there is no broken form
             yield Converse(match.start("word"), match.end("word"), ("one", "other"), (turned,), ())
 
 
 def _races(problem: Problem) -> Iterator[Converse]:
-    """Find who came before whom, and who beat whom, and by how much."""
+    """Find clauses that say who came before whom or who beat whom, and by how much."""
     for match in _complete_matches(patterns.WHEN, problem):
         event = match["b"].lower().startswith(("the ", "a ")) and not match["a"].lower().startswith(("the ", "a "))
         if not event:  # "2 days before the end" has no second party
@@ -139,7 +143,7 @@ def _givings(problem: Problem) -> Iterator[Converse]:
 
 
 def _sorts(problem: Problem) -> Iterator[Converse]:
-    """Find two sorts of things with one owner: 5 more pens than pencils, twice as many pens as pencils."""
+    """Find comparisons of two kinds of things: 5 more pens than pencils, twice as many pens as pencils."""
     for match in patterns.MORE_SORTS.finditer(problem.text):
         x, y, word, amount = match["x"], match["y"], match["word"], match["amount"]
         turned = "fewer" if word == "more" else "more"
@@ -177,7 +181,7 @@ def _ratios(problem: Problem) -> Iterator[Converse]:
             right = ((f"{turned}{mid}{n}{colon}{m}",),)
             yield Converse(match.start("x"), match.end(), (match["x"], match["y"]), right, (wrong,))
     for match in patterns.RATIO_ASKED.finditer(text):
-        # the reversed ratio has another answer, so there is only a broken form
+        # the reversed ratio has a different answer, and there is therefore only a broken form
         x, y = match["x"], match["y"]
         yield Converse(match.start("x"), match.end(), (x, y), (), ((exchanged(x, " to ", y),),), plain=True)
 
@@ -186,7 +190,7 @@ def _questions(problem: Problem) -> Iterator[Converse]:
     for match in patterns.ASK_PARTIES.finditer(problem.text):
         a, b, verb, base, how = (match[name] for name in ("a", "b", "verb", "base", "how"))
         if verb.lower() in {"is", "was", "are", "were"}:
-            a, base = a + base, ""  # the second word of a name, not a verb
+            a, base = a + base, ""  # ``base`` is the second word of a name and not a verb
         word, what = match["word"].lower(), match["what"].strip()
         sides = reversed_parties(problem, a, b, verb.lower())
         turned = _opposite(word, what, match["much"], a)
@@ -209,7 +213,7 @@ def _questions(problem: Problem) -> Iterator[Converse]:
 
 
 def _other_ratios_name_sides(rest: str) -> bool:
-    """Return True if every other ratio names its sides; one that does not relies on the order of this one."""
+    """Return True if every other ratio names its sides; a ratio without named sides relies on this ratio's order."""
     ratios = [found.start() for found in re.finditer(r"\bratio\b", rest, re.I)]
     figures = re.findall(r"\d\s?:\s?\d|\d to \d", rest)
     return (
@@ -220,7 +224,7 @@ def _other_ratios_name_sides(rest: str) -> bool:
 
 
 def _complete_matches(pattern: re.Pattern[str], problem: Problem) -> Iterator[re.Match[str]]:
-    """Yield the matches with a complete subject, unlike those in "Tom and Ann sold" and "Mrs. Lee sold"."""
+    """Yield the matches whose subject is complete, which it is not in "Tom and Ann sold" or "Mrs. Lee sold"."""
     for match in pattern.finditer(problem.text):
         before, lead = problem.text[: match.start("a")].rstrip(), match["lead"].strip().lower()
         if re.search(r"\b(?:mr|mrs|ms|dr|rs|st|no)\.$", before, re.I):
@@ -236,9 +240,9 @@ def _complete_matches(pattern: re.Pattern[str], problem: Problem) -> Iterator[re
 def _both_directions(
     problem: Problem, match: re.Match[str], same: str, turned: tuple[str, ...], link: str, extra: str = ""
 ) -> Iterator[Converse]:
-    """Yield a comparison in both directions, also with the other side first."""
+    """Yield the reversed forms of a comparison, including forms that begin with the other party."""
     verb, joint = match["verb"], f" {link} " if link else " "
-    # "than Ann is", but not "than its length is" or "than he is is"
+    # allow "than Ann is", but not "than its length is" or "than he is is"
     short = (
         not match["b"].lower().startswith(("its ", "his ", "her "))
         and len(match["a"].split()) < 3
@@ -269,9 +273,10 @@ def _filled_in(
     right_fronted: Sequence[str] = (),
     wrong_fronted: Sequence[str] = (),
 ) -> Iterator[Converse]:
-    """Fill in the parties: a and b unchanged, x for b as the subject, and y for a as the object.
+    """Fill in the parties of the given forms.
 
-    A clause at the start of a sentence gets a capital. Yield nothing if the parties are not certain.
+    ``{a}`` and ``{b}`` are the original parties. ``{x}`` is the second party as the subject, and ``{y}`` is the first
+    party as the object. A clause at the start of a sentence is capitalised. Yield nothing if the parties are uncertain.
     """
     a, b, verb = match["a"], match["b"], match["verb"].split()[0].lower()
     sides = reversed_parties(problem, a, b, verb)
@@ -296,7 +301,7 @@ def _relation(amount: str, word: str, what: str) -> str:
 
 
 def _opposite(word: str, what: str, amount: str, party: str) -> tuple[str, ...]:
-    """Return the words for the comparison from the other side; empty if they depend on the context."""
+    """Return the words that state a comparison from the other side, or an empty tuple if the context decides."""
     if word == "more expensive":
         return ("cheaper", "less expensive")
     if word == "shorter":
@@ -313,7 +318,7 @@ def _opposite(word: str, what: str, amount: str, party: str) -> tuple[str, ...]:
 
 
 def _inverse(times: str) -> tuple[str, ...]:
-    """Return the inverse of a multiple: twice → half, 3 times → a third.
+    """Return the ways to write the inverse of a multiple: twice → half, 3 times → a third.
 
     >>> _inverse("three times")
     ('one third', 'a third', '1/3')

@@ -1,4 +1,4 @@
-"""Reverse a relation: more to fewer, before to after, bought to sold."""
+"""Reverse a relation: more → fewer, before → after, bought → sold."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
 _FLIPS = tuple(
     (re.compile(rf"\b(?:{pattern})" + ("" if new.endswith(" ") else r"(?!\w)"), re.I), new) for pattern, new in _TABLE
 )
-# places where a listed word has no mathematical meaning
+# phrases in which a listed word has no mathematical meaning
 _GUARDS = re.compile(
     r"more or less|no longer|no sooner|least common|greatest common|common multiple|highest common|the following|"
     r"(?:given|shown|listed|figure|options) (?:below|above)|below:|above figure|day before yesterday|"
@@ -106,7 +106,7 @@ class RelationFlip(Operator):
     changes = frozenset({"relations"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Reverse one relation; return None if the text has none from the table."""
+        """Reverse one relation; return None if the text contains no relation from the table."""
         del resources
         text = problem.text
         blocked = [match.span() for match in _GUARDS.finditer(text)]

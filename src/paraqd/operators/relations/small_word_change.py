@@ -1,4 +1,4 @@
-"""Replace one small word so that the problem changes: each, by, of the remaining, at least, twice."""
+"""Replace one small word that decides the answer: each, by, of the remaining, at least, twice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MACROS = {
     "{?}": r"(?=\s?\?)",
     "{later}": r"(?=.+\b(?:{n} (?:days|weeks|months|years)|(?:in|for|after) a (?:week|month|year))\b)",
     "{n}": r"(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)",
-    "{whole}": "(?! ?50 ?%| 50 per| 1/2| half)",  # reduced by a half and reduced to a half are the same
+    "{whole}": "(?! ?50 ?%| 50 per| 1/2| half)",  # "reduced by a half" and "reduced to a half" mean the same
 }
 # pattern => replacements; guards limit each pattern to places where the word has a mathematical meaning
 _TABLE = r"""
@@ -93,7 +93,7 @@ inversely proportional => directly proportional
 
 
 def _entries() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    """Compile the table."""
+    """Compile the table into pairs of a pattern and its replacements."""
     pairs = []
     for line in _TABLE.strip().splitlines():
         old, new = line.split(" => ")
@@ -114,7 +114,7 @@ class SmallWordChange(Operator):
     changes = frozenset({"relations", "numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Change one word; every kind of change is equally likely. Return None if no pattern matches."""
+        """Change one word, with equal probability for each matching pattern; return None if no pattern matches."""
         del resources
         found = [(there, new) for pattern, new in ENTRIES if (there := _matches(problem, pattern))]
         if not found:
@@ -128,7 +128,7 @@ class SmallWordChange(Operator):
 
 
 def _matches(problem: Problem, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-    """Return the matches in sentences with a question or a number; elsewhere the word may not matter."""
+    """Return the matches in sentences with a question or a number, because elsewhere the word may not matter."""
     found = []
     for match in pattern.finditer(problem.text):
         around = next((s for s in problem.sentences if s.start <= match.start() < s.end), None)

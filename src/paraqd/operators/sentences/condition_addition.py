@@ -40,12 +40,12 @@ _MEASURED = (
 _AGED = (
     "three years later|two years earlier|ten years after that|five years before that|a year and a half later"
 ).split("|")
-# clauses for a statement about something daily
+# clauses for a statement about a daily event
 _WORKDAYS = (
     "but only on weekdays|except on Sundays|but not on the first day|but only every other day|not counting weekends|"
     "with every third day off|but never on Mondays"
 ).split("|")
-# separate sentences, before the question
+# separate sentences to insert before the question
 _GONE = (
     "Then half of {} go missing.|After that, two of {} are lost.|Then a third of {} are taken away.|"
     "In the end, one of {} is given away.|Later, a quarter of {} disappear."
@@ -54,7 +54,7 @@ _DEARER = (
     "A tax of one tenth is added to everything.|Then all prices are cut by a third.|A fee of one fifth comes on top.|"
     "By then everything costs twice as much."
 ).split("|")
-# sentences after or before the whole text
+# sentences to add after or before the whole text
 _AT_END = (
     "Halve the result in the end.|Then double the result.|Add one tenth to the result.|Take off a third of the result.|"
     "Give only a quarter of the result.|Multiply what you get by three.|Subtract two from what you get.|"
@@ -80,7 +80,7 @@ PHRASES = (
     *_AT_START,
 )
 
-# with "how many more", "at least", "at first" and the like, the condition may not affect the answer
+# in a question with "how many more", "at least", "at first" or the like, the condition may not affect the answer
 _UNSURE = re.compile(
     r"\b(?:more|less|fewer|extra|cheaper|longer|faster|than|can|could|must|should|need\w*|require\w*|possible|least|most|"
     r"maximum|minimum|ways|originally|initial\w*|at first|before|begin\w*|start\w*|original|ratio|percent\w*|fraction|"
@@ -116,7 +116,7 @@ class ConditionAddition(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Add a condition; return None if none is certain to change the answer."""
+        """Add a condition; return None if no condition is certain to change the answer."""
         del resources
         asked = problem.question
         made = [] if asked is None else _made(problem, asked, rng)
@@ -124,7 +124,7 @@ class ConditionAddition(Operator):
 
 
 def _made(problem: Problem, asked: Question, rng: random.Random) -> list[str]:
-    """Return one text for each kind of condition that fits."""
+    """Return one changed text for each way of adding a condition that fits."""
     text, made = problem.text, []
     daily = [s for s in problem.sentences if s.end < asked.start and s.text.endswith(".") and _DAILY.search(s.text)]
     if daily and _LONG.search(text) and not _WEEKDAY.search(text):
@@ -149,7 +149,7 @@ def _made(problem: Problem, asked: Question, rng: random.Random) -> list[str]:
 
 
 def _fitting(asked: Question) -> tuple[list[str], list[str]]:
-    """Return the clauses and sentences that fit the question."""
+    """Return the clauses and the sentences that fit the question."""
     for pattern, clauses, sentences in _SORTS:
         if re.match(pattern, asked.text, re.I):
             return clauses, sentences

@@ -1,4 +1,4 @@
-"""Delete a condition: a sentence or clause that the solver needs."""
+"""Delete a condition, which is a sentence or clause that the solver needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_OF_SENTENCE = 0.8
 
 
 class ConditionDeletion(Operator):
-    """Delete a sentence or an if-clause with a quantity, and keep the question."""
+    """Delete a sentence or an if-clause that contains a quantity, and keep the question."""
 
     name = "ConditionDeletion"
     polarity = "invalid"
@@ -24,7 +24,7 @@ class ConditionDeletion(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete one condition; return None if there is none besides the question."""
+        """Delete one condition; return None if there is no condition apart from the question."""
         del resources
         options = [*_sentences(problem), *_clauses(problem)]
         if not options:
@@ -38,7 +38,7 @@ class ConditionDeletion(Operator):
 
 
 def _sentences(problem: Problem) -> list[tuple[int, int]]:
-    """Return the sentences with a quantity and without a question."""
+    """Return the spans of the sentences that contain a quantity but no question."""
     asking = {id(s) for s in problem.sentences for q in problem.questions if s.start <= q.start < s.end}
     if not asking:
         return []
@@ -48,7 +48,7 @@ def _sentences(problem: Problem) -> list[tuple[int, int]]:
 
 
 def _clauses(problem: Problem) -> list[tuple[int, int]]:
-    """Return the if-clauses with a quantity in the sentence of the last question."""
+    """Return the spans of the if-clauses that contain a quantity and share a sentence with the last question."""
     question = problem.question
     if question is None:
         return []

@@ -1,4 +1,4 @@
-"""Add or remove a harmless phrase: the weather, the place, a hobby, a word to the reader."""
+"""Add or remove a harmless phrase about the weather, the place or a hobby, or a phrase addressed to the reader."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PHRASES = (*_WHEN, *_WHERE, *_WHO, *_SCENE, *_TO_READER, *_HINTS)
 _PEOPLE = "man|woman|boys?|girls?|shopkeeper|farmers?|baker|teacher|children|family|friends?|trader|mother|father"
 _STORY = re.compile(rf"\b(?:{_PEOPLE})\b", re.I)
 _STORY_OPENING = re.compile(rf"(?:an?|there (?:is|are) an?|two|some|my|the) (?:\w+ )?(?:{_PEOPLE})\b", re.I)
-# a phrase of time or place could contradict these words or limit them
+# a phrase of time or place could contradict or restrict these words
 _TIMED = re.compile(
     r"\b(?:days?|daily|weeks?|weekly|weekends?|months?|monthly|years?|yearly|annual\w*|hours?|hourly|minutes?|seconds?|"
     r"mornings?|evenings?|nights?|afternoons?|noon|today|tomorrow|yesterday|ago|old|older|age|ages|aged|every|"
@@ -75,17 +75,17 @@ _IDLE = re.compile(
 
 
 class Decoration(Operator):
-    """Add a phrase that does not matter (Tom, who likes music, …; Read carefully.), or remove one."""
+    """Add or remove a phrase that does not affect the answer: Tom, who likes music, …; Read carefully."""
 
     name = "Decoration"
     polarity = "valid"
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Add or remove a phrase; return None if there is no suitable place."""
+        """Add or remove a phrase; return None if there is no suitable place for one and no phrase to remove."""
         del resources
         kinds = [_leave_out, *rng.sample(_STORY_KINDS, len(_STORY_KINDS))]
-        # it fits nearly everywhere, so it is usually tried last
+        # a phrase to the reader fits nearly everywhere and is therefore usually tried last
         kinds.insert(0 if rng.random() < 0.2 else len(kinds), _to_reader)
         for kind in kinds:
             made = kind(problem, rng)
@@ -132,17 +132,17 @@ def _leave_out(problem: Problem, rng: random.Random) -> str | None:
 
 
 def _put(phrase: str, problem: Problem, *, before_question: bool) -> str | None:
-    """Put a sentence before the text, or before the question if that is a sentence of its own."""
+    """Insert a sentence before the text, or before the question; return None if it would not fit there."""
     text, asked = problem.text, problem.question
     at = asked.start if asked is not None and before_question else 0
-    ended = re.search(r"(?:\w{2}|[)%])[.?!]\s+$", text[:at])  # no sentence ends after H.C.F.
+    ended = re.search(r"(?:\w{2}|[)%])[.?!]\s+$", text[:at])  # the stop in "H.C.F. " does not end a sentence
     if not text[at : at + 1].isalpha() or (before_question and not (ended and at in problem.sentence_starts)):
         return None
     return f"{text[:at]}{phrase} {text[at:]}"
 
 
 def _is_story(problem: Problem) -> bool:
-    """Return True if the text is about people and has more than a question."""
+    """Return True if the text is about people and has more than one sentence."""
     named = any(entity.text.title() in people() for entity in problem.entities)
     return len(problem.sentences) > 1 and (named or _STORY.search(problem.text) is not None)
 

@@ -7,11 +7,11 @@ import random
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
-_TOKENS = 3  # deleted from a question of one sentence
+_TOKENS = 3  # the number of tokens deleted if the problem has only one sentence
 
 
 class LastSentenceDeletion(Operator):
-    """Delete the last sentence, or the last three tokens of a single sentence (f6)."""
+    """Delete the last sentence, or the last three tokens if there is only one sentence (f6)."""
 
     name = "LastSentenceDeletion"
     paper_id = "f6"
@@ -20,7 +20,7 @@ class LastSentenceDeletion(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete the end; return None if nothing would be left."""
+        """Delete the end of the text; return None if nothing that matters would be lost or nothing would remain."""
         del rng, resources
         if len(problem.sentences) > 1:
             return problem.text[: problem.sentences[-2].end].strip() or None if _says_something(problem) else None
@@ -30,7 +30,7 @@ class LastSentenceDeletion(Operator):
 
 
 def _says_something(problem: Problem) -> bool:
-    """Return True if the last sentence has a question or a quantity; "Justify your answer." has neither."""
+    """Return True if the last sentence contains the question or a quantity, unlike "Justify your answer."."""
     last = problem.sentences[-1]
     question = problem.question
     asked_before = question is not None and question.start < last.start

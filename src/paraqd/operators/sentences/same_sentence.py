@@ -1,4 +1,4 @@
-"""Keep the question (f2); the dropout of the encoder makes it an augmentation."""
+"""Return the question unchanged (f2); the encoder's dropout turns it into an augmentation."""
 
 from __future__ import annotations
 

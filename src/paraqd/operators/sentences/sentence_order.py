@@ -1,4 +1,4 @@
-"""Reorder the sentences: question first, statements swapped, clauses joined or split."""
+"""Reorder sentences: move the question to the front, swap statements, and join or split clauses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IF = "if|if|if|given that|assuming that|supposing that|provided that|assuming|u
 
 
 def _words_or_marks(words: str) -> re.Pattern[str]:
-    """Return a pattern for any of the words, and for marks of texts that are too complex to reorder."""
+    """Return a pattern that matches any of the words, and marks found in texts that are too complex to reorder."""
     return re.compile(rf"\b(?:{words})\b|[;:()%]", re.I)
 
 
@@ -62,7 +62,7 @@ _CLAUSES = _words_or_marks(
     "suppose|respectively|either|how|since|as|assuming|for every|for each"
 )
 _VERB = r"(?:has|had|is|was|can|costs?|earns?|gets?|needs?|wants?|buys?|sells?|gave|took|picked|baked|[a-z]{3,}ed)"
-_AND_CLAUSE = re.compile(  # not "the combined age of Olga and Pavel is"
+_AND_CLAUSE = re.compile(  # must not match "the combined age of Olga and Pavel is"
     rf"(?!(?:in|on|at|by)\b)[^,]*?(?:\b(?:has|had|is|was|are|were|can|costs|owns|needs|wants)\b|^[A-Z]\w+ [a-z]+ed)"
     rf"[^,]*?(?<!\bof)(?<!\bto)(?<!\bfor)(?<!\bwith)(?<!\bby) \w+(,? and )(?:s?he |they |it |[A-Z][a-z]+ {_VERB}\b)"
 )
@@ -70,7 +70,7 @@ _LOWERED = re.compile(r"(?:an?|the|s?he|they|it|there|his|her|their|each|every|o
 _NAMED = re.compile(rf"[A-Z][a-z]+ {_VERB}\b")
 _BREAKS_OFF = re.compile(r"(?:then )?(the [^?:.=,;]{4,70}?)(?: will be| is| are| was| were)\s*[?:.=]*", re.I)
 _TASKS = ("find {}.", "what is {}?", "calculate {}.", "determine {}.", "what would be {}?", "work out {}.")
-_MOST_WORDS = 14  # in each of two statements to be joined
+_MOST_WORDS = 14  # the maximum length of each of two statements that are joined
 
 
 class SentenceOrder(Operator):
@@ -81,13 +81,13 @@ class SentenceOrder(Operator):
     changes = frozenset({"order", "wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Reorder the sentences; return None if that might change the meaning."""
+        """Reorder the sentences; return None if reordering might change the meaning."""
         del resources
         return reordered(problem, rng)
 
 
 def reordered(problem: Problem, rng: random.Random) -> str | None:
-    """Return the sentences in another order, possibly with two joined or one split; None if no order is safe."""
+    """Return the sentences in another order, possibly joined or split, or None if no change is safe."""
     if len(problem.questions) != 1 or problem.questions[0].end != problem.sentences[-1].end:
         return None
     asked = problem.questions[0]
@@ -100,8 +100,9 @@ def reordered(problem: Problem, rng: random.Random) -> str | None:
             return None
     sentences = [" ".join(sentence.text.split()) for sentence in problem.sentences]
     if any(len(each.split()) < 3 or each[-1] not in ".?!" for each in sentences):
-        return None  # a break at an abbreviation, a list or a formula
-    moves = [_exchanged, *rng.sample((_question_first, _condition_moved), 2)]  # try the move that rarely applies first
+        return None  # the text was split at an abbreviation, or contains a list or a formula
+    # first try the move that rarely applies
+    moves = [_exchanged, *rng.sample((_question_first, _condition_moved), 2)]
     made = next((new for move in moves if (new := move(problem, sentences, rng))), None)
     if made is None or rng.random() < 0.4:
         shapes = rng.sample((_joined, _cut), 2)
@@ -123,7 +124,7 @@ def _question_first(problem: Problem, sentences: list[str], rng: random.Random) 
 
 
 def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Move the condition of "If a pen costs $2, what … ?" after the question, or into its own sentence."""
+    """Move the condition in "If a pen costs $2, what … ?" behind the question or into a sentence of its own."""
     *statements, last = sentences
     asked = " ".join(problem.questions[0].text.split())
     match = re.fullmatch(r"if (.+?)(?:, then|,| then)", last.removesuffix(asked).strip(), re.I)
@@ -133,7 +134,7 @@ def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random)
     if re.search(r"\b(?:if|will|would|then)\b|[;:?]", condition):
         return None
     initial = asked[0].upper() if problem.cased else asked[0]
-    # the question must not mention the train before the condition introduces it
+    # the question must not mention "the train" before the condition introduces it
     spoken = set(_INDEFINITE.findall(condition.lower())) & set(_DEFINITE.findall(asked.lower()))
     if spoken or _BACK.search(_IT_TAKES.sub("", asked)) or rng.random() < 0.4:
         opening = rng.choice(_SUPPOSE)
@@ -157,7 +158,7 @@ def _exchanged(problem: Problem, sentences: list[str], rng: random.Random) -> li
     pairs = []
     for n, (one, two) in enumerate(pairwise(each.lower() for each in sentences)):
         apart = one.split()[0] in {"a", "an"} or one.split()[0] != two.split()[0]
-        apart = apart and not re.search(r"\bthe\b", two)  # "the box" may be the one that the first sentence introduced
+        apart = apart and not re.search(r"\bthe\b", two)  # the first sentence may introduce what "the box" refers to
         if free[n] and free[n + 1] and apart and not any(map(_LATER.search, sentences[n + 2 :])):
             pairs.append(n)
     if not pairs:

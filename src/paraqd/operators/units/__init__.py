@@ -1,1 +1,1 @@
-"""Change units, or how they are written."""
+"""Change units or their notation."""

@@ -11,8 +11,8 @@ from paraqd.operators.units.unit_names import full_name, is_abbreviated, takes_p
 from paraqd.reading import Problem
 from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
 
-_POWER_BEHIND = re.compile(r" [23]\b(?![./]\d)")  # the power in "per m 2" is uncertain
-# words that may follow the full stop of an abbreviation: "9 kgs. of sugar"
+_POWER_BEHIND = re.compile(r" [23]\b(?![./]\d)")  # in "per m 2", the 2 may or may not be a power
+# words that can continue the sentence after an abbreviation's full stop: "9 kgs. of sugar"
 _GOES_ON = frozenset("of and or to in at per long wide high deep for from by with each more less apart away".split())
 
 
@@ -25,7 +25,7 @@ class UnitExpansion(Operator):
     changes = frozenset({"units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Write every abbreviation that is a unit in its context in full."""
+        """Write in full every abbreviation that is a unit in its context."""
         del rng, resources
         american = uses_american_spelling(problem.text)
         edits = [
@@ -63,7 +63,7 @@ def _expand(mention: UnitMention, problem: Problem, *, american: bool) -> Edit:
 
 
 def _stop_belongs(problem: Problem, at: int) -> bool:
-    """Return True if the full stop at ``at`` is part of the abbreviation: the sentence continues after it."""
+    """Return True if the full stop at ``at`` belongs to the abbreviation, because the sentence continues after it."""
     text = problem.text
     if any(sentence.end == at + 1 for sentence in problem.sentences):
         return False

@@ -1,4 +1,4 @@
-"""Write units: in full or abbreviated, singular or plural, in British or American spelling."""
+"""Write units in full or abbreviated, in the singular or plural, and in British or American spelling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BRITISH = re.compile(
 )
 _ARTICLE = re.compile(r"(?:^|\W)an? $", re.I)
 _TO_AMERICAN = (("metre", "meter"), ("litre", "liter"))
-# common abbreviations; other units have none
+# common abbreviations; the other units have none
 SHORT = {
     "metre": "m",
     "kilometre": "km",
@@ -49,12 +49,12 @@ SHORT = {
 
 
 def uses_american_spelling(text: str) -> bool:
-    """Return True if a text uses American and no British spelling."""
+    """Return True if a text uses American spellings and no British ones."""
     return bool(_AMERICAN.search(text)) and not _BRITISH.search(text)
 
 
 def full_name(unit: str, *, many: bool, american: bool) -> str:
-    """Write a canonical unit in full.
+    """Write the name of a canonical unit in full.
 
     >>> full_name("kilometre/hour", many=True, american=False), full_name("metre", many=False, american=True)
     ('kilometres per hour', 'meter')
@@ -67,7 +67,7 @@ def full_name(unit: str, *, many: bool, american: bool) -> str:
 
 
 def short_name(unit: str) -> str | None:
-    """Write a canonical unit as an abbreviation, or return None if it has none.
+    """Return the abbreviation of a canonical unit, or None if the unit has none.
 
     >>> short_name("kilometre/hour"), short_name("square metre"), short_name("day")
     ('km/hr', 'sq. m', None)
@@ -84,12 +84,12 @@ def short_name(unit: str) -> str | None:
 
 
 def is_sign(surface: str) -> bool:
-    """Return True if a unit is written as a currency sign."""
+    """Return True if the text of a unit is a currency sign."""
     return surface.strip("USu ") in SIGNS
 
 
 def is_abbreviated(mention: UnitMention, text: str) -> bool:
-    """Return True if a unit is abbreviated: km, kmph, sq. m, Rs., km/hr."""
+    """Return True if the unit is abbreviated in the text, as in km, kmph, sq. m, Rs. and km/hr."""
     surface = text[mention.start : mention.end]
     if is_sign(surface) or surface in {"°", "º", "°C", "°F", "˚"} or "°" in surface:
         return False
@@ -102,7 +102,7 @@ _FULL_WORDS |= {"per", "square", "cubic", "squared", "cubed", "a", "an", "each",
 
 
 def takes_plural(mention: UnitMention, problem: Problem) -> bool:
-    """Return True for a plural: 5 kilometres, how many kilometres; not for 1 kilometre or a 7-inch pipe."""
+    """Return True if the unit needs a plural, as in 5 kilometres, but not in 1 kilometre or a 7-inch pipe."""
     text = problem.text
     before = text[: mention.start].rstrip()
     quantity = mention.quantity
@@ -123,7 +123,7 @@ def takes_plural(mention: UnitMention, problem: Problem) -> bool:
         }
     behind_article = _ARTICLE.search(text[max(0, quantity.start - 4) : quantity.start]) is not None
     if text[mention.start - 1 : mention.start] == "-" or (behind_article and not quantity.worded):
-        return False  # a 10 metre long wall
+        return False  # such as "a 10 metre long wall"
     if "/" in quantity.surface or quantity.worded or not VULGAR_SET.isdisjoint(quantity.surface):
         return abs(quantity.value) > 1
     return quantity.value not in {Fraction(1), Fraction(-1)}

@@ -1,4 +1,4 @@
-"""Replace a unit with another of its category (f10)."""
+"""Replace a unit with another unit of the same category (f10)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paraqd.reading.currencies import BY_NAME
 from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
 from paraqd.reading.units import category, dimension
 
-# the common units of each category, which may replace each other
+# the common units in each category, which may replace each other
 ALTERNATIVES: dict[str, tuple[str, ...]] = {
     "currency": ("dollar", "rupee", "euro", "cent", "paisa", "yen"),
     "length": ("kilometre", "metre", "centimetre", "millimetre", "mile", "foot", "inch", "yard"),
@@ -31,12 +31,12 @@ ALTERNATIVES: dict[str, tuple[str, ...]] = {
     "angle": ("degree", "radian"),
     "data": ("kilobyte", "megabyte", "gigabyte"),
 }
-# the currencies whose sign may replace another; adding one would change every corpus
+# the currencies whose signs may replace each other; adding a currency would change every generated corpus
 _SIGN_OF = {name: BY_NAME[name].signs[0] for name in ("dollar", "rupee", "euro", "pound sterling", "yen")}
 
 
 class UnitReplacement(Operator):
-    """Replace units with others of the same category: 100 km → 100 m, hours → minutes, $5 → €5 (f10)."""
+    """Replace units with other units of the same category: 100 km → 100 m, hours → minutes, $5 → €5 (f10)."""
 
     name = "UnitReplacement"
     paper_id = "f10"
@@ -45,7 +45,7 @@ class UnitReplacement(Operator):
     changes = frozenset({"units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace some of the units; return None if the text has none."""
+        """Replace some of the units; return None if the text has no replaceable unit."""
         del resources
         mentions = [m for m in find_unit_mentions(problem) if _can_replace(m)]
         if not mentions:
@@ -58,7 +58,7 @@ class UnitReplacement(Operator):
 
 
 def _can_replace(mention: UnitMention) -> bool:
-    # zero is the same in any unit
+    # zero means the same in every unit of a category
     return category(mention.unit) in ALTERNATIVES and (mention.quantity is None or mention.quantity.value != 0)
 
 
@@ -84,12 +84,12 @@ def _replace(mention: UnitMention, problem: Problem, rng: random.Random, *, amer
 
 
 def _other(unit: str, group: str, rng: random.Random) -> str:
-    # a cubic centimetre is a millilitre, so it cannot replace one
+    # exclude equal units: a cubic centimetre, for example, equals a millilitre
     return rng.choice([name for name in ALTERNATIVES.get(group, (unit,)) if dimension(name) != dimension(unit)])
 
 
 def _currency_before(other: str, rng: random.Random, unit: str) -> str:
-    """Return the sign of another currency; draw one if the chosen unit has no sign, such as the cent."""
+    """Return the sign of the chosen currency, or a randomly drawn other sign if it has none, as with the cent."""
     signs = [sign for name, sign in _SIGN_OF.items() if name != unit.partition("/")[0]]
     if other not in _SIGN_OF:
         return rng.choice(signs)

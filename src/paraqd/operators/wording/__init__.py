@@ -1,1 +1,1 @@
-"""Change single words."""
+"""Change individual words, their spelling or their notation."""

@@ -1,4 +1,4 @@
-"""Break the grammar and keep the meaning, like a hasty writer or a poor translation."""
+"""Break the grammar but keep the meaning, like a hasty writer or a poor translation."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _ENDS = frozenset(".?!")
 
 
 class ClumsyGrammar(Operator):
-    """Break the grammar and keep the meaning: no articles, joined sentences, wrong verb forms."""
+    """Break the grammar but keep the meaning: missing articles, joined sentences, wrong verb forms."""
 
     name = "ClumsyGrammar"
     polarity = "valid"
     changes = frozenset({"wording", "punctuation"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Make two to four kinds of mistakes; return None if none is possible."""
+        """Introduce two to four kinds of mistakes; return None if none is possible."""
         del resources
         kinds = rng.sample(_KINDS, rng.randint(2, 4))
         free = _free(problem)
@@ -51,12 +51,12 @@ class ClumsyGrammar(Operator):
                     edits[start, end] = new
         made = keep_quantities(problem, [(start, end, new) for (start, end), new in sorted(edits.items())])
         if made is None or "".join(made.casefold().split()) == "".join(problem.text.casefold().split()):
-            return None  # a change of capitals and spaces only is not a mistake
+            return None  # changing only capitals and spaces does not count as a mistake
         return " ".join(made.split())
 
 
 def _free(problem: Problem) -> list[Token]:
-    """Return the tokens outside quantities."""
+    """Return the tokens that are not part of a quantity."""
     spans = [quantity.span for quantity in problem.quantities]
     taken = {t.start for t in problem.tokens for a, b in spans if a <= t.start < b}
     return [token for token in problem.tokens if token.start not in taken]

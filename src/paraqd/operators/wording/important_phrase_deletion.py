@@ -15,11 +15,11 @@ from paraqd.reading import Problem
 from paraqd.reading.signs import POSSESSIVES
 
 Encoder = Callable[[Sequence[str]], "np.ndarray[Any, Any]"]
-_LONGEST = 20_000  # characters; a word problem is shorter, and parsing a longer text takes minutes
+_LONGEST = 20_000  # characters; word problems are shorter, and parsing a longer text takes minutes
 
 
 class ImportantPhraseDeletion(Operator):
-    """Delete the one of TopicRank's k best phrases whose loss lowers the cosine most (f5).
+    """Delete the one of TopicRank's k best phrases whose loss lowers the cosine similarity most (f5).
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ class ImportantPhraseDeletion(Operator):
         self.k = k
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete the phrase; return None if the text has none."""
+        """Delete the most important phrase; return None if the text has no suitable phrase."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Parse and encode all problems together."""
+        """Delete the most important phrase of each problem, parsing and encoding all problems together."""
         del rngs
         parser = resources.require("parser", needed_by=self.name)
         encoder: Encoder = resources.require("encoder", needed_by=self.name)
@@ -67,7 +67,7 @@ class ImportantPhraseDeletion(Operator):
         return results
 
     def _options(self, doc: Any, problem: Problem) -> list[str]:
-        """Return the text without each of the best phrases, at all their mentions, including possessives."""
+        """Return the text without each of the best phrases in turn; all mentions are deleted, including possessives."""
         shortened = []
         for phrase in best_phrases(doc, self.k):
             spans = [(s, e + 2 if problem.text[e : e + 2] in POSSESSIVES else e) for s, e in phrase.spans]
@@ -76,7 +76,7 @@ class ImportantPhraseDeletion(Operator):
 
 
 def can_parse(text: str) -> bool:
-    """Return True if a pipeline can parse a text: it is not too long and valid Unicode."""
+    """Return True if a pipeline can parse the text, which must be valid Unicode and not too long."""
     if len(text) > _LONGEST:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Replace a word with an invented one."""
+"""Replace a word with an invented word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paraqd.reading.units import SPELLINGS
 
 _WORD = re.compile(r"(?<![\w'’&$\\-])[a-z]{4,}(?![\w'’-])")
 _ENDING = re.compile(r"(?<=..)(?:ings?|ed|ly|ers?|es|s)$")
-# words that are too short or too general to matter
+# words that are too general to matter
 _SMALL = frozenset(
     "that this with from they them then than have will each were been what when which into their there these those "
     "also some such does just only very about after before while would could should being where whose here both "
@@ -24,7 +24,7 @@ _ENDS = "b ck ff g k lk lm lt m mp n nd ng nk nt p rb rd rk rl rm rn rt sh sk sp
 
 
 class InventedWord(Operator):
-    """Replace a word with an invented one: packs them into boxes → packs them into blorvens."""
+    """Replace a word with an invented word: packs them into boxes → packs them into blorvens."""
 
     name = "InventedWord"
     polarity = "invalid"
@@ -32,7 +32,7 @@ class InventedWord(Operator):
     changes = frozenset({"wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace one word, once or everywhere; return None if no word is long enough."""
+        """Replace one word, either once or everywhere; return None if the text has no suitable word."""
         del resources
         text = problem.text
         taken = [(q.start, q.end) for q in problem.quantities] + [(e.start, e.end) for e in problem.entities]
@@ -53,7 +53,7 @@ class InventedWord(Operator):
 
 
 def invented(rng: random.Random) -> str:
-    """Return a pronounceable word without a meaning.
+    """Return a pronounceable word that has no meaning.
 
     >>> invented(random.Random(1)).isalpha()
     True
