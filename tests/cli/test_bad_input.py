@@ -128,7 +128,7 @@ def test_a_model_that_cannot_be_had(here, fails, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(here / "hub"))
     pytest.importorskip("transformers")
     line = fails("augment", "q.csv", "-o", "out.csv", "--operators", "f9", "--generator", "f9=./none")
-    assert "LossyParaphrase needs './none'" in line and "--stand-ins" in line
+    assert "LossyParaphrase needs the folder './none'" in line and "--stand-ins" in line
     line = fails("augment", "q.csv", "-o", "out.csv", "--operators", "fb")
     assert "paraqd generator train fb" in line and "--stand-ins" in line
     line = fails("augment", "q.csv", "-o", "out.csv", "--operators", "f9", "--stand-ins")

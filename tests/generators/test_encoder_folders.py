@@ -40,7 +40,7 @@ def test_modules_that_would_be_passed_over_are_refused(folder):
     ("name", "content", "message"),
     [
         ("paraqd.json", {"format": 99}, "is of format 99, and this version of paraqd reads format 1"),
-        ("config.json", {"architectures": ["LlamaForCausalLM"]}, "has a text generator"),
+        ("config.json", {"architectures": ["LlamaForCausalLM"]}, "contains a text generator"),
     ],
 )
 def test_a_model_of_another_version_or_kind_is_refused(folder, name, content, message):

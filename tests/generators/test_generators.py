@@ -188,12 +188,12 @@ def test_precision_is_float32_unless_asked(llama):
         (
             "facebook/wmt19-en-de",
             "Backtranslation needs facebook/wmt19-en-de, which is not in the local cache and cannot be downloaded; "
-            "give a folder with --generator f1.forward=DIR, or use --stand-ins",
+            "pass a folder with --generator f1.forward=DIR, or use --stand-ins",
         ),
         (
             "./no/such/folder",
-            "Backtranslation needs './no/such/folder', but there is no such folder; "
-            "give a folder with --generator f1.forward=DIR, or use --stand-ins",
+            "Backtranslation needs the folder './no/such/folder', which does not exist; "
+            "pass a folder with --generator f1.forward=DIR, or use --stand-ins",
         ),
     ],
 )
@@ -211,7 +211,7 @@ def test_folders_that_are_no_models_are_one_line(tmp_path: Path):
     with pytest.raises(GeneratorUnavailableError) as raised:
         load_generator(tmp_path)
     assert "\n" not in str(raised.value)
-    with pytest.raises(GeneratorUnavailableError, match="there is no model file"):
+    with pytest.raises(GeneratorUnavailableError, match=r"the model file .* does not exist"):
         load_generator(tmp_path / "absent.gguf")
 
 

@@ -1,4 +1,4 @@
-"""Run ``paraqd export``: write a trained model in the form that scores without torch."""
+"""Run ``paraqd export``: write a trained model in a format that can be used for scoring without torch."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ _CHECKED = 300
 def export(
     model: str = typer.Argument(..., metavar="FOLDER", help="A model folder that paraqd train wrote."),
     out: str | None = typer.Option(None, "--out", "-o", help="The output folder. Default: the model folder itself."),
-    bits: int = typer.Option(8, "--bits", help="The number of bits of a weight: 8, 16 or 32."),
+    bits: int = typer.Option(8, "--bits", help="The number of bits per weight: 8, 16 or 32."),
     check: str | None = typer.Option(
-        None, "--check", help="A file of pairs to compare scores on. Default: 300 pairs of awp-variants."
+        None, "--check", help="A file of pairs whose scores are compared. Default: 300 pairs from awp-variants."
     ),
     most_moved: float | None = typer.Option(
         None,
         "--most-moved",
-        help="Refuse if more than one score in a hundred moves further. Default: 0.02, or 0.05 for a judge.",
+        help="The largest acceptable change in a score. If more than 1 % of the scores change by more, the export is "
+        "refused. Default: 0.02, or 0.05 for a judge.",
     ),
-    as_json: bool = typer.Option(False, "--json", help="Write a report as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no report."),
+    as_json: bool = typer.Option(False, "--json", help="Write the report as JSON."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not show the report."),
 ) -> None:
     """Export a trained model as an ONNX graph with small weights, which paraqd score loads without torch.
 
-    The command compares scores with those of the full weights. If they move too far, it writes nothing.
+    The command compares the exported model's scores with those of the original model. If the scores differ too much,
+    the command does not write anything.
     """
     from paraqd.data.datasets import load_pairs
     from paraqd.data.tables import TableError, open_table
@@ -45,6 +47,6 @@ def export(
         write_json(done.to_dict())
     elif not quiet:
         say(
-            f"{done.folder} is ready: {done.kind}, {done.megabytes:.1f} MB; 99 % of {done.pairs} scores moved by less "
-            f"than {done.nearly_all:.4f} (mean {done.mean:.4f}, maximum {done.most:.4f})"
+            f"{done.folder} is ready: {done.kind}, {done.megabytes:.1f} MB; 99 % of {done.pairs} scores changed by "
+            f"less than {done.nearly_all:.4f} (mean {done.mean:.4f}, maximum {done.most:.4f})"
         )

@@ -24,21 +24,23 @@ def generator() -> None:
 
 @app.command("train", epilog=EXAMPLE)
 def train(
-    kind: str = typer.Argument(..., metavar="KIND", help="The operator: f9, fb, fe or ssmba."),
+    kind: str = typer.Argument(..., metavar="KIND", help="The generator to train: f9, fb, fe or ssmba."),
     out: str = typer.Option(..., "--out", "-o", help="The model folder to write."),
-    data: str | None = typer.Option(None, "--data", envvar="PARAQD_DATA_DIR", help="The folder with training data."),
+    data: str | None = typer.Option(
+        None, "--data", envvar="PARAQD_DATA_DIR", help="The folder that contains the training data."
+    ),
     base_model: str | None = typer.Option(
         None, "--base-model", help="The name or folder of the model to start from. Default: a small packaged model."
     ),
-    scale: str = typer.Option("full", "--scale", help="full, or smoke: a few steps that only show that it works."),
-    seed: int = typer.Option(3407, "--seed", help="The seed of the training."),
-    device: str | None = typer.Option(None, "--device", help="cpu or cuda."),
+    scale: str = typer.Option("full", "--scale", help="full, or smoke for a quick test with a few steps."),
+    seed: int = typer.Option(3407, "--seed", help="The random seed for training."),
+    device: str | None = typer.Option(None, "--device", help="The device, for example cpu or cuda."),
     as_json: bool = typer.Option(False, "--json", help="Write the model card as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not show progress."),
 ) -> None:
-    """Train the generator of an operator and write it as a model folder.
+    """Train a generator for an operator and write it as a model folder.
 
-    After an interruption, run the same command again: it continues from its last checkpoint.
+    If training is interrupted, run the same command again to resume from the last checkpoint.
     """
     from paraqd.cli.progress import Bar
     from paraqd.generators.loading import read_card
@@ -47,8 +49,8 @@ def train(
     _one_of("KIND", kind, get_args(Kind))
     _one_of("--scale", scale, get_args(Scale))
     if data is None or not os.path.isdir(data):
-        found = "no folder was given" if data is None else f"{data} is not a folder"
-        raise typer.BadParameter(f"training needs data, but {found}: give --data DIR or set PARAQD_DATA_DIR")
+        found = "no folder was passed" if data is None else f"{data} is not a folder"
+        raise typer.BadParameter(f"training needs data, but {found}: pass --data DIR or set PARAQD_DATA_DIR")
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
         folder = train_generator(
             kind,  # type: ignore[arg-type]  # checked above
@@ -74,7 +76,7 @@ def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 def _pairs(kind: str, data: str, seed: int) -> Iterable[tuple[str, str]] | None:
-    """Return the training pairs of fb, which its operator makes, or None for kinds that read their own."""
+    """Return the training pairs for fb, which its operator produces, or None for kinds that read their own data."""
     if kind != "fb":
         return None
     from paraqd.generators.training_data import read_questions

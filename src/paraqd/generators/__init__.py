@@ -1,6 +1,7 @@
-"""Generate text with models behind one protocol, and train the models that some operators need.
+"""Generate text with models that share one protocol, and train the models that some operators need.
 
-Importing this package loads no model library. Using it needs the extra: ``pip install 'paraqd[generate]'``.
+Importing this package does not load a model library. Generating and training require the extra ``generate``:
+``pip install 'paraqd[generate]'``.
 """
 
 from paraqd.extras import MissingExtraError

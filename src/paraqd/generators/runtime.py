@@ -1,4 +1,4 @@
-"""Find models and devices for generators, and divide texts into batches by their number of tokens."""
+"""Load models, select devices, and divide texts into batches by their number of tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXTRA = ("torch", "transformers")
 _CPU_BATCH_TOKENS = 4096
 _GPU_BATCH_TOKENS = 65536
 
-_MESSAGE_CHARACTERS = 300  # of another library's error; the rest is left out
+_MESSAGE_CHARACTERS = 300  # after this length, no further lines of another library's message are appended
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ def require_extra(packages: Sequence[str] = _EXTRA) -> None:
 
 
 def pick_device(device: str | None = None) -> str:
-    """Return the given device, or the first available of ``cuda``, ``mps`` and ``cpu``."""
+    """Return ``device`` if it is available. By default, return the first available of ``cuda``, ``mps`` and ``cpu``."""
     import torch
 
     if device is not None:
@@ -47,33 +47,37 @@ def pick_device(device: str | None = None) -> str:
 
 
 def check_device(device: str | None) -> None:
-    """Raise an error, before any work is done, if a device is not available; do nothing without torch."""
+    """Raise `GeneratorUnavailableError` if the device is not available. Without torch, do nothing.
+
+    Call this function before any work is done, so that a wrong device is reported early.
+    """
     if device is not None and importlib.util.find_spec("torch") is not None:
         pick_device(device)
 
 
 def pick_dtype(dtype: str | None = None) -> Any:
-    """Return the torch type of a precision; by default float32, also on a GPU.
+    """Return the torch type for a precision (default: float32, even on a GPU).
 
-    In bfloat16 the rounding depends on the shape of the batch: nearly half of the outputs of a small causal model
-    changed with the other texts of the batch (183 of 400, greedy; in float32 none).
+    In bfloat16, rounding depends on the shape of the batch. With greedy decoding, 183 of 400 outputs of a small causal
+    model changed with the other texts in the batch. In float32, none changed.
     """
     import torch
 
     if dtype not in (None, "float32", "bfloat16", "float16"):
-        raise ValueError(f"unknown precision {dtype!r}: float32, bfloat16 or float16")
+        raise ValueError(f"unknown precision {dtype!r}: choose float32, bfloat16 or float16")
     return getattr(torch, dtype or "float32")
 
 
 def batch_budget(device: str) -> int:
-    """Return the largest number of tokens, read and written, in a batch."""
+    """Return the maximum number of tokens in a batch on the device, counting both input and output tokens."""
     return _GPU_BATCH_TOKENS if device.startswith("cuda") else _CPU_BATCH_TOKENS
 
 
 def token_batches(costs: Sequence[int], *, budget: int) -> Iterator[list[int]]:
-    """Yield indices in batches of similar cost, the most expensive first, each padded batch within the budget.
+    """Yield batches of indices whose costs are similar, in descending order of cost.
 
-    An index that exceeds the budget alone is a batch of its own.
+    The cost of a batch, padded to its most expensive item, does not exceed the budget. An item that exceeds the budget
+    by itself forms a batch of its own.
 
     >>> list(token_batches([3, 9, 4, 20], budget=12))
     [[3], [1], [2, 0]]
@@ -90,7 +94,7 @@ def token_batches(costs: Sequence[int], *, budget: int) -> Iterator[list[int]]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the progress bars and warnings of the model library; errors are raised as usual."""
+    """Suppress the model library's progress bars and warnings. Errors are raised as usual."""
     from transformers.utils import logging as transformers_logging
 
     level = transformers_logging.get_verbosity()
@@ -115,23 +119,24 @@ def load_pretrained(
     *,
     needed_by: str = "the generator",
     option: str = "",
-    remedy: str = "give a folder",
+    remedy: str = "pass a folder",
 ) -> T:
-    """Load a model by folder or hub name; every failure is an error of one line with a remedy.
+    """Load a model from a folder or by its hub name. Every failure raises an exception with a one-line message.
 
-    ``load`` is called with ``local_files_only``: first with True, so that a model in the cache needs no network; then
-    with False, unless offline, if the hub knows the name and answers within seconds. ``option`` is the name under which
-    a user can give another model, and ``remedy`` is another thing to do.
+    The argument of ``load`` is ``local_files_only``. The first call passes True, so that a cached model needs no
+    network. If the model is not cached, the second call passes False, provided that the hub can be reached within
+    seconds and has the model. ``needed_by`` names the part of the program that needs the model, ``option`` is the key
+    under which a user can pass another model, and ``remedy`` is the advice in the message if there is no such key.
     """
     if option:
-        remedy = f"give a folder with --generator {option}=DIR, or use --stand-ins"
+        remedy = f"pass a folder with --generator {option}=DIR, or use --stand-ins"
     folder = Path(name).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").is_file():
             raise GeneratorUnavailableError(f"{name} is not a model folder: it has no config.json")
         return _attempt(lambda: load(True), name, needed_by)
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip():
-        raise GeneratorUnavailableError(f"{needed_by} needs {name!r}, but there is no such folder; {remedy}")
+        raise GeneratorUnavailableError(f"{needed_by} needs the folder {name!r}, which does not exist; {remedy}")
     try:
         with quiet():
             return load(True)
@@ -155,7 +160,7 @@ def _attempt(load: Callable[[], T], name: str, needed_by: str) -> T:
 
 
 def first_sentence(error: BaseException) -> str:
-    r"""Return the first line of an error, or its whole first sentence if the line ends with a colon.
+    r"""Return the first line of an error message, or the whole first sentence if the first line ends with a colon.
 
     >>> first_sentence(ValueError("It is made from one of: \n(1) a file, \n(2) a class.\nSee the manual."))
     'It is made from one of: (1) a file, (2) a class.'
@@ -178,13 +183,16 @@ def _failed(name: str, needed_by: str, error: Exception) -> Exception:
 
 
 def _hub_has(name: str) -> bool:
-    """Ask the hub once, with a short timeout: without a network, the download would retry for a long time."""
+    """Return True if the hub has the model.
+
+    The hub is asked once, with a short timeout, because a download without a network would retry for a long time.
+    """
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
         return False
     from huggingface_hub import HfApi
 
     try:
         HfApi().model_info(name, timeout=HUB_TIMEOUT_SECONDS)
-    except Exception:  # no network, no such model or no access: the model is not available
+    except Exception:  # without a network, the model or access to it, the model is not available
         return False
     return True

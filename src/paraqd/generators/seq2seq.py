@@ -1,4 +1,4 @@
-"""Run encoder-decoder models: FSMT, Pegasus, T5, BART, Marian."""
+"""Generate text with encoder-decoder models such as FSMT, Pegasus, T5, BART and Marian."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paraqd.generators.runtime import batch_budget, load_pretrained, pick_device
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seq2SeqGenerator:
-    """A Hugging Face encoder-decoder model behind the ``Generator`` protocol."""
+    """A Hugging Face encoder-decoder model that implements the ``Generator`` protocol."""
 
     engine: Engine
     name: str
@@ -37,14 +37,17 @@ class Seq2SeqGenerator:
         needed_by: str = "the generator",
         option: str = "",
     ) -> Seq2SeqGenerator:
-        """Load a model by folder or hub name; raise `GeneratorUnavailableError` if it is not available."""
+        """Load a model from a folder or by its hub name.
+
+        Raise `GeneratorUnavailableError` if the model is not available.
+        """
         require_extra()
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
         place = pick_device(device)
 
         def fetch(local: bool) -> tuple[Any, Any]:
-            # the tokenizer first: it is small, so a missing model is noticed at once
+            # the tokenizer is small, so loading it first detects a missing model quickly
             tokenizer = AutoTokenizer.from_pretrained(str(model), local_files_only=local)
             weights = AutoModelForSeq2SeqLM.from_pretrained(str(model), local_files_only=local, dtype=pick_dtype(dtype))
             return weights, tokenizer
@@ -64,7 +67,7 @@ class Seq2SeqGenerator:
     def generate(
         self, texts: Sequence[str], *, seed: int | Sequence[int], decoding: Decoding = GREEDY
     ) -> list[list[str]]:
-        """Return the candidates of each text; see ``Generator.generate``."""
+        """Return a list of candidates for each text; see ``Generator.generate``."""
 
         def encode(text: str) -> list[int]:
             ids: list[int] = self.engine.tokenizer(self.prompt.fill(text))["input_ids"]
@@ -81,7 +84,7 @@ class Seq2SeqGenerator:
 
 
 def short_name(model: str | Path) -> str:
-    """Return a hub name as it is, and a folder without its path, which is private.
+    """Return a hub name unchanged, or the last component of a folder's path, because the full path is private.
 
     >>> short_name("facebook/wmt19-en-de"), short_name("/home/me/models/mine")
     ('facebook/wmt19-en-de', 'mine')

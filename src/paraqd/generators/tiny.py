@@ -1,4 +1,4 @@
-"""Make tiny models with random weights for smoke runs, of the same classes as the real ones."""
+"""Create tiny models with random weights for smoke runs. Their classes are those of the real models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VOCABULARY = 400
 
 
 def tiny_causal(texts: Iterable[str]) -> tuple[Any, Any]:
-    """Return a two-layer Llama model and a byte-level tokenizer trained on the texts."""
+    """Return a two-layer Llama model and a byte-level tokenizer that is trained on the texts."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -42,10 +42,10 @@ def tiny_causal(texts: Iterable[str]) -> tuple[Any, Any]:
 
 
 def tiny_masked(texts: Iterable[str]) -> tuple[Any, Any]:
-    """Return a two-layer masked BERT model and a WordPiece tokenizer made from the texts."""
+    """Return a two-layer BERT model for masked language modelling and a WordPiece tokenizer built from the texts."""
     from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 
-    # counted here because the library's WordPiece trainer breaks ties differently in every run
+    # words are counted here because the library's WordPiece trainer breaks ties differently in every run
     words = Counter(word for text in texts for word in re.findall(r"\w+|[^\w\s]", text.lower()))
     letters = sorted({letter for word in words for letter in word})
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters)]

@@ -1,4 +1,4 @@
-"""Train the generators of the operators f9, fb and fe, and the masked language model of SSMBA."""
+"""Train the generators for the operators f9, fb and fe, and the masked language model for SSMBA."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ _MAX_TOKENS = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorKind:
-    """The data source and the prompt of a kind of generator."""
+    """The source of the training data and the prompt for one kind of generator.
+
+    ``by_sentence`` is True if a causal model should be given single sentences.
+    """
 
     source: str | None = None
     prompt: Prompt = PLAIN
@@ -79,22 +82,29 @@ def train_generator(
     pairs: Iterable[Pair] | None = None,
     progress: Progress = silent,
 ) -> Path:
-    """Train a generator, write it as a stock Hugging Face folder with a card, and return the folder.
+    """Train a generator, write it as a standard Hugging Face folder with a card, and return the folder's path.
 
-    f9 learns from the true PAWS paraphrases of ``general_paraphrases.jsonl.gz`` in ``data_dir``, fe from those of
-    Quora, ssmba from the training questions of ``questions.jsonl.gz``, and fb from ``pairs`` of a corrupted question
-    and the question. The base model is a small one that is installed as a Python package, a stand-in for the paper's.
-    ``base_model`` names another one (t5-base for the paper's fb). ``scale="smoke"`` takes seconds: a few steps, on a
-    tiny model with random weights unless a base model is given.
+    The training data depends on the kind:
 
-    After a kill, a call with the same arguments continues from the last checkpoint (in ``OUT.training`` beside the
-    folder) to the same weights. A finished folder is returned as it is.
+    - ``f9`` is trained on PAWS pairs with label 1 from ``general_paraphrases.jsonl.gz`` in ``data_dir``.
+    - ``fe`` is trained on Quora pairs with label 1 from the same file.
+    - ``ssmba`` is trained on the training questions from ``questions.jsonl.gz`` in ``data_dir``.
+    - ``fb`` is trained on ``pairs``, each of which has a corrupted question and the original question.
+
+    By default, the base model is a small model that is installed as a Python package and replaces the paper's model.
+    ``base_model`` is the name or folder of another base model, such as t5-base for the paper's fb. With
+    ``scale="smoke"``, training takes a few steps and finishes within seconds. It then starts from a tiny model with
+    random weights unless ``base_model`` is passed.
+
+    If the process is killed, a second call with the same arguments resumes from the last checkpoint, which is stored in
+    ``OUT.training`` beside the output folder, and ends with the same weights. If the output folder is already complete,
+    its path is returned immediately.
     """
     require_extra(("torch", "transformers", "safetensors"))
     if kind not in KINDS:
-        raise ValueError(f"unknown kind {kind!r}: one of {', '.join(KINDS)}")
+        raise ValueError(f"unknown kind {kind!r}: choose one of {', '.join(KINDS)}")
     if scale not in ("smoke", "full"):
-        raise ValueError(f"unknown scale {scale!r}: smoke or full")
+        raise ValueError(f"unknown scale {scale!r}: choose smoke or full")
     out = Path(out_dir)
     place = pick_device(device)
     recipe = KINDS[kind]
@@ -113,7 +123,7 @@ def train_generator(
     if _finished(out, fingerprint):
         return out
 
-    with seeded(seed, place):  # missing weights (a head, all of a tiny model) are drawn from the seed
+    with seeded(seed, place):  # new weights (a new head, or a whole tiny model) are random
         model, tokenizer, backend = _base(kind, scale, base_model, rows)
     settings = _SMOKE if scale == "smoke" else _FULL[backend]
     examples = _examples(backend, model, tokenizer, recipe.prompt, rows)
@@ -131,7 +141,7 @@ def train_generator(
             stage=f"training {kind}",
             progress=progress,
         )
-    # a seq2seq model reads a whole question; the small causal one was trained on sentences
+    # a seq2seq model reads a whole question, but the small causal model is trained on single sentences
     by_sentence = recipe.by_sentence and backend == "causal"
     card = {**fingerprint, "backend": backend, "by_sentence": by_sentence, "rows_used": len(examples)}
     _write(model, tokenizer, out, {**card, "loss": round(loss, 4)})
@@ -143,9 +153,9 @@ def _rows(kind: Kind, data_dir: str | Path | None, pairs: Iterable[Pair] | None)
     if pairs is not None:
         return pairs
     if kind == "fb":
-        raise TrainingDataError("fb is trained on pairs of a corrupted question and the question: pass pairs")
+        raise TrainingDataError("fb is trained on pairs of a corrupted and an original question: pass pairs")
     if data_dir is None:
-        raise TrainingDataError(f"{kind} is trained on files of the data folder: pass data_dir")
+        raise TrainingDataError(f"{kind} is trained on files in the data folder: pass data_dir")
     source = KINDS[kind].source
     if source is not None:
         return read_paraphrases(data_dir, source=source)
@@ -191,7 +201,7 @@ def _pretrained(name: str, *, masked: bool) -> tuple[Any, Any, Backend]:
             "causal": AutoModelForCausalLM,
         }[backend]
         tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
-        # weights are trained in float32, however they are stored; on CUDA the passes run in bfloat16
+        # weights are trained in float32, whatever their stored precision; on CUDA, the forward pass uses bfloat16
         return (
             auto.from_pretrained(name, local_files_only=local, dtype=torch.float32),
             tokenizer,
@@ -202,7 +212,7 @@ def _pretrained(name: str, *, masked: bool) -> tuple[Any, Any, Backend]:
 
 
 def _examples(backend: Backend, model: Any, tokenizer: Any, prompt: Prompt, rows: list[Pair]) -> list[TokenizedExample]:
-    """Encode the rows; rows that are too long for the model are left out."""
+    """Encode the rows, and skip rows that are too long for the model."""
     if backend == "masked":
         encoded = encode_masked(tokenizer, rows)
     elif backend == "causal":
@@ -212,12 +222,17 @@ def _examples(backend: Backend, model: Any, tokenizer: Any, prompt: Prompt, rows
     limit = min(_MAX_TOKENS, getattr(model.config, "max_position_embeddings", None) or _MAX_TOKENS)
     examples = [example for example in encoded if example.cost <= limit]
     if not examples:
-        raise TrainingDataError("there is nothing to train on: no rows, or all too long for the model")
+        raise TrainingDataError(
+            "there is nothing to train on: there are no rows, or all rows are too long for the model"
+        )
     return examples
 
 
 def _finished(out: Path, fingerprint: dict[str, Any]) -> bool:
-    """Return True if the folder is the result of this very training; refuse to overwrite anything else."""
+    """Return True if the folder holds the result of a training run with the same fingerprint.
+
+    Raise `FileExistsError` if the path is a file or if the folder holds anything else.
+    """
     if not out.exists():
         return False
     if not out.is_dir():
@@ -231,7 +246,7 @@ def _finished(out: Path, fingerprint: dict[str, Any]) -> bool:
 
 
 def _write(model: Any, tokenizer: Any, out: Path, card: dict[str, Any]) -> None:
-    """Write the folder under another name, then rename it: it is complete or not there at all."""
+    """Write the folder under a temporary name, then rename it, so that ``out`` is never incomplete."""
     temporary = out.with_name(f"{out.name}.writing-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Read the training data of generators, and turn it into token ids."""
+"""Read training data for generators and convert it into token ids."""
 
 from __future__ import annotations
 
@@ -20,29 +20,32 @@ from paraqd.generators.masked import MASK_SHARE, RANDOM_SHARE
 PARAPHRASES = "general_paraphrases.jsonl.gz"
 QUESTIONS = "questions.jsonl.gz"
 MASK_RATE = 0.15
-_IGNORED = -100  # the label that losses ignore
+_IGNORED = -100  # the loss ignores positions with this label
 
 Pair = tuple[str, str]
 
 
 class TrainingDataError(ParaqdError, ValueError):
-    """Training data that cannot be read; the message is one line with the file and the reason."""
+    """Raised when training data is missing or cannot be read. The message is a single line."""
 
 
 class TokenizedExample(NamedTuple):
-    """A training example as token ids; the labels of a masked language model are drawn later."""
+    """A training example as token ids.
+
+    For a masked language model, ``labels`` is empty until `collate` chooses the tokens to mask.
+    """
 
     input_ids: list[int]
     labels: list[int]
 
     @property
     def cost(self) -> int:
-        """The length of its padded row, at least."""
+        """The number of tokens in the longer of ``input_ids`` and ``labels``, which is the row's length in a batch."""
         return max(len(self.input_ids), len(self.labels))
 
 
 def read_paraphrases(data_dir: str | Path, *, source: str) -> list[Pair]:
-    """Return the true paraphrases (label 1) of one source, each in both directions."""
+    """Return the pairs from one source that are labelled as paraphrases (label 1), each in both directions."""
     pairs: dict[Pair, None] = {}
     for row in _rows(Path(data_dir) / PARAPHRASES):
         if row.get("source") == source and row.get("label") == 1:
@@ -55,11 +58,11 @@ def read_paraphrases(data_dir: str | Path, *, source: str) -> list[Pair]:
 
 
 def read_questions(data_dir: str | Path, *, split: str = "train") -> list[str]:
-    """Return the questions of one split."""
+    """Return the questions in one split."""
     rows = _rows(Path(data_dir) / QUESTIONS)
     questions = [str(row["question"]) for row in rows if row.get("split") == split]
     if not questions:
-        raise TrainingDataError(f"{QUESTIONS} has no questions of the split {split!r}")
+        raise TrainingDataError(f"{QUESTIONS} has no questions in the split {split!r}")
     return questions
 
 
@@ -67,10 +70,12 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
     number = 0
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):  # noqa: B007  (the error names the line)
+            for number, line in enumerate(lines, start=1):  # noqa: B007  (the error message contains the line number)
                 yield json.loads(line)
     except FileNotFoundError:
-        raise TrainingDataError(f"{path.name} is not in {path.parent}: give the data folder") from None
+        raise TrainingDataError(
+            f"{path.name} is not in {path.parent}: pass the folder that contains the training data"
+        ) from None
     except (OSError, EOFError, ValueError) as error:
         raise TrainingDataError(f"cannot read {path.name} after line {number}: {error}") from error
 
@@ -81,7 +86,7 @@ _QUOTES = re.compile(r"(?:``|'') ?|\" ?")
 
 
 def detokenized(text: str) -> str:
-    r"""Remove the spaces that some corpora put around punctuation, which a model would learn to write.
+    r"""Remove the spaces that some corpora have around punctuation, so that a model does not learn to produce them.
 
     >>> detokenized("He said , `` go ( now ) , '' and it 's 5 % .")
     'He said, "go (now)," and it\'s 5%.'
@@ -90,7 +95,7 @@ def detokenized(text: str) -> str:
     if text.count("``") + text.count("''") + text.count('"') == 0:
         return text
     pieces = _QUOTES.split(text)
-    # quotation marks open and close in turn; a closing mark has no space before it
+    # quotation marks alternate between opening and closing, and a closing mark has no space before it
     joined = pieces[0]
     for index, piece in enumerate(pieces[1:]):
         closes = index % 2 == 1
@@ -100,7 +105,7 @@ def detokenized(text: str) -> str:
 
 
 def data_sha256(pairs: Iterable[Pair]) -> str:
-    """Return a hash of a generator's training rows in their order.
+    """Return a SHA-256 hash of a generator's training pairs, which depends on their order.
 
     >>> data_sha256([("a", "b")])[:8]
     '3e0529f9'
@@ -112,7 +117,7 @@ def data_sha256(pairs: Iterable[Pair]) -> str:
 
 
 def encode_causal(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iterator[TokenizedExample]:
-    """Encode pairs for a causal model: the loss counts the text after the prompt and the end token."""
+    """Encode pairs for a causal model. The loss covers only the target text and the end token, not the prompt."""
     for source, target in pairs:
         shown = encode_prompt(tokenizer, prompt.fill(printable(source)))
         taught = tokenizer(printable(target), add_special_tokens=False)["input_ids"]
@@ -121,7 +126,7 @@ def encode_causal(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iter
 
 
 def encode_seq2seq(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iterator[TokenizedExample]:
-    """Encode pairs for an encoder-decoder model: the encoder reads the source, the decoder writes the target."""
+    """Encode pairs for an encoder-decoder model, whose encoder reads the source and whose decoder writes the target."""
     for source, target in pairs:
         shown = tokenizer(prompt.fill(printable(source)))["input_ids"]
         yield TokenizedExample(list(shown), list(tokenizer(text_target=printable(target))["input_ids"]))
@@ -134,10 +139,11 @@ def encode_masked(tokenizer: Any, pairs: Iterable[Pair]) -> Iterator[TokenizedEx
 
 
 def collate(examples: Sequence[TokenizedExample], *, tokenizer: Any, rng: random.Random, device: str) -> dict[str, Any]:
-    """Return a batch; ``rng`` draws the masks for a masked language model.
+    """Collate examples into a batch of input ids, attention mask and labels.
 
-    Rows are padded on the right, also for a causal model. A padded position on the left would attend to nothing, and
-    some attention kernels return not-a-number for it.
+    For a masked language model, ``rng`` chooses the tokens to mask. Rows are padded on the right, even for a causal
+    model. A padded position on the left would have nothing to attend to, and some attention kernels return NaN for
+    such a position.
     """
     if not examples[0].labels:
         examples = [_masked(example, tokenizer, rng) for example in examples]

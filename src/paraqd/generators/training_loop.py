@@ -1,4 +1,4 @@
-"""Train a generator; an interrupted training continues from its last checkpoint to the same weights."""
+"""Train a generator. An interrupted training run resumes from its last checkpoint and ends with the same weights."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from paraqd.progress import Progress, silent
 
 
 class GeneratorTrainingError(ParaqdError, RuntimeError):
-    """A training that cannot continue; the message is one line with the reason."""
+    """Raised when a training run cannot continue. The message is a single line that states the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorSettings:
-    """The settings of a generator's training."""
+    """The settings for training a generator."""
 
     epochs: int
     batch_tokens: int
@@ -41,7 +41,7 @@ class GeneratorSettings:
 
 
 def plan(costs: Sequence[int], *, settings: GeneratorSettings, seed: int) -> list[list[int]]:
-    """Return the batches of the whole training; a resumed run uses the same ones.
+    """Return all batches of a training run, as lists of indices. A resumed run uses the same batches.
 
     >>> settings = GeneratorSettings(epochs=2, batch_tokens=8, learning_rate=1e-4)
     >>> batches = plan([4, 4, 2, 8], settings=settings, seed=1)
@@ -51,7 +51,7 @@ def plan(costs: Sequence[int], *, settings: GeneratorSettings, seed: int) -> lis
     batches: list[list[int]] = []
     for epoch in range(settings.epochs):
         rng = random.Random(row_key(seed, "plan", epoch))
-        # the rows of a batch have similar lengths, but are others in each epoch
+        # the rows in a batch have similar lengths, but each epoch groups the rows differently
         order = list(range(len(costs)))
         rng.shuffle(order)
         found = token_batches([costs[i] for i in order], budget=settings.batch_tokens)
@@ -74,10 +74,10 @@ def fit(
     stage: str = "training",
     progress: Progress = silent,
 ) -> float:
-    """Train the model in place and return the last loss.
+    """Train the model in place and return the loss of the last step.
 
-    Checkpoints are kept in ``work_dir``, and one is written on Ctrl-C. A checkpoint with another ``fingerprint`` is
-    not used. ``stage`` is the name of the training in progress reports.
+    Checkpoints are written to ``work_dir`` at regular intervals and on Ctrl-C. A checkpoint with a different
+    ``fingerprint`` is deleted. ``stage`` is the name of the training run in progress reports.
     """
     import torch
 
@@ -88,7 +88,7 @@ def fit(
     first, loss_value = _resume(model, optimizer, work_dir, fingerprint, device)
     with seeded(seed, device), deferred_interrupt() as interrupt:
         for step in range(first, len(batches)):
-            # dropout draws from the global generator: seeded by the step, a resumed run draws the same
+            # dropout uses torch's global generator, which is seeded per step so that a resumed run repeats its values
             torch.manual_seed(row_key(seed, "step", step))
             batch = collate(
                 [examples[i] for i in batches[step]],
@@ -119,7 +119,7 @@ def fit(
 
 @contextlib.contextmanager
 def seeded(seed: int, device: str) -> Iterator[None]:
-    """Seed torch's global generators for a while and restore them afterwards."""
+    """Seed torch's global random number generators inside the context and restore their states afterwards."""
     import torch
 
     devices = [torch.device(device)] if device.startswith("cuda") else []
@@ -130,7 +130,10 @@ def seeded(seed: int, device: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Use one thread for a while: a tiny model gains nothing from more, and threads can wait long for each other."""
+    """Limit torch to one thread inside the context.
+
+    More threads do not speed up a tiny model, and they can spend a long time waiting for each other.
+    """
     import torch
 
     threads = torch.get_num_threads()
@@ -142,7 +145,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _schedule(step: int, total: int, warmup_share: float) -> float:
-    """Return the factor of the learning rate: up to 1 linearly, then down to 0 linearly."""
+    """Return the factor for the learning rate, which rises linearly to 1 and then falls linearly towards 0."""
     warmup = max(1, round(warmup_share * total))
     if step < warmup:
         return (step + 1) / warmup
@@ -159,7 +162,7 @@ def _autocast(device: str) -> contextlib.AbstractContextManager[Any]:
 
 
 def _save(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint beside the last one, then delete the last: a kill always leaves a complete one."""
+    """Write a checkpoint, then delete older checkpoints, so that a killed process always leaves a complete one."""
     import torch
     from safetensors.torch import save_model
 
@@ -177,7 +180,7 @@ def _save(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> 
 
 
 def _resume(model: Any, optimizer: Any, work_dir: Path, fingerprint: dict[str, Any], device: str) -> tuple[int, float]:
-    """Load the last checkpoint of the same training; return the number of its next step and its loss."""
+    """Load the last checkpoint with the same fingerprint, and return the index of the next step and the last loss."""
     import torch
     from safetensors.torch import load_model
 
