@@ -85,7 +85,7 @@ class TestLabelling:
         (["pairs.jsonl", "-o", "pairs.jsonl"], "the input itself"),
         (["pairs.jsonl", "-o", "none/out.csv"], "there is no folder none"),
         (["pairs.jsonl", "-o", "out.csv", "--threshold", "2"], "--threshold"),
-        (["pairs.jsonl", "-o", "out.csv", "--encoder", "none"], "no such model on this machine; give"),
+        (["pairs.jsonl", "-o", "out.csv", "--encoder", "none"], "no such model on this machine; pass"),
         (["pairs.jsonl", "-o", "out.csv", "--paraphrase-column", "text"], "no column 'text'"),
         (["pairs.jsonl", "-o", "out.csv", "--device", "gpu"], "device 'gpu' is not available"),
         (["pairs.jsonl"], "Missing option"),

@@ -37,7 +37,7 @@ def test_a_long_text_is_read_to_its_end(encoder):
 
 
 def test_what_is_no_encoder(tmp_path):
-    with pytest.raises(EncoderError, match=r"the folder is not a model: it has no configuration \(config.json\)"):
+    with pytest.raises(EncoderError, match=r"the folder has no model: it has no configuration \(config.json\)"):
         load_encoder(str(tmp_path))
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(EncoderError, match=r"it has no weights \(\*.safetensors\)"):
@@ -45,7 +45,7 @@ def test_what_is_no_encoder(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"")
     with pytest.raises(EncoderError, match=r"it has no tokenizer \(tokenizer.json or "):
         load_encoder(str(tmp_path))
-    with pytest.raises(EncoderError, match="it is a file, not a model; give all-MiniLM-L6-v2 or a model folder"):
+    with pytest.raises(EncoderError, match="it is a file, not a model; pass all-MiniLM-L6-v2 or a model folder"):
         load_encoder(str(tmp_path / "config.json"))
     with pytest.raises(EncoderError, match="no such model on this machine; pass all-MiniLM-L6-v2 or a model folder"):
         load_encoder("all-MiniLM-L12-v2")

@@ -136,7 +136,7 @@ def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = 
     for what, patterns in _MODEL_FILES.items():
         if not any(path.is_file() for pattern in patterns for path in folder.glob(pattern)):
             raise EncoderUnavailableError(
-                f"--encoder {name_or_folder}: the folder is not a model: it has no {what} ({' or '.join(patterns)})"
+                f"--encoder {name_or_folder}: the folder has no model: it has no {what} ({' or '.join(patterns)})"
             )
     check_encoder(folder)
     try:
