@@ -264,15 +264,17 @@ class TestRay:
         whole, kept = out.replace("out", "whole"), out if out.endswith("/") else f"{out}.parts"
         assert run([*arguments, whole]) in (0, 1)
         process = start(*arguments, out, "--engine", "ray", "--address", cluster, "--workers", "2")
-        held = held_worker(process)  # its piece cannot come to an end before the driver does
-        wait_for(lambda: parts(kept), process, 120)
-        process.kill()
+        try:
+            held = held_worker(process, 240)  # its piece cannot come to an end before the driver does
+            wait_for(lambda: parts(kept), process, 240)
+        finally:
+            process.kill()
         process.communicate(timeout=60)
         with suppress(ProcessLookupError):  # Ray may have ended it with its driver
             os.kill(held, signal.SIGKILL)
         assert not Path("out.csv").exists() and not Path("out/_SUCCESS").exists()
         again = start(*arguments, out, "--engine", "ray", "--address", cluster, "--workers", "1")
-        _, err = again.communicate(timeout=180)
+        _, err = again.communicate(timeout=300)
         assert again.returncode in (0, 1) and "continuing after" in err, err
         if out.endswith("/"):
             assert same(whole, out) and parts(out)
