@@ -190,8 +190,10 @@ def score_file(
     if several and threads is not None:
         other = "--engine ray" if options.get("engine") == "ray" else "--workers"
         raise TableError(f"--threads cannot be combined with {other}: each worker uses one core")
-    if out is None and (several or place.kind == "folder"):
-        raise TableError(f"{place.given}: say where the scored rows go with -o")
+    if out is None and place.kind == "folder":
+        raise TableError(f"{place.given} is a folder: say where the parts go with -o NAME/")
+    if out is None and several:
+        raise TableError("several workers need an output: give -o")
     model, loaded = _loaded(scorer, threads, several=several)
     names = ScoreColumns(columns, why, overwrite_columns)
     inputs = look_at(place, output, options, check=names.check, least=CHUNK, keep_going=keep_going, offer=True)
