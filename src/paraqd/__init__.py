@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paraqd.scoring.scorer import Scorer
     from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
 
-_LATER = {  # loaded when they are first used: reading and augmenting do not need the scorer
+_LATER = {  # loaded on first use, because reading and augmenting do not need the scorer
     "Scorer": "paraqd.scoring.scorer",
     "score_file": "paraqd.runs.score",
     "Evidence": "paraqd.scoring.verdict",

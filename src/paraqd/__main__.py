@@ -1,4 +1,4 @@
-"""``python -m paraqd``: the program, for launchers that start modules."""
+"""Run the program with ``python -m paraqd``, for launchers that start modules."""
 
 import sys
 

@@ -1,10 +1,10 @@
-"""Define the base class of every exception that paraqd raises on purpose."""
+"""Define the base class of all exceptions that paraqd raises deliberately."""
 
 from __future__ import annotations
 
 
 class ParaqdError(Exception):
-    """Something is wrong with the input or the installation; the message says what, in one line.
+    """Raised when the input or the installation is faulty. The message explains the problem in one line.
 
     >>> from paraqd.data.formats import TableError
     >>> issubclass(TableError, ParaqdError)
@@ -13,4 +13,4 @@ class ParaqdError(Exception):
 
 
 class ModelError(ParaqdError):
-    """A model folder is unusable; the message gives the reason and the remedy."""
+    """Raised when a model is unusable. The message states the reason and the remedy."""

@@ -1,4 +1,4 @@
-"""Turn a missing optional dependency into one clear line that names the extra to install."""
+"""Report missing optional dependencies in one line that names the extra to install."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXTRAS = {
 
 
 class MissingExtraError(ParaqdError, ImportError):
-    """An optional dependency is not installed; the message names the extra."""
+    """Raised when an optional dependency is not installed. The message names the extra."""
 
 
 def extra_of(module: str) -> str | None:
@@ -34,16 +34,16 @@ def extra_of(module: str) -> str | None:
 
 
 def require_extra(extra: str, purpose: str, *modules: str) -> None:
-    """Raise `MissingExtraError` if a module of an extra is not installed.
+    """Raise `MissingExtraError` if a module that an extra provides is not installed.
 
     Parameters
     ----------
     extra : str
         A name from `EXTRAS`.
     purpose : str
-        A noun for the message, such as ``training``.
+        A noun phrase for the message, such as ``training``.
     modules : str
-        The modules to look for; all modules of the extra unless given.
+        The modules to look for (default: all modules of the extra).
 
     Examples
     --------
@@ -60,7 +60,7 @@ def require_extra(extra: str, purpose: str, *modules: str) -> None:
 
 @contextmanager
 def optional_imports(purpose: str) -> Iterator[None]:
-    """Turn a failed import of an optional dependency inside the block into a `MissingExtraError`.
+    """Raise `MissingExtraError` if an import of an optional dependency fails inside the block.
 
     >>> with optional_imports("Parquet files"):
     ...     raise ModuleNotFoundError(name="pyarrow")
@@ -79,7 +79,7 @@ def optional_imports(purpose: str) -> Iterator[None]:
 
 
 def missing_extra(error: BaseException) -> str | None:
-    """Return the remedy in one line if an error is the failed import of an optional dependency, else None.
+    """Return a one-line remedy if an error is a failed import of an optional dependency, or None otherwise.
 
     >>> missing_extra(ModuleNotFoundError(name="spacy"))
     "spacy is not installed: pip install 'paraqd[augment]'"

@@ -1,4 +1,4 @@
-"""Stop long work in good order on Ctrl-C."""
+"""Stop long-running work cleanly on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from types import FrameType
 
 @dataclass
 class Interrupt:
-    """A flag that Ctrl-C raises; the work looks at it between two steps."""
+    """A flag that Ctrl-C sets and that the work checks between two steps."""
 
     requested: bool = False
 
 
 @contextmanager
 def deferred_interrupt(*, patient: bool = False) -> Iterator[Interrupt]:
-    """Turn the first Ctrl-C into a flag, so that the work can save its state before it stops.
+    """Set a flag on the first Ctrl-C instead of raising, so that the work can save its state before it stops.
 
-    A second Ctrl-C raises KeyboardInterrupt at once unless ``patient``. Outside the main thread, where Python allows no
-    signal handler, the flag stays down.
+    A second Ctrl-C raises KeyboardInterrupt immediately unless ``patient`` is True. Outside the main thread, where
+    Python does not allow signal handlers, the flag is never set.
 
     >>> with deferred_interrupt() as interrupt:
     ...     interrupt.requested

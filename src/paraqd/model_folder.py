@@ -1,8 +1,8 @@
 """Read and write ``paraqd.json``, the file that describes the model in a folder.
 
-The file holds the facts about a model: its name and kind, the threshold, the weights of the fusion, and the training.
-``kinds`` lists the kinds of evidence in the order of the model's outputs. ``sha256`` holds the hashes of the weights
-and the tokenizer: `write_facts` records them, and a scorer checks them when it loads the model.
+The file holds the facts about a model: its name and kind, the threshold, the weights of the fusion, and how the model
+was trained. ``kinds`` lists the kinds of evidence in the order of the model's outputs. ``sha256`` holds the hashes of
+the weights and the tokenizer. `write_facts` records these hashes, and a scorer checks them when it loads the model.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paraqd.errors import ModelError
 
 FORMAT = 1
 FACTS_FILE, ONNX_FILE, TOKENIZER_FILE = "paraqd.json", "onnx/model.onnx", "tokenizer.json"
-# version 0.1.0 did not store the kinds; this is the order in which its models give them
+# version 0.1.0 did not record the kinds; its models output them in this order
 _KINDS_OF_0_1_0 = (
     "number_lost",
     "number_added",
@@ -38,19 +38,19 @@ _SHIPPED = Path(__file__).parent / "models"
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """A folder with a model and the facts about it; `read_model_folder` makes one."""
+    """A folder that contains a model, and the facts about the model. `read_model_folder` creates instances."""
 
     path: Path
     facts: Mapping[str, Any]
 
     @property
     def name(self) -> str:
-        """The name of the model."""
+        """The model's name."""
         return str(self.facts.get("name", self.path.name))
 
     @property
     def kind(self) -> str:
-        """The kind of model: ``fused``, ``reading`` or ``bi-encoder``."""
+        """The model's kind: ``fused``, ``reading`` or ``bi-encoder``."""
         return str(self.facts.get("kind", ""))
 
     @property
@@ -58,27 +58,29 @@ class ModelFolder:
         """The kinds of evidence in the order of the model's outputs."""
         kinds = self.facts.get("kinds", _KINDS_OF_0_1_0)
         if not isinstance(kinds, (list, tuple)) or not kinds or not all(isinstance(kind, str) for kind in kinds):
-            raise ModelError(f"{self.path / FACTS_FILE}: 'kinds' is not a list of names; install or train it again")
+            raise ModelError(
+                f"{self.path / FACTS_FILE}: 'kinds' is not a list of names; install or train the model again"
+            )
         return tuple(kinds)
 
     @property
     def recorded_hashes(self) -> dict[str, str]:
-        """The sha256 of each file, as recorded when the model was written."""
+        """The sha256 of each file, recorded when the model was written and keyed by file name."""
         recorded = self.facts.get("sha256", {})
         if not isinstance(recorded, Mapping):
             raise ModelError(f"{self.path / FACTS_FILE}: 'sha256' is not an object; install or train the model again")
         found = {str(name): str(digest) for name, digest in recorded.items()}
-        if "onnx_sha256" in self.facts:  # as version 0.1.0 wrote it
+        if "onnx_sha256" in self.facts:  # the form that version 0.1.0 wrote
             found.setdefault(ONNX_FILE, str(self.facts["onnx_sha256"]))
         return found
 
     def verified_hash8(self, files: Iterable[str] = (ONNX_FILE, TOKENIZER_FILE)) -> str:
-        """Check files against their recorded hashes, and return 8 hex digits that identify facts and files.
+        """Check files against their recorded hashes, and return 8 hex digits that identify the facts and the files.
 
         Raises
         ------
         ModelError
-            If a file is missing or is not the one that was recorded.
+            If a file is missing or does not match its recorded hash.
 
         """
         recorded = self.recorded_hashes
@@ -93,15 +95,15 @@ class ModelFolder:
             digest = sha256_of(path)
             if recorded.get(name, digest) != digest:
                 raise ModelError(
-                    f"{path} is not the file that the model was written with (its sha256 differs from {FACTS_FILE}): "
-                    "install the model again, or run paraqd export"
+                    f"{path} has changed since the model was written (its sha256 differs from the "
+                    f"one in {FACTS_FILE}): install the model again, or run paraqd export"
                 )
             whole.update(f"{name} {digest}\n".encode())
         return whole.hexdigest()[:8]
 
 
 def find_model_folder(name_or_folder: str | Path) -> Path:
-    """Return the folder of a model: ``default`` and ``reading`` come with the package.
+    """Return a model's folder. The models ``default`` and ``reading`` ship with the package.
 
     >>> find_model_folder("default").name, find_model_folder("my/model").as_posix()
     ('default', 'my/model')
@@ -118,14 +120,14 @@ def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
     Raises
     ------
     ModelError
-        If the folder has no model that this version can read.
+        If the folder does not contain a model that this version can read.
 
     """
     folder = find_model_folder(name_or_folder)
     path = folder / FACTS_FILE
     if not path.is_file():
         problem = f"is not a model folder: it has no {FACTS_FILE}" if folder.is_dir() else "does not exist"
-        raise ModelError(f"{folder} {problem}; give default or a folder that paraqd train or paraqd export made")
+        raise ModelError(f"{folder} {problem}; pass default or a folder that paraqd train or paraqd export created")
     try:
         facts = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
     except RecursionError:
@@ -136,16 +138,16 @@ def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
         raise ModelError(f"{path} cannot be read (it is not a JSON object): install or train the model again")
     if facts.get("format") != FORMAT:
         raise ModelError(
-            f"{folder} is of format {facts.get('format')}, and this version of paraqd reads format {FORMAT}: install "
+            f"{folder} has format {facts.get('format')}, but this version of paraqd reads format {FORMAT}: install "
             "the version that wrote it, or train the model again"
         )
     return ModelFolder(folder, facts)
 
 
 def write_facts(folder: str | Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Write ``paraqd.json`` beside the weights and the tokenizer, whose hashes it records; return all facts.
+    """Write ``paraqd.json`` with the hashes of the weights and the tokenizer, and return all facts.
 
-    Write the other files first. Hashes of an earlier version of the folder are replaced.
+    Write the weights and the tokenizer first. Hashes already in ``facts`` are replaced.
     """
     folder = Path(folder)
     paths = sorted({path for pattern in _HASHED for path in folder.glob(pattern) if path.is_file()})
@@ -157,7 +159,7 @@ def write_facts(folder: str | Path, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the sha256 of a file as 64 hex digits."""
+    """Return a file's sha256 as 64 hex digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -1,4 +1,4 @@
-"""Define the one progress callback that every long function takes."""
+"""Define the type of progress callback that all long-running functions accept."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Receive news of a long piece of work.
+    """A callback that receives the progress of long-running work.
 
-    Any function with these parameters will do:
+    Any function with these parameters conforms to the protocol:
 
     >>> def show(stage: str, done: int, total: int | None, note: str = "") -> None:
     ...     print(f"{stage}: {done} of {total} {note}".rstrip())
@@ -18,8 +18,8 @@ class Progress(Protocol):
     """
 
     def __call__(self, stage: str, done: int, total: int | None, note: str = "", /) -> None:
-        """Take the name of the stage, how much of it is done, how much there is (None if unknown), and a remark."""
+        """Receive the stage's name, the amount done, the total amount (None if unknown), and a remark."""
 
 
 def silent(stage: str, done: int, total: int | None, note: str = "", /) -> None:
-    """Ignore all news; the default where no callback is given."""
+    """Ignore all progress. This is the default callback."""

@@ -1,19 +1,19 @@
-"""Check that a value is a usable text."""
+"""Check that values are usable texts."""
 
 from __future__ import annotations
 
 import re
 
-LONGEST = 100_000  # characters; no word problem is longer, and scoring one would take minutes
+LONGEST = 100_000  # characters; no word problem is longer, and scoring a longer text would take minutes
 SPREADSHEET_ERRORS = frozenset(
     ("#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!", "#SPILL!", "#CALC!")
 )
-INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"  # zero-width space and its like, byte-order mark, soft hyphen
-_BLANK = re.compile(f"[\\s\0{INVISIBLE}]*")  # a file that was not written to its end is filled with NUL
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"  # zero-width characters, byte-order mark, soft hyphen
+_BLANK = re.compile(f"[\\s\0{INVISIBLE}]*")  # a file that was not written completely may be padded with NUL characters
 
 
 def is_blank(text: str) -> bool:
-    r"""Return True if a text shows nothing: only spaces, zero-width signs and NUL characters.
+    r"""Return True if a text contains only white space, zero-width characters and NUL characters.
 
     >>> is_blank(" \n\u200b\0"), is_blank("0")
     (True, False)
@@ -24,20 +24,20 @@ def is_blank(text: str) -> bool:
 def text_problem(
     value: object, role: str = "text", *, allow_blank: bool = False, longest: int | None = None, unicode: bool = False
 ) -> str:
-    r"""Return the reason why a value is not a usable text, or an empty string if it is one.
+    r"""Return the reason why a value is not a usable text, or an empty string if the value is usable.
 
     Parameters
     ----------
     value : object
-        Anything; None counts as blank.
+        The value to check. None counts as blank unless ``allow_blank`` is True.
     role : str
-        A name for the text in the message, such as ``question``.
+        The name of the text in the message, such as ``question``.
     allow_blank : bool
-        Accept a text that shows nothing, but not None: a blank paraphrase has lost everything, but it can be scored.
+        Accept a blank string. A blank paraphrase has lost everything, but it can be scored. None is still rejected.
     longest : int, optional
-        Reject a text with more characters.
+        Reject a text with more characters. By default, the length is not limited.
     unicode : bool
-        Reject half of a surrogate pair, which no file in UTF-8 can hold.
+        Reject a text that contains surrogates, which cannot be encoded in UTF-8.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def text_problem(
 
 
 def pair_problem(question: object, paraphrase: object, *, longest: int | None = LONGEST, unicode: bool = True) -> str:
-    """Return the reason why a pair of texts cannot be scored, or an empty string; the paraphrase may be blank.
+    """Return the reason why a pair cannot be scored, or an empty string if it can. The paraphrase may be blank.
 
     >>> pair_problem("How many?", ""), pair_problem("", "How many?")
     ('', 'blank question')

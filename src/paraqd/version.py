@@ -1,4 +1,4 @@
-"""Define the version of the package, which packaging reads from here."""
+"""Define the package version, which the build reads from this module."""
 
 from __future__ import annotations
 

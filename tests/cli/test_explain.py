@@ -55,7 +55,7 @@ class TestTheView:
             "Score",
             "  -1 ██████████████████████░░░░░░░░░░░░░░░░░░░░░░░┃░░░░░░░░░░░░░░ 1",
             "  invalid -0.250 (valid above 0.5)",
-            "  0.5 means undecided; at 0.9 about nine in ten such pairs are valid.",
+            "  0.5 means undecided. Of the pairs that score about 0.9, nine in ten are valid.",
         ]
         assert lines[16] == "paraqd:test|model:digits@00000000|mode:fused|threshold:0.5"
         assert captured.err == "" and "\x1b" not in captured.out

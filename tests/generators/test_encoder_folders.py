@@ -39,7 +39,7 @@ def test_modules_that_would_be_passed_over_are_refused(folder):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("paraqd.json", {"format": 99}, "is of format 99, and this version of paraqd reads format 1"),
+        ("paraqd.json", {"format": 99}, "has format 99, but this version of paraqd reads format 1"),
         ("config.json", {"architectures": ["LlamaForCausalLM"]}, "contains a text generator"),
     ],
 )

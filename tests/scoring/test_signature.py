@@ -46,5 +46,5 @@ def test_modules_beside_the_transformer_count(folder):
 
 
 def test_a_folder_without_weights(tmp_path):
-    with pytest.raises(FileNotFoundError, match="holds no weights"):
+    with pytest.raises(FileNotFoundError, match="does not contain weights"):
         folder_hash(tmp_path)

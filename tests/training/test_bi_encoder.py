@@ -257,7 +257,7 @@ def broken(folder, name, content):
         ("model.safetensors", None, "has no model.safetensors"),
         ("paraqd.json", None, "is a folder with other files in it"),
         ("paraqd.json", "{", "paraqd.json cannot be read"),
-        ("paraqd.json", '{"format": 99}', "is of format 99, and this version of paraqd reads format 1"),
+        ("paraqd.json", '{"format": 99}', "has format 99, but this version of paraqd reads format 1"),
     ],
 )
 def test_a_broken_folder_is_named(name, content, message, trained, triplets, tmp_path):

@@ -1,4 +1,4 @@
-"""Write to the terminal: results to standard output, all other messages to standard error."""
+"""Write results to standard output and all other messages to standard error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def stdout() -> Console:
-    """Return the console for results. It shows characters that its encoding lacks as question marks."""
+    """Return the console for results. Characters that cannot be encoded appear as question marks."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     return _console()
@@ -27,7 +27,7 @@ def stderr() -> Console:
 
 
 def _console(**options: Any) -> Console:
-    """Return a console that shows text as it is: no markup, no emoji codes, no raw terminal escapes."""
+    """Return a console that does not interpret markup or emoji codes and does not pass on raw terminal escapes."""
     from rich.console import Console, RenderHook
 
     class ShowEscapes(RenderHook):
@@ -40,7 +40,7 @@ def _console(**options: Any) -> Console:
 
 
 class _Visible:
-    """Anything that rich can show, with control characters of its texts replaced."""
+    """A wrapper around a rich renderable that replaces control characters in its text."""
 
     def __init__(self, renderable: RenderableType) -> None:
         self._renderable = renderable
@@ -49,29 +49,29 @@ class _Visible:
         from rich.segment import Segment
 
         for segment in console.render(self._renderable, options):
-            if segment.control:  # written by rich itself, to move the cursor
+            if segment.control:  # rich itself wrote this segment to move the cursor
                 yield segment
             else:
                 yield Segment(visible(segment.text), segment.style)
 
 
 def say(message: str) -> None:
-    """Write one line to standard error and do not wrap it."""
+    """Write a message to standard error as one line, without wrapping."""
     stderr().print(_one_line(message), soft_wrap=True)
 
 
 def note(message: str) -> None:
-    """Write a line above the progress bar, which replaces sys.stderr while it is shown."""
+    """Write a line above the progress bar. While the bar is shown, ``sys.stderr`` is redirected to its console."""
     sys.stderr.write(f"{visible(message)}\n")
 
 
 def fail(message: str) -> None:
-    """Write the one line that explains why nothing was done."""
+    """Write the error message that explains in one line why the command failed."""
     sys.stderr.write(f"error: {visible(_one_line(message))}\n")
 
 
 def write_json(data: Any) -> None:
-    """Write data as JSON to standard output, for another program."""
+    """Write data to standard output as JSON, for use by other programs."""
     from paraqd.data.writers import json_text
 
     sys.stdout.write(json_text(data, encoding=sys.stdout.encoding or "utf-8", indent=2) + "\n")
@@ -83,7 +83,7 @@ def is_debugging() -> bool:
 
 
 def row_ranges(rows: Iterable[int]) -> str:
-    """Write row numbers as ranges.
+    """Format row numbers as ranges.
 
     >>> row_ranges([4, 5, 6, 9])
     '4–6, 9'
@@ -98,7 +98,7 @@ def row_ranges(rows: Iterable[int]) -> str:
 
 
 def rows_by_reason(skipped: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
-    """Group skipped rows by the reason.
+    """Group the numbers of skipped rows by the reason for skipping them.
 
     >>> rows_by_reason([(4, "blank"), (5, "not text"), (9, "blank")])
     {'blank': [4, 9], 'not text': [5]}
@@ -110,7 +110,7 @@ def rows_by_reason(skipped: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 
 
 def named_rows(skipped: Iterable[tuple[int, str]]) -> str:
-    """List skipped rows and the reason for each.
+    """List each reason for skipping rows, with the numbers of the rows.
 
     >>> named_rows([(4, "blank"), (5, "blank"), (9, "not text")])
     'blank: row 4–5; not text: row 9'

@@ -1,4 +1,4 @@
-"""Show what paraqd does: ``make demo`` runs ``verdicts``, ``make demo-augment`` runs ``augmentation``."""
+"""Demonstrate paraqd. ``make demo`` runs `verdicts`, and ``make demo-augment`` runs `augmentation`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _STYLES = {"=": "", "-": "red strike", "+": "bold green"}
 
 
 def verdicts(console: Console, samples: Path = PAIRS) -> int:
-    """Judge six paraphrases and the sample pairs; return the exit code."""
+    """Judge six paraphrases and the sample pairs, and return the exit code."""
     scorer = Scorer.load()
     console.print(Text("paraqd: is this paraphrase still the same math word problem?", "bold"))
     console.print(Text("\nQuestion: ", "bold") + Text(QUESTION) + Text("\n"))
@@ -65,14 +65,14 @@ def verdicts(console: Console, samples: Path = PAIRS) -> int:
     for command, purpose in (
         (f"paraqd score {samples} -o scored.csv", "score a file of pairs"),
         ("paraqd explain QUESTION PARAPHRASE", "mark the faults of one pair"),
-        ("make demo-augment", "make labelled training pairs"),
+        ("make demo-augment", "generate labelled training pairs"),
     ):
         console.print(f"  {command:<48}{purpose}", soft_wrap=True)
     return 0
 
 
 def augmentation(console: Console, questions: Path = QUESTIONS) -> int:
-    """Apply each rule operator to one question, then augment the sample questions and check the labels."""
+    """Apply rule operators to a question, augment the sample questions, check the labels, and return the exit code."""
     _show_operators(console)
     pairs, report = Path("out") / "demo.csv", Path("out") / "demo.html"
     pairs.parent.mkdir(exist_ok=True)
@@ -86,12 +86,12 @@ def augmentation(console: Console, questions: Path = QUESTIONS) -> int:
         console.print(Text(f"\n{title}: ", "bold") + Text(f"paraqd {shown}"))
         if code := run(command):
             return code
-    console.print(f"\nThe pairs are in {pairs}, the report with examples is in {report}.")
+    console.print(f"\nThe pairs are in {pairs}, and the report with examples is in {report}.")
     return 0
 
 
 def _verdict_table(verdicts: Sequence[Verdict]) -> Table:
-    """Return a table of the paraphrases, each with its verdict, its score and every reason in full."""
+    """Return a table with each paraphrase's verdict, score, text and evidence."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
@@ -106,7 +106,7 @@ def _verdict_table(verdicts: Sequence[Verdict]) -> Table:
 
 
 def _right(scorer: Scorer, samples: Path) -> tuple[int, int]:
-    """Return how many of the labelled pairs are judged correctly, and how many there are."""
+    """Return the number of labelled pairs that are judged correctly, and the total number of labelled pairs."""
     with samples.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     found = scorer.score_pairs([(row["question"], row["paraphrase"]) for row in rows])
@@ -117,7 +117,7 @@ def _right(scorer: Scorer, samples: Path) -> tuple[int, int]:
 def _show_operators(console: Console) -> None:
     console.print(Text("A question", "bold"))
     console.print(LONG_QUESTION)
-    table = Table(title="What each operator turns it into", show_lines=True)
+    table = Table(title="The output of each operator", show_lines=True)
     table.add_column("operator", no_wrap=True)
     table.add_column("label", no_wrap=True)
     table.add_column("output, with deleted and inserted words")
@@ -138,7 +138,7 @@ def _show_operators(console: Console) -> None:
 
 
 def main() -> int:
-    """Run the demo that the first argument names, or ``verdicts``; return the exit code."""
+    """Run `augmentation` if the argument is ``augment``, otherwise run `verdicts`, and return the exit code."""
     missing = [str(path) for path in (PAIRS, QUESTIONS) if not path.is_file()]
     if missing:
         fail(f"{' and '.join(missing)} not found: run this from the root of the repository")

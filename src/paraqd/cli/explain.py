@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = 'Example: paraqd explain "Tom has 5 pens and buys 3. How many has he?" "Tom has 5 pens. How many has he?"'
 
-_MEANING = "0.5 means undecided; at 0.9 about nine in ten such pairs are valid."
+_MEANING = "0.5 means undecided. Of the pairs that score about 0.9, nine in ten are valid."
 _BAR = 60  # cells, if the terminal is wide enough
 
 
@@ -25,24 +25,24 @@ def explain(
     question: str = typer.Argument(..., help="The question."),
     paraphrase: str = typer.Argument(..., help="The paraphrase. Put -- before texts that begin with a hyphen."),
     model: str | None = typer.Option(
-        None, "--model", help="A model folder, or default or reading, which come with paraqd."
+        None, "--model", help="A model folder, or one of the models that ship with paraqd: default or reading."
     ),
-    mode: Mode = typer.Option(Mode.fused, "--mode", help="fused, or encoder: the paper's cosine."),
+    mode: Mode = typer.Option(Mode.fused, "--mode", help="fused, or encoder for the paper's cosine."),
     threshold: float | None = typer.Option(
         None,
         "--threshold",
         min=-1,
         max=1,
-        help="A pair is valid if its score is above this. Default: the threshold of the model (0.5).",
+        help="A pair is valid if its score is above this number. Default: the model's threshold (0.5).",
     ),
     as_json: bool = typer.Option(False, "--json", help="Write JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show only the verdict and the score."),
 ) -> None:
-    """Show the score of a paraphrase and the evidence against it.
+    """Show a paraphrase's score and the evidence against it.
 
     Each piece of evidence has a number, which marks its words in both texts.
-    The score runs from -1 to 1. 0.5 means undecided; at 0.9 about nine in ten
-    such pairs are valid.
+    The score ranges from -1 to 1. 0.5 means undecided. Of the pairs that score
+    about 0.9, nine in ten are valid.
     """
     from rich.padding import Padding
     from rich.text import Text
@@ -111,7 +111,7 @@ def _show_evidence(console: Console, verdict: Verdict) -> None:
 
 
 def score_bar(score: float, threshold: float, console: Console) -> Text:
-    """Return the score as a bar from -1 to 1, with a mark at the threshold, as wide as the console allows."""
+    """Return a bar from -1 to 1 that shows the score and marks the threshold. The bar fits the console's width."""
     from rich.text import Text
 
     plain = not (console.encoding or "").lower().startswith("utf")
@@ -126,7 +126,7 @@ def score_bar(score: float, threshold: float, console: Console) -> Text:
 
 
 def _place(value: float, width: int) -> int:
-    """Return the number of cells below a value.
+    """Return the number of a bar's cells that lie below a value.
 
     >>> [_place(value, 20) for value in (-1, 0, 0.5, 1)]
     [0, 10, 15, 20]

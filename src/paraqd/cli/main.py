@@ -1,4 +1,4 @@
-"""Run the program ``paraqd``: find the command, and turn every error into one line and an exit code."""
+"""Run the program ``paraqd``: dispatch to the command, and report each error as one line and an exit code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 
 from paraqd.cli.console import fail, is_debugging
 
-# A new command is one file and one line here. Panels group the commands in the help.
+# A new command takes one file and one line here. Panels group the commands in the help.
 _CHECK, _DATA, _LABEL, _TRAIN = "Check paraphrases", "Make training data", "Label by hand", "Train and reproduce"
 _COMMANDS = {
     "score": _CHECK,
@@ -37,7 +37,7 @@ _COMMANDS = {
 
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DONE, _NOTHING_DONE, _INTERRUPTED = 0, 2, 130
-# Some versions of typer carry their own copy of click, so the class is looked up through a class that typer exports.
+# Some versions of typer bundle their own copy of click, so find the class through a class that typer exports.
 _UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 
@@ -66,7 +66,10 @@ def _main(
 
 
 def program(only: str | None = None) -> typer.Typer:
-    """Return the program with all its commands, or with ``only`` one, because importing all of them takes time."""
+    """Return the program with all commands, or with just the command named ``only``.
+
+    Importing a single command is faster.
+    """
     app = typer.Typer(
         name="paraqd",
         epilog="Example: paraqd score pairs.csv -o scored.csv",
@@ -90,7 +93,7 @@ def program(only: str | None = None) -> typer.Typer:
 
 
 def _help(command: Any) -> str:
-    """Return the docstring of a command with the lines of each paragraph joined, so that it fits any terminal."""
+    """Return a command's docstring with the lines of each paragraph joined, so that the help fits any terminal."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
@@ -98,7 +101,7 @@ def _help(command: Any) -> str:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code.
 
-    0: done. 1: done, except for some rows or files, which are named. 2: not done; one line says why.
+    0: success. 1: success, except for some rows or files, which are listed. 2: failure, explained in one line.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     only = given[0] if given and given[0] in _COMMANDS else None
@@ -109,7 +112,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         fail("interrupted")
         return _INTERRUPTED
-    except BrokenPipeError:  # the program that reads our output has ended, as with | head
+    except BrokenPipeError:  # the program that reads the output has ended, as with | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _DONE
     except _UsageError as error:
@@ -122,7 +125,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _usage(error: Any) -> int:
-    if type(error).__name__ == "NoArgsIsHelpError":  # called without arguments: the help has been shown
+    if type(error).__name__ == "NoArgsIsHelpError":  # called without arguments, so the help has been shown
         return _NOTHING_DONE
     command = error.ctx.command_path if getattr(error, "ctx", None) else "paraqd"
     fail(f"{_with_value(error).rstrip('.')} (see {command} --help)")
@@ -130,7 +133,7 @@ def _usage(error: Any) -> int:
 
 
 def _with_value(error: Any) -> str:
-    """Return the message of a usage error, naming the value that was given."""
+    """Return a usage error's message, including the invalid value."""
     message: str = error.format_message()
     details = getattr(error.__cause__ or error.__context__, "errors", None)  # typer validates with pydantic
     if callable(details) and (found := details()):
@@ -139,7 +142,7 @@ def _with_value(error: Any) -> str:
 
 
 def _explained(error: Exception) -> str:
-    """Return one line for the user: the message of an expected error, or the name of an unexpected one."""
+    """Return one line for the user: an expected error's message, or an unexpected error's type and message."""
     from paraqd.errors import ParaqdError
     from paraqd.extras import missing_extra
 
@@ -149,7 +152,7 @@ def _explained(error: Exception) -> str:
         verb = "cannot write" if error.errno in _DISK_FULL else "cannot use"
         return f"{verb} {error.filename or 'the output'}: {error.strerror}"
     if isinstance(error, MemoryError):
-        return "out of memory: give fewer rows at a time or use a machine with more memory"
+        return "out of memory: process fewer rows at a time or use a machine with more memory"
     return missing_extra(error) or f"unexpected {type(error).__name__}: {error} (set PARAQD_DEBUG=1 to see where)"
 
 

@@ -1,4 +1,4 @@
-"""Mark spans of a text so that they can be read with and without colours."""
+"""Mark spans of a text so that the marks are legible with and without colours."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from rich.text import Text
 
-# one colour per piece of evidence, then from the start again
+# one colour per piece of evidence; the colours repeat
 COLOURS = ("red", "yellow", "magenta", "cyan", "green", "blue")
-# characters that change the writing direction of the rest of the line, our own brackets and numbers included
+# characters that change the writing direction of the rest of the line, including the brackets and numbers added here
 _DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class Piece(NamedTuple):
-    """A part of a text, and the numbers of the spans that cover it."""
+    """A part of a text, with the numbers of the pieces of evidence whose spans cover it."""
 
     text: str
     numbers: tuple[int, ...]
 
 
 def pieces(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> list[Piece]:
-    """Split a text where spans start and end.
+    """Split a text at the boundaries of spans.
 
-    ``spans[0]`` holds the spans with number 1, ``spans[1]`` those with number 2, and so on. Spans may overlap, touch,
-    or extend beyond the text.
+    ``spans[0]`` holds the spans with number 1, ``spans[1]`` holds the spans with number 2, and so on. Spans may
+    overlap, be adjacent, or extend beyond the text.
 
     >>> pieces("7 red pens", [[(0, 5)], [(2, 10)]])
     [Piece(text='7 ', numbers=(1,)), Piece(text='red', numbers=(1, 2)), Piece(text=' pens', numbers=(2,))]
@@ -42,7 +42,7 @@ def pieces(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> list[Piece]
     made: list[Piece] = []
     for start, end in pairwise(cuts):
         numbers = tuple(sorted({number for first, last, number in covering if first <= start and end <= last}))
-        if made and made[-1].numbers == numbers:  # adjacent spans with the same number become one
+        if made and made[-1].numbers == numbers:  # merge adjacent pieces with the same numbers
             made[-1] = Piece(made[-1].text + text[start:end], numbers)
         else:
             made.append(Piece(text[start:end], numbers))
@@ -50,7 +50,7 @@ def pieces(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> list[Piece]
 
 
 def marked(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> Text:
-    """Return a text whose spans are coloured and put in numbered brackets: ``[1: 4 pounds]``."""
+    """Return a text with each span in colour and in numbered brackets, as in ``[1: 4 pounds]``."""
     from rich.text import Text
 
     shown = Text()
@@ -66,12 +66,12 @@ def marked(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> Text:
 
 
 def style(number: int) -> str:
-    """Return the colour for a piece of evidence."""
+    """Return the colour for the piece of evidence with this number."""
     return COLOURS[(number - 1) % len(COLOURS)]
 
 
 def visible(text: str) -> str:
-    r"""Replace characters that would control the terminal: escapes, lone surrogates, changes of direction.
+    r"""Replace control characters, surrogates and directional overrides, which could disturb the terminal.
 
     >>> visible("5 km\x1b[31m\r\nin all\u202e")
     '5 km�[31m\nin all�'

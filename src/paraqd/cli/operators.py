@@ -15,10 +15,10 @@ EXAMPLE = "Example: paraqd operators --recipe paper"
 
 
 def operators(
-    recipe: str | None = typer.Option(None, "--recipe", help="List only the operators of a recipe, in its order."),
+    recipe: str | None = typer.Option(None, "--recipe", help="List only a recipe's operators, in the recipe's order."),
     as_json: bool = typer.Option(False, "--json", help="Write JSON."),
 ) -> None:
-    """List the operators with their label, the kind of fault, what they may change, and what they need."""
+    """List each operator with its label, the fault it causes, the parts it may change, and its requirements."""
     from paraqd.operators import get, load_recipe, recipe_names
     from paraqd.operators.registry import names
 
@@ -56,7 +56,7 @@ def _row(declared: Declaration) -> dict[str, Any]:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    """Print three lines for each operator: name and label, description, and what it changes and needs."""
+    """Print three lines per operator: its name and label, its description, and its changes and requirements."""
     from rich.padding import Padding
     from rich.text import Text
 

@@ -16,8 +16,8 @@ EXAMPLE = 'Example: paraqd read "Alex drove 100 km at 20 kmph. How many hours di
 
 
 def read(
-    text: str = typer.Argument(..., help="The text of a word problem; - for standard input."),
-    entities: str = typer.Option("light", help="The reader of names: light (no model) or spacy."),
+    text: str = typer.Argument(..., help="The text of a word problem, or - for standard input."),
+    entities: str = typer.Option("light", help="How names are recognised: light (without a model) or spacy."),
     as_json: bool = typer.Option(False, "--json", help="Write JSON."),
 ) -> None:
     """Show the sentences, quantities, names and questions that paraqd reads in a word problem."""
@@ -37,7 +37,7 @@ def read(
 
 
 def to_dict(problem: Problem) -> dict[str, Any]:
-    """Return a reading as plain data. Values are exact: integers or fractions."""
+    """Return a reading as a JSON-serialisable dictionary. Values are exact integers or fractions, as strings."""
     return {
         "text": problem.text,
         "sentences": [{"text": s.text, "span": [s.start, s.end]} for s in problem.sentences],

@@ -1,1 +1,1 @@
-"""Scores for pairs of a question and a paraphrase, and the signature that says how they came about."""
+"""Score pairs of a question and a paraphrase, and sign the scores with the model and settings that produced them."""

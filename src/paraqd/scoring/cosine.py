@@ -14,17 +14,17 @@ from paraqd.text_check import is_blank, pair_problem
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
 
-_AT_ONCE = 512  # texts embedded together, so that progress is shown and memory stays small
+_AT_ONCE = 512  # texts to embed together: few enough to report progress often and to save memory
 
 
 class CosineMethod:
-    """The paper's way to score: the cosine, without evidence."""
+    """The paper's scoring method: the cosine of two embeddings, without evidence."""
 
     def __init__(self, encoder: BiEncoder) -> None:
         self._encoder = encoder
 
     def begin(self, pairs: Sequence[tuple[str, str]], terms: VerdictTerms) -> Callable[[], list[Verdict]]:
-        """Start embedding the texts, and return a function that waits for the verdicts."""
+        """Start embedding the texts of the pairs, and return a function that waits for the verdicts."""
         wait = _begin_cosines(self._encoder.begin, pairs)
         return lambda: [terms.verdict(float(score)) for score in wait()]
 
@@ -32,16 +32,16 @@ class CosineMethod:
 def cosine_scores(
     embed: Embed, pairs: Sequence[tuple[str, str]], *, progress: Progress = silent
 ) -> NDArray[np.float64]:
-    """Return the cosine of question and paraphrase for each pair, from -1 to 1.
+    """Return each pair's cosine similarity, from -1 to 1.
 
     Parameters
     ----------
     embed
-        A function that turns texts into rows of unit length.
+        A function that returns a matrix with one unit-length row per text.
     pairs
-        (question, paraphrase). Identical texts score exactly 1, a blank paraphrase exactly -1.
+        Pairs of the form (question, paraphrase). Identical texts score exactly 1; a blank paraphrase scores exactly -1.
     progress
-        A callback; it counts texts.
+        A callback that receives the number of texts embedded so far.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def cosine_scores(
 def _begin_cosines(
     begin: Callable[[Sequence[str]], Callable[[], NDArray[np.floating]]], pairs: Sequence[tuple[str, str]]
 ) -> Callable[[], NDArray[np.float64]]:
-    """Start embedding the texts of pairs, and return a function that waits for the cosines."""
+    """Start embedding the texts of the pairs, and return a function that waits for the cosines."""
     scores = np.empty(len(pairs), dtype=np.float64)
     differing: list[int] = []
     for i, (question, paraphrase) in enumerate(pairs):
@@ -91,7 +91,7 @@ def _begin_cosines(
 
 
 def _embed_all(embed: Embed, texts: Sequence[str], progress: Progress) -> NDArray[np.floating]:
-    """Embed texts, a few hundred at a time."""
+    """Embed texts, at most `_AT_ONCE` at a time, and report progress."""
     parts = []
     for start in range(0, len(texts), _AT_ONCE):
         parts.append(np.asarray(embed(texts[start : start + _AT_ONCE]), dtype=np.float64))

@@ -1,4 +1,4 @@
-"""Score pairs by evidence from two readings together with a learned judge: the default method."""
+"""Score pairs with the default method: evidence from the readings of both texts, combined with a learned judge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from paraqd.scoring.verdict import Evidence, Verdict, VerdictTerms
 _REMEMBERED_QUESTIONS = 512
 _SHORT_WORD = 3
 _LEAST_DELTA = 0.05
-# the meaning of these words depends on the sentences before
+# words whose meaning depends on the preceding sentences
 _POINTING = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|this|that|these|those|then|now|there|here|next|rest|"
     r"remaining|remainder|remains?|left|other|others|another|same|such|former|latter|again|later|after|afterwards|before|"
@@ -33,17 +33,17 @@ _STATES = re.compile(
 
 
 class FusedMethod:
-    """The default way to score: evidence from two readings and, if there is one, a learned judge.
+    """The default scoring method: evidence from the readings of both texts and, optionally, a learned judge.
 
     Parameters
     ----------
     fusion : Fusion
-        The weights.
+        The weights of the findings and of the judge.
     judge : Judge, optional
-        The learned judge; without one, the evidence alone decides.
+        The learned judge. By default, there is no judge and the evidence alone decides.
     skip : bool
-        Do not ask the judge about pairs that the evidence alone decides. On the validation sets the judge changed the
-        verdict on none of these pairs.
+        Do not ask the judge about pairs that the evidence alone decides. On the validation sets, the judge would not
+        have changed the verdict on any such pair.
 
     """
 
@@ -51,16 +51,16 @@ class FusedMethod:
         self.fusion = fusion
         self.judge = judge
         self._skip = skip
-        # a question often comes again with its next paraphrase; a paraphrase does not, and keeping it takes memory
+        # a question often recurs with another paraphrase; paraphrases rarely recur, so caching them would waste memory
         self._read_question = lru_cache(maxsize=_REMEMBERED_QUESTIONS)(read)
 
     def begin(self, pairs: Sequence[tuple[str, str]], terms: VerdictTerms) -> Callable[[], list[Verdict]]:
-        """Read pairs and start judging them; return a function that waits for the verdicts.
+        """Read the pairs, start judging them, and return a function that waits for the verdicts.
 
-        The texts are neither blank nor identical.
+        The texts must be neither blank nor identical.
         """
         prepared = [prepare_pair(*pair, read_question=self._read_question) for pair in pairs]
-        # pairs that are the same but for the way in which they are written need no judge
+        # pairs whose texts differ only in notation need no judge
         differing = [i for i, pair in enumerate(prepared) if not _same(pair.question, pair.normalised.text)]
         findings = {
             i: READER.findings(prepared[i].question, prepared[i].paraphrase, prepared[i].matching) for i in differing
@@ -87,11 +87,11 @@ class FusedMethod:
     def _conclude(
         self, pair: PreparedPair, findings: Sequence[Finding], judgement: Judgement | None, terms: VerdictTerms
     ) -> Verdict:
-        """Return the verdict that findings and judgement lead to."""
+        """Return the verdict that follows from the findings and the judgement."""
         log_odds = 0.0 if judgement is None else judgement.log_odds
         features = [finding.feature for finding in findings]
-        # for a pair that is decided without the judge, take the judge's mean answer for such pairs; the judge's answer
-        # without the findings is unknown, so that deltas are computed for an undecided judge
+        # If the evidence alone decided the pair, assume the judge's mean answer for such pairs. Compute deltas as if
+        # the judge were undecided, because its answer to a pair without the faults is unknown.
         presumed = self.fusion.presumed if judgement is None and self.judge is not None else log_odds
         score = self.fusion.score(features, presumed)
         evidence = self.fusion.evidence(findings, log_odds)
@@ -107,7 +107,7 @@ class FusedMethod:
 
 
 def _doubt(message: str, threshold: float) -> str:
-    """Return the message for a pair that is rather valid, but does not reach a high threshold."""
+    """Return the message for a pair that the judge considers valid but whose score is not above the threshold."""
     return f"No clear fault, but the score is not above {threshold:g}. Least certain: {message}"
 
 
@@ -124,17 +124,17 @@ def _same(question: Problem, paraphrase: str) -> bool:
     if sorted(here) != sorted(there):
         return False
     moved = [one for one, other in zip(here, there, strict=True) if one != other]
-    events = sum(_STATES.search(sentence) is None for sentence in moved)  # the order of events matters
+    events = sum(_STATES.search(sentence) is None for sentence in moved)  # events must stay in order
     return events <= 1 and not any(_POINTING.search(sentence) for sentence in moved)
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text; short ones keep their capitals, which matter (x and X, mg and Mg)."""
+    """Return a text's words in lower case, except short words, whose capitals matter (x and X, mg and Mg)."""
     return [word.lower() if len(word) > _SHORT_WORD and word.isalpha() else word for word in text.split()]
 
 
 def _add_piece(evidence: tuple[Evidence, ...], piece: Evidence) -> tuple[Evidence, ...]:
-    """Add the judge's evidence, or its delta alone if a rule already names the same place."""
+    """Add the judge's evidence. If a rule already reports the same place, add only the delta to the rule's evidence."""
     for place, other in enumerate(evidence):
         if _overlap(piece, other):
             both = replace(other, delta=max(-2.0, other.delta + piece.delta))

@@ -1,4 +1,4 @@
-"""Combine findings and a learned judge into a score: a weighted sum through a calibrated logistic curve."""
+"""Combine findings and a learned judge's answer into a score: a weighted sum mapped by a calibrated logistic curve."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from paraqd.errors import ModelError
 from paraqd.scoring.evidence.finding import Finding
 from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 
-_MOST_COUNTED = 3  # findings with the same feature; a fourth lost number adds nothing
+_MOST_COUNTED = 3  # findings per feature; a fourth lost number adds nothing
 _MOST_LOG_ODDS = 60.0
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """The weights of findings and of the learned judge.
+    """The weights of the findings and of the learned judge.
 
     Attributes
     ----------
     bias : float
-        The log-odds of a pair without findings (and, with a judge, if the judge is undecided).
+        The log-odds that a pair without findings is valid; if there is a judge, for an undecided judge.
     weights : mapping
-        Log-odds for the first finding of each feature. No weight is above 0: evidence never raises a score.
+        The log-odds that the first finding with each feature adds. No weight is above 0, so evidence never
+        raises a score.
     model_weight : float
-        The weight of the judge's log-odds; not below 0.
+        The weight of the judge's log-odds; never below 0.
     ceiling : float
-        The log-odds that the judge is not expected to exceed for a pair with strong findings.
+        The highest log-odds that the judge is expected to return for a pair with strong findings.
     presumed : float
-        The judge's mean log-odds for pairs that are decided without it.
+        The judge's mean log-odds for pairs that the evidence alone decides.
 
     """
 
@@ -53,7 +54,7 @@ class Fusion:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Fusion:
-        """Return the fusion that a model folder's ``paraqd.json`` describes."""
+        """Build the fusion from its description in a model folder's ``paraqd.json``."""
         try:
             weights = {str(name): float(weight) for name, weight in facts["weights"].items()}
             ceiling = float(facts.get("ceiling", math.inf))
@@ -66,9 +67,9 @@ class Fusion:
         return fusion
 
     def log_odds(self, features: Iterable[str], model: float = 0.0) -> float:
-        """Return the log-odds that a pair with these features is valid."""
+        """Return the log-odds that a pair is valid, given the features of its findings and the judge's log-odds."""
         counts = Counter(features)
-        # the second finding with the same feature counts half as much, the third a third
+        # a second finding with the same feature counts half as much as the first, a third one a third as much
         found = sum(
             self.weights.get(name, 0.0) * sum(1 / (n + 1) for n in range(min(count, _MOST_COUNTED)))
             for name, count in counts.items()
@@ -76,12 +77,12 @@ class Fusion:
         return self.bias + found + self.model_weight * model
 
     def score(self, features: Iterable[str], model: float = 0.0) -> float:
-        """Return the score from -1 to 1.
+        """Return the score, from -1 to 1.
 
         Raises
         ------
         ModelError
-            If the log-odds are not a number: such a pair must not pass for valid.
+            If the log-odds are not finite, because such a pair must not count as valid.
 
         """
         log_odds = self.log_odds(features, model)
@@ -90,11 +91,11 @@ class Fusion:
         return score_of(1 / (1 + math.exp(-max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, log_odds)))))
 
     def decided(self, features: Iterable[str], threshold: float) -> bool:
-        """Return True if a pair with these features is invalid, whatever the judge may say.
+        """Return True if a pair with these features is invalid regardless of the judge's answer.
 
-        This holds if the judge could not make the pair valid even with log-odds at the ceiling. The ceiling was found
-        for the default threshold. A pair that is invalid there is also invalid at a higher threshold. Below the
-        default threshold the judge is always asked.
+        This is the case if even a judge whose log-odds are at the ceiling could not make the pair valid. The ceiling
+        was determined for the default threshold. A pair that is invalid at the default threshold is also invalid at a
+        higher threshold. Below the default threshold, the judge is always asked.
         """
         found = list(features)
         if threshold < THRESHOLD or not (found and self.model_weight and math.isfinite(self.ceiling)):
@@ -102,7 +103,10 @@ class Fusion:
         return self.score(found, self.ceiling) <= THRESHOLD
 
     def evidence(self, findings: Sequence[Finding], model: float = 0.0) -> tuple[Evidence, ...]:
-        """Return findings as evidence, the strongest first; ``delta`` compares with the score without the finding."""
+        """Return the findings as evidence, strongest first.
+
+        Each ``delta`` is the score minus the score without that finding.
+        """
         features = [finding.feature for finding in findings]
         whole = self.score(features, model)
         found = []

@@ -1,6 +1,6 @@
-r"""Remove markup from texts: HTML references and tags, LaTeX commands, typographic signs.
+r"""Remove markup from texts: HTML references and tags, LaTeX commands, and typographic signs.
 
-A question with ``&nbsp;`` or ``$\sqrt{50}$`` is judged as a reader sees it, and spans still refer to the original text.
+A text with ``&nbsp;`` or ``$\sqrt{50}$`` is judged as a reader sees it, but spans still refer to the original text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TAG = re.compile(
     re.I,
 )
 _RAISED_TAG = re.compile(r"<sup>\s*([0-9]{1,3}|[a-z])\s*</sup>", re.I)
-# one for one, so that positions do not change
+# each sign becomes one character, so positions do not change
 _SIGNS = str.maketrans(f"“”„‘’‚−–—{HYPHENS}", "\"\"\"'''-----")
 _COMMANDS = {
     "times": "×",
@@ -52,7 +52,7 @@ _ROOT = re.compile(r"\\sqrt\s*\{([^{}]{1,40})\}")
 _COMMAND = re.compile(rf"\\({'|'.join(sorted(_COMMANDS, key=len, reverse=True))})(?![a-zA-Z])\s?")
 _ESCAPED = re.compile(r"\\([%$#&_{},; ])")
 _POWER = re.compile(r"\^(?:\{([0-9])\}|([0-9])(?![0-9]|\.[0-9]))")
-# the text between two prices has words, a formula has letters and commands
+# the text between two prices contains words; a formula contains only letters and commands
 _FORMULA = re.compile(
     r"\$\$?((?:\\[a-zA-Z]+|\\[^a-zA-Z]|(?<![a-zA-Z\\])[a-zA-Z]{1,2}(?![a-zA-Z])|[^$a-zA-Z\\]){1,80})\$\$?|\\\((.{1,120}?)\\\)|\\\[(.{1,120}?)\\\]"
 )
@@ -70,16 +70,16 @@ class PlainText(NamedTuple):
     """A text without markup, and the position of each of its characters in the original text."""
 
     text: str
-    positions: tuple[int, ...] | None = None  # None if all positions are unchanged; else one more than characters
+    positions: tuple[int, ...] | None = None  # None if no position changed; otherwise one entry more than characters
 
     def original_spans(self, spans: Sequence[Span]) -> tuple[Span, ...]:
-        """Return the spans of the original text that spans of this text come from."""
+        """Map spans of this text to the spans of the original text from which they come."""
         if self.positions is None:
             return tuple(spans)
         return tuple(self.original_span(start, end) for start, end in spans if end > start)
 
     def original_span(self, start: int, end: int) -> Span:
-        """Return the span of the original text that a span of this text comes from."""
+        """Map a span of this text to the span of the original text from which it comes."""
         if self.positions is None:
             return start, end
         first, last = self.positions[start], self.positions[end]
@@ -127,7 +127,7 @@ def remove_markup(text: str) -> PlainText:
 
 
 def align_case(one: PlainText, other: PlainText) -> tuple[PlainText, PlainText]:
-    """Return both texts, one of them in lower case if it is all in capitals and the other is not.
+    """Return both texts. If only one of them is all in capitals, return that text in lower case.
 
     >>> [text for text, _ in align_case(PlainText("TOM AND ANN HAVE 5 KM."), PlainText("Tom and Ann have 5 km."))]
     ['tom and ann have 5 km.', 'Tom and Ann have 5 km.']
@@ -144,7 +144,10 @@ def _all_capitals(text: str) -> bool:
 
 
 def _replace(plain: PlainText, *rules: tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]) -> PlainText:
-    """Replace the matches of all rules from left to right, and keep track of positions; None leaves a match alone."""
+    """Replace the matches of all rules from left to right, and keep track of positions.
+
+    A rule that returns None leaves its match unchanged.
+    """
     text = plain.text
     found = sorted(
         (
@@ -174,7 +177,11 @@ def _replace(plain: PlainText, *rules: tuple[re.Pattern[str], Callable[[re.Match
 
 
 def _replacement_positions(text: str, start: int, end: int, replacement: str) -> list[int]:
-    """Return a position for each character; a replacement that is part of the match keeps its own positions."""
+    """Return the original position of each character of a replacement.
+
+    If the replacement is a substring of the match, its characters keep their own positions. Otherwise, all of them get
+    the start of the match.
+    """
     inside = text.find(replacement, start, end) if replacement.strip() else -1
     if inside >= 0:
         return list(range(inside, inside + len(replacement)))
@@ -187,7 +194,7 @@ def _unescape(match: re.Match[str]) -> str | None:
 
 
 def _without_dollars(match: re.Match[str]) -> str | None:
-    """Return the inside of a formula; None if the dollar signs mean money."""
+    """Return a formula without its delimiters, or None if the dollar signs mean money."""
     inside = match[1] or match[2] or match[3]
     if match[1] is not None:
         words = [word for word in _WORD.findall(inside) if not word.startswith("\\")]

@@ -1,6 +1,7 @@
-"""Write the quantities of a paraphrase as the question writes them.
+"""Rewrite a paraphrase's quantities the way the question writes them.
 
-A learned judge sees tokens, not values: to it *half an hour* and *30 minutes* differ more than 30 and 50 minutes do.
+A learned judge sees tokens, not values. To a judge, *half an hour* and *30 minutes* differ more than *30 minutes* and
+*50 minutes* do.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from paraqd.scoring.evidence.matching import Amount, Matching
 from paraqd.scoring.verdict import Span
 
 Edit = tuple[int, int, str]
-# words before a list whose order does not matter, and words that say that it does
+# words before a list whose order does not matter, and words which indicate that order matters
 _UNORDERED = re.compile(
     r"\b(?:median|mean|average|mode|range|sum|product|lcm|hcf|gcd|common (?:multiple|factor|divisor)|"
     r"deviation|variance)\s+of\s+(?:the\s+)?"
@@ -32,7 +33,7 @@ _BEFORE = 60
 _LISTED = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+)", re.I)
 _LEAST_LISTED = 3
 _SINGLE = re.compile(r"\s+(?:single|individual|separate)\b", re.I)
-# buys 3, buys 3 more: after a verb of getting, *more* changes nothing
+# after a verb of getting, *more* does not change the meaning: buys 3, buys 3 more
 _GETTING = {
     form: verb
     for verb, forms in {
@@ -57,15 +58,15 @@ _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
 class NormalisedText(NamedTuple):
-    """A text with quantities rewritten, and the way back to the text before that."""
+    """A text with rewritten quantities, and a mapping from its positions to the text before the rewriting."""
 
     text: str
-    starts: tuple[int, ...]  # start of each piece in this text
-    origins: tuple[Span, ...]  # span of each piece in the text before
-    unchanged: tuple[bool, ...]  # True for each piece that was copied
+    starts: tuple[int, ...]  # the start of each piece in this text
+    origins: tuple[Span, ...]  # the span of each piece in the text before the rewriting
+    unchanged: tuple[bool, ...]  # True for each piece that was copied verbatim
 
     def original_span(self, start: int, end: int) -> Span:
-        """Return the span of the text before that a span of this text comes from."""
+        """Map a span of this text to the corresponding span of the text before the rewriting."""
         first, last = (bisect_right(self.starts, place) - 1 for place in (start, max(start, end - 1)))
         begin = self.origins[first][0] + (start - self.starts[first] if self.unchanged[first] else 0)
         stop = self.origins[last][0] + end - self.starts[last] if self.unchanged[last] else self.origins[last][1]
@@ -73,7 +74,7 @@ class NormalisedText(NamedTuple):
 
 
 def normalise_quantities(question: Problem, paraphrase: Problem, matching: Matching) -> NormalisedText:
-    """Write the quantities of a paraphrase as the question writes them, if they are equal.
+    """Rewrite each quantity of a paraphrase that equals one of the question the way the question writes it.
 
     >>> from paraqd.reading import read
     >>> from paraqd.scoring.evidence.quantities import match_quantities
@@ -117,7 +118,7 @@ def normalise_quantities(question: Problem, paraphrase: Problem, matching: Match
 
 
 def _more(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
-    """Yield edits that put in or take out *more* after a number that somebody gets, as the question has it."""
+    """Yield edits that insert or delete *more* after a number that somebody gets, to match the question."""
     for a, b in matching.same:
         here, there = _MORE.match(question.text, a.end), _MORE.match(paraphrase.text, b.end)
         if (here is None) == (there is None):
@@ -125,7 +126,9 @@ def _more(question: Problem, paraphrase: Problem, matching: Matching) -> Iterato
         verb = _getting_verb_before(question.text, a.start)
         if not verb or verb != _getting_verb_before(paraphrase.text, b.start) or _FURTHER.match(paraphrase.text, b.end):
             continue
-        if _getting_verbs(question if here else paraphrase)[verb] == 1:  # he buys 5 and she buys 3 more: than he?
+        if (
+            _getting_verbs(question if here else paraphrase)[verb] == 1
+        ):  # in *he buys 5 and she buys 3 more*, *more* may mean *more than he*
             yield b.end, there.end() if there else b.end, here[0] if here else ""
 
 
@@ -144,7 +147,7 @@ def _getting_verb_before(text: str, end: int) -> str:
 
 
 def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
-    """Yield edits that put lists into the question's order if order does not matter: the median of 7, 3 and 5."""
+    """Yield edits that put lists whose order does not matter into the question's order: the median of 7, 3 and 5."""
     if len(matching.same) < _LEAST_LISTED:
         return
     here = _runs(question.text, [a for a, _ in matching.same])
@@ -160,7 +163,7 @@ def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterat
 
 
 def _runs(text: str, items: Sequence[Amount]) -> list[list[Amount]]:
-    """Return the lists of at least three plain numbers of which a sum, a median or the like is asked."""
+    """Return the lists of at least three plain numbers for which a text asks for a sum, a median or the like."""
     runs: list[list[Amount]] = [[]]
     for item in sorted(items, key=lambda item: item.start):
         plain = item.first.unit is None and len(item.parts) == 1
@@ -172,7 +175,7 @@ def _runs(text: str, items: Sequence[Amount]) -> list[list[Amount]]:
 
 
 def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
-    """Yield edits that write equal quantities as the question writes them."""
+    """Yield edits that rewrite equal quantities the way the question writes them."""
     mine: dict[int, list[Amount]] = {}
     theirs: dict[int, list[Amount]] = {}
     for a, b in matching.same:
@@ -180,7 +183,7 @@ def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> I
         theirs.setdefault(a.start, []).append(b)
     for a, b in matching.same:
         members, others = mine[b.start], theirs[a.start]
-        if len(members) > 1 or len(others) > 1:  # a ratio, and the same as two numbers
+        if len(members) > 1 or len(others) > 1:  # one text has a ratio, and the other has it as two numbers
             mine_at, theirs_at = _expression(question.text, members), _expression(paraphrase.text, others)
             if a is members[0] and b is others[0] and mine_at is not None and theirs_at is not None:
                 yield (*theirs_at, question.text[slice(*mine_at)])
@@ -197,7 +200,10 @@ def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> I
 
 
 def _expression(text: str, items: Sequence[Amount]) -> Span | None:
-    """Return the span of one number, or of two in one expression, the smaller first: nine out of every ten."""
+    """Return the span of a number, or of two numbers in an expression such as *nine out of every ten*.
+
+    Return None if two numbers do not form such an expression with the smaller number first.
+    """
     if len(items) == 1:
         return items[0].start, items[0].end
     first, last = min(items, key=lambda item: item.start), max(items, key=lambda item: item.start)
@@ -207,7 +213,7 @@ def _expression(text: str, items: Sequence[Amount]) -> Span | None:
 
 
 def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Iterator[Edit]:
-    """Yield edits that write units as the question writes them, outside of quantities that are edited already."""
+    """Yield edits that rewrite units the way the question writes them, except where another edit applies."""
     written = _written_units(question)
     mentions = [mention for mention in find_unit_mentions(paraphrase) if mention.unit in written]
     if not mentions:
@@ -218,13 +224,13 @@ def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Ite
         before = bisect_right(edited, (mention.end - 1, sys.maxsize)) - 1
         if before >= 0 and edited[before][1] > mention.start:
             continue
-        if spelling.isalpha() or mention.quantity is None:  # a sign comes before its number
+        if spelling.isalpha() or mention.quantity is None:  # a sign may have to precede its number
             yield mention.start, mention.end, spelling
 
 
 @computed_once
 def _written_units(problem: Problem) -> dict[str, str]:
-    """Return the spelling of each unit of a text; spellings without a number come first."""
+    """Return the first spelling of each unit in a text, preferring mentions without a number."""
     written: dict[str, str] = {}
     for mention in sorted(find_unit_mentions(problem), key=lambda each: each.quantity is not None):
         written.setdefault(mention.unit, problem.text[mention.start : mention.end])

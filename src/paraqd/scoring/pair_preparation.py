@@ -1,7 +1,7 @@
 """Prepare a pair of texts for the rules and for a learned judge.
 
-Scoring, training and fusing all use `prepare_pair`, so that a judge is trained on the same texts that it is asked
-about later.
+Scoring, training and fusing all use `prepare_pair`, so a judge is trained on texts prepared in the same way as the
+texts that it scores.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class PreparedPair(NamedTuple):
     Attributes
     ----------
     question, paraphrase : Problem
-        The readings of both texts without markup; rules look for evidence in these.
+        The readings of both texts without markup, in which the rules look for evidence.
     matching : Matching
-        The quantities of both texts that belong together.
+        The quantities of both texts, matched with each other.
     normalised : NormalisedText
-        The paraphrase with its quantities written as in the question.
+        The paraphrase with its quantities written the way the question writes them.
     plain_question, plain_paraphrase : PlainText
-        Both texts without markup, and the way back to the original texts.
+        Both texts without markup, with a mapping from their positions to the original texts.
 
     """
 
@@ -47,13 +47,16 @@ class PreparedPair(NamedTuple):
         return self.question.text, self.normalised.text
 
     def original_span(self, part: int, start: int, end: int) -> Span:
-        """Return the span of an original text (0: question, 1: paraphrase) that a span of `texts` comes from."""
+        """Map a span of ``texts[part]`` to the original text.
+
+        ``part`` is 0 for the question and 1 for the paraphrase.
+        """
         if part == 0:
             return self.plain_question.original_span(start, end)
         return self.plain_paraphrase.original_span(*self.normalised.original_span(start, end))
 
     def restore_spans(self, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-        """Return evidence with its spans in the original texts instead of the plain ones."""
+        """Return the evidence with its spans mapped from the plain texts to the original texts."""
         question, paraphrase = self.plain_question, self.plain_paraphrase
         if question.positions is None and paraphrase.positions is None:
             return tuple(evidence)
@@ -68,14 +71,14 @@ class PreparedPair(NamedTuple):
 
 
 def prepare_pair(question: str, paraphrase: str, *, read_question: Callable[[str], Problem] = read) -> PreparedPair:
-    """Remove markup from both texts, read them, and write equal quantities in the same way.
+    """Remove markup from both texts, read the texts, and write equal quantities in the same way.
 
     Parameters
     ----------
     question, paraphrase : str
         The original texts.
     read_question : callable
-        A function to use instead of `paraqd.read`, such as one that remembers the last questions.
+        The function that reads the question. Pass a caching function if questions recur. By default, `paraqd.read`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Score pairs of a question and a paraphrase with `Scorer`."""
+"""Define `Scorer`, which scores pairs of a question and a paraphrase."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from paraqd.text_check import is_blank, pair_problem
 
 MODES = ("fused", "encoder")
 _MOSTLY_LATIN, _HARDLY_LATIN, _FEW_LETTERS = 0.8, 0.2, 8
-_FIRST_CHUNK, _LARGEST_CHUNK = 16, 256  # pairs that are read while the model judges those before them
+_FIRST_CHUNK, _LARGEST_CHUNK = 16, 256  # pairs that are read while the model judges the preceding pairs
 
 
 class Method(Protocol):
-    """A way to score pairs of texts that are neither blank nor identical."""
+    """A scoring method for pairs of texts that are neither blank nor identical."""
 
     def begin(self, pairs: Sequence[tuple[str, str]], terms: VerdictTerms) -> Callable[[], list[Verdict]]:
         """Start scoring pairs, and return a function that waits for the verdicts."""
@@ -35,9 +35,9 @@ class Method(Protocol):
 
 
 class Scorer:
-    """A scorer for pairs of a question and a paraphrase; several threads may use it.
+    """A thread-safe scorer for pairs of a question and a paraphrase.
 
-    Load one with `Scorer.load`.
+    Load a scorer with `Scorer.load`.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Scorer:
     threshold : float
         A pair is valid if its score is above the threshold.
     signature : str
-        The model and the settings that make the scores, in one line.
+        One line that names the model and the settings that produce the scores.
 
     Examples
     --------
@@ -89,33 +89,33 @@ class Scorer:
         threads: int | None = None,
         skip: bool = True,
     ) -> Scorer:
-        """Load the model that comes with the package, or a model from a folder.
+        """Load the default model that ships with the package, or another model.
 
         Parameters
         ----------
         model : str or Path, optional
-            A model folder, ``default``, or ``reading``, which has no learned judge and is therefore fast.
+            A model folder, ``default`` (the default), or ``reading``, which has no learned judge and is therefore fast.
         mode : str
-            ``fused``: evidence and a learned judge together. ``encoder``: the paper's cosine; the folder must hold a
+            ``fused`` combines evidence with a learned judge. ``encoder`` computes the paper's cosine and requires a
             bi-encoder.
         threshold : float, optional
-            A threshold to use instead of the model's own.
+            The threshold. By default, the model's own threshold.
         threads : int, optional
-            The number of threads for the model; one for each core unless given. Scores do not depend on it.
+            The number of threads for the model (default: one per core). Scores do not depend on this number.
         skip : bool
-            Do not ask the judge about pairs that the evidence alone decides. These pairs are invalid either way, but
-            their scores would be slightly different.
+            Do not ask the judge about pairs that the evidence alone decides. Such pairs are invalid either way, but
+            their scores differ slightly if the judge is asked.
 
         Raises
         ------
         ModelError
-            If the folder holds no model that this version can use.
+            If the folder does not hold a model that this version can use.
 
         """
         if mode not in MODES:
             raise ModelError(f"unknown mode {mode!r}: choose {' or '.join(MODES)}")
         if threads is not None and threads < 1:
-            raise ModelError(f"{threads} threads cannot work: give 1 or more")
+            raise ModelError(f"{threads} is not a valid number of threads: pass 1 or more")
         folder = read_model_folder("default" if model is None else model)
         method = _cosine_method(folder, threads) if mode == "encoder" else _fused_method(folder, threads, skip=skip)
         digest = folder.verified_hash8(files=()) if folder.kind == "reading" else folder.verified_hash8()
@@ -136,12 +136,12 @@ class Scorer:
         return self.score_pairs([(question, paraphrase)])[0]
 
     def score_pairs(self, pairs: Iterable[tuple[str, str]], *, progress: Progress = silent) -> list[Verdict]:
-        """Score pairs; the score of a pair does not depend on the other pairs.
+        """Score pairs. A pair's score does not depend on the other pairs.
 
         Raises
         ------
         ValueError
-            If a question is blank or a text is not a string; no pair is scored then.
+            If a question is blank or a text is not a string. In this case, no pair is scored.
 
         """
         pairs = list(pairs)
@@ -161,7 +161,7 @@ class Scorer:
     def begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
         """Start scoring a few hundred pairs, and return a function that waits for the verdicts.
 
-        Meanwhile the caller can do other work, such as reading the next pairs from a file.
+        While the pairs are being scored, the caller can do other work, such as reading the next pairs from a file.
         """
         _check(pairs)
         return self._begin(pairs)
@@ -186,9 +186,10 @@ class Scorer:
 
 
 def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
-    """Cut pairs into chunks; the first and the last are small, so that the model seldom waits for a reading.
+    """Split pairs into chunks.
 
-    A small remainder is added to the last chunk.
+    The first and last chunks are small, so that the model seldom waits for pairs to be read.
+    A small remainder joins the last chunk.
 
     >>> [len(chunk) for chunk in _chunks([("", "")] * 900)]
     [16, 32, 64, 128, 256, 202, 101, 50, 32, 19]
@@ -205,7 +206,7 @@ def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, st
 
 
 def holds_scorer(name_or_folder: str | Path) -> bool:
-    """Return True if a name or folder holds a fused scorer.
+    """Return True if a model name or folder refers to a fused scorer.
 
     >>> holds_scorer("default"), holds_scorer("all-MiniLM-L6-v2")
     (True, False)
@@ -219,7 +220,9 @@ def holds_scorer(name_or_folder: str | Path) -> bool:
 def _fused_method(folder: ModelFolder, threads: int | None, *, skip: bool) -> FusedMethod:
     if "fusion" not in folder.facts:
         hint = " (it holds a bi-encoder: choose the mode encoder)" if folder.kind == "bi-encoder" else ""
-        raise ModelError(f"{folder.path} holds no fused scorer: its paraqd.json has no weights for evidence{hint}")
+        raise ModelError(
+            f"{folder.path} does not hold a fused scorer: its paraqd.json has no weights for evidence{hint}"
+        )
     fusion = Fusion.from_dict(folder.facts["fusion"])
     if folder.kind == "reading":
         return FusedMethod(fusion)
@@ -229,12 +232,12 @@ def _fused_method(folder: ModelFolder, threads: int | None, *, skip: bool) -> Fu
 
 def _cosine_method(folder: ModelFolder, threads: int | None) -> CosineMethod:
     if folder.kind != "bi-encoder":
-        raise ModelError(f"{folder.path} holds no bi-encoder: the mode encoder needs one")
+        raise ModelError(f"{folder.path} does not hold a bi-encoder, which the mode encoder needs")
     return CosineMethod(BiEncoder(folder.path, threads=threads))
 
 
 def _threshold_of(folder: ModelFolder) -> float:
-    """Return the threshold in the model's facts."""
+    """Return the threshold that the model's facts specify, or the default threshold."""
     given = folder.facts.get("threshold", THRESHOLD)
     if not isinstance(given, (int, float)) or not math.isfinite(given) or not -1 <= given <= 1:
         raise ModelError(
@@ -247,18 +250,18 @@ def _threshold_of(folder: ModelFolder) -> float:
 def _check(pairs: Sequence[tuple[object, object]]) -> None:
     for number, pair in enumerate(pairs, start=1):
         if isinstance(pair, str) or len(pair) != 2:
-            raise ValueError(f"pair {number} is not a pair (question, paraphrase)")
+            raise ValueError(f"pair {number} is not of the form (question, paraphrase)")
         if problem := pair_problem(*pair, longest=None, unicode=False):
             raise ValueError(f"pair {number}: {problem}")
 
 
 def _blank_evidence(question: str) -> Evidence:
-    """Return the evidence against a blank paraphrase: all of the question is missing."""
+    """Return the evidence against a blank paraphrase, from which the whole question is missing."""
     return Evidence(EvidenceKind.CONTENT_LOST, (_stripped(question),), (), "The paraphrase is blank.", -2.0)
 
 
 def _different_scripts(question: str, paraphrase: str) -> bool:
-    """Return True if one text is in Latin letters and the other is not, so that they cannot be compared."""
+    """Return True if only one of the texts is in the Latin script. Such texts cannot be compared."""
     if question.isascii() and paraphrase.isascii():
         return False
     shares = [_latin_share(text) for text in (question, paraphrase)]
@@ -266,7 +269,7 @@ def _different_scripts(question: str, paraphrase: str) -> bool:
 
 
 def _latin_share(text: str) -> float:
-    """Return the share of Latin letters among the letters of a text; 0.5 if it has hardly any letters."""
+    """Return the proportion of Latin letters among a text's letters, or 0.5 if the text has few letters."""
     letters = [sign for sign in unicodedata.normalize("NFKC", remove_markup(text).text) if sign.isalpha()]
     if len(letters) < _FEW_LETTERS:
         return 0.5
@@ -279,5 +282,5 @@ def _script_evidence(question: str, paraphrase: str) -> Evidence:
 
 
 def _stripped(text: str) -> tuple[int, int]:
-    """Return the span of a text without the white space around it."""
+    """Return the span of a text without leading and trailing white space."""
     return len(text) - len(text.lstrip()), len(text.rstrip())

@@ -1,4 +1,4 @@
-"""Make signatures: one line that names the model and the settings behind scores and metrics."""
+"""Build signatures. A signature is one line that names the model and the settings behind scores and metrics."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from pathlib import Path
 
 from paraqd.model_folder import sha256_of
 
-_WEIGHTS = ("*.safetensors", "[0-9]*_*/*.safetensors")  # the second: modules besides the transformer, such as 2_Dense
+_WEIGHTS = (
+    "*.safetensors",
+    "[0-9]*_*/*.safetensors",
+)  # the second pattern finds modules besides the transformer, such as 2_Dense
 _OTHER_WEIGHTS = (("*.bin", "[0-9]*_*/*.bin"), ("*.onnx", "onnx/*.onnx"))
 _TOKENIZER = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "*.model")
 
 
 def signature(model_name: str, model_hash8: str, mode: str, threshold: float, *, skip: bool = True) -> str:
-    """Return the signature of a model's scores; without ``skip`` it says that the judge was asked about every pair.
+    """Return the signature of a model's scores.
+
+    If ``skip`` is False, the signature records that the judge was asked about every pair.
 
     >>> signature("all-MiniLM-L6-v2", "0123abcd", "encoder", 0.5).partition("|")[2]
     'model:all-MiniLM-L6-v2@0123abcd|mode:encoder|threshold:0.5'
@@ -25,7 +30,7 @@ def signature(model_name: str, model_hash8: str, mode: str, threshold: float, *,
 
 
 def difference(one: str, other: str) -> list[str]:
-    """Return the parts in which two signatures differ, by name.
+    """Return the names of the parts in which two signatures differ.
 
     >>> difference("paraqd:0.1|model:a@1|threshold:0.5", "paraqd:0.2|model:a@1|threshold:0.5|skip:no")
     ['version of paraqd', 'way of skipping']
@@ -38,13 +43,13 @@ def difference(one: str, other: str) -> list[str]:
 def folder_hash(folder: str | Path) -> str:
     """Return 8 hex digits that identify the weights and the tokenizer in a model folder.
 
-    They do not depend on the folder's name, its checkpoints, or files that do not change a score, such as the model
-    card.
+    The digits do not depend on the folder's name, on its checkpoints, or on files that do not affect scores, such as
+    the model card.
 
     Raises
     ------
     FileNotFoundError
-        If the folder holds no weights.
+        If the folder does not contain weights.
 
     """
     folder = Path(folder)
@@ -52,7 +57,7 @@ def folder_hash(folder: str | Path) -> str:
     for patterns in _OTHER_WEIGHTS:
         weights = weights or _found(folder, patterns)
     if not weights:
-        raise FileNotFoundError(f"{folder} holds no weights")
+        raise FileNotFoundError(f"{folder} does not contain weights")
     whole = hashlib.sha256()
     for path in sorted({*weights, *_found(folder, _TOKENIZER)}, key=lambda path: path.relative_to(folder).as_posix()):
         whole.update(f"{path.relative_to(folder).as_posix()} {sha256_of(path)}\n".encode())

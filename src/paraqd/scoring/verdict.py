@@ -1,4 +1,4 @@
-"""Define the verdict on a pair: a score, valid or invalid, and the evidence."""
+"""Define the verdict on a pair: its score, whether it is valid, and the evidence."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ THRESHOLD = 0.5
 
 
 class EvidenceKind(StrEnum):
-    """The kind of fault that a piece of evidence names; other programs rely on these names."""
+    """The kind of fault that a piece of evidence reports. Other programs rely on these names."""
 
     NUMBER_LOST = "number_lost"
     NUMBER_ADDED = "number_added"
-    NUMBER_CHANGED = "number_changed"  # also two numbers that changed places
-    UNIT_CHANGED = "unit_changed"  # also a currency
+    NUMBER_CHANGED = "number_changed"  # also: two numbers are swapped
+    UNIT_CHANGED = "unit_changed"  # also: the currency is changed
     ENTITY_CHANGED = "entity_changed"
-    QUESTION_LOST = "question_lost"  # also cut off
+    QUESTION_LOST = "question_lost"  # also: the question is cut off
     QUESTION_CHANGED = "question_changed"
     RELATION_CHANGED = "relation_changed"
-    CONTENT_LOST = "content_lost"  # also a condition
+    CONTENT_LOST = "content_lost"  # also: a condition is lost
     CONTENT_ADDED = "content_added"
-    INCOHERENT = "incoherent"  # also a nonsense word
+    INCOHERENT = "incoherent"  # also: there is a nonsense word
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Evidence:
     kind : EvidenceKind
         The kind of fault.
     question_spans, paraphrase_spans : tuple of (start, end)
-        The places of the fault, in code points of the original texts; empty if a text has no such place.
+        The positions of the fault in the original texts, in code points. Empty if a text does not show the fault.
     message : str
-        A sentence for a person.
+        A sentence that explains the fault to a person.
     delta : float
-        The change of the score that this evidence caused; never above 0.
+        The amount by which this evidence changed the score; never above 0.
 
     """
 
@@ -53,7 +53,7 @@ class Evidence:
     delta: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evidence as plain data, as files hold it."""
+        """Return the evidence as a JSON-serialisable dictionary, in the form used in files."""
         return {**asdict(self), "kind": self.kind.value, "delta": round(self.delta, 4)}
 
 
@@ -64,13 +64,13 @@ class Verdict:
     Attributes
     ----------
     score : float
-        From -1 to 1. 0.5 means undecided; at 0.9 about nine in ten such pairs are valid.
+        A number from -1 to 1. 0.5 means undecided. Of the pairs that score about 0.9, nine in ten are valid.
     valid : bool
         True if the score is above the threshold.
     evidence : tuple of Evidence
-        Reasons why the score is not higher.
+        The reasons why the score is not higher.
     signature : str
-        The model and the settings that made the score, in one line.
+        One line that names the model and the settings that produced the score.
     warnings : tuple of str
         Remarks about the texts that do not change the score.
 
@@ -83,7 +83,7 @@ class Verdict:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as plain data.
+        """Return the verdict as a JSON-serialisable dictionary.
 
         >>> Verdict(0.25, False, (), "paraqd:0").to_dict()
         {'score': 0.25, 'valid': False, 'evidence': [], 'warnings': [], 'signature': 'paraqd:0'}
@@ -99,7 +99,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class VerdictTerms:
-    """The threshold and the signature that all verdicts of a scorer share."""
+    """The threshold and the signature that all of a scorer's verdicts share."""
 
     threshold: float
     signature: str
@@ -119,7 +119,7 @@ class VerdictTerms:
 
 
 def score_of(probability: float) -> float:
-    """Return the score of a calibrated probability: 0.5 stays 0.5, and the range becomes -1 to 1.
+    """Convert a calibrated probability into a score from -1 to 1. Probabilities of at least 0.5 stay the same.
 
     >>> [score_of(p) for p in (1.0, 0.75, 0.5, 0.25, 0.0)]
     [1.0, 0.75, 0.5, -0.25, -1.0]
@@ -128,7 +128,7 @@ def score_of(probability: float) -> float:
 
 
 def probability_of(score: float) -> float:
-    """Return the calibrated probability of a score.
+    """Convert a score back into the calibrated probability.
 
     >>> [probability_of(score_of(p)) for p in (0.9, 0.25)]
     [0.9, 0.25]

@@ -1,1 +1,1 @@
-"""Rules that find faults, one family per file."""
+"""Find faults with rules, one family of rules per file."""

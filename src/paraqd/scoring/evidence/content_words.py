@@ -22,7 +22,7 @@ STOP_WORDS = frozenset(
 
 
 class Word(NamedTuple):
-    """The stem of a content word, and its span."""
+    """A content word's stem and span."""
 
     stem: str
     start: int
@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=_MOST_WORDS)
 def stem(word: str) -> str:
-    """Return a word without its ending, so that its forms become the same; the rest need not be a word.
+    """Return a word without its ending, so that all its forms have the same stem. The stem need not be a word.
 
     >>> [stem(w) for w in ("Boxes", "cities", "running", "runs", "travelled")]
     ['box', 'citi', 'run', 'run', 'travel']
@@ -60,7 +60,7 @@ def bare_name(name: str) -> str:
 
 
 class WordCache(dict[str, T]):
-    """A cache of a function of one word; as a dictionary it is faster than `lru_cache`."""
+    """A cache for a function of one word. As a subclass of dict, it is faster than `lru_cache`."""
 
     def __init__(self, make: Callable[[str], T]) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class WordCache(dict[str, T]):
 
 
 def _content_stem(word: str) -> str | None:
-    """Return the stem of a content word, and None for any other token."""
+    """Return the stem of a content word, or None for any other token."""
     return stem(word) if word[:1].isalpha() and word.lower() not in STOP_WORDS else None
 
 
@@ -83,7 +83,7 @@ _STEMS = WordCache(_content_stem)
 
 @computed_once
 def content_stems(problem: Problem) -> tuple[list[str], list[int]]:
-    """Return the stems of the content words, in order, and the start of each; numbers are left out."""
+    """Return the stems of a text's content words, in order, and the words' start positions. Numbers are skipped."""
     stems = [_STEMS[word] for word in problem.stream.text]
     starts = [start for start, each in zip(problem.stream.start, stems, strict=True) if each is not None]
     return [each for each in stems if each is not None], starts
@@ -91,6 +91,6 @@ def content_stems(problem: Problem) -> tuple[list[str], list[int]]:
 
 @computed_once
 def content_words(problem: Problem) -> list[Word]:
-    """Return the content words, in order."""
+    """Return a text's content words, in order."""
     ends = dict(zip(problem.stream.start, problem.stream.end, strict=True))
     return [Word(each, start, ends[start]) for each, start in zip(*content_stems(problem), strict=True)]

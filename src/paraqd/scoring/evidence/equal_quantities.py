@@ -1,4 +1,4 @@
-"""Decide whether two quantities are equal although they are written differently."""
+"""Decide whether two differently written quantities are equal."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ _THING = re.compile(r"\s+(?:(?:single|individual|separate)\s+)?([^\W\d_]+)", re.
 _TURN = re.compile(r"\s+(?:of\s+)?(?:an?\s+)?(?:(?:full|complete|whole)\s+)?(?:revolutions?|turns?|rotations?)\b", re.I)
 _IN_CENTS = frozenset({"euro", "rand", "real", "shilling"})
 _HALF_DAY = 12
-_YEN = frozenset({"yen", "yuan"})  # ¥ is both
+_YEN = frozenset({"yen", "yuan"})  # ¥ denotes either currency
 _POUNDS = frozenset({"pound", "pound sterling"})
 _LEAST_TURNED = 3
-_CLOSE = 24  # characters after a time that may name its half of the day
+_CLOSE = 24  # characters after a time in which its half of the day may be named
 
 
 def equal_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
-    """Return the rules for equality, each for one item of the question and one of the paraphrase, strictest first."""
+    """Return the rules for equality, strictest first.
+
+    Each rule compares an amount of the question with an amount of the paraphrase.
+    """
     return (
         equal_as_written,
         _equal_value,
@@ -44,17 +47,17 @@ def equal_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
 
 
 def inverse_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
-    """Return the rules by which a number may equal the inverse of another."""
+    """Return the rules by which a number may equal the inverse of another number."""
     return (_inverse, _inverse_with_sides(question, paraphrase))
 
 
 def single(item: Amount) -> Quantity | None:
-    """Return the quantity of an item, or None for a compound."""
+    """Return an amount's only quantity, or None for a compound."""
     return item.parts[0] if len(item.parts) == 1 else None
 
 
 def equal_as_written(a: Amount, b: Amount) -> bool:
-    """Return True if two numbers are the same and only one of them is written with a unit or with *per*."""
+    """Return True if two numbers have the same value, but only one of them has a unit or a *per*."""
     one, other = single(a), single(b)
     if one is None or other is None or one.terms or other.terms:
         return False
@@ -65,20 +68,20 @@ def equal_as_written(a: Amount, b: Amount) -> bool:
         return plain.kind in _PLAIN
     top, other_top = one.unit.partition("/")[0], other.unit.partition("/")[0]
     if {top, other_top} == _POUNDS and one.unit_span is not None and other.unit_span is not None:
-        return True  # pounds of weight or of money: texts do not always say which
+        return True  # texts do not always say whether pounds mean weight or money
     if {top, other_top} == _YEN and "¥" in one.surface + other.surface:
         return _below_agree(one.unit, other.unit)
     return top == other_top and ("/" in one.unit) != ("/" in other.unit)
 
 
 def _below_agree(one: str, other: str) -> bool:
-    """Return True unless two units are rates per different things."""
+    """Return True unless two rates have different denominators."""
     below, other_below = one.partition("/")[2], other.partition("/")[2]
     return not below or not other_below or below == other_below
 
 
 def _degrees(question: Problem, paraphrase: Problem) -> Rule:
-    """Return a rule: 15 degrees equals 15 °C if neither text names another scale."""
+    """Return the rule that 15 degrees equals 15 °C if neither text names another scale."""
 
     def rule(a: Amount, b: Amount) -> bool:
         one, other = single(a), single(b)
@@ -100,7 +103,7 @@ def _scales(problem: Problem) -> Iterator[str]:
 
 
 def _equal_clock(question: Problem, paraphrase: Problem) -> Rule:
-    """Return a rule: one o'clock equals 1 p.m. if only one of them names the half of the day."""
+    """Return the rule that one o'clock equals 1 p.m. if only one text names the half of the day."""
 
     def rule(a: Amount, b: Amount) -> bool:
         if not (a.first.kind is b.first.kind is Kind.TIME_OF_DAY) or abs(a.first.value - b.first.value) != _HALF_DAY:
@@ -115,7 +118,7 @@ def _equal_clock(question: Problem, paraphrase: Problem) -> Rule:
 
 
 def _in_pairs(question: Problem, paraphrase: Problem) -> Rule:
-    """Return a rule: 8 pairs of shoes equal 16 shoes, and a quarter of a full turn equals 90 degrees."""
+    """Return the rule that 8 pairs of shoes equal 16 shoes, and that a quarter of a full turn equals 90 degrees."""
 
     def rule(a: Amount, b: Amount) -> bool:
         here, there = question.text, paraphrase.text
@@ -136,19 +139,19 @@ def _in_pairs(question: Problem, paraphrase: Problem) -> Rule:
 
 
 def _counted(text: str, start: int) -> str:
-    """Return the stem of the thing that is counted: 16 single *shoes*."""
+    """Return the stem of the noun that a number counts: 16 single *shoes*."""
     found = _THING.match(text, start)
     return stem(found[1].lower()) if found else ""
 
 
 def counted_end(text: str, item: Amount) -> int:
-    """Return the end of a number together with the pairs or turns that it counts."""
+    """Return the end of an amount, including the *pairs of* or *turns* that it counts."""
     found = _PAIRS.match(text, item.end) or _TURN.match(text, item.end)
     return found.end() if found else item.end
 
 
 def _share(a: Amount, b: Amount) -> bool:
-    """Return True if one is a percentage and the other the same share as a decimal: 35 % of 80, 0.35 × 80."""
+    """Return True if one number is a percentage and the other is the same share as a decimal: 35 % of 80, 0.35 × 80."""
     one, other = single(a), single(b)
     if one is None or other is None or {one.kind, other.kind} != {Kind.PERCENT, Kind.COUNT}:
         return False
@@ -157,7 +160,10 @@ def _share(a: Amount, b: Amount) -> bool:
 
 
 def _equal_value(a: Amount, b: Amount) -> bool:
-    """Return True if two rates are equal after conversion: 60 minutes a day, an hour each day."""
+    """Return True if two quantities are equal after unit conversion, although only one of them is written as a rate.
+
+    Also return True for an amount in cents that equals the other amount: 50 cents, 0.50 euros.
+    """
     one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None or one.terms or other.terms:
         return False
@@ -174,7 +180,7 @@ def _equal_value(a: Amount, b: Amount) -> bool:
 
 
 def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
-    """Return a rule: a separate sign belongs to the number: (6, - 8) and (6, -8), 3 °C below zero."""
+    """Return the rule that a sign apart from its number counts: (6, - 8) and (6, -8), 3 °C below zero and -3 °C."""
 
     def rule(a: Amount, b: Amount) -> bool:
         if a.first.value != -b.first.value or a.first.unit != b.first.unit or not a.first.value:
@@ -192,7 +198,7 @@ def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
 
 
 def _inverse(a: Amount, b: Amount) -> bool:
-    """Return True if one is the inverse of the other: x/4 and a quarter of x, a seventh and 1/7, 1 : 10 and 10."""
+    """Return True if one number is the inverse of the other: x/4 and a quarter of x, 1 : 10 and 10."""
     one, other = single(a), single(b)
     if one is None or other is None or not one.value or not other.value:
         return False
@@ -210,9 +216,10 @@ def _inverse(a: Amount, b: Amount) -> bool:
 
 
 def _inverse_with_sides(question: Problem, paraphrase: Problem) -> Rule:
-    """Return a rule: a number equals its inverse if the things that it compares have changed sides too.
+    """Return the rule that a number equals its inverse if the things that it compares have also changed sides.
 
-    *Ann is twice as old as Bob* and *Bob is half as old as Ann*; *boys to girls 2 : 3* and *girls to boys 3 : 2*.
+    Examples are *Ann is twice as old as Bob* and *Bob is half as old as Ann*, or *boys to girls 2 : 3* and *girls to
+    boys 3 : 2*.
     """
 
     def rule(a: Amount, b: Amount) -> bool:

@@ -1,4 +1,4 @@
-"""Find labels that do not belong to their figure: rectangle KLMN … diagonal AC."""
+"""Find labels that do not belong to their figure, as in *rectangle KLMN … diagonal AC*."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_LABELS = frozenset("CM KM MM KG ML AM PM GM FT IN OF IS TO AND THE FIND".spl
 
 
 def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a side or an angle with a letter that is neither a corner of the figure nor another named point."""
+    """Find labels of sides or angles with a letter that is neither a corner of the figure nor another named point."""
     if not (question.cased and paraphrase.cased):
         return
     stray = _stray(paraphrase.text)
@@ -30,12 +30,12 @@ def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         return
     for span in stray:
         label = paraphrase.text[slice(*span)]
-        message = f"{quote(label)} does not belong to the figure: one of its letters appears nowhere else."
+        message = f"{quote(label)} does not belong to the figure, because one of its letters appears nowhere else."
         yield Finding("label_stray", EvidenceKind.ENTITY_CHANGED, (), (span,), message)
 
 
 def _stray(text: str) -> list[Span]:
-    """Return the spans of labels with a letter that appears nowhere else; none if no figure has letters."""
+    """Return the spans of labels with a letter that appears nowhere else, if the text labels a figure with letters."""
     labels = [label for label in _LABEL.finditer(text) if label.group() not in _NO_LABELS]
     if not any(len(label.group()) >= _LEAST for label in labels) or not _FIGURE.search(text):
         return []

@@ -1,4 +1,4 @@
-"""Define a finding, the result of a rule, and the wording of its message."""
+"""Define findings, which are the results of rules, and helpers for the wording of their messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraqd.scoring.verdict import EvidenceKind, Span
 class Finding(NamedTuple):
     """A fault that a rule or a judge found.
 
-    ``feature`` names its weight in the fusion; the other fields become evidence.
+    ``feature`` names the finding's weight in the fusion. The other fields become evidence.
     """
 
     feature: str
@@ -21,7 +21,7 @@ class Finding(NamedTuple):
 
 
 def quote(text: str) -> str:
-    r"""Return a piece of text in quotes, on one line.
+    r"""Return a text in quotation marks, on one line.
 
     >>> quote("red\n pens")
     '"red pens"'
@@ -30,7 +30,7 @@ def quote(text: str) -> str:
 
 
 def original_and_paraphrase(original: str, paraphrase: str) -> str:
-    """Return both quotations for a message, or only one if the other is empty.
+    """Return the part of a message that quotes both texts, or only one text if the other quotation is empty.
 
     >>> original_and_paraphrase(quote("5 cats"), quote("5 dogs"))
     'original "5 cats", paraphrase "5 dogs"'

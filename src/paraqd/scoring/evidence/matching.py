@@ -1,4 +1,4 @@
-"""Define the quantities to be matched, and the result of matching them."""
+"""Define the amounts that are matched between two texts, and the result of the matching."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SMALL, _COUNTED = 3, 6
 
 
 class Amount(NamedTuple):
-    """A quantity of a text, or a compound of several (7 pounds 4 ounces)."""
+    """A quantity in a text, or a compound of several quantities (7 pounds 4 ounces)."""
 
     signed: Hashable
     parts: tuple[Quantity, ...]
@@ -21,7 +21,7 @@ class Amount(NamedTuple):
 
     @property
     def first(self) -> Quantity:
-        """The quantity, or the first one of a compound."""
+        """The quantity, or the first quantity of a compound."""
         return self.parts[0]
 
     @property
@@ -36,43 +36,43 @@ class Amount(NamedTuple):
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """The span of the whole, as a tuple of one."""
+        """The span of the whole amount, in a tuple with one element."""
         return ((self.start, self.end),)
 
     @property
     def small(self) -> bool:
-        """True for a small number in words, which is often left out or put in: *twice*, *two days*."""
+        """True for a one or a small number in words, which paraphrases often omit or insert: *twice*, *two days*."""
         first = self.first
         counted = first.unit is None and first.kind is Kind.COUNT
         limit = _COUNTED if counted else _SMALL
         return len(self.parts) == 1 and (first.value == 1 or (first.worded and 0 < first.value <= limit))
 
     def surface(self, text: str) -> str:
-        """Return the quantity as the text writes it."""
+        """Return the amount as written in the text."""
         return text[self.start : self.end]
 
 
 class Matching(NamedTuple):
-    """The quantities of a question and a paraphrase, sorted by their counterparts."""
+    """The amounts of a question and a paraphrase, grouped by the relation to their counterparts."""
 
-    same: tuple[tuple[Amount, Amount], ...]  # equal, as far as the texts say
+    same: tuple[tuple[Amount, Amount], ...]  # equal as far as written
     other_unit: tuple[tuple[Amount, Amount], ...]
     other_value: tuple[tuple[Amount, Amount], ...]
     lost: tuple[Amount, ...]
     added: tuple[Amount, ...]
-    innocent: tuple[Amount, ...]  # without a counterpart, but need none
-    derived: tuple[Amount, ...]  # in the paraphrase; can be computed from numbers of the question
+    innocent: tuple[Amount, ...]  # have no counterpart, but do not need one
+    derived: tuple[Amount, ...]  # only in the paraphrase, but computable from the question's numbers
 
 
 @computed_once
 def amounts_of(problem: Problem) -> tuple[Amount, ...]:
-    """Return the quantities of a text as items, without those that are only labels."""
+    """Return a text's quantities as amounts. Quantities that are only labels are skipped."""
     kept = [quantity for quantity in problem.quantities if quantity.kind is not Kind.LABEL]
     return tuple([Amount(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))])
 
 
 def split_compounds(items: Sequence[Amount]) -> list[Amount]:
-    """Return the items with each compound split into its parts."""
+    """Return the amounts, with each compound split into its parts."""
     return [
         item if len(item.parts) == 1 else Amount(signature(part), (part,), item.place)
         for item in items

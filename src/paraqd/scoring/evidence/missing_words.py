@@ -1,4 +1,4 @@
-"""Find places where a word is missing: two small words that never follow each other."""
+"""Find places where a word is missing, such as two function words that never follow each other."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from paraqd.reading import Problem
 from paraqd.scoring.evidence.finding import Finding, quote
 from paraqd.scoring.verdict import EvidenceKind, Span
 
-# A verb after a preposition is not a gap (the town she comes from is far), nor is AND. Of 21,000 valid pairs none has
-# one of these gaps, or of those below, that its question does not have; of 28,000 invalid pairs 33 have.
+# A verb after a preposition is not a gap (the town she comes from is far), and neither is AND. Not one of 21,000 valid
+# paraphrases has a gap found by these patterns or those below that its question lacks; 33 of 28,000 invalid ones do.
 _GAP = re.compile(
     r"\b(?:(?:[Tt]he|[Aa]n) (?:of|and|is|are|was|were|in(?!-)|to|at|on|or|than|has|have|had)"
     r"|(?:(?<!nstead )of|between|into) (?:and|in|to|at|on|or)"
@@ -18,7 +18,7 @@ _GAP = re.compile(
     r"|(?:from|(?<!\bbegin )(?<!\bstart )with) (?:and|at|of))\b"
     r"(?! (?:least|most|all|once|first|every|half|a time))"
 )
-# ... run than Oskar: there is no comparison before it
+# a *than* without a preceding comparison: … run than Oskar
 _THAN = re.compile(r"\bthan\b", re.I)
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|rather|other|others|else|different|differently|worse|elder|further|farther|times|twice|double|triple|half|extra|additional|as|above|"
@@ -26,7 +26,7 @@ _COMPARES = re.compile(
     r"|[<>≤≥]",
     re.I,
 )
-# how many does she in 4 weeks
+# a missing verb: how many does she in 4 weeks
 _NO_VERB = re.compile(
     r"\b(?:does|did) (?:he|she|they|[A-Z]\w+) (?:in|at|for|on|per|from|to|by|after|during|with) "
     r"(?:\d|(?:the|an?|each|every|his|her|their|one|two|three|four|five)\b)"
@@ -34,7 +34,7 @@ _NO_VERB = re.compile(
 
 
 def gap_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find gaps that the question does not have.
+    """Find gaps in the paraphrase that the question does not have.
 
     >>> from paraqd.reading import read
     >>> q, p = read("He drove from Rome at 20 km/h."), read("He drove from at 20 km/h.")
@@ -59,7 +59,7 @@ def _gaps(problem: Problem) -> list[re.Match[str]]:
 
 
 def _bare_than(problem: Problem) -> list[Span]:
-    """Return the spans of each *than* without a comparison before it; one that opens its sentence is left out."""
+    """Return the span of each *than* without a preceding comparison. A *than* that opens its sentence is skipped."""
     found: list[Span] = []
     for sentence in problem.sentences if "than" in problem.low else ():
         compares = _COMPARES.search(problem.text, sentence.start, sentence.end)

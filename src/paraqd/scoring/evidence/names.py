@@ -1,4 +1,4 @@
-"""Find new names and pronouns that do not fit; a name that is replaced everywhere is not a fault."""
+"""Find new names, and pronouns that do not fit a new name. A name that is replaced everywhere is not a fault."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from paraqd.scoring.evidence.content_words import STOP_WORDS, bare_name
 from paraqd.scoring.evidence.finding import Finding, quote
 from paraqd.scoring.verdict import EvidenceKind, Span
 
-_SPOKEN_TO = frozenset("help tell let show for to can could if and".split())  # or introduced there
+_SPOKEN_TO = frozenset(
+    "help tell let show for to can could if and".split()
+)  # words before somebody who is addressed or introduced
 _TITLES = frozenset("mr mrs ms miss dr prof".split())
-_ROOT = 5  # letters: Waldos, American
+_ROOT = 5  # letters by which forms of a name are recognised: Waldos, American
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
 _RELATED = {
     "f": frozenset("mother mom mum sister aunt daughter wife girl woman lady grandmother grandma niece mrs ms".split()),
@@ -21,9 +23,9 @@ _RELATED = {
 
 
 def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a name that is new in the paraphrase and does not replace a name of the question.
+    """Find names that are new in the paraphrase and do not replace a name of the question.
 
-    Texts in lower case give no findings, because names cannot be recognised in them.
+    Texts in lower case yield no findings, because names cannot be recognised in such texts.
     """
     if not (question.cased and paraphrase.cased):
         return
@@ -43,7 +45,7 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
-    """Return True if a name is in the question clause and nowhere before: nobody knows who or what it is."""
+    """Return True if a name appears only in the question clause, so that a reader cannot know who or what it means."""
     asked = problem.question
     if asked is None or not all(asked.start < start and end <= asked.end for start, end in spans):
         return False
@@ -53,9 +55,9 @@ def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
 
 
 def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a person who got a name of the other sex but kept the pronoun: Sarah … him.
+    """Find a renamed person whose new name and old pronoun differ in gender: Sarah … him.
 
-    There are no findings if the pronoun could mean somebody else.
+    A pronoun that could refer to somebody else yields no finding.
     """
     known = people()
     mine = {entity.text for entity in question.entities}
@@ -79,7 +81,11 @@ def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
 
 
 def _known(name: str, lower: str, *, opens: bool) -> bool:
-    """Return True if a text has a name, or its last part after a word that opens a sentence: Doubling Phil's."""
+    """Return True if a text in lower case contains a name.
+
+    If the name opens a sentence, its first word may not belong to it, as in *Doubling Phil's*. In this case, the rest
+    of the name is enough.
+    """
     first, _, last = name.partition(" ")
     if name[:_ROOT] in lower or name in STOP_WORDS:
         return True

@@ -1,4 +1,4 @@
-"""Find changes of order: in ratios, in coordinates, and in divisions."""
+"""Find changes of order in ratios, coordinates and divisions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _DIVIDED = re.compile(rf"\b({_NUMBER})\s*(?:(?:is|was|gets|be|being)\s+)?(?:divi
 _DIVIDE = re.compile(rf"\bdivid(?:e|es|ing)\s+({_NUMBER})\s+by\s+({_NUMBER})\b", re.I)
 _JOINING = frozenset({"to", "and", ":", "to the", "and the", "to that of", "is to"})
 _STEMS = frozenset({"ratio", "proportion", "respectiveli", "respectively"})
-_REACH = 60  # characters before a ratio that may name its sides
+_REACH = 60  # characters before a ratio in which its sides may be named
 
 
 def order_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find two things whose order matters and has changed.
+    """Find pairs of numbers or things whose order matters and has changed.
 
     >>> from paraqd.reading import read
     >>> q, p = read("The ratio of cats to dogs is 2 : 5."), read("Cats and dogs are in the ratio 5 : 2.")
@@ -66,7 +66,7 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     both_ways = _both_ways(question) | _both_ways(paraphrase)
     for (names, terms), span in mine.items():
         if terms in both_ways and not _apart(mine, names, terms[::-1]):
-            continue  # from 2 : 1 to 1 : 2: their names do not say which is which
+            continue  # if a ratio changes from 2 : 1 to 1 : 2, the names do not distinguish the two
         for other in (theirs.get((names, terms[::-1])), theirs.get((names[::-1], terms))):
             if other is not None:
                 quotes = quote(question.text[slice(*span)]), quote(paraphrase.text[slice(*other)])
@@ -76,7 +76,7 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _both_ways(problem: Problem) -> set[tuple[object, ...]]:
-    """Return the ratios that a text also has the other way round."""
+    """Return the ratios that a text contains in both orders."""
     terms = {tuple(quantity.terms) for quantity in problem.quantities if len(quantity.terms) == 2}
     return {each for each in terms if each[::-1] in terms and each[0] != each[1]}
 
@@ -84,12 +84,12 @@ def _both_ways(problem: Problem) -> set[tuple[object, ...]]:
 def _apart(
     sides: Iterable[tuple[tuple[str, ...], tuple[object, ...]]], names: tuple[str, ...], terms: tuple[object, ...]
 ) -> bool:
-    """Return True if a ratio compares two things that are not among the given names."""
+    """Return True if a ratio with these terms compares only things that are not among the names."""
     return any(theirs == terms and set(other).isdisjoint(names) for other, theirs in sides)
 
 
 def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]], Span]:
-    """Return the ratios of two numbers whose sides are named just before them."""
+    """Return the spans of two-term ratios, keyed by the names just before the ratio and by its terms."""
     found: dict[tuple[tuple[str, ...], tuple[object, ...]], Span] = {}
     for quantity in problem.quantities:
         if len(quantity.terms) != 2 or quantity.terms[0] == quantity.terms[1]:
@@ -101,7 +101,7 @@ def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]],
 
 
 def _before(words: list[Word], problem: Problem, start: int) -> list[str]:
-    """Return the two names before a ratio if *to*, *and* or a colon joins them."""
+    """Return the last two words before a ratio that *to*, *and* or a colon joins, or an empty list."""
     begin, end = (bisect_left(words, place, key=lambda word: word.start) for place in (start - _REACH, start))
     near = [word for word in words[begin:end] if word.stem not in _STEMS]
     for first, second in reversed(list(pairwise(near))):

@@ -1,4 +1,4 @@
-"""Find two numbers that changed their owners: Ann has 5 and Bob 7, Ann has 7 and Bob 5."""
+"""Find numbers that swapped owners: Ann has 5 and Bob 7, Ann has 7 and Bob 5."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _MOST_COMPARED = 60
 
 
 class Name(NamedTuple):
-    """A name and its span."""
+    """A name in a text, with its span."""
 
     text: str
     span: Span
 
 
 def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Finding]:
-    """Find two numbers of the same kind that changed owners."""
+    """Find two numbers of the same dimension that swapped owners."""
     if not 2 <= len(matching.same) <= _MOST_COMPARED:
         return
     here, there = _names(question), _names(paraphrase)
@@ -54,19 +54,19 @@ def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -
                 EvidenceKind.ENTITY_CHANGED,
                 (*a.spans, mine.span, *c.spans, other.span),
                 (*b.spans, theirs.span, *d.spans, others.span),
-                f"Two numbers changed owners: in the original {before}, in the paraphrase {after}.",
+                f"Two numbers swapped owners: in the original, {before}; in the paraphrase, {after}.",
             )
             return
 
 
 def _dimension(item: Amount) -> str:
-    """Return the dimension of a quantity: $15 an hour and $18 are both money."""
+    """Return an amount's dimension, ignoring a rate's denominator: $15 an hour and $18 are both money."""
     return dimension((item.first.unit or "").partition("/")[0] or None)[0]
 
 
 @computed_once
 def _names(problem: Problem) -> list[Name]:
-    """Return the names of a text in order, including letters that name somebody or something."""
+    """Return a text's names in order, including single letters that name somebody or something."""
     found = {(e.start, e.end): bare_name(e.text) for e in problem.entities}
     starts = problem.sentence_starts
     for match in _LETTER.finditer(problem.text):
@@ -77,7 +77,7 @@ def _names(problem: Problem) -> list[Name]:
 
 
 def _owner(problem: Problem, item: Amount, names: Sequence[Name]) -> Name | None:
-    """Return the subject to which a number belongs; None if that is not clear."""
+    """Return the name of the subject to which a number belongs, or None if the owner is not clear."""
     text = problem.text
     sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
     if sentence is None:
@@ -93,5 +93,5 @@ def _owner(problem: Problem, item: Amount, names: Sequence[Name]) -> Name | None
     cut = _CUT.search(text, item.end, sentence.end)
     end = cut.start() if cut else sentence.end
     if any(item.end <= name.span[0] < end and name.text != owner.text for name in names):
-        return None  # 5 km for Ann
+        return None  # the number may belong to this name: 5 km for Ann
     return owner

@@ -1,4 +1,4 @@
-"""Match the quantities of two readings."""
+"""Match a question's quantities with the quantities of its paraphrase."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from paraqd.scoring.evidence.roles import contexts, likeness
 
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
 _PARTS = frozenset({Kind.PERCENT, Kind.FRACTION, Kind.MULTIPLE})
-_POINTED = re.compile(r"\b(?:these|those)\s+$", re.I)  # of these two days
-_LOOK_BACK = 10  # characters, enough for *those*
+_POINTED = re.compile(r"\b(?:these|those)\s+$", re.I)  # as in *of these two days*
+_LOOK_BACK = 10  # characters; enough for *those*
 _NOON = frozenset({"noon", "midday", "midnight"})
 _EACH = frozenset({"each", "every", "per", "a", "an", "the", "one"})
 _WHOLE = frozenset({"full", "whole", "single", "entire"})
@@ -29,7 +29,7 @@ _MOST_RESTATED = 200
 
 
 def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
-    """Match the quantities of two readings.
+    """Match a question's quantities with the quantities of its paraphrase.
 
     >>> from paraqd.reading import read
     >>> q, p = read("Ann has 7 pounds and 4 ounces of tea."), read("Ann has 7 pounds and ounces of tea.")
@@ -41,7 +41,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     same = _take_equal(left, right)
     if not left and not right:
         return Matching(tuple(same), (), (), (), (), (), ())
-    left, right = split_compounds(left), split_compounds(right)  # a compound without an equal may have lost a part
+    left, right = split_compounds(left), split_compounds(right)  # an unmatched compound may have lost a part
     same += _take_equal(left, right)
     for rule in equal_rules(question, paraphrase):
         _take(left, right, rule, same)
@@ -71,9 +71,9 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
 
 
 def _take(left: list[Amount], right: list[Amount], rule: Rule, pairs: list[tuple[Amount, Amount]]) -> None:
-    """Move pairs that fulfil a rule out of both lists, in the order of the texts.
+    """Move pairs that satisfy a rule from both lists to ``pairs``, in text order.
 
-    If both lists have hundreds of items, the texts have little in common, and nothing is compared.
+    If both lists are so long that the texts must have little in common, nothing is compared.
     """
     for item in list(left) if len(left) * len(right) <= _MOST_COMPARED else ():
         other = next((candidate for candidate in right if rule(item, candidate)), None)
@@ -84,7 +84,7 @@ def _take(left: list[Amount], right: list[Amount], rule: Rule, pairs: list[tuple
 
 
 def _take_equal(left: list[Amount], right: list[Amount]) -> list[tuple[Amount, Amount]]:
-    """Move equal quantities out of both lists, in the order of the texts."""
+    """Remove equal amounts from both lists, and return them as pairs in text order."""
     held: dict[Hashable, deque[Amount]] = {}
     for item in right:
         held.setdefault(item.signed, deque()).append(item)
@@ -106,7 +106,7 @@ def _drop(items: list[Amount], rule: Callable[[Amount], bool]) -> list[Amount]:
 
 @computed_once
 def _units_alone(problem: Problem) -> Counter[tuple[str, Fraction]]:
-    """Count the units that are named without a number and mean one: each centimetre, every minute, a full day."""
+    """Count the units without a number that mean one of the unit: each centimetre, every minute, a full day."""
     low = problem.stream.low
     if not _WHOLE.isdisjoint(problem.stream.words):
         low = [word for word in low if word not in _WHOLE]
@@ -115,7 +115,7 @@ def _units_alone(problem: Problem) -> Counter[tuple[str, Fraction]]:
 
 
 def _one_of_unit(item: Amount, units: Counter[tuple[str, Fraction]]) -> bool:
-    """Return True if a quantity equals one of a unit that only the other text names: 60 seconds, every minute."""
+    """Return True if an amount equals one of a unit that only the other text names: 60 seconds, every minute."""
     one = single(item)
     if one is None or one.unit is None or "/" in one.unit:
         return False
@@ -126,7 +126,7 @@ def _one_of_unit(item: Amount, units: Counter[tuple[str, Fraction]]) -> bool:
 def _split(
     same: list[tuple[Amount, Amount]], left: list[Amount], right: list[Amount]
 ) -> Iterator[tuple[Amount, Amount]]:
-    """Also match a ratio with two separate numbers: 2/3 as many, for every 3 … 2."""
+    """Yield the pairs in ``same``, and match ratios with separate numbers: 2/3 as many, for every 3 … 2."""
     yield from same
     for here, there, turned in ((left, right, False), (right, left, True)):
         for item in list(here):
@@ -142,7 +142,7 @@ def _split(
 
 
 def _members(whole: Quantity, items: Sequence[Amount]) -> list[Amount]:
-    """Return the numbers that make up a ratio, or two numbers with this quotient: nine out of ten, 90 %."""
+    """Return the numbers that make up a ratio, or two numbers whose quotient is a share: nine out of ten, 90 %."""
     if len(whole.terms) > 2:
         found: list[Amount] = []
         for term in whole.terms:
@@ -163,7 +163,7 @@ def _members(whole: Quantity, items: Sequence[Amount]) -> list[Amount]:
 
 
 class _Matched:
-    """The numbers of one text that have a counterpart; another equal number is a repetition."""
+    """One text's matched numbers. An unmatched number that equals one of them is a repetition."""
 
     def __init__(self, items: Sequence[Amount]) -> None:
         self._items = items if len(items) <= _MOST_RESTATED else ()
@@ -171,7 +171,7 @@ class _Matched:
         self._exponents = {item.signed for item in items if item.first.kind is Kind.EXPONENT}
 
     def has(self, item: Amount) -> bool:
-        """Return True if a number repeats one of these; a small exponent can only repeat an exponent."""
+        """Return True if an amount repeats a matched number. A small exponent can repeat only an exponent."""
         if item.first.kind is Kind.EXPONENT and item.first.value <= _SMALL:
             return item.signed in self._exponents
         if item.signed in self._signed or item.signed in self._exponents:
@@ -180,7 +180,7 @@ class _Matched:
 
 
 def _refers_back(item: Amount, problem: Problem) -> bool:
-    """Return True if a small number in words refers back: the better one of these two days."""
+    """Return True if a small number in words refers back to things already mentioned: *these two* days."""
     one = single(item)
     if one is None or not one.worded or one.value > _SMALL:
         return False
@@ -188,22 +188,22 @@ def _refers_back(item: Amount, problem: Problem) -> bool:
 
 
 def _in_run(item: Amount, values: Container[Fraction]) -> bool:
-    """Return True if a number is inside a run that may be shortened to its ends: 0, 1, 2, … 6."""
+    """Return True if a number is inside a run of numbers that may be shortened: 0, 1, 2, …, 6."""
     value = item.first.value
     return item.first.unit is None and value - 1 in values and value + 1 in values
 
 
 def _negligible(item: Amount) -> bool:
-    """Return True if a number may be left out or put in: *one*, *the two of them*, *first*, *an hour*."""
+    """Return True if a number may be omitted or inserted: *one*, *the two of them*, *first*, *an hour*."""
     one = single(item)
     if one is None:
         return False
     if one.kind is Kind.EXPONENT:
-        return one.value in (2, 3)  # x², the square of x
+        return one.value in (2, 3)  # x² may become the square of x
     if one.kind is Kind.ORDINAL:
         return one.value <= _SMALL
     if one.value == 0 or (one.kind is Kind.TIME_OF_DAY and one.surface.lower() in _NOON):
-        return True  # x > 0, x is positive; before noon, in the morning
+        return True  # x > 0 may become *x is positive*, and *before noon* may become *in the morning*
     if one.unit is None and one.kind is Kind.COUNT:
         return one.value == 1 or (one.value <= _SMALL and one.worded)
     if one.kind is Kind.MULTIPLE:
@@ -212,12 +212,12 @@ def _negligible(item: Amount) -> bool:
 
 
 def _other_exponent(a: Amount, b: Amount) -> bool:
-    """Return True if both are exponents; equal ones have been matched before, so these differ."""
+    """Return True if both amounts are exponents. Equal exponents have already been matched, so these differ."""
     return a.first.kind is b.first.kind is Kind.EXPONENT
 
 
 def _unit_differs(a: Amount, b: Amount) -> bool:
-    """Return True if two numbers are the same but their units are not."""
+    """Return True if two amounts have the same value but different units."""
     one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None:
         return False
@@ -227,7 +227,7 @@ def _unit_differs(a: Amount, b: Amount) -> bool:
 def _changed(
     left: list[Amount], right: list[Amount], question: Problem, paraphrase: Problem
 ) -> list[tuple[Amount, Amount]]:
-    """Pair the remaining numbers by the words around them: one probably replaced the other."""
+    """Pair the remaining numbers by the words around them. The second number of a pair probably replaced the first."""
     if not left or not right or len(left) * len(right) > _MOST_COMPARED:
         return []
     here, there = contexts(question, amounts_of(question)), contexts(paraphrase, amounts_of(paraphrase))
@@ -243,7 +243,7 @@ def _changed(
     pairs: list[tuple[Amount, Amount]] = []
     for likely, _, a, b in ranked:
         if b.first.value == 1 - a.first.value and a.first.unit == b.first.unit:
-            continue  # a third do, two thirds do not
+            continue  # complements are not a change: a third do, two thirds do not
         if a in left and b in right and (likely > 0 or len(left) == len(right) == 1):
             left.remove(a)
             right.remove(b)
@@ -252,10 +252,10 @@ def _changed(
 
 
 def follows(item: Amount, question: Problem) -> bool:
-    """Return True if a number follows from numbers of the question in one step.
+    """Return True if a number follows from the question's numbers in one step.
 
-    A step is a sum of up to five numbers, a difference, a product, a quotient, a double, a half, or the complement to a
-    whole.
+    A step is a sum of up to five numbers, a difference, a product, a quotient, a double, a half, or the complement of a
+    part.
     """
     one = single(item)
     values = [quantity.value for quantity in question.quantities]
@@ -267,7 +267,7 @@ def follows(item: Amount, question: Problem) -> bool:
     mine = one.value / 100 if one.kind is Kind.PERCENT else one.value
     parts = [q.value / 100 if q.kind is Kind.PERCENT else q.value for q in question.quantities if q.kind in _PARTS]
     if any(mine in (1 + part, 1 - part, part - 1) for part in parts):
-        return True  # 40 % more, 1.4 times as many
+        return True  # 40 % more is 1.4 times as many
     if any(one.value == sum(values[i : i + size]) for size in (3, 4, 5) for i in range(len(values) - size + 1)):
         return True
     return any(

@@ -16,7 +16,7 @@ from paraqd.scoring.evidence.content_words import bare_name, stem
 from paraqd.scoring.evidence.finding import Finding, quote
 from paraqd.scoring.verdict import EvidenceKind
 
-# words of the same group; a question with another word of the group asks for something else
+# groups of words; a question with another word of the same group asks for something else
 _ASKED_APART = (
     "perimeter area volume circumference diameter radius length width height depth diagonal",
     "sum difference product quotient ratio average median mode range",
@@ -65,7 +65,7 @@ _DANGLING = frozenset(
     "an the of and or if that will would does did how many much what which his their its every per than".split()
 )
 _WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"], ["that", "many"], ["that", "much"])
-_TAIL = 2  # last words of a clause; they show whether it is cut off
+_TAIL = 2  # the number of words at the end of a clause that show whether the clause is cut off
 _HANGING = frozenset({"a", "not"})
 _SAME = {
     "width": "breadth",
@@ -107,7 +107,7 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
 
 def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iterator[Finding]:
-    """Find a unit for the answer that the question never names."""
+    """Find units in which the paraphrase asks for the answer but which the question never names."""
     asked_in = [
         mention
         for mention in find_unit_mentions(paraphrase)
@@ -128,7 +128,7 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
 
 
 def _open(problem: Problem) -> bool:
-    """Return True if a question asks for more than yes or no."""
+    """Return True if a text asks a question that cannot be answered with yes or no."""
     starts = [asked.start for asked in problem.questions]
     return any(
         _OPEN.search(sentence.text)
@@ -143,19 +143,19 @@ def _polar(asked: Question) -> bool:
 
 
 def _other_person(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:
-    """Find a question about one person that became one about another person of the text, or about all."""
+    """Find a question about one person that now asks about another person in the text, or about all of them."""
     mine, theirs = _WHO.search(asked.text), _WHO.search(there.text)
     if mine is None or theirs is None or mine[1].lower() == theirs[1].lower():
         return
     who, other = mine[1], theirs[1]
     if _says(asked.text, other) or _says(there.text, who) or any(_COMPARED.search(q.text) for q in (asked, there)):
-        return  # how much more than Ann, how much less than Bob
+        return  # the same question from either side: how much more than Ann, how much less than Bob
     if _TRANSFER.search(question.text) and stem(mine[2].lower()) != stem(theirs[2].lower()):
-        return  # what Ann got for it is what Bob spent on it
+        return  # the amount that Ann received is the amount that Bob spent
     here, remain = _named_people(question), _named_people(paraphrase)
     both = here & remain
     if who not in remain and who != "they" and len(here - remain) > len(remain - here):
-        both |= {who}  # somebody is missing, and nobody new can be the same person
+        both |= {who}  # a person is missing from the paraphrase, and no new name can stand for that person
     if not {who, other} - {"they"} <= both or ("they" in (who, other) and len(both) < 2):
         return
     spans = (
@@ -171,24 +171,24 @@ def _says(text: str, name: str) -> bool:
 
 
 def _named_people(problem: Problem) -> frozenset[str]:
-    """Return the names of single people in a text; the Smiths are several."""
+    """Return the names of individual people in a text. Plurals such as *the Smiths* are skipped."""
     names = {bare_name(entity.text) for entity in problem.entities}
     return frozenset(name for name in names if not name.endswith("s") or name in people())
 
 
 def _rate(text: str, start: int) -> bool:
-    """Return True if a unit is the denominator of a rate: per day."""
+    """Return True if a unit is the denominator of a rate: per *day*."""
     return _PER.search(text[max(0, start - _BEFORE_UNIT) : start]) is not None
 
 
 def _named(unit: str, word: str, low: str) -> bool:
-    """Return True if a text names a unit in any form: hourly, daily, 3-day."""
+    """Return True if a text in lower case names a unit in any form: hourly, daily, 3-day."""
     forms = (unit[:4], word.lower(), *_FORMS.get(unit, ()))
     return re.search(rf"\b(?:{'|'.join(map(re.escape, forms))})", low) is not None
 
 
 def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a word in the question that was replaced by another word of its group."""
+    """Find a word in the question's target that was replaced with another word of its group."""
     here, there = _all_grouped(question), _all_grouped(paraphrase)
     mine, theirs = here[-1], there[-1]
     if not mine or not theirs:
@@ -208,12 +208,15 @@ def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 @computed_once
 def _all_grouped(problem: Problem) -> list[dict[str, tuple[int, int, str]]]:
-    """Return the words of the groups in the target of each question of a text."""
+    """Return the grouped words in the target of each question in a text."""
     return [_grouped(asked, problem) for asked in problem.questions]
 
 
 def _grouped(asked: Question, problem: Problem) -> dict[str, tuple[int, int, str]]:
-    """Return the words of the groups in the target of a question, with their spans, except in quantities."""
+    """Return the start, end and text of each grouped word in a question's target, keyed by stem.
+
+    Words inside quantities are skipped.
+    """
     found: dict[str, tuple[int, int, str]] = {}
     first = asked.text.find(asked.target)
     if not asked.target or first < 0:
@@ -228,7 +231,7 @@ def _grouped(asked: Question, problem: Problem) -> dict[str, tuple[int, int, str
 
 
 def _in_quantity(problem: Problem, place: int) -> bool:
-    """Return True if a place is inside a quantity."""
+    """Return True if a position is inside a quantity."""
     before = bisect_right(_quantity_starts(problem), place) - 1
     return before >= 0 and place < problem.quantities[before].end
 
@@ -239,7 +242,7 @@ def _quantity_starts(problem: Problem) -> list[int]:
 
 
 def _cut_off(asked: Question, problem: Problem) -> bool:
-    """Return True if a clause ends with a word that needs another, or has only question words."""
+    """Return True if a clause ends with a word that cannot come last, or if its sentence has only question words."""
     words = [word.lower() for word in _TOKEN.findall(asked.text)[-_TAIL:]]
     if not words:
         return True
@@ -257,7 +260,7 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
 
 
 def _somebody_before(text: str) -> bool:
-    """Return True if the last word but one is a person: the total number that he did."""
+    """Return True if the last word but one is a pronoun or a name: the total number that *he* did."""
     before = "".join(_TOKEN.findall(text)[-2:-1])
     return before.lower() in _SUBJECTS or before[:1].isupper()
 

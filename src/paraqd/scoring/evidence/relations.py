@@ -1,4 +1,4 @@
-"""Find reversed relations: a word replaced by its opposite, or two things that changed sides."""
+"""Find reversed relations: a word that was replaced with its opposite, or two things that changed sides."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _COMPARED = frozenset(word for sides in _OPPOSITES[:7] for side in sides for wor
     "doubled",
     "doubles",
 }
-# families whose words have no sides that could be reversed too
+# families whose words do not relate two things that could also change sides
 _ALONE = frozenset(
     number
     for number, sides in enumerate(_OPPOSITES)
@@ -86,13 +86,13 @@ _LEFT_RIGHT = re.compile(r"\bturn(?:s|ed|ing)?\b(?:\W+(?!and\b)\w+){0,2}?\W+(lef
 _MIRROR = {"left": "right", "right": "left"}
 _DIRECTION = re.compile(r"\b(?:direction|facing|face|which way|bearing)\b", re.I)
 _REACH = 5
-_LONGEST_CLAUSE = 120  # words; without a limit a text that repeats one word takes minutes
+_LONGEST_CLAUSE = 120  # words; without a limit, a text that repeats one word takes minutes
 _APART = 2
 _MEASURED = frozenset("many much old tall long heavy big large high fast great wide deep far expensive".split())
 
 
 class Mention(NamedTuple):
-    """A word for a relation, the words on both sides of it, and the number that belongs to it."""
+    """A word that expresses a relation, the words on both of its sides, and the number that belongs to it."""
 
     side: int
     span: Span
@@ -100,19 +100,19 @@ class Mention(NamedTuple):
     right: frozenset[str]
     number: Hashable = None
     names: frozenset[str] = frozenset()
-    has_pronoun: bool = False  # he or she is beside it
-    vague: bool = False  # it is not clear what it relates
+    has_pronoun: bool = False  # a personal pronoun is near the word
+    vague: bool = False  # the two things that the word relates are not clear
 
 
 def _not_comparable(mine: Mention, theirs: Mention) -> bool:
-    """Return True if the sides of two mentions cannot be compared: *he* for a name, north *of* something."""
+    """Return True if the sides of two mentions cannot be compared, as with *he* for a name or *north of* something."""
     return mine.has_pronoun != theirs.has_pronoun or mine.vague or theirs.vague
 
 
 def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     """Find reversed relations: the opposite word, or the same word with its sides swapped.
 
-    *Ann has 3 more than Bob* and *Bob has 3 fewer than Ann* are the same: two reversals cancel each other.
+    *Ann has 3 more than Bob* and *Bob has 3 fewer than Ann* mean the same, because two reversals cancel each other out.
     """
     here, there = _layout(question), _layout(paraphrase)
     for family in sorted(here.places.keys() & there.places.keys()):
@@ -127,7 +127,10 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
 
 def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a left turn that was a right turn; if all turns are mirrored, only directions change, not distances."""
+    """Find a left turn that became a right turn, or vice versa.
+
+    If all turns are mirrored, distances stay the same. Such a pair is faulty only if the question is about directions.
+    """
     if "turn" not in question.low or "turn" not in paraphrase.low:
         return
     here, there = ([*_LEFT_RIGHT.finditer(problem.text)] for problem in (question, paraphrase))
@@ -139,7 +142,7 @@ def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
 
 
 def _paired(mine: list[Mention], theirs: list[Mention]) -> list[tuple[Mention, Mention]]:
-    """Return pairs of mentions with the same number, and of the only two that remain without one."""
+    """Pair mentions that have the same number, and pair the last two mentions if only one is left in each text."""
     here, there = (Counter(mention.number for mention in mentions) for mentions in (mine, theirs))
     partners = {other.number: other for other in theirs if other.number is not None}
     found = [
@@ -154,13 +157,13 @@ def _paired(mine: list[Mention], theirs: list[Mention]) -> list[tuple[Mention, M
 
 
 def _without(mentions: list[Mention], gone: list[Mention]) -> list[Mention]:
-    """Return the mentions that are not the same objects as others."""
+    """Return the mentions without those in ``gone``, compared by identity."""
     ids = {id(mention) for mention in gone}
     return [mention for mention in mentions if id(mention) not in ids]
 
 
 def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Iterator[Finding]:
-    """Compare a mention with its counterpart by its word and by the words on both sides."""
+    """Compare a mention with its counterpart by their words and by the words on both sides."""
     there = (mine.left & theirs.right) - mine.right - theirs.left
     back = (mine.right & theirs.left) - mine.left - theirs.right
     stays = (mine.left & theirs.left) - mine.right - theirs.right
@@ -171,7 +174,7 @@ def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Men
         return
     if there and back:
         return
-    # one side may be left out, but it may not be replaced
+    # one side may be missing, but it must not be replaced
     names = mine.names | theirs.names
     apart = (
         (mine.left and theirs.left and not stays)
@@ -185,14 +188,14 @@ def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Men
 
 
 def _other_names(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Return True if both name somebody, but not the same person."""
+    """Return True if both sets contain names, but no name in common."""
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _opposites(
     question: Problem, paraphrase: Problem, mine: list[Mention], theirs: list[Mention], *, sure: bool
 ) -> Iterator[Finding]:
-    """Find a word that is missing from the paraphrase while its opposite is new."""
+    """Find words that are missing from the paraphrase and whose opposites are new."""
     for side in (0, 1):
         gone = tuple(mention.span for mention in mine if mention.side == side)
         come = tuple(mention.span for mention in theirs if mention.side != side)
@@ -214,7 +217,7 @@ def _reversed(
 
 
 def _with_at(text: str, span: Span) -> Span:
-    """Return a span that includes the *at* of *at most*."""
+    """Return a span, extended to include the *at* of *at most*."""
     start = span[0] - 3
     return (start, span[1]) if start >= 0 and text[start : span[0]].lower() == "at " else span
 
@@ -227,7 +230,7 @@ def _sides_swapped(question: Problem, paraphrase: Problem, mine: Mention, theirs
 
 
 class _Layout(NamedTuple):
-    """The words of a text in lower case, their spans, the names among them, and the places of each relation."""
+    """A text's words in lower case, their positions, the names among them, and the word numbers of each relation."""
 
     low: list[str]
     begins: list[int]
@@ -238,7 +241,7 @@ class _Layout(NamedTuple):
 
 @computed_once
 def _layout(problem: Problem) -> _Layout:
-    """Return the words of a text and the places of its relations."""
+    """Return a text's words and the places of its relations."""
     words = list(_WORD.finditer(problem.text))
     written = [match[0] for match in words]
     low = [_LOW[word] for word in written]
@@ -249,9 +252,9 @@ def _layout(problem: Problem) -> _Layout:
     for start in problem.sentence_starts:
         opening = bisect_left(begins, start)
         if begins[opening : opening + 1] == [start] and len(written[opening]) == 1:
-            low[opening] = written[opening].lower()  # at the start of a sentence it is an article
+            low[opening] = written[opening].lower()  # a single letter that opens a sentence is an article
     names = frozenset([stem(word) for word, as_written in zip(low, written, strict=True) if as_written[0].isupper()])
-    for quantity in problem.quantities:  # words of a unit relate nothing
+    for quantity in problem.quantities:  # words in quantities do not name the things that are related
         inside = slice(bisect_left(begins, quantity.start), bisect_right(stops, quantity.end))
         low[inside] = [word if word in _SIDE or word in _JOINTS else "" for word in low[inside]]
     for place, word in enumerate(low):
@@ -261,7 +264,7 @@ def _layout(problem: Problem) -> _Layout:
 
 
 def _mentions(problem: Problem, layout: _Layout, family: int) -> list[Mention]:
-    """Return the mentions of a relation."""
+    """Return all mentions of one family of relations."""
     low, names = layout.low, layout.names
     quantities = [quantity.end for quantity in problem.quantities]
     found = []
@@ -272,13 +275,13 @@ def _mentions(problem: Problem, layout: _Layout, family: int) -> list[Mention]:
             related = False
         left = _near(low, place, -1) | _between(low, place) if related else frozenset()
         right = _near(low, place, 1) if related else frozenset()
-        if word in _GIVING:  # a baker sold rolls, the rolls that she sold: only people can swap sides here
+        if word in _GIVING:  # only people can swap sides here: a baker sold rolls, the rolls that she sold
             left, right = left & names, right & names
         if word == "buys" and _paid(problem, quantities, start):
-            continue  # every $5 buys three
+            continue  # not a person who buys: every $5 buys three
         number = _number(problem, quantities, start) if word in _COMPARED else None
         has_pronoun = not _PRONOUNS.isdisjoint(_sentence_near(low, place))
-        # how long will it be before they meet: after what time do they
+        # *how long will it be before they meet* is the same as *after what time do they meet*
         vague = (word in _COMPASS and low[place + 1 : place + 2] == ["of"]) or low[max(0, place - 2) : place] in _UNTIL
         span = (start, layout.stops[place])
         found.append(Mention(_SIDE[word][1], span, left, right, number, names, has_pronoun, vague))
@@ -286,7 +289,7 @@ def _mentions(problem: Problem, layout: _Layout, family: int) -> list[Mention]:
 
 
 def _paid(problem: Problem, ends: Sequence[int], start: int) -> bool:
-    """Return True if an amount of money is just before a place."""
+    """Return True if an amount of money immediately precedes a position."""
     before = bisect_right(ends, start) - 1
     return (
         before >= 0
@@ -296,7 +299,7 @@ def _paid(problem: Problem, ends: Sequence[int], start: int) -> bool:
 
 
 def _sentence_near(low: list[str], place: int) -> list[str]:
-    """Return the words near a word that are in its sentence."""
+    """Return the words near a word that are in the same sentence."""
     before, after = low[max(0, place - _REACH) : place], low[place + 1 : place + 1 + _REACH]
     first = max((i + 1 for i, word in enumerate(before) if word in _ENDS), default=0)
     last = next((i for i, word in enumerate(after) if word in _ENDS), len(after))
@@ -304,7 +307,7 @@ def _sentence_near(low: list[str], place: int) -> list[str]:
 
 
 def _low(word: str) -> str:
-    """Return a word in lower case; a letter that is a name (rope A) gets a mark that tells it from the article."""
+    """Return a word in lower case. A capital letter that may be a name (rope A) is marked, not lowered."""
     if len(word) == 1 and word.isupper() and word != "I":
         return f"{word}#"
     return word.lower().replace("’", "'").removesuffix("'s")
@@ -314,7 +317,10 @@ _LOW = WordCache(_low)
 
 
 def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
-    """Return the quantity before a word, with at most two words between them: 5 cm taller, 9 red pens fewer."""
+    """Return the signature of the quantity before a word, or None if more than two words separate them.
+
+    Examples are *5 cm taller* and *9 red pens fewer*.
+    """
     before = bisect_right(ends, start) - 1
     if before < 0 or len(list(islice(_WORD.finditer(problem.text, ends[before], start), _APART + 1))) > _APART:
         return None
@@ -322,12 +328,12 @@ def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
 
 
 def _between(low: list[str], place: int) -> frozenset[str]:
-    """Return the thing compared if it follows the word: more *boys* than girls."""
+    """Return the stems between a comparison and its *than* or *as*: more *boys* than girls."""
     found: list[str] = []
     joints = 1
     for word in low[place + 1 : place + 1 + _REACH] if low[place] not in _AT_ONCE else ():
         if word == "as" and low[place] in _MULTIPLES and joints:
-            joints -= 1  # times *as* many boys as girls
+            joints -= 1  # the first *as* in *times as many boys as girls*
             continue
         if word in _STOPS or word in {"than", "as"}:
             return frozenset(found)
@@ -337,17 +343,22 @@ def _between(low: list[str], place: int) -> frozenset[str]:
 
 
 def _near(low: list[str], place: int, step: int) -> frozenset[str]:
-    """Return the content words on one side, up to the end of the clause; on the right of a comparison, after *than*."""
+    """Return the stems of the content words on one side of a word, up to the end of the clause.
+
+    To the right of a comparison, only words after *than* count. ``step`` is -1 for the left side and 1 for the right.
+    """
     found: list[str] = []
     joints = 0 if step < 0 or low[place] in _AT_ONCE else 1
     if step > 0 and low[place] in _MULTIPLES:
-        joints = 2 if "as" in low[place + 1 : place + 3] else 0  # twice as old *as Ann*, twice *her age*
+        joints = (
+            2 if "as" in low[place + 1 : place + 3] else 0
+        )  # the right side is *Ann* in *twice as old as Ann*, and *her age* in *twice her age*
     at = place + step
     end = max(-1, place - _LONGEST_CLAUSE) if step < 0 else min(len(low), place + _LONGEST_CLAUSE)
     while at != end and len(found) < _REACH:
         word = low[at]
         if word == "," and step < 0 and not found:
-            at += step  # the bucket, which is heavier
+            at += step  # skip the comma in *the bucket, which is heavier*
             continue
         if word in _STOPS:
             break
@@ -364,4 +375,4 @@ _ENDS = frozenset(".?!;")
 _PRONOUNS = frozenset("he she him her his hers they them their theirs i me my mine".split())
 _UNTIL = (["it", "be"], ["is", "it"])
 _COMPASS = frozenset({"north", "south", "east", "west"})
-_NOBODY = STOP_WORDS | {"one", "ones"}  # one is 4 more than the other: which one does not matter
+_NOBODY = STOP_WORDS | {"one", "ones"}  # *one* in *one is 4 more than the other* does not name a thing

@@ -1,4 +1,4 @@
-"""Compare the words around numbers, and find numbers that changed places."""
+"""Compare the words around numbers, and find numbers that swapped places."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from paraqd.reading.units import dimension
 from paraqd.scoring.evidence.content_words import content_stems, content_words, stem
 from paraqd.scoring.evidence.matching import Amount, Matching
 
-_BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # the words beside them mean nothing
+_BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # the words beside such numbers are meaningless
 _POINTING = frozenset({"former", "latter", "respectively"})
 _RATIO = frozenset({"ratio", "proportion"})
-# seen from the other side the word is the opposite: it does not say to whom a number belongs
+# from the other side, the opposite word is used, so these words do not determine to whom a number belongs
 _COMPARING = frozenset(
     stem(word)
     for word in "more fewer less older younger taller longer shorter heavier lighter greater larger bigger higher "
@@ -27,21 +27,21 @@ _WEIGHTS_BEHIND = tuple(1.0 / (1 + distance) for distance in range(_WINDOW))
 _WEIGHTS_BEFORE = tuple(0.7 / (1 + distance) for distance in range(_WINDOW))
 _BEHIND = 30  # characters
 _LEAST_CROSSED = 0.8
-_MOST_COMPARED = 60  # each is compared with all others
+_MOST_COMPARED = 60  # numbers, because each is compared with all others
 _CUTS = frozenset(", ; . ? ! : and or but while whereas to from than if when".split())
 
 
 def likeness(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    """Return the likeness of the words around two quantities, from 0 to 1."""
+    """Return the similarity of the words around two quantities, from 0 to 1."""
     shared = sum(min(weight, b[stem]) for stem, weight in a.items() if stem in b)
     return shared / (min(sum(a.values()), sum(b.values())) or 1.0)
 
 
 def contexts(problem: Problem, items: Sequence[Amount]) -> list[dict[str, float]]:
-    """Return for each quantity the content words that belong to it, with weights; nearer words weigh more.
+    """Return the weighted content words that belong to each quantity. Nearer words weigh more.
 
-    Of the words between two quantities, those before a comma, an *and* or the like belong to the first quantity, and
-    the others to the second.
+    Of the words between two quantities, those before a separator such as a comma or *and* belong to the first quantity,
+    and the others belong to the second.
     """
     stems, starts, cuts = _word_layout(problem)
     found = []
@@ -68,7 +68,7 @@ def contexts(problem: Problem, items: Sequence[Amount]) -> list[dict[str, float]
 
 @computed_once
 def _word_layout(problem: Problem) -> tuple[list[str], list[int], list[int]]:
-    """Return the words that may belong to a quantity, their starts, and the places that separate quantities."""
+    """Return the stems that may belong to a quantity, their start positions, and the positions of separators."""
     stems, starts = content_stems(problem)
     cuts = [start for word, start in zip(problem.stream.low, problem.stream.start, strict=True) if word in _CUTS]
     if not _COMPARING.isdisjoint(stems):
@@ -78,7 +78,7 @@ def _word_layout(problem: Problem) -> tuple[list[str], list[int], list[int]]:
 
 
 def sides_turned(question: Problem, a: Amount, paraphrase: Problem, b: Amount) -> bool:
-    """Return True if the things that both sentences name are in the opposite order in the second."""
+    """Return True if most of the things that both sentences name have changed their order."""
     here, there = _order(question, a), _order(paraphrase, b)
     shared = [word for word in here if word in there]
     turned = [there[x] > there[y] for x, y in combinations(shared, 2)]
@@ -86,7 +86,10 @@ def sides_turned(question: Problem, a: Amount, paraphrase: Problem, b: Amount) -
 
 
 def _order(problem: Problem, item: Amount) -> dict[str, int]:
-    """Return the places of the names of a sentence, or of all its words if it has fewer than two names."""
+    """Return the positions of the names in an amount's sentence, keyed by stem.
+
+    If the sentence has fewer than two names, return the positions of all its content words.
+    """
     sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
     first, last = (sentence.start, sentence.end) if sentence else (0, len(problem.text))
     words = [word for word in content_words(problem) if first <= word.start < last]
@@ -101,11 +104,12 @@ def _order(problem: Problem, item: Amount) -> dict[str, int]:
 def swapped_numbers(
     matching: Matching, question: Problem, paraphrase: Problem
 ) -> list[tuple[float, Amount, Amount, Amount, Amount]]:
-    """Find pairs of numbers that changed places: each has the words around it that the other had before.
+    """Find pairs of numbers that swapped places, so that each has the words around it that the other had before.
 
-    A text with *the former* or *respectively* gives no findings, because the words beside a number do not belong to it.
+    Texts with *the former* or *respectively* yield nothing, because in such texts the words beside a number need not
+    belong to it.
 
-    Returns (certainty, a, b, a's counterpart, b's counterpart), the most certain first.
+    Return tuples (certainty, a, b, a's counterpart, b's counterpart), most certain first.
     """
     if len(matching.same) > _MOST_COMPARED:
         return []
@@ -121,8 +125,8 @@ def swapped_numbers(
     for a, a_there, b, b_there in candidates:
         first, second, other, another = mine[a.start], mine[b.start], theirs[a_there.start], theirs[b_there.start]
         if first.keys().isdisjoint(another) or second.keys().isdisjoint(other):
-            continue  # one of them has nothing in common with the other's counterpart
-        # words beside both numbers do not tell them apart
+            continue  # one number has nothing in common with the other's counterpart
+        # words beside both numbers do not distinguish the numbers
         shared = (first.keys() & second.keys()) | (other.keys() & another.keys())
         first, second, other, another = (
             {stem: weight for stem, weight in words.items() if stem not in shared}
@@ -134,18 +138,18 @@ def swapped_numbers(
         if sure >= _LEAST_CROSSED and min(crossed) > 0:
             pieces = ((question, a), (question, b), (paraphrase, a_there), (paraphrase, b_there))
             if any(_compares(problem, item) for problem, item in pieces):
-                sure = min(sure, _LEAST_CROSSED)  # 3 more than Ann has: from Ann's side it is 3 fewer
+                sure = min(sure, _LEAST_CROSSED)  # *3 more than Ann* may become *3 fewer* from Ann's side
             found.append((sure, a, b, a_there, b_there))
     return sorted(found, key=lambda each: -each[0])
 
 
 def _comparable(a: Amount, b: Amount) -> bool:
-    """Return True if two numbers have the same dimension and are not equal."""
+    """Return True if two amounts have the same dimension but are not equal."""
     return dimension(a.first.unit)[0] == dimension(b.first.unit)[0] and a.signed != b.signed
 
 
 def _compares(problem: Problem, item: Amount) -> bool:
-    """Return True if a number is the difference of two things: 8 blocks higher, $1 more."""
+    """Return True if a number is the difference between two things: 8 blocks higher, $1 more."""
     behind = re.split(r"[.?!;]", problem.text[item.end : item.end + _BEHIND])[0]
     return any(stem(word.lower()) in _COMPARING for word in re.findall(r"[^\W\d_]+", behind)[:3])
 

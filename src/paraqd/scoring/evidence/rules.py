@@ -1,4 +1,4 @@
-"""Apply all rules to a pair of readings and collect their findings, before the fusion weighs them."""
+"""Apply all rules to a pair of readings, and collect the findings that the fusion weighs."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from paraqd.scoring.evidence.relations import relation_findings, turning_finding
 from paraqd.scoring.evidence.roles import swapped_numbers
 from paraqd.scoring.verdict import EvidenceKind
 
-_SURE_EXCHANGE = 1.3  # of 2; this marks one in 500 valid pairs, and one in 12 pairs with a changed number
+_SURE_EXCHANGE = 1.3  # the maximum is 2; this flags one in 500 valid pairs and one in 12 pairs with a changed number
 _CONTEXT = 18
-_MOST_REPORTED = 40  # findings with the same feature; nobody reads more
+_MOST_REPORTED = 40  # findings per feature; nobody reads more
 _ALGEBRA = frozenset({Kind.EXPONENT, Kind.COEFFICIENT})
 
 
 @dataclass(frozen=True)
 class Reader:
-    """All rules, in the order of their findings; the rule for quantities comes first and is not listed."""
+    """A collection of rules, applied in order. The rule for quantities always comes first and is not listed."""
 
     rules: tuple[Callable[[Problem, Problem], Iterator[Finding]], ...]
 
     def findings(self, question: Problem, paraphrase: Problem, matching: Matching | None = None) -> list[Finding]:
         """Return the findings against a paraphrase, at most 40 with the same feature.
 
-        Give ``matching`` if the quantities have been matched already.
+        Pass ``matching`` if the quantities have already been matched.
         """
         counts: Counter[str] = Counter()
         kept = []
@@ -51,7 +51,7 @@ class Reader:
 
 
 def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching | None = None) -> Iterator[Finding]:
-    """Find numbers that are missing, new or different, numbers that changed places, and changed units."""
+    """Find missing, new, changed and swapped numbers, and changed units."""
     matching = matching or match_quantities(question, paraphrase)
     for a, b in matching.other_value[:_MOST_REPORTED]:
         clock = a.first.kind is b.first.kind is Kind.TIME_OF_DAY
@@ -59,11 +59,11 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
         message = f"The {'time' if clock else 'number'} {became}."
         feature = "algebra_changed" if {a.first.kind, b.first.kind} & _ALGEBRA else "number_changed"
         if a.first.value * b.first.value == 1 and a.first.unit is b.first.unit is None:
-            feature = "multiple_turned"  # twice as many, half as many: may be the same, seen from the other side
+            feature = "multiple_turned"  # *twice as many* may mean the same as *half as many* from the other side
         elif len(a.first.terms) > len(b.first.terms) > 1 and not set(a.first.terms) <= _members(paraphrase):
-            feature = "ratio_cut"  # 2 : 3 : 5, 2 : 5
+            feature = "ratio_cut"  # 2 : 3 : 5 became 2 : 5
         elif feature == "number_changed" and not _both_ordinals(a, b) and follows(b, question):
-            feature = "number_restated"  # a radius of 7, a diameter of 14: may be the same in other words
+            feature = "number_restated"  # a radius of 7 may have become a diameter of 14
         elif feature == "number_changed" and _replaced(a, b, matching):
             feature = "number_replaced"
         yield Finding(feature, EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
@@ -90,9 +90,9 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
 
 
 def _replaced(a: Amount, b: Amount, matching: Matching) -> bool:
-    """Return True if only these two numbers have no counterpart, and they are of the same kind: 46 a kg, 48 a kg.
+    """Return True if these are the only two unmatched numbers and are of the same kind: 46 a kg, 48 a kg.
 
-    Two shares that make a whole are not a change: a quarter is gone, 75% is left.
+    Two shares that add up to a whole do not count as a replacement: a quarter is gone, 75% is left.
     """
     alone = len(matching.other_value) == 1 and not (matching.lost or matching.added or matching.derived)
     if alone and {a.first.kind, b.first.kind} == {Kind.PERCENT, Kind.FRACTION}:
@@ -106,12 +106,12 @@ def _share(quantity: Quantity) -> Fraction:
 
 
 def _both_ordinals(a: Amount, b: Amount) -> bool:
-    """Return True if both are ordinals: no arithmetic leads from the 13th to the 30th."""
+    """Return True if both amounts are ordinals. Arithmetic cannot derive one ordinal from another."""
     return a.first.kind is b.first.kind is Kind.ORDINAL
 
 
 def _members(problem: Problem) -> set[Fraction]:
-    """Return the members of all ratios of a text."""
+    """Return the terms of all ratios in a text."""
     return {term for quantity in problem.quantities for term in quantity.terms}
 
 
@@ -131,7 +131,7 @@ def _surface(item: Amount, problem: Problem) -> str:
 
 
 def _context(item: Amount, problem: Problem) -> str:
-    """Return a quantity with the words around it, in quotes."""
+    """Return a quantity and the words around it in quotation marks."""
     text = problem.text
     sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
     first, last = (sentence.start, max(sentence.end, item.end)) if sentence else (0, len(text))

@@ -1,1 +1,1 @@
-"""Learned judges, which run on onnxruntime."""
+"""Judge pairs with learned models, which run on onnxruntime."""

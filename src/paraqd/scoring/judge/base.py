@@ -1,4 +1,4 @@
-"""Define a learned judge: a model that says how likely a prepared pair is valid, and where it sees a fault."""
+"""Define the protocol for learned judges, which estimate how likely a pair is to be valid and locate its faults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraqd.scoring.verdict import EvidenceKind
 
 
 class Place(NamedTuple):
-    """A stretch of a text, and the log-odds that it is part of a fault."""
+    """A span of a text, and the log-odds that this span is part of a fault."""
 
     start: int
     end: int
@@ -18,7 +18,7 @@ class Place(NamedTuple):
 
 
 class Judgement(Protocol):
-    """The answer of a judge for one pair."""
+    """A judge's answer about one pair."""
 
     @property
     def log_odds(self) -> float:
@@ -27,28 +27,28 @@ class Judgement(Protocol):
 
     @property
     def kind(self) -> EvidenceKind:
-        """The likeliest kind of fault."""
+        """The most likely kind of fault."""
         ...
 
     @property
     def question_places(self) -> tuple[Place, ...]:
-        """Stretches of the question as the judge saw it; empty if the judge gives no places."""
+        """Places in the question as the judge saw it. Empty if the judge does not locate faults."""
         ...
 
     @property
     def paraphrase_places(self) -> tuple[Place, ...]:
-        """Stretches of the paraphrase as the judge saw it; empty if the judge gives no places."""
+        """Places in the paraphrase as the judge saw it. Empty if the judge does not locate faults."""
         ...
 
 
 class Judge(Protocol):
-    """A learned model that judges prepared pairs; several threads may use it."""
+    """A learned, thread-safe model that judges prepared pairs."""
 
     @property
     def name(self) -> str:
-        """The name of the judge for the signature; it changes whenever the answers may change."""
+        """The judge's name for the signature. A judge whose answers may differ has another name."""
         ...
 
     def begin(self, pairs: Sequence[PreparedPair]) -> Callable[[], Sequence[Judgement]]:
-        """Start judging pairs, and return a function that waits for the judgements, one for each pair."""
+        """Start judging pairs, and return a function that waits for the judgements, one per pair."""
         ...

@@ -1,4 +1,4 @@
-"""Turn texts into vectors with a bi-encoder: the mean of the vectors of a text's tokens."""
+"""Embed texts with a bi-encoder. A text's vector is the normalised sum of its token vectors."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from paraqd.scoring.judge.session import SHARED_LOCK, Feed, OnnxModel, Running, 
 
 _WINDOW = 254  # tokens, besides [CLS] and [SEP]
 _REMEMBERED = 4096  # vectors
-_AT_ONCE = 128  # texts that are tokenised together, while the model runs the texts before them
+_AT_ONCE = 128  # texts to tokenise together while the model processes the preceding texts
 
 
 class _Slice:
-    """Some texts that are being run; ``windows`` has for each row the number of its text."""
+    """A batch of texts that the model is processing. ``windows`` maps each row to the number of its text."""
 
     def __init__(self, texts: Sequence[str], windows: Sequence[int], wait: Running) -> None:
         self._texts, self._windows, self._wait = texts, windows, wait
 
     def vectors(self) -> dict[str, NDArray[np.float64]]:
-        """Wait for the model, and return the vector of each text."""
+        """Wait for the model, and return each text's vector."""
         outputs = self._wait()
         sums = np.zeros((len(self._texts), len(outputs[0][0])))
         for number, (summed,) in zip(self._windows, outputs, strict=True):
             sums[number] += summed
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        # copies, because a row that is remembered would keep the whole array in memory
+        # copy each row, because a cached view would keep the whole array in memory
         rows = (row.copy() for row in sums / np.where(lengths > 0, lengths, 1.0))
         return dict(zip(self._texts, rows, strict=True))
 
     def stop(self) -> None:
-        """Skip the rows that have not been run."""
+        """Skip the rows that the model has not processed yet."""
         self._wait.stop()
 
 
 class BiEncoder(OnnxModel):
-    """A bi-encoder in a model folder: it turns texts into vectors of unit length.
+    """A bi-encoder, loaded from a model folder, that turns texts into unit-length vectors.
 
-    It reads long texts in windows. It remembers the vectors of the last texts, because a question often comes again
-    with another paraphrase.
+    The encoder reads long texts in windows. It caches the vectors of recent texts, because a question often recurs with
+    another paraphrase.
     """
 
     def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
@@ -50,11 +50,11 @@ class BiEncoder(OnnxModel):
         self._remembered: OrderedDict[str, NDArray[np.float64]] = OrderedDict()
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return one row for each text."""
+        """Return a matrix with one unit-length row per text."""
         return self.begin(texts)()
 
     def begin(self, texts: Sequence[str]) -> Callable[[], NDArray[np.float64]]:
-        """Start turning texts into vectors, and return a function that waits for them."""
+        """Start embedding texts, and return a function that waits for their vectors."""
         if not texts:
             return lambda: np.zeros((0, 1))
         with SHARED_LOCK:
@@ -82,12 +82,12 @@ class BiEncoder(OnnxModel):
         return finish
 
     def feeds(self, texts: Sequence[str]) -> Iterator[Feed]:
-        """Yield the model's input for the first window of each text."""
+        """Yield the model's input for each text's first window."""
         for text in self.tokenizer.encode(texts, spans=False):
             yield feed([self.tokenizer.single_row(text.ids[:_WINDOW])])
 
     def _slice(self, texts: Sequence[str]) -> _Slice:
-        """Start running texts that are not remembered."""
+        """Start embedding texts that are not in the cache."""
         windows = [
             (number, self.tokenizer.single_row(text.ids[start : start + _WINDOW]))
             for number, text in enumerate(self.tokenizer.encode(texts, spans=False))

@@ -1,4 +1,4 @@
-"""Judge pairs with a cross-encoder: a small model that reads both texts at once."""
+"""Judge pairs with a cross-encoder, a small model that reads both texts at once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OUTPUTS = ("valid", "kinds", "places")
 
 
 class _Part(NamedTuple):
-    """The outputs of the model for one window, all in log-odds."""
+    """The log-odds that the model outputs for a window: validity, each kind of fault, and a fault at each token."""
 
     valid: float
     kinds: NDArray[np.float32]
@@ -33,7 +33,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class CrossEncoderJudgement:
-    """The model's answer for a pair; the kind and the places are computed only if somebody needs them."""
+    """The model's answer about a pair. The kind and the places are computed only on demand."""
 
     parts: tuple[_Part, ...]
     pair: EncodedPair
@@ -41,7 +41,7 @@ class CrossEncoderJudgement:
 
     @cached_property
     def log_odds(self) -> float:
-        """The log-odds that the pair is valid: the mean over its windows."""
+        """The log-odds that the pair is valid, averaged over its windows."""
         return sum(part.valid for part in self.parts) / len(self.parts)
 
     @cached_property
@@ -53,18 +53,18 @@ class CrossEncoderJudgement:
 
     @property
     def kind(self) -> EvidenceKind:
-        """The likeliest kind of fault."""
+        """The most likely kind of fault."""
         return self.kinds[max(range(len(self.kinds)), key=self.kind_probabilities.__getitem__)]
 
     @property
     def question_places(self) -> tuple[Place, ...]:
-        """The tokens of the question."""
+        """The question's tokens, each with the log-odds that it is part of a fault."""
         spans = self.pair.question.encoding.offsets
         return tuple(place for part in self.parts for place in _places(spans, part.window.question, part.places[1:]))
 
     @property
     def paraphrase_places(self) -> tuple[Place, ...]:
-        """The tokens of the paraphrase."""
+        """The paraphrase's tokens, each with the log-odds that it is part of a fault."""
         spans = self.pair.paraphrase.encoding.offsets
         return tuple(
             place
@@ -74,14 +74,14 @@ class CrossEncoderJudgement:
 
 
 class CrossEncoder(OnnxModel):
-    """A cross-encoder in a model folder.
+    """A cross-encoder, loaded from a model folder.
 
     Parameters
     ----------
     folder : str or Path
         The model folder.
     threads : int, optional
-        The number of threads; one for each core that the process may use unless given.
+        The number of threads (default: one per core that the process may use).
     kinds : sequence of str
         The kinds of evidence in the order of the model's outputs.
 
@@ -101,7 +101,7 @@ class CrossEncoder(OnnxModel):
     def begin(self, pairs: Sequence[PreparedPair]) -> Callable[[], list[CrossEncoderJudgement]]:
         """Start judging pairs, and return a function that waits for the judgements.
 
-        The judgement of a pair does not depend on the other pairs.
+        A pair's judgement does not depend on the other pairs.
         """
         encoded = self.tokenizer.encode_pairs([pair.texts for pair in pairs])
         windows = [(number, window) for number, pair in enumerate(encoded) for window in pair.differing_windows()]
@@ -123,7 +123,7 @@ class CrossEncoder(OnnxModel):
         return finish
 
     def feeds(self, pairs: Sequence[PreparedPair]) -> Iterator[Feed]:
-        """Yield the model's input for the first window of each pair."""
+        """Yield the model's input for each pair's first window."""
         for pair in self.tokenizer.encode_pairs([pair.texts for pair in pairs]):
             yield feed([self.tokenizer.row(pair, pair.windows()[0])])
 

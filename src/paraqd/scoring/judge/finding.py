@@ -1,4 +1,4 @@
-"""Turn the judgement of a learned judge into a finding: the kind of fault and its place."""
+"""Convert a learned judge's judgement into a finding, with the kind of fault and its place."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ FEATURE = "learned"
 _MOST_SPANS = 3
 _NOWHERE = float("-inf")
 _STOPS = frozenset(".?!;")
-_GAP = 2  # characters between two places that still make one span
+_GAP = 2  # the most characters between two places that still form one span
 _MESSAGES = {
     EvidenceKind.NUMBER_LOST: "A number may be missing",
     EvidenceKind.NUMBER_ADDED: "A number may have been added",
-    EvidenceKind.NUMBER_CHANGED: "A number may have changed, or its role may have",
+    EvidenceKind.NUMBER_CHANGED: "A number or its role may have changed",
     EvidenceKind.UNIT_CHANGED: "A unit may have changed",
     EvidenceKind.ENTITY_CHANGED: "A person or object may have been swapped",
     EvidenceKind.QUESTION_LOST: "The question may be missing or cut off",
@@ -30,9 +30,9 @@ _MESSAGES = {
 
 
 def judge_finding(pair: PreparedPair, judgement: Judgement) -> Finding:
-    """Return the finding of a judge: the likeliest kind of fault, at the places where it is most certain.
+    """Return a judge's finding: the most likely kind of fault, at the places where the judge is most certain.
 
-    Spans are those of the plain texts, before quantities were normalised.
+    The spans refer to the plain texts, before quantities were normalised.
     """
     question, paraphrase, kind = pair.question.text, pair.paraphrase.text, judgement.kind
     here, there = judgement.question_places, judgement.paraphrase_places
@@ -46,12 +46,12 @@ def judge_finding(pair: PreparedPair, judgement: Judgement) -> Finding:
 
 
 def _before_normalising(pair: PreparedPair, places: Sequence[Place]) -> tuple[Place, ...]:
-    """Return places of the paraphrase as the judge saw it as places of the plain paraphrase."""
+    """Map places in the paraphrase that the judge saw to places in the plain paraphrase."""
     return tuple(Place(*pair.normalised.original_span(start, end), fault) for start, end, fault in places)
 
 
 def _spans(text: str, places: Sequence[Place], least: float = 0.0) -> tuple[Span, ...]:
-    """Join places at fault into spans of whole words, and return the most certain few in the order of the text."""
+    """Merge the places at fault into spans of whole words, and return the few most certain spans in text order."""
     found: list[tuple[float, int, int]] = []
     for place in sorted({place for place in places if place.fault > least and place.end > place.start}):
         if text[place.start : place.end] in _STOPS:
@@ -69,7 +69,10 @@ def _spans(text: str, places: Sequence[Place], least: float = 0.0) -> tuple[Span
 def _worst_place(
     texts: tuple[str, str], places: tuple[tuple[Place, ...], tuple[Place, ...]]
 ) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """Return the likeliest place if none is certain; the whole paraphrase if the judge gives no places."""
+    """Return the span of the most likely place, or the whole paraphrase if the judge does not locate faults.
+
+    This is the fallback for a pair in which no place is more likely than not to be at fault.
+    """
     best = [max((place.fault for place in mine if place.end > place.start), default=_NOWHERE) for mine in places]
     side = 1 if best[1] >= best[0] else 0
     spans = _spans(texts[side], places[side], best[side] - 1e-6) or ((0, len(texts[side])),)

@@ -1,6 +1,6 @@
-"""Turn the texts of a prepared pair into the token ids that a cross-encoder reads.
+"""Convert the texts of a prepared pair into the token ids that a cross-encoder reads.
 
-Scoring and training share this module: a pair has the same ids in both.
+Scoring and training share this module, so that a pair has the same token ids in both.
 """
 
 from __future__ import annotations
@@ -15,45 +15,45 @@ from numpy.typing import NDArray
 
 from paraqd.errors import ModelError
 
-LONGEST = 320  # tokens of a pair that a judge reads at once
-_SPECIAL = 3  # [CLS] question [SEP] paraphrase [SEP]
+LONGEST = 320  # the most tokens of a pair that a judge reads at once
+_SPECIAL = 3  # special tokens: [CLS] question [SEP] paraphrase [SEP]
 _OVERLAP = 24
 _MOST_WINDOWS = 64
-_FEW = 4  # texts; the tokenizer's threads take longer to wake up than to tokenise so few
+_FEW = 4  # texts; for so few, waking the tokenizer's threads takes longer than tokenising
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 Ids = NDArray[np.int64]
 
 
 class Row(NamedTuple):
-    """One row of a model's input: token ids, and for each token 0 (first text) or 1 (second text)."""
+    """One row of a model's input: the token ids, and for each token the text to which it belongs (0 or 1)."""
 
     ids: Ids
     types: Ids
 
 
 class EncodedText(NamedTuple):
-    """The token ids of a text without special tokens, and the tokenizer's own record with the spans of tokens."""
+    """A text's token ids without special tokens, and the tokenizer's own record, which holds the tokens' spans."""
 
     ids: Ids
     encoding: Any
 
 
 class Window(NamedTuple):
-    """The tokens of both texts, by number, that a model reads at once."""
+    """The indices of the tokens in both texts that a model reads at once."""
 
     question: Ids
     paraphrase: Ids
 
 
 class EncodedPair(NamedTuple):
-    """The tokens of both texts of a pair."""
+    """The tokens of a question and its paraphrase."""
 
     question: EncodedText
     paraphrase: EncodedText
 
     def windows(self) -> list[Window]:
-        """Return one window, or several matching stretches of both texts if they are too long for one."""
+        """Return one window, or several windows with corresponding parts of both texts if the texts are too long."""
         one, two = np.arange(len(self.question.ids)), np.arange(len(self.paraphrase.ids))
         room = LONGEST - _SPECIAL
         if len(one) + len(two) <= room:
@@ -62,7 +62,7 @@ class EncodedPair(NamedTuple):
         return [Window(_stretch(one, number, count), _stretch(two, number, count)) for number in range(count)]
 
     def differing_windows(self) -> list[Window]:
-        """Return the windows in which the texts differ, up to 64; the first window if they never differ."""
+        """Return the first 64 windows in which the texts differ, or the first window if the texts never differ."""
         windows = self.windows()
         if len(windows) == 1:
             return windows
@@ -75,12 +75,12 @@ class EncodedPair(NamedTuple):
 
 
 class PairTokenizer:
-    """A tokenizer for one text or for pairs of texts, in the form ``[CLS] question [SEP] paraphrase [SEP]``.
+    """A tokenizer for single texts and for pairs, in the form ``[CLS] question [SEP] paraphrase [SEP]``.
 
     Parameters
     ----------
     tokenizer : tokenizers.Tokenizer
-        The tokenizer of a model. Its own truncation and padding are turned off, so give it a copy if others use it.
+        The model's tokenizer. Its truncation and padding are turned off, so pass a copy if other code uses it.
 
     """
 
@@ -106,7 +106,7 @@ class PairTokenizer:
             raise ModelError(f"{path} cannot be loaded: {str(error).splitlines()[0]}") from None
 
     def encode(self, texts: Sequence[str], *, spans: bool = True) -> list[EncodedText]:
-        """Tokenise texts; without ``spans`` the tokenizer is faster and does not say where tokens are."""
+        """Tokenise texts. If ``spans`` is False, tokenising is faster, but the tokens' spans are unknown."""
         clean = [replace_surrogates(text) for text in texts]
         if len(clean) <= _FEW:
             found = [self._tokenizer.encode(text, add_special_tokens=False) for text in clean]
@@ -116,13 +116,13 @@ class PairTokenizer:
         return [EncodedText(np.asarray(each.ids, dtype=np.int64), each) for each in found]
 
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[EncodedPair]:
-        """Tokenise pairs of texts, each distinct text once."""
+        """Tokenise pairs of texts. Each distinct text is tokenised once."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         encoded = dict(zip(texts, self.encode(texts), strict=True))
         return [EncodedPair(encoded[question], encoded[paraphrase]) for question, paraphrase in pairs]
 
     def row(self, pair: EncodedPair, window: Window) -> Row:
-        """Return the input of a model for a window of a pair."""
+        """Return the model's input row for one window of a pair."""
         question, paraphrase = pair.question.ids[window.question], pair.paraphrase.ids[window.paraphrase]
         ids = np.concatenate([self._first, question, self._last, paraphrase, self._last])
         types = np.zeros_like(ids)
@@ -130,13 +130,13 @@ class PairTokenizer:
         return Row(ids, types)
 
     def single_row(self, ids: Ids) -> Row:
-        """Return the input of a model for one text alone."""
+        """Return the model's input row for a single text."""
         framed = np.concatenate([self._first, ids, self._last])
         return Row(framed, np.zeros_like(framed))
 
 
 def replace_surrogates(text: str) -> str:
-    r"""Replace halves of surrogate pairs, which tokenizers reject, one for one, so that positions do not change.
+    r"""Replace each surrogate with one other character, so that positions do not change; tokenizers reject surrogates.
 
     >>> len(replace_surrogates("\ud83d\ude00 5 km"))
     7

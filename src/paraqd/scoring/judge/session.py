@@ -1,4 +1,4 @@
-"""Load ONNX models and run rows of tokens through them, in several threads."""
+"""Load ONNX models and run rows of tokens through them in several threads."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from paraqd.errors import ModelError
 from paraqd.model_folder import ONNX_FILE, TOKENIZER_FILE
 from paraqd.scoring.judge.pair_tokens import PairTokenizer, Row
 
-# With this optimizer the runtime makes one operator of a sum and the norm after it, which takes 3.4 times as long on
-# two threads and 7.5 times as long on one.
+# This optimizer fuses a sum and the subsequent norm into one operator, which takes 3.4 times as long on two threads and
+# 7.5 times as long on one.
 NOT_FUSED = ["SkipLayerNormFusion"]
-_BATCH_TOKENS = 512  # more are not faster, and at the end one thread would work while the others wait
+_BATCH_TOKENS = 512  # larger batches are not faster, and near the end one thread would work while the others wait
 _MOST_THREADS = 16
 
 Feed = dict[str, NDArray[np.int64]]
 
-# Guards the loading of models and their caches. A fork waits until it is free: otherwise the child would inherit a
-# lock that nobody releases, or a module that is half imported.
+# Guards the loading of models and their caches. A fork waits until the lock is free. Otherwise, the child could inherit
+# a lock that nobody releases, or a partially imported module.
 SHARED_LOCK = RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -35,16 +35,16 @@ if hasattr(os, "register_at_fork"):
 
 
 class OnnxModel:
-    """The model in a folder with ``onnx/model.onnx`` and ``tokenizer.json``; several threads may use it.
+    """A thread-safe model, loaded from a folder that contains ``onnx/model.onnx`` and ``tokenizer.json``.
 
-    Both files are loaded when they are first needed.
+    Each file is loaded when it is first needed.
 
     Parameters
     ----------
     folder : str or Path
         The model folder.
     threads : int, optional
-        The number of threads; one for each core that the process may use unless given.
+        The number of threads (default: one per core that the process may use).
 
     """
 
@@ -55,7 +55,7 @@ class OnnxModel:
 
     @property
     def tokenizer(self) -> PairTokenizer:
-        """The tokenizer."""
+        """The model's tokenizer."""
         tokenizer: PairTokenizer = self._once(
             "tokenizer", 0, lambda: PairTokenizer.from_file(self.folder / TOKENIZER_FILE)
         )
@@ -63,12 +63,12 @@ class OnnxModel:
 
     @property
     def session(self) -> Any:
-        """The runtime's session for many batches: each batch runs in one thread, and several run at a time."""
+        """The runtime session for many batches: each batch runs in one thread, and several batches run in parallel."""
         return self._once("session", 0, lambda: self._session(1))
 
     @property
     def _wide_session(self) -> Any:
-        """The session for a single batch: all threads work on it."""
+        """The runtime session for a single batch, on which all threads work together."""
         if self.threads == 1:
             return self.session
         return self._once("wide session", os.getpid(), lambda: self._session(self.threads))
@@ -81,7 +81,10 @@ class OnnxModel:
         return workers
 
     def _once(self, name: str, process: int, make: Callable[[], Any]) -> Any:
-        """Make an object when it is first needed; one that has threads is made again in a forked process."""
+        """Create an object when it is first needed.
+
+        Pass the process id for an object that owns threads, so that a forked process creates its own.
+        """
         key = (name, process)
         if key not in self._loaded:
             with SHARED_LOCK:
@@ -94,7 +97,7 @@ class OnnxModel:
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        # without this the runtime would quantise the inputs of some layers by itself, with other ranges
+        # otherwise, the runtime would quantise the inputs of some layers by itself, with other ranges
         options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
         options.intra_op_num_threads = threads
         options.add_session_config_entry("session.force_spinning_stop", "1")  # idle threads slow down the others
@@ -109,10 +112,10 @@ class OnnxModel:
             raise ModelError(f"the model in {self.folder} cannot be loaded: {str(error).splitlines()[0]}") from None
 
     def start(self, rows: Sequence[Row], outputs: Sequence[str]) -> Running:
-        """Start running rows, and return a handle to wait for them: for each row its part of every output.
+        """Start running rows, and return a handle that waits for each row's outputs.
 
-        Rows of the same length share a batch. If there are several threads, they start at once, while the caller goes
-        on, and they stop if the handle is thrown away.
+        Rows of the same length share a batch. Several batches run in the background if there are several threads;
+        otherwise, the work starts when the handle is called. Discarding the handle stops the work.
         """
         batches = list(batches_of([len(row.ids) for row in rows]))
         if len(batches) <= 1 or self.threads == 1:
@@ -122,14 +125,14 @@ class OnnxModel:
 
 
 class Running:
-    """Rows that are being run; call it to wait for their outputs."""
+    """A handle for rows that are being run. Call the handle to wait for their outputs."""
 
     def __init__(self, work: _Work, threads: Sequence[Future[None]]) -> None:
         self._work, self._threads = work, threads
         weakref.finalize(self, work.stop)
 
     def __call__(self) -> list[list[Any]]:
-        """Wait, and return the outputs of each row."""
+        """Wait for the rows, and return each row's outputs."""
         try:
             if not self._threads:
                 self._work.run()
@@ -139,16 +142,16 @@ class Running:
             self.stop()
             raise
         if self._work.stopped:
-            raise RuntimeError("these rows were stopped before they were run")
+            raise RuntimeError("the work was stopped before all rows were run")
         return self._work.outputs_of_rows
 
     def stop(self) -> None:
-        """Let each thread stop after its present batch."""
+        """Make each thread stop after its current batch."""
         self._work.stop()
 
 
 class _Work:
-    """Batches of rows for threads to take one after the other, and the outputs of each row."""
+    """A queue of batches from which threads take their work, and each row's outputs."""
 
     def __init__(
         self, session: Any, rows: Sequence[Row], batches: Sequence[Sequence[int]], outputs: Sequence[str]
@@ -160,11 +163,11 @@ class _Work:
         self.stopped = False
 
     def stop(self) -> None:
-        """Let each thread stop after its present batch."""
+        """Make each thread stop after its current batch."""
         self.stopped = True
 
     def run(self) -> None:
-        """Run batches until there are none left."""
+        """Run batches until none are left."""
         while not self.stopped:
             with self._lock:
                 batch = next(self._left, None)
@@ -180,7 +183,7 @@ class _Work:
 
 
 def batches_of(lengths: Sequence[int], tokens: int = _BATCH_TOKENS) -> Iterator[list[int]]:
-    """Yield batches of row numbers: rows of a batch have the same length, so that none is padded; longest first.
+    """Yield batches of row numbers, longest rows first. The rows of a batch have the same length, so none is padded.
 
     >>> list(batches_of([3, 5, 3, 3], tokens=6))
     [[1], [0, 2], [3]]
@@ -204,15 +207,15 @@ def feed(rows: Sequence[Row]) -> Feed:
 
 def _run(session: Any, rows: Sequence[Row], batch: Sequence[int], outputs: Sequence[str]) -> list[Any]:
     inputs = feed([rows[number] for number in batch])
-    if any(each.name == "attention_mask" for each in session.get_inputs()):  # a graph of version 0.1.0
+    if any(each.name == "attention_mask" for each in session.get_inputs()):  # a graph exported by version 0.1.0
         inputs["attention_mask"] = np.ones_like(inputs["input_ids"])
     found: list[Any] = session.run(outputs, inputs)
     if not all(np.isfinite(each).all() for each in found):
-        raise ModelError("the model gives values that are not finite numbers: install or train it again")
+        raise ModelError("the model returned values that are not finite: install or train it again")
     return found
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use, at most sixteen."""
+    """Return the number of cores that this process may use, limited to 16."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, _MOST_THREADS)
