@@ -1,1 +1,1 @@
-"""Reword problems by rules: edits on a dependency parse, one family per file."""
+"""Reword problems by rules, with edits on a dependency parse; each file holds one family of edits."""

@@ -1,4 +1,4 @@
-"""Change active clauses to passive ones and passive to active (fa)."""
+"""Change active clauses to the passive, and passive clauses to the active (fa)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _GRAMMAR = "generator.fa.grammar"
 
 
 class ActivePassive(Operator):
-    """Change the voice of clauses (fa).
+    """Change clauses between the active and the passive voice (fa).
 
-    If a model is given (``generator.fa.passive``, and optionally ``generator.fa.grammar`` to correct the grammar), it
-    changes one sentence at a time, as in the paper. Otherwise, rules on the dependency parse change every clause with a
-    simple structure. An output with other quantities than the question is discarded and counted.
+    If the resource ``generator.fa.passive`` is available, this model changes one sentence at a time, as in the paper.
+    The optional resource ``generator.fa.grammar`` then corrects the grammar. Without a model, rules on the dependency
+    parse change every clause that has a simple structure. An output whose quantities differ from the question's is
+    discarded and counted.
     """
 
     name: ClassVar[str] = "ActivePassive"
@@ -44,7 +45,7 @@ class ActivePassive(Operator):
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Change many problems; they are parsed together."""
+        """Change the voice of many problems, which are parsed together."""
         generator = _generator(resources)
         if generator is not None:
             outputs = self._by_model(generator, problems, rngs, resources)
@@ -57,7 +58,7 @@ class ActivePassive(Operator):
         ]
 
     def source_model(self, resources: Resources) -> str:
-        """Return the names of the models; empty for the rules."""
+        """Return the names of the models, separated by a space, or an empty string if rules write the outputs."""
         models = [model for model in (_generator(resources), resources.get(_GRAMMAR)) if model is not None]
         return " ".join(str(model.name) for model in models) if _generator(resources) is not None else ""
 
@@ -72,7 +73,7 @@ class ActivePassive(Operator):
         sentences = [sentences_of(problem) for problem in problems]
         for model in filter(None, (generator, resources.get(_GRAMMAR))):
             answers = ask(model, sentences, seeds=seeds, decoding=self.decoding)
-            # a sentence without an output stays unchanged, so that nothing is lost
+            # a sentence for which the model has no output stays unchanged, so that nothing is lost
             sentences = [
                 [found[0] if found else old for old, found in zip(group, candidates, strict=True)]
                 for group, candidates in zip(sentences, answers, strict=True)

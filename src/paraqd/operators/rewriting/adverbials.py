@@ -1,4 +1,4 @@
-"""Move adverbials to the front of their clause, and back: *He bought 5 pens on Monday.*, *On Monday, he bought …*."""
+"""Move adverbials to the front or the end of a sentence: *He bought 5 pens on Monday.*, *On Monday, he bought …*."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SPOILERS = frozenset('( ) " “ ” : ; - – respectively than as'.split())
 
 
 def adverbial_edits(document: Document) -> list[Edit]:
-    """Return the adverbials that can be moved."""
+    """Return the edits that move an adverbial."""
     edits: list[Edit] = []
     for number, (first, _) in enumerate(document.sentences):
         end, last = tail(document, first)
@@ -33,7 +33,7 @@ def adverbial_edits(document: Document) -> list[Edit]:
 
 
 def _is_time(head: Any) -> bool:
-    """Return True if a phrase is a time: *on Monday*, *last week*, *in 2005*, *every day*."""
+    """Return True if a phrase states a time: *on Monday*, *last week*, *in 2005*, *every day*."""
     if head.dep_ == "npadvmod" or head.tag_ in ("NN", "NNP"):
         noun, named = head, any(child.lower_ in _NAMED for child in head.children)
     else:
@@ -95,7 +95,7 @@ def _to_front(document: Document, first: int, end: int, number: int) -> list[Edi
 
 
 def _main_starts(doc: Any, verb: Any, first: int) -> bool:
-    """Return True if a sentence starts with its subject, or with *how many*."""
+    """Return True if a clause starts with its subject, *how* or *what*."""
     if doc[first].lower_ in ("how", "what"):
         return True
     subjects = children(verb, "nsubj", "nsubjpass", "expl")
@@ -139,7 +139,7 @@ def _to_end(document: Document, first: int, end: int, number: int) -> list[Edit]
 
 
 def _is_place(doc: Any, head: Any, comma: int) -> bool:
-    """Return True if a phrase before *there is* is a place."""
+    """Return True if a phrase before *there is* states a place."""
     if any(token.tag_ == "IN" and token.lower_ != "of" for token in head.head.doc[comma + 1 : head.head.sent.end]):
         return False
     return bool(head.lower_ in ("in", "on", "at") and doc[comma + 1].lower_ == "there" and children(head, "pobj"))

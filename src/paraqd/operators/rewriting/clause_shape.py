@@ -1,4 +1,4 @@
-"""Check that a clause has the simple structure that a change of voice needs."""
+"""Check that a clause has the simple structure that a change of voice requires."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NOT_OBJECTS = {
 
 
 def clean_clause(verb: Any) -> bool:
-    """Return True if a verb heads a simple finite clause, alone or after *if*, *when*, *and* and the like."""
+    """Return True if a verb heads a simple finite clause, either alone or after *if*, *when*, *and* or the like."""
     if verb.dep_ == "advcl":
         if not _marked(verb):
             return False
@@ -71,7 +71,7 @@ def _clean_child(child: Any, verb: Any) -> bool:
         return bool(child.i < verb.i)
     if child.dep_ == "advcl":
         return _marked(child)
-    # not without its object, and not *before crying*, which has no subject
+    # a preposition after the verb needs a noun as its object, which excludes *before crying*
     if child.dep_ == "prep" and child.i > verb.i:
         return bool(children(child, "pobj"))
     return bool(child.dep_ != "dative" or child.tag_ == "IN" or child.i < verb.i)
@@ -82,7 +82,7 @@ def _marked(clause: Any) -> bool:
 
 
 def _continued(verb: Any) -> bool:
-    """Return True if the next sentence continues the subject or verb of this one (*… for $5. And sold it …*)."""
+    """Return True if the next sentence continues this sentence's subject or verb (*… for $5. And sold it …*)."""
     end = verb.sent.end
     if end >= len(verb.doc):
         return False
@@ -91,11 +91,11 @@ def _continued(verb: Any) -> bool:
 
 
 def movable(head: Any) -> bool:
-    """Return True if a noun phrase can be moved: it does not refer back, compare or ask."""
+    """Return True if a noun phrase can be moved because it does not refer back, compare or ask."""
     words = {token.lower_ for token in head.subtree}
     if words & (POSSESSIVE | REFLEXIVE | COMPARING | FOCUS | INTERROGATIVE | {"every", "per"}) or not is_plain(head):
         return False
-    # *gave Ann 5 pens* has two phrases, even if the parser finds one
+    # *gave Ann 5 pens* has two phrases, even if the parser finds only one
     return not any(
         token.tag_ == "CD" and token.nbor(-1).pos_ in ("NOUN", "PROPN", "PRON")
         for token in head.subtree
@@ -104,7 +104,7 @@ def movable(head: Any) -> bool:
 
 
 def good_subject(head: Any) -> bool:
-    """Return True if a subject can become *by* and its object form."""
+    """Return True if a subject can be turned into a *by* phrase."""
     if head.lower_ in _NOT_SUBJECTS or head.tag_ not in (*NOUN_TAGS, "PRP"):
         return False
     if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # *he and Ann*
@@ -114,7 +114,7 @@ def good_subject(head: Any) -> bool:
 
 
 def good_object(head: Any, lemma: str) -> bool:
-    """Return True if an object of this verb can become the subject of a passive."""
+    """Return True if an object of this verb can become the subject of a passive clause."""
     if head.lower_ in ("it", "them"):
         return True
     if is_money(head):
@@ -130,13 +130,13 @@ def good_object(head: Any, lemma: str) -> bool:
 
 
 def follows_well(verb: Any, after: int) -> bool:
-    """Return True if the words after the core of the clause depend on the verb, so that they can stay in place."""
+    """Return True if the words after the core of the clause can stay in place because they depend on the verb."""
     doc = verb.doc
     stop = min([conj.left_edge.i for conj in children(verb, "conj") if conj.i > verb.i] + [verb.right_edge.i + 1])
     rest = doc[after:stop]
     while len(rest) and (rest[-1].is_punct or (rest[-1].tag_ == "CC" and rest[-1].head == verb)):
         rest = rest[:-1]
-    # a coordination may be a clause without a verb: *… in 8 hours and pipe B in 4 hours*
+    # the second part of a coordination may be a clause without a verb: *… in 8 hours and pipe B in 4 hours*
     if any(token.tag_ == "CC" or token.text == "," or token.lower_ in FOCUS - {"each"} for token in rest):
         return False
     if len(rest) > 1 and rest[0].lower_ == "to" and rest[1].tag_ != "VB" and verb.lemma_ not in _GIVING:
@@ -152,7 +152,7 @@ def follows_well(verb: Any, after: int) -> bool:
 
 
 def _main_starts(verb: Any, i: int) -> bool:
-    """Return True if the main clause starts after an *if* clause, and not another member of a list."""
+    """Return True if the main clause starts at token ``i``, and not another item of a list."""
     if i >= len(verb.doc):
         return False
     if verb.doc[i].lower_ in ("how", "what", "which", "find", "then", "in", "at", "by", "calculate", "determine"):
@@ -162,7 +162,7 @@ def _main_starts(verb: Any, i: int) -> bool:
 
 
 def starts_well(verb: Any, start: int) -> bool:
-    """Return True if the clause starts with the subject at ``start``, which is then not part of a longer one."""
+    """Return True if the clause starts at ``start``, so that the subject there is not part of a longer subject."""
     if verb.doc[start].is_sent_start:
         return True
     before = verb.doc[start - 1]
@@ -172,7 +172,7 @@ def starts_well(verb: Any, start: int) -> bool:
 
 
 def agrees(subject: Any, first: Any) -> bool:
-    """Return True if subject and verb agree; otherwise the parse or the sentence is wrong."""
+    """Return True if the subject agrees with the verb; if it does not, the parse or the sentence is wrong."""
     plural = is_plural(subject)
     if plural is None:
         return False
@@ -184,7 +184,10 @@ def agrees(subject: Any, first: Any) -> bool:
 
 
 def distributes(subject: Any, thing: Any, auxiliaries: list[Any]) -> bool:
-    """Return True if *three customers bought two melons* may mean two each, which the passive would hide."""
+    """Return True if a sentence such as *three customers bought two melons* may mean two melons each.
+
+    The passive would hide that meaning.
+    """
     if is_money(thing):
         return is_plural(subject) is not False
     if subject.tag_ not in ("NNS", "NNPS") or any(aux.lower_ in ("can", "could") for aux in auxiliaries):

@@ -1,4 +1,4 @@
-"""Reword *If C, Q?*: *Q if C?*, *Suppose that C. Q?*, *Given that C, Q?*."""
+"""Reword *If C, Q?* as *Q if C?*, *Suppose that C. Q?* or *Given that C, Q?*, and *Q if C?* as *If C, Q?*."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ _ASKING = frozenset(
 
 
 class Condition(NamedTuple):
-    """*If* [start, comma) *,* (*then*) [main, end) and the punctuation up to ``last``."""
+    """The token indices of a sentence with a condition.
+
+    The sentence has the form *If* [``start``, ``comma``) *,* (*then*) [``main``, ``end``), followed by punctuation up
+    to ``last``. ``first`` is the index of *if*.
+    """
 
     first: int
     start: int
@@ -28,7 +32,7 @@ class Condition(NamedTuple):
 
 
 def condition_edits(document: Document) -> list[Edit]:
-    """Return the rewordings of each condition; those of one sentence exclude one another."""
+    """Return the rewordings of all conditions; at most one rewording per sentence can be applied."""
     edits: list[Edit] = []
     for number, (first, _) in enumerate(document.sentences):
         found = _leading(document, first)
@@ -40,12 +44,12 @@ def condition_edits(document: Document) -> list[Edit]:
 
 
 def unsafe(words: list[str]) -> bool:
-    """Return True if a sentence has quotations or brackets, or is two sentences without a space (*time?Then*)."""
+    """Return True if a sentence has quotation marks or brackets, or is two sentences without a space (*time?Then*)."""
     return bool(set(words) & _UNSAFE) or any("?" in word and len(word) > 1 for word in words)
 
 
 def _leading(document: Document, first: int) -> Condition | None:
-    """Find a condition at the start of a sentence."""
+    """Return the condition at the start of a sentence, or None if there is no simple condition."""
     doc = document.doc
     if doc[first].lower_ != "if":
         return None
@@ -64,7 +68,7 @@ def _leading(document: Document, first: int) -> Condition | None:
 
 
 def _starts_main(doc: Any, first: int, main: int, end: int) -> bool:
-    """Return True if the main clause, a question or a request, starts here."""
+    """Return True if the main clause, which is a question or a request, starts at token ``main``."""
     token = doc[main]
     if doc[main - 2 if doc[main - 1].lower_ == "then" else main - 1].i - first < 4 or _aside(doc, first, main):
         return False
@@ -76,7 +80,7 @@ def _starts_main(doc: Any, first: int, main: int, end: int) -> bool:
         return bool(token.tag_ in ("VB", "VBP"))
     if token.lower_ in ("in", "at", "by", "for"):
         return bool(doc[main + 1].lower_ in ("what", "how", "which"))
-    # *the ratio is?*: a subject with its verb at the end of the sentence
+    # *the ratio is?*: a subject followed by its verb at the end of the sentence
     verb = doc[end - 1]
     return bool(verb.lower_ in ("is", "are", "was", "were") and doc[main : end - 1].root.head == verb)
 
@@ -88,7 +92,7 @@ def _aside(doc: Any, first: int, main: int) -> bool:
 
 
 def _finite(clause: Any) -> bool:
-    """Return True if the tokens are one complete finite clause."""
+    """Return True if the tokens contain a finite verb and a subject."""
     return any(t.tag_ in ("VBZ", "VBP", "VBD", "MD") for t in clause) and any(
         t.dep_ in ("nsubj", "nsubjpass", "expl") for t in clause
     )

@@ -1,7 +1,8 @@
-"""Parse a problem with spaCy, from a cleaned copy of its words, and keep their spans in the text.
+"""Parse a problem with spaCy from a cleaned copy of its words, and keep the words' spans in the original text.
 
 The parser was trained on news. It works far better on a copy in which a rupee sign is a dollar sign, ``km / hr`` is one
-word and lower-case names have a capital. Every token keeps its original span, so edits apply to the original text.
+word and lower-case names are capitalised. Every token keeps its original span, so that edits apply to the original
+text.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from paraqd.reading import Problem
 from paraqd.reading.name_lists import common_names
 from paraqd.reading.numerals import CARDINAL_START
 
-_KEPT = "_rewriting_document"  # the attribute of a problem that holds its document
-MAX_CHARACTERS = 5000  # word problems are shorter, and the memory for a parse grows with the length
+_KEPT = "_rewriting_document"  # the attribute of a problem that stores its document
+MAX_CHARACTERS = 5000  # word problems are shorter, and the memory for a parse grows with the length of the text
 
 _FIRST_NAMES = common_names() | {"anu", "lara", "sheela"}
 _VERBS_AFTER_A = (
@@ -26,7 +27,7 @@ _VERBS_AFTER_A = (
     "runs|beats|completes|completed|finishes|finished|receives|received|contributes|contributed|to|lends|lent|"
     "borrows|borrowed|walks|travels|spends|owes|needs|must|may|should|puts|put"
 )
-# a letter as a name, which the parser mistakes for the article
+# the letter A as a name, which the parser mistakes for the article
 _NAMED_A = re.compile(rf"[Aa](?=(?: and| or|,| &) ?[BbCc]\b|['’]s\b| ['’] ?s\b| (?:{_VERBS_AFTER_A})\b)")
 _LETTER_A = re.compile(
     rf"(?<![\w.'’/^*+=-])(?:(?:{_NAMED_A.pattern})"
@@ -49,7 +50,7 @@ _SPECIAL: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (_LETTER_A, _PERSON_A),
 )
-# *10 p. m. every day*, *the l. c. m. of*: a sentence hardly ever ends after such abbreviations
+# *10 p. m. every day*, *the l. c. m. of*: a sentence hardly ever ends after such an abbreviation
 _ABBREVIATED = re.compile(r"\b[a-z]\. ?[a-z]\.\s*\Z")
 _UNIT_STOP = re.compile(
     r"\b(?:hrs?|mins?|secs?|kms?|cms?|mtrs?|mts?|kgs?|gms?|ltrs?|ft|sq|nos?|yrs?|approx)\.\s*\Z", re.I
@@ -61,7 +62,7 @@ _STARTERS = frozenset(
 
 
 def _really_ends(text: str, start: int) -> bool:
-    """Return True if a sentence really starts here, and not after the full stop of an abbreviation."""
+    """Return True if a sentence really starts at ``start``, rather than continuing after an abbreviation."""
     before = max(0, start - 9)
     if _ABBREVIATED.search(text, before, start):
         return False
@@ -99,8 +100,8 @@ def _pieces(nlp: Any, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _words(nlp: Any, problem: Problem) -> list[tuple[int, int, str]]:
-    """Split the text into (start, end, word for the parser)."""
-    text = _SURROGATE.sub("\ufffd", problem.text)  # half of a surrogate pair, which spaCy cannot encode
+    """Split the text into tuples of start, end and the word to pass to the parser."""
+    text = _SURROGATE.sub("\ufffd", problem.text)  # spaCy cannot encode half of a surrogate pair
     lower_case = not any(character.isupper() for character in text)
     starts = {sentence.start for sentence in problem.sentences}
     stops = {sentence.end for sentence in problem.sentences}
@@ -119,7 +120,8 @@ def _words(nlp: Any, problem: Problem) -> list[tuple[int, int, str]]:
         position = max(position, words[-1][1] if words else 0)
         if position < end:
             words.append((position, end, text[position:end]))
-        if end in stops and end - words[-1][0] == 2 and text[end - 1] == ".":  # *… of B.* is not an abbreviation
+        # the final letter and stop in *… of B.* are not an abbreviation
+        if end in stops and end - words[-1][0] == 2 and text[end - 1] == ".":
             words[-1:] = [(end - 2, end - 1, text[end - 2]), (end - 1, end, ".")]
     if lower_case:
         words = [
@@ -148,17 +150,17 @@ def _to_doc(nlp: Any, problem: Problem) -> tuple[Any, list[tuple[int, int]]]:
 
 
 def _worth_parsing(text: str) -> bool:
-    """Return True if a text is not blank, too long or entirely in capitals."""
+    """Return True if a text is worth parsing: not blank, not too long, without markup, and not mainly in capitals."""
     if len(text) > MAX_CHARACTERS or not text.strip() or "\\" in text:  # a backslash means markup
         return False
     return sum(character.isupper() for character in text) <= sum(character.islower() for character in text)
 
 
 def parse(nlp: Any, problems: Sequence[Problem]) -> list[Document | None]:
-    """Parse many problems at once; the result is None for a problem that cannot be edited.
+    """Parse many problems at once, and return None for each problem that cannot be edited.
 
-    A problem cannot be edited if it is blank, too long or entirely in capitals. Each document is stored with its
-    problem, because several operators need the same parse.
+    A problem cannot be edited if it is blank, too long, mainly in capitals or contains markup. Each document is cached
+    on its problem, because several operators need the same parse.
     """
     inputs = []
     result: list[Document | None] = [problem.__dict__.get(_KEPT) for problem in problems]
@@ -175,18 +177,18 @@ def parse(nlp: Any, problems: Sequence[Problem]) -> list[Document | None]:
 
 
 class Document:
-    """A text, its parse and the spans of its tokens."""
+    """A text, its parse and the spans of the tokens in the text."""
 
     def __init__(self, text: str, doc: Any, spans: Sequence[tuple[int, int]]) -> None:
         self.text = text
         self.doc = doc
         self.spans = spans
         self.sentences: list[tuple[int, int]] = [(s.start, s.end) for s in doc.sents]
-        self.named: frozenset[str] = frozenset()  # the words of the names in the problem
+        self.named: frozenset[str] = frozenset()  # the words that occur in the problem's names
         self._found: dict[Any, list[Any]] = {}
 
     def found_by(self, finder: Callable[[Document], list[Any]]) -> list[Any]:
-        """Return the edits of a finder; the finder runs once per document."""
+        """Return the edits that a finder finds; each finder runs only once per document."""
         if finder not in self._found:
             self._found[finder] = finder(self)
         return self._found[finder]
@@ -210,22 +212,22 @@ class Document:
         return Ref(self.spans[i][0], self.spans[j - 1][1], case)
 
     def like(self, i: int) -> Case:
-        """Return the case for a replacement of token ``i``."""
+        """Return the letter case for text that replaces token ``i``."""
         first = self.text[self.spans[i][0]]
         capital = first.isupper() if first.isalpha() else self.upper
         return "upper" if self.doc[i].is_sent_start and capital else "keep"
 
     def cased(self, i: int, word: str) -> str:
-        """Return a new word for token ``i``, with a capital if the old one has it."""
+        """Return a replacement for token ``i``, capitalised if the token opens a capitalised sentence."""
         return word[:1].upper() + word[1:] if self.like(i) == "upper" else word
 
     def sentence(self, i: int) -> int:
-        """Return the number of the sentence that contains token ``i``."""
+        """Return the index of the sentence that contains token ``i``."""
         return next(n for n, (first, last) in enumerate(self.sentences) if first <= i < last)
 
     @cached_property
     def upper(self) -> bool:
-        """True if sentences of this text start with a capital."""
+        """True if any sentence in the text starts with a capital."""
         return any(self.text[self.start(first)].isupper() for first, _ in self.sentences)
 
     @cached_property
@@ -249,7 +251,7 @@ class Document:
         return frozenset(word.rstrip(".") for word in names)
 
     def lower(self, text: str) -> str:
-        """Remove the capital of a text that is moved from the start of a sentence, unless it starts with a name."""
+        """Lower the first letter of text that is moved away from a sentence start, unless the text starts with a name."""
         match = re.match(r"[^\W\d_]+", text)
         if match is None:
             return text
@@ -273,10 +275,10 @@ _NEVER_NAMES = frozenset(
 
 
 def contiguous(token: Any) -> bool:
-    """Return True if a token and everything that depends on it are contiguous."""
+    """Return True if a token and all its dependents form a contiguous span."""
     return bool(sum(1 for _ in token.subtree) == token.right_edge.i - token.left_edge.i + 1)
 
 
 def children(token: Any, *labels: str) -> list[Any]:
-    """Return the children of a token with one of the dependency labels."""
+    """Return the children of a token that have one of the given dependency labels."""
     return [child for child in token.children if child.dep_ in labels]

@@ -1,7 +1,7 @@
-"""Define edits that can be nested: a replacement consists of new text and references to the old text.
+"""Define nestable edits, whose replacements consist of new text and references to the old text.
 
-A moved clause is a ``Ref``, so a synonym that was found inside it still takes effect at its new position. One parse of
-the text is therefore enough for any number of edits.
+A moved clause is a ``Ref``. A synonym found inside that clause therefore still takes effect at the clause's new
+position, and one parse of the text is enough for any number of edits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Case = Literal["keep", "upper", "lower"]
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A span of the old text, with the case of its first letter in its new position."""
+    """A span of the old text, and the case of the first letter in the new position."""
 
     start: int
     end: int
@@ -36,10 +36,10 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replacements that are made together or not at all.
+    """A group of replacements that are applied together or not at all.
 
-    ``family`` is the kind of edit. ``frames`` names the parts of the text whose structure it changes (a sentence, a
-    question). At most one edit may change each of them, to keep the text readable.
+    ``family`` is the kind of edit. ``frames`` names the parts of the text whose structure the edit changes, such as a
+    sentence or a question. To keep the text readable, at most one edit may change each frame.
     """
 
     family: str
@@ -48,12 +48,12 @@ class Edit:
 
     @classmethod
     def single(cls, family: str, start: int, end: int, *pieces: Piece, frames: Iterable[tuple[str, int]] = ()) -> Edit:
-        """Create an edit with one replacement."""
+        """Create an edit with a single replacement."""
         return cls(family, (Replacement(start, end, pieces),), frozenset(frames))
 
 
 def _inside(inner: Replacement, outer: Replacement) -> bool:
-    """Return True if ``inner`` lies in a span that ``outer`` keeps from the old text."""
+    """Return True if ``inner`` lies within a span that ``outer`` keeps from the old text."""
     return any(
         isinstance(piece, Ref) and piece.start <= inner.start and inner.end <= piece.end for piece in outer.pieces
     )
@@ -68,7 +68,7 @@ def _clash(a: Replacement, b: Replacement) -> bool:
 
 
 def compatible(edit: Edit, chosen: Sequence[Edit]) -> bool:
-    """Return True if an edit can be combined with those already chosen."""
+    """Return True if an edit can be combined with the edits already chosen."""
     for other in chosen:
         if edit.frames & other.frames:
             return False
@@ -78,9 +78,9 @@ def compatible(edit: Edit, chosen: Sequence[Edit]) -> bool:
 
 
 def render(text: str, edits: Sequence[Edit], lower: Callable[[str], str]) -> str:
-    """Return the text after all edits, which must be compatible.
+    """Return the text after applying all edits, which must be compatible.
 
-    ``lower`` removes the capital of a span that is moved from the start of a sentence, except for names.
+    ``lower`` removes the capital from a span that is moved away from the start of a sentence, unless it is a name.
 
     >>> swap = Edit.single("order", 0, 12, Ref(8, 12, "upper"), ", ", Ref(0, 7, "lower"))
     >>> word = Edit.single("synonym", 5, 7, "leave")
@@ -98,7 +98,7 @@ def _render(text: str, start: int, end: int, replacements: Sequence[Replacement]
         if replacement.start < position or replacement.end > end:
             continue
         parts.append(text[position : replacement.start])
-        # a Ref may also copy a span from elsewhere, including the edits there
+        # a Ref may also copy a span from elsewhere, including the edits within that span
         others = [r for r in replacements if r is not replacement]
         for piece in replacement.pieces:
             if isinstance(piece, str):

@@ -22,7 +22,7 @@ _GROUPS = frozenset(
 
 
 def existence_edits(document: Document) -> list[Edit]:
-    """Return the changes between *there is* and *has* or *contains*."""
+    """Return the edits that change *there is* to *has* or *contains*, and the reverse."""
     edits: list[Edit] = []
     for number, (first, _) in enumerate(document.sentences):
         found = _there_is(document, first, number) or _has(document, first, number)
@@ -68,7 +68,7 @@ def _there_is(document: Document, first: int, number: int) -> Edit | None:
 
 
 def _things(words: Any) -> bool:
-    """Return True if the tokens are a simple list: *5 red balls and 3 blue ones*."""
+    """Return True if the tokens form a simple list, such as *5 red balls and 3 blue ones*."""
     if not 1 < len(words) <= 14 or words[-1].tag_ not in ("NN", "NNS", "NNPS"):
         return False
     if any(
@@ -106,7 +106,7 @@ def _has(document: Document, first: int, number: int) -> Edit | None:
     if thing.lower_ in MEASURE_NOUNS and subject.lemma_.lower() in _GROUPS:
         return None
     if doc[verb.i + 1].lower_ in ("1", "one", "a", "an"):
-        plural = False  # in *there is one red and two blue balls* the verb agrees with the first member
+        plural = False  # in *there is one red and two blue balls*, the verb agrees with the first item
     there = document.cased(first, "there")
     return Edit.single(
         "existence.there",

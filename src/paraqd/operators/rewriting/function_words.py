@@ -1,4 +1,4 @@
-"""Change small words: *in total*, *altogether*; *each*, *every*; *can*, *is able to*; *does not*, *doesn't*."""
+"""Replace function words: *in total*, *altogether*; *each*, *every*; *can*, *is able to*; *does not*, *doesn't*."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _END = frozenset("? . , if when".split())
 
 
 def function_word_edits(document: Document) -> list[Edit]:
-    """Return the possible changes of small words."""
+    """Return the possible replacements of function words."""
     edits: list[Edit] = []
     doc = document.doc
     for token in doc:
@@ -70,7 +70,7 @@ def _in_total(document: Document, token: Any) -> list[Edit]:
 
 
 def _each(document: Document, token: Any) -> list[Edit]:
-    """Turn *each boy* into *every boy*, everywhere in a sentence; *$5 each* into *$5 apiece*."""
+    """Turn *each boy* into *every boy* throughout a sentence, or *$5 each* into *$5 apiece*."""
     doc = document.doc
     first, last = document.sentences[document.sentence(token.i)]
     others = [t for t in doc[first:last] if t.lower_ == "each"]
@@ -89,7 +89,7 @@ def _each(document: Document, token: Any) -> list[Edit]:
 
 
 def _each_one(document: Document, token: Any) -> bool:
-    """Return True if *each* is the article of a noun, so that *every* means the same."""
+    """Return True if *each* is the determiner of a noun and can be replaced with *every*."""
     doc = document.doc
     following = doc[token.i + 1] if token.i + 1 < len(doc) else None
     if following is None or token.dep_ != "det" or token.head.tag_ != "NN" or following.tag_ not in ("NN", "JJ"):
@@ -99,7 +99,7 @@ def _each_one(document: Document, token: Any) -> bool:
         return False
     if following.lower_ == "other":
         return False
-    # *the price of each pen* is not a sum
+    # in a question such as *the price of each pen*, *every* might suggest a sum
     return not _asks(document, token.i) or token.head.lower_ in _TIMES
 
 
@@ -175,7 +175,7 @@ def _has_to(document: Document, token: Any) -> list[Edit]:
 
 
 def _not(document: Document, token: Any) -> list[Edit]:
-    """Contract and expand negations."""
+    """Contract or expand a negation."""
     doc = document.doc
     if token.i == 0:
         return []
@@ -193,7 +193,7 @@ def _not(document: Document, token: Any) -> list[Edit]:
     subjects = (
         children(before.head, "nsubj", "nsubjpass") if before.dep_.startswith("aux") else children(before, "nsubj")
     )
-    if not subjects or subjects[0].i > before.i:  # *didn't he* would need another word order
+    if not subjects or subjects[0].i > before.i:  # *didn't he* would need a different word order
         return []
     return _make(document, before.i, token.i + 1, full)
 

@@ -1,4 +1,4 @@
-"""Analyse noun phrases: number, case of pronouns, and whether they can be moved."""
+"""Analyse noun phrases: their number, the case of pronouns, and how simple a phrase is."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _QUANTIFIER_HEADS = frozenset(
 
 
 def noun_phrase(token: Any) -> tuple[int, int]:
-    """Return the first token of the phrase headed by a noun, and the token after its last."""
+    """Return the range of the noun phrase headed by a token: the first index, and the index after the last token."""
     return token.left_edge.i, token.right_edge.i + 1
 
 
 def is_money(token: Any) -> bool:
-    """Return True if a head is an amount of money such as *$ 40*."""
+    """Return True if the head of a phrase is an amount of money, such as *$ 40*."""
     return bool(token.tag_ == "CD" and any(child.tag_ == "$" for child in token.children)) or token.tag_ == "$"
 
 
 def is_plural(head: Any) -> bool | None:
-    """Return True if a verb that agrees with this head is plural; None if that is uncertain."""
+    """Return True if a verb that agrees with this head is plural, or None if the number is uncertain."""
     if any(child.dep_ == "cc" and child.lower_ in ("or", "nor", "but") for child in head.children):
         return None
     if children(head, "conj"):
@@ -76,7 +76,7 @@ def _partitive_number(head: Any) -> bool | None:
 
 
 def is_plain(head: Any, *, limit: int = 9, prepositions: frozenset[str] = frozenset({"of"})) -> bool:
-    """Return True if a noun phrase is short, contiguous, and without clauses or loose modifiers."""
+    """Return True if a noun phrase is short and contiguous, and has no clauses or loose modifiers."""
     first, last = noun_phrase(head)
     if last - first > limit or not contiguous(head) or head.doc[last - 1].is_punct:
         return False

@@ -1,4 +1,4 @@
-"""Reword questions with *how many*, *how much*, *how long* and *how old*: as a request, a number or an amount."""
+"""Reword *how many*, *how much*, *how long* and *how old* questions as requests, or by naming the number or amount."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _ENDS = frozenset('how what : ; ( ) " “ ” = … whether'.split())
 
 @dataclass(frozen=True)
 class Asked:
-    """A question clause: *[how many apples] [did] [Tom] [buy] [on Monday]*, by token indices.
+    """A question clause, such as *[how many apples] [did] [Tom] [buy] [on Monday]*, given by token indices.
 
     ``subject`` is None if the question phrase itself is the subject (*how many students passed*).
     """
 
     start: int
-    verb: Any  # the finite verb or auxiliary after the question phrase
+    verb: Any  # the finite verb or auxiliary that follows the question phrase
     main: Any
     subject: tuple[int, int] | None
     end: int
@@ -47,7 +47,7 @@ class Asked:
 
 
 def how_edits(document: Document) -> list[Edit]:
-    """Return the rewordings of each *how* question; those of one sentence exclude one another."""
+    """Return the rewordings of all *how* questions; at most one rewording per sentence can be applied."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lower_ != "how" and not (token.lower_ == "what" and token.i + 1 < len(document.doc)):
@@ -62,7 +62,7 @@ def how_edits(document: Document) -> list[Edit]:
 
 
 def analyse(document: Document, how: Any) -> Asked | None:
-    """Analyse the question clause that starts with this *how* or *what*; return None if it is not simple."""
+    """Analyse the question clause that starts with the given *how* or *what*; return None if it is not simple."""
     doc = document.doc
     start = how.i
     if start > 0 and not how.is_sent_start and doc[start - 1].lower_ in ("in", "at", "by", "for", "on"):
@@ -112,7 +112,7 @@ def _by_parse(document: Document, how: int, start: int, verb: Any, end: int, las
     if verb.lemma_ == "do" or (
         following is not None and following.tag_ in _SUBJECT_TAGS and verb.lemma_ in ("be", "have")
     ):
-        return None  # an inversion without a subject in the parse
+        return None  # the word order is inverted, but the parse has no subject
     before = [s for s in children(main, "nsubj", "nsubjpass") if how < s.i < verb.i]
     contiguous = all(t.dep_ in ("aux", "auxpass", "advmod") for t in doc[verb.i + 1 : main.i])
     if start != how or len(before) != 1 or before[0].i != _noun(doc, how, verb.i) or not contiguous:
@@ -121,7 +121,7 @@ def _by_parse(document: Document, how: int, start: int, verb: Any, end: int, las
 
 
 def _by_tags(document: Document, start: int, verb: Any, end: int, last: int) -> Asked | None:
-    """Find *did Tom buy* by its tags alone, if the parse is wrong."""
+    """Recognise a clause such as *did Tom buy* by its tags alone, for use if the parse is wrong."""
     doc = document.doc
     if verb.tag_ != "MD" and verb.lower_ not in ("do", "does", "did"):
         return None
@@ -140,7 +140,10 @@ def _simple(phrase: Any) -> bool:
 
 
 def _noun(doc: Any, how: int, verb: int) -> int:
-    """Return the head of *how many of the red apples in the box*: the noun before the first preposition."""
+    """Return the index of the head in a phrase such as *how many red apples in the box*.
+
+    The head is the last word before the first preposition.
+    """
     if how + 2 < verb and doc[how + 2].lower_ == "of":
         return how + 1
     for i in range(how + 2, verb):
@@ -150,7 +153,10 @@ def _noun(doc: Any, how: int, verb: int) -> int:
 
 
 def _statement(document: Document, found: Asked) -> list[Piece] | None:
-    """Return subject and verb in the order of a statement: *did Tom buy pens* → *Tom bought pens*."""
+    """Return the subject and the verb in the order of a statement: *did Tom buy pens* → *Tom bought pens*.
+
+    Return None if the word order cannot be changed safely.
+    """
     doc = document.doc
     if found.subject is None:
         return [document.ref(found.verb.i, found.end)]
@@ -176,7 +182,7 @@ def _statement(document: Document, found: Asked) -> list[Piece] | None:
 
 
 def whole_edit(document: Document, found: Asked, family: str, mark: str, *pieces: Piece) -> Edit:
-    """Replace the whole question clause and the mark after it."""
+    """Return an edit that replaces the whole question clause and the mark after it."""
     edit = Edit.single(
         family,
         document.start(found.start),
@@ -188,7 +194,7 @@ def whole_edit(document: Document, found: Asked, family: str, mark: str, *pieces
 
 
 def lead(document: Document, found: Asked, words: str) -> str:
-    """Return the first words of a question, with a capital if the old ones have it."""
+    """Return the first words of a question, capitalised if the old question is capitalised."""
     return document.cased(found.start, words.lower())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-# lemminflect returns an archaic or rare form first
+# forms for which lemminflect returns an archaic or rare variant first
 _PREFERRED = {
     ("be", "VBD"): "was",
     ("be", "VBP"): "are",
@@ -27,7 +27,7 @@ _PREFERRED = {
 
 @lru_cache(maxsize=4096)
 def inflect(lemma: str, tag: str) -> str | None:
-    """Return the form of a lemma for a Penn tag, or None if it is unknown.
+    """Return the form of a lemma for a Penn Treebank tag, or None if the form is unknown.
 
     >>> inflect("buy", "VBN"), inflect("carry", "VBZ"), inflect("pupil", "NNS")
     ('bought', 'carries', 'pupils')
@@ -56,7 +56,7 @@ def be(tense: str, *, plural: bool) -> str:
 
 
 def finite(lemma: str, tense: str, *, plural: bool) -> str | None:
-    """Return the finite form of a verb in the third person.
+    """Return a verb's finite form in the third person, or None if the form is unknown.
 
     >>> finite("go", "VBZ", plural=False), finite("go", "VBP", plural=True), finite("have", "VBD", plural=True)
     ('goes', 'go', 'had')

@@ -1,4 +1,4 @@
-"""Convert between *The length of the train is 100 m* and *The train has a length of 100 m*; also prices and ages."""
+"""Reword statements of measure, number, price and age: *The length of X is 100 m*, *X has a length of 100 m*."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_VALUE = frozenset("more less than times twice half of which that as each eq
 
 
 def measure_edits(document: Document) -> list[Edit]:
-    """Return the possible changes of statements of measure."""
+    """Return the possible rewordings of statements of measure, number, price and age."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lower_ in ("is", "was", "are", "were"):
@@ -46,7 +46,7 @@ def _ends(doc: Any, i: int) -> bool:
 
 
 def _value(doc: Any, start: int) -> int | None:
-    """Return the end of an amount such as *60 km / hr* or *$ 5 per kg* at the end of its clause."""
+    """Return the end of an amount such as *60 km / hr* or *$ 5 per kg* that ends its clause, or None."""
     end = start
     while end < len(doc) and not doc[end].is_sent_start and doc[end].tag_ in _VALUE_TAGS:
         if doc[end].lower_ in _NOT_VALUE or (doc[end].tag_ == "IN" and doc[end].lower_ != "per"):
@@ -58,7 +58,7 @@ def _value(doc: Any, start: int) -> int | None:
         return None
     following = doc[end + 1] if end + 1 < len(doc) else None
     if end < len(doc) and doc[end].lower_ in (",", "and") and following is not None and following.tag_ in ("CD", "$"):
-        return None  # *is 5 m and 6 m respectively*, *is 5, 000*
+        return None  # such as *is 5 m and 6 m respectively* and *is 5, 000*
     return end
 
 
@@ -95,14 +95,14 @@ def _measure_is(document: Document, verb: Any) -> Edit | None:
     owner = children(of[0], "pobj")[0]
     owner_end = owner.right_edge.i + 1
     where = [p for p in children(owner, "prep") if p.lower_ == "in" and p.right_edge.lower_ == "water"]
-    if where:  # in *the speed of a boat in still water*, the water belongs to the speed
+    if where:  # in *the speed of a boat in still water*, *in still water* belongs to the speed
         owner_end = where[0].i
     plain = is_plain(owner, limit=8, prepositions=frozenset({"of", "in"} if where else {"of"}))
     if owner.left_edge.i != of[0].i + 1 or not plain or not _can_own(owner):
         return None
     rest = doc[owner_end : verb.i]
     if len(rest) and not (rest[0].lower_ == "in" and rest[-1].lower_ == "water"):
-        return None  # in *the salary of the men in a shop*, the shop belongs to the men
+        return None  # in *the salary of the men in a shop*, *in a shop* belongs to the men
     plural = is_plural(owner)
     if plural is None or noun.right_edge.i + 1 != verb.i:
         return None
@@ -122,7 +122,7 @@ def _measure_is(document: Document, verb: Any) -> Edit | None:
 
 
 def _pointed_at(document: Document, verb: Any, end: int) -> bool:
-    """Return True if the following text calls the measure *it* or omits it: *…, and including stops it is 45*."""
+    """Return True if the following text calls the measure *it* or omits it, as in *…, and including stops it is 45*."""
     doc = document.doc
     stop = verb.sent.end
     if any(t.lower_ in ("it", "its", "that", "this") for t in doc[end:stop]):
@@ -135,7 +135,7 @@ def _pointed_at(document: Document, verb: Any, end: int) -> bool:
 def _can_own(owner: Any) -> bool:
     if owner.tag_ == "PRP" or any(t.lower_ in POSSESSIVE for t in owner.subtree):
         return False
-    # *the average of 3 and 5*: numbers do not have an average of their own
+    # exclude *the average of 3 and 5*, because numbers do not have an average of their own
     return owner.tag_ in ("NN", "NNS", "NNP") and not any(
         t.lower_ in ("first", "last", "these", "following", "st", "nd", "th") for t in owner.subtree
     )
@@ -161,11 +161,11 @@ def _has_measure(document: Document, verb: Any) -> Edit | None:
     if end is None or _pointed_at(document, verb, end):
         return None
     if end + 1 < len(doc) and doc[end].lower_ in (",", "and") and doc[end + 1].lower_ in ("a", "an"):
-        return None  # *has a length of 5 m and a width of 3 m*
+        return None  # such as *has a length of 5 m and a width of 3 m*
     if is_plural(owner) is None or owner.lower_ in ("which", "that", "who"):
         return None
     if is_plural(owner) and noun.lemma_ not in ("average", "sum", "product", "mean", "median") and not len(middle):
-        return None  # *two pipes have a length of 5 m* means each of them
+        return None  # *two pipes have a length of 5 m* means that each pipe has that length
     words = document.surface(article + 1, noun.i + 1)
     lead = document.cased(start, f"the {words} of ")
     be = " was " if verb.lower_ == "had" else " is "
@@ -260,6 +260,6 @@ def _costs(document: Document, verb: Any) -> Edit | None:
         return None
     if owner.lower_ in ("it", "that", "this", "which") or children(verb, "dative", "xcomp", "ccomp"):
         return None
-    if doc[_value(doc, verb.i + 1) or 0].text == ",":  # in *…, every hat $4* the verb may be missing
+    if doc[_value(doc, verb.i + 1) or 0].text == ",":  # a clause without a verb may follow: *…, every hat $4*
         return None
     return Edit.single("measure.price", document.start(verb.i), document.end(verb.i), "is priced at")

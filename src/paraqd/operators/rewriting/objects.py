@@ -1,4 +1,4 @@
-"""Reorder objects and lists: *gave Ann 5 pens*, *gave 5 pens to Ann*; *5 pens and 3 pencils*."""
+"""Reorder objects and list items: *gave Ann 5 pens*, *gave 5 pens to Ann*; *5 pens and 3 pencils*."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _PEOPLE = frozenset(
     """friend brother sister mother father mom dad wife husband son daughter neighbor neighbour cousin teacher aunt
     uncle niece nephew student child classmate colleague grandmother grandfather boss cashier""".split()
 )
-# words that make the order of a list matter
+# words that indicate that the order of a list matters
 _ORDERED = frozenset("respectively former latter order ratio : first second difference subtracted divided".split())
 _CLINGING = frozenset("NN NNS NNP WDT WP VBG VBN IN JJR CC , POS HYPH CD".split())
 
 
 def object_edits(document: Document) -> list[Edit]:
-    """Return the objects and lists that can be reordered."""
+    """Return the edits that reorder objects and list items."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lemma_ in _GIVING and token.pos_ == "VERB":
@@ -117,7 +117,7 @@ def _swapped(document: Document, joint: Any) -> Edit | None:
 
 
 def _loose(part: Any) -> bool:
-    """Return True if a member of a list is more than a number, adjectives and a noun."""
+    """Return True if a list item is not simply a number, optional modifiers and a noun."""
     if not 2 <= len(part) <= 5 or part[0].tag_ != "CD" or part[-1].tag_ not in NOUN_TAGS:
         return True
     if part[-1].tag_ == "NN" and part[0].lower_ not in ("1", "one") and part[1].lower_ not in ("percent", "%"):

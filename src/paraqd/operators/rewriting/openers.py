@@ -1,4 +1,4 @@
-"""Add words that open a statement or a question without new content: *It is given that …*."""
+"""Add words that open a statement or a question without adding content: *It is given that …*."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ASKING = (
 
 
 def opener_edits(document: Document) -> list[Edit]:
-    """Return the openers that fit, at most one of each kind per text."""
+    """Return the openers that fit; at most one opener of each kind can be applied per text."""
     edits: list[Edit] = []
     for number, (first, _) in enumerate(document.sentences):
         found = plain_statement(document, number, 24)

@@ -1,4 +1,4 @@
-"""Reword phrases: *Tom's age*, *the age of Tom*; *a box containing*, *a box that contains*."""
+"""Reword possessives and participles: *Tom's age*, *the age of Tom*; *a box containing*, *a box that contains*."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraqd.operators.rewriting.grammar import is_plural
 from paraqd.operators.rewriting.inflection import be, finite
 from paraqd.reading.signs import POSSESSIVES
 
-# nouns with one owner that allow both forms; *the cost of 5 pens* cannot be reversed
+# nouns with a single owner that allow both forms, unlike *the cost of 5 pens*
 _PROPERTIES = frozenset(
     """age speed length width breadth height weight salary income perimeter radius diameter volume capacity population
     circumference area mass depth share""".split()
@@ -31,7 +31,7 @@ _MOVERS = _PEOPLE | frozenset("train car bus boat truck plane ship van cyclist b
 
 
 def phrase_edits(document: Document) -> list[Edit]:
-    """Return the changes of possessives and participles."""
+    """Return the possible rewordings of possessives, participles and relative clauses."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lemma_.lower() in _PROPERTIES:
@@ -50,7 +50,7 @@ def phrase_edits(document: Document) -> list[Edit]:
 
 
 def _owner_after(document: Document, noun: Any) -> Edit | None:
-    """Turn *the age of Tom* into *Tom's age*; *the speed of the train* into *the train's speed*."""
+    """Turn *the age of Tom* into *Tom's age*, or *the speed of the train* into *the train's speed*."""
     doc = document.doc
     i = noun.i
     if noun.tag_ != "NN" or i < 1 or i + 2 >= len(doc) or doc[i + 1].lower_ != "of":
@@ -119,7 +119,7 @@ def _owner_before(document: Document, noun: Any) -> Edit | None:
 
 
 def _participle(document: Document, verb: Any) -> Edit | None:
-    """Turn *a box containing 5 pens* into *a box that contains 5 pens*; *running* into *that is running*."""
+    """Turn *a box containing 5 pens* into *a box that contains 5 pens*, or *running* into *that is running*."""
     head = verb.head
     lemma = verb.lemma_.lower()
     if head.i + 1 != verb.i or head.tag_ not in ("NN", "NNS") or lemma not in _STATES | _ACTIONS:
@@ -149,7 +149,7 @@ def _participle(document: Document, verb: Any) -> Edit | None:
 
 
 def _relative(document: Document, verb: Any) -> Edit | None:
-    """Turn *a box that contains 5 pens* into *a box containing 5 pens*; *that is running* into *running*."""
+    """Turn *a box that contains 5 pens* into *a box containing 5 pens*, or *that is running* into *running*."""
     doc = document.doc
     pronouns = [t for t in children(verb, "nsubj") if t.lower_ in ("that", "which", "who")]
     if len(pronouns) != 1 or doc[pronouns[0].i - 1] != verb.head or verb.head.tag_ not in ("NN", "NNS"):

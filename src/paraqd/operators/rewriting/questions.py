@@ -1,4 +1,4 @@
-"""Reword questions: *What is X?*, *Find X.*, *X is?*; *How many …?*, *Determine how many ….*."""
+"""Reword questions: *What is X?*, *Find X.*, *X is?*; *Find the number of …*, *How many … are there?*."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ASKING_HOW = (
     "We want to know",
 )
 _IMPERATIVES = frozenset("find determine calculate compute".split())
-# nouns that can be calculated; *calculate his name* would make no sense
+# nouns for quantities that can be calculated; *calculate his name* would make no sense
 NUMERIC = frozenset(
     """number value sum average mean ratio probability area volume perimeter cost price speed rate distance time age
     length width height weight amount percentage percent profit loss interest total difference product salary income
@@ -31,13 +31,13 @@ _TAIL_SPOILERS = frozenset('what how where why : ; " “ ” … = __ following 
 
 
 def starts_clause(document: Document, i: int) -> bool:
-    """Return True if token ``i`` is the first of its sentence or follows a comma or *then*."""
+    """Return True if token ``i`` is the first of its sentence or follows a comma, a colon or *then*."""
     token = document.doc[i]
     return bool(token.is_sent_start) or document.doc[i - 1].lower_ in _CLAUSE_STARTS
 
 
 def tail(document: Document, i: int) -> tuple[int, int]:
-    """Return the end of the words in the sentence of token ``i``, and the end of its punctuation."""
+    """Return the end of the words in the sentence that contains token ``i``, and the end of its punctuation."""
     last = document.sentences[document.sentence(i)][1]
     end = last
     while end > i and document.doc[end - 1].is_punct and document.doc[end - 1].text not in ("%", ")", '"', "”"):
@@ -46,14 +46,14 @@ def tail(document: Document, i: int) -> tuple[int, int]:
 
 
 def asked(document: Document, end: int, last: int) -> bool:
-    """Return True if the sentence ends with a question mark and nothing unusual."""
+    """Return True if the sentence ends with nothing but a question mark or full stop, or without any mark."""
     if cut_off(document, end, last):
         return False
     return document.surface(end, last).replace(" ", "") in ("", ".", "?", "?.", ".?", "??")
 
 
 def cut_off(document: Document, end: int, last: int) -> bool:
-    """Return True if the sentence ends inside an abbreviation (*h. c. f.*)."""
+    """Return True if the sentence was cut off inside an abbreviation (*h. c. f.*)."""
     following = document.doc[last] if last < len(document.doc) else None
     return (
         following is not None and (len(following) == 1 or len(document.doc[end - 1]) == 1) and following.text.islower()
@@ -61,7 +61,7 @@ def cut_off(document: Document, end: int, last: int) -> bool:
 
 
 def dangles(document: Document, start: int) -> bool:
-    """Return True if a request at ``start`` would become the subject of a participle: *Working together, find …*."""
+    """Return True if a request at ``start`` would leave the opening phrase dangling: *Working together, find …*."""
     lead = document.doc[document.sentences[document.sentence(start)][0] : start]
     if 0 < len(lead) <= 4 and lead[-1].text == "," and lead[-2].lower_ in _SUMMING:  # *In total, how many …*
         return True
@@ -71,7 +71,7 @@ def dangles(document: Document, start: int) -> bool:
 
 
 def question_edits(document: Document) -> list[Edit]:
-    """Return the rewordings of each question; those of one sentence exclude one another."""
+    """Return the rewordings of all questions; at most one rewording per sentence can be applied."""
     edits: list[Edit] = []
     for token in document.doc:
         word = token.lower_
@@ -85,12 +85,12 @@ def question_edits(document: Document) -> list[Edit]:
 
 
 def frame(document: Document, i: int) -> tuple[tuple[str, int], ...]:
-    """Return the frame of the question in the sentence of token ``i``."""
+    """Return the frame of the question in the sentence that contains token ``i``."""
     return (("question", document.sentence(i)),)
 
 
 def with_mark(document: Document, edit: Edit, end: int, last: int, mark: str) -> Edit:
-    """Return the edit with a change of the last mark of the sentence."""
+    """Return the edit with an additional replacement of the sentence's final mark."""
     if end == last:
         return edit
     sign = Replacement(document.start(end), document.end(last - 1), (mark,))
@@ -98,7 +98,7 @@ def with_mark(document: Document, edit: Edit, end: int, last: int, mark: str) ->
 
 
 def _noun_starts(token: Any) -> bool:
-    """Return True if a definite noun phrase starts here: *the …*, *his …*, *Tom's …*."""
+    """Return True if a definite noun phrase starts at this token: *the …*, *his …*, *Tom's …*."""
     if token.lower_ in ("the", "their") or token.lower_ in POSSESSIVE:
         return True
     following = token.nbor(1) if token.i + 1 < len(token.doc) else None
@@ -148,7 +148,7 @@ def _what_is(document: Document, what: Any) -> list[Edit]:
 
 
 def _second_clause(document: Document, start: int, end: int) -> bool:
-    """Return True if another main clause follows: *what is the price, and is it …*."""
+    """Return True if another main clause follows, as in *what is the price, and is it …*."""
     return any(
         token.lower_ in ("and", "but") and token.nbor(1).tag_ in ("VB", "VBZ", "WP", "WRB", "MD")
         for token in document.doc[start : end - 1]

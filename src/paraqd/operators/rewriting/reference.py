@@ -1,4 +1,4 @@
-"""Check that a part of a sentence can be moved before another without breaking references."""
+"""Check that one part of a sentence can be moved before another part without breaking references."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _POINTING = frozenset(
 
 
 def stands_alone(moved: Any, rest: Any) -> bool:
-    """Return True if ``moved``, which came after ``rest``, still makes sense before it.
+    """Return True if ``moved``, which follows ``rest``, would still make sense before ``rest``.
 
-    Both are spans of one parsed text. Nothing in ``moved`` may refer to something that ``rest`` introduces.
+    Both arguments are spans of one parsed text. Nothing in ``moved`` may refer to something that ``rest`` introduces.
     """
     people = {_PERSONS[token.lower_] for token in moved if token.lower_ in _PERSONS}
     if any(token.lower_ in _POINTING and token.dep_ not in ("mark", "expl") for token in moved):
@@ -51,7 +51,7 @@ def stands_alone(moved: Any, rest: Any) -> bool:
 
 
 def _introduced(noun: Any) -> bool:
-    """Return True if a noun has no *the* or other sign that it is already known."""
+    """Return True if a noun has no determiner, such as *the*, that marks it as already known."""
     for i in range(noun.i - 1, max(noun.i - 5, noun.sent.start - 1), -1):
         token = noun.doc[i]
         if token.lower_ in ("the", "this", "that", "these", "those") or token.tag_ in ("PRP$", "POS"):

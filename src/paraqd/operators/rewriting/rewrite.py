@@ -1,7 +1,8 @@
 """Reword a problem by rules.
 
-Several families of edits are found in one parse: other forms of the question, moved clauses and adverbials, merged and
-split sentences, active and passive, synonyms, small words. As many compatible edits as possible are made at once.
+Several families of edits are found in one parse: rewording the question, moving clauses and adverbials, merging and
+splitting sentences, changing the voice, and replacing synonyms and function words. As many compatible edits as possible
+are applied together.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from paraqd.reading.equality import same_quantities
 
 Finder = Callable[[Document], list[Edit]]
 
-# the first families change most, so they choose before the others
+# the families in the first groups change most of the text, and their edits are therefore chosen first
 _FINDERS: tuple[tuple[Finder, ...], ...] = (
     (
         adverbial_edits,
@@ -56,7 +57,7 @@ _FINDERS: tuple[tuple[Finder, ...], ...] = (
     (phrase_edits,),
     (synonym_edits, function_word_edits, wording_edits),
 )
-# the weight of a family within its rank: moved clauses change most, openers least
+# the weight of a family within its group: moved clauses change most, openers least
 _WEIGHTS = {
     "sentence.after": 3.0,
     "condition.postponed": 3.0,
@@ -71,9 +72,9 @@ _DIGITS = re.compile(r"\d+")
 
 
 class Rewrite(Operator):
-    """Reword a problem and keep its numbers, units, names and question.
+    """Reword a problem, but keep its numbers, units, names and question.
 
-    ``apply`` returns None if no edit applies or if none keeps the quantities.
+    ``apply`` returns None if no edit applies or no combination of edits keeps the quantities.
     """
 
     name: ClassVar[str] = "Rewrite"
@@ -91,13 +92,13 @@ class Rewrite(Operator):
         self.rate = rate
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the problem in other words, or None."""
+        """Return the problem in other words, or None if it cannot be reworded."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Rewrite many problems; they are parsed together."""
+        """Rewrite many problems, which are parsed together."""
         nlp = resources.require("parser", needed_by=self.name)
         documents = parse(nlp, problems)
         return [
@@ -120,7 +121,7 @@ class Rewrite(Operator):
         return None
 
     def _choose(self, document: Document, rng: random.Random) -> list[Edit]:
-        """Draw compatible edits, the larger ones first."""
+        """Draw compatible edits, starting with the families that change most."""
         chosen: list[Edit] = []
         left_out: list[Edit] = []
         for finders in self.finders:
@@ -139,9 +140,9 @@ class Rewrite(Operator):
 
 
 class RewriteKeepingVoice(Rewrite):
-    """Reword a problem without changes of voice: the stand-in for back-translation (f1).
+    """Reword a problem without changing the voice, as the stand-in for back-translation (f1).
 
-    Changing the voice is the paper's test operator fa, which must not be used for training.
+    Changes of voice are excluded because they are the paper's test operator fa, which must not be used for training.
     """
 
     name: ClassVar[str] = "RewriteKeepingVoice"

@@ -1,4 +1,4 @@
-"""Merge two sentences, or split one, if both are complete clauses."""
+"""Merge two sentences or split a sentence if both parts are complete clauses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraqd.operators.rewriting.questions import NUMERIC, tail
 from paraqd.operators.rewriting.reference import stands_alone
 
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
-# words that tie a sentence to the previous one, so that *and* or *given that* would change the meaning
+# words that tie a sentence to the previous one; adding *and* or *given that* would change the meaning
 _LINKS = frozenset(
     """however then also so but and or thus therefore hence moreover besides if when after before while because since
     although though instead otherwise still yet next finally let suppose assume given find determine calculate note
@@ -33,7 +33,7 @@ def sentence_edits(document: Document) -> list[Edit]:
 
 
 def plain_statement(document: Document, number: int, limit: int) -> tuple[int, int] | None:
-    """Return the ends of the words of a sentence that is one simple statement."""
+    """Return the range of the words in a sentence that is one simple statement, or None if the sentence is not."""
     first, last = document.sentences[number]
     end, last = tail(document, first)
     doc = document.doc
@@ -43,7 +43,7 @@ def plain_statement(document: Document, number: int, limit: int) -> tuple[int, i
     subjects = children(root, "nsubj", "nsubjpass", "expl")
     if len(subjects) != 1 or (subjects[0].i > root.i and subjects[0].dep_ != "expl"):
         return None
-    if any(child.i < root.i for child in children(root, "ccomp", "parataxis")):  # two sentences with a comma
+    if any(child.i < root.i for child in children(root, "ccomp", "parataxis")):  # two sentences joined by a comma
         return None
     finite = [t for t in (root, *children(root, "aux", "auxpass")) if t.tag_ in _FINITE]
     words = {t.lower_ for t in doc[first:end]}
@@ -127,12 +127,12 @@ def _into_question(document: Document, number: int) -> list[Edit]:
 
 
 def _can_lead(question: Any, statement: Any, *, alone: bool) -> bool:
-    """Return True if a question can come before the statement that precedes it."""
+    """Return True if a question can be moved before the statement that precedes it."""
     if _unreal(question) or any(t.text == "," for t in question) or not stands_alone(question, statement):
         return False
     if any(t.lower_ in _LEANING for t in statement):
         return False
-    # the question would be first, so its definite nouns must be quantities, not things to be introduced later
+    # if the question comes first, its definite nouns must be quantities and not things that are introduced later
     return not alone or all(
         token.head.lemma_.lower() in NUMERIC for token in question if token.lower_ in ("the", "this", "these")
     )
@@ -143,7 +143,7 @@ def _unreal(words: Any) -> bool:
 
 
 def _continues(document: Document, number: int) -> bool:
-    """Return True if the previous sentence is an unfinished condition (*If …. Then …*)."""
+    """Return True if the previous sentence may be an unfinished condition (*If …. Then …*)."""
     first, _ = document.sentences[number - 1]
     end, last = tail(document, first)
     return document.doc[first].lower_ == "if" or document.surface(end, last) != "."
@@ -190,7 +190,7 @@ def _split(document: Document, number: int) -> list[Edit]:
 
 
 def _whole(verb: Any) -> bool:
-    """Return True if a verb is finite and has its own subject before it."""
+    """Return True if a verb is finite and follows a subject of its own."""
     subjects = children(verb, "nsubj", "nsubjpass", "expl")
     if len(subjects) != 1 or (subjects[0].i > verb.i):
         return False

@@ -19,7 +19,7 @@ _PRONOUNS = frozenset("he she him her they them".split())
 
 
 def subject_edits(document: Document) -> list[Edit]:
-    """Return the merges over a pronoun, and the splits that repeat the subject."""
+    """Return the merges that drop a pronoun and the splits that repeat the subject."""
     edits: list[Edit] = []
     for number in range(len(document.sentences)):
         if number + 1 < len(document.sentences):
@@ -110,7 +110,7 @@ def _split(document: Document, number: int) -> list[Edit]:
 
 
 def _again(document: Document, first: int, subject: Any) -> tuple[Piece, ...] | None:
-    """Return the repeated subject: *the man*, or *he* or *she* for a name if the text shows the gender."""
+    """Return the repeated subject: *the man*, or *he* or *she* for a name if the text reveals the gender, or None."""
     if subject.tag_ == "NNP" and subject.i == first and not children(subject, "conj", "compound"):
         pronoun = _pronoun(document)
         return (document.cased(first, pronoun),) if pronoun else None
@@ -126,7 +126,7 @@ def _again(document: Document, first: int, subject: Any) -> tuple[Piece, ...] | 
 
 
 def _pronoun(document: Document) -> str | None:
-    """Return the pronoun for the only person in a text; None if there may be two."""
+    """Return the pronoun for the only person in a text, or None if the person or the gender is uncertain."""
     doc = document.doc
     he = any(t.lower_ in ("he", "his", "him", "himself") for t in doc)
     she = any(t.lower_ in ("she", "her", "hers", "herself") for t in doc)

@@ -1,4 +1,4 @@
-"""Convert between *When C, M* and *M when C*; also with *after*, *before*, *because*, *while*."""
+"""Move subordinate clauses with *when*, *after*, *before*, *because* and the like: *When C, M*, *M when C*."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POINTING = frozenset("it its they them their".split())
 
 
 def subordinate_edits(document: Document) -> list[Edit]:
-    """Return the subordinate clauses that can be moved around their main clause."""
+    """Return the edits that move a subordinate clause before or after its main clause."""
     edits: list[Edit] = []
     for number, (first, _) in enumerate(document.sentences):
         end, last = tail(document, first)
@@ -76,7 +76,7 @@ def _postponed(document: Document, first: int, end: int, number: int) -> Edit | 
 
 
 def _purpose_postponed(document: Document, first: int, end: int, number: int) -> Edit | None:
-    """Turn *To make a cake, Ann needs 3 eggs.* into *Ann needs 3 eggs to make a cake.*; also *By selling …*."""
+    """Turn *To make a cake, Ann needs 3 eggs.* into *Ann needs 3 eggs to make a cake.*, also for *By selling …*."""
     doc = document.doc
     opening: tuple[str, str] = (doc[first].lower_, doc[first + 1].tag_)
     commas = [t.i for t in doc[first:end] if t.text == ","]

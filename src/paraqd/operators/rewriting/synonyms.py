@@ -1,8 +1,8 @@
 """Replace words with synonyms that do not affect the mathematics.
 
-The tables are short on purpose. They have no words that count, compare or are technical terms, and each entry says in
-which context it applies. A noun is replaced everywhere in the text or not at all, and never by one that the text
-already uses.
+The tables are deliberately short. They contain no words that count or compare and no technical terms, and each entry
+specifies the context in which it applies. A noun is replaced everywhere in the text or not at all, and never with a
+noun that the text already uses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _always(token: Any) -> bool:
 
 
 def _object(token: Any) -> bool:
-    """Return True if a verb has a noun, and not a clause, as its object, here or before it."""
+    """Return True if a verb has a noun as its object and neither a clause nor a particle follows the verb."""
     if children(token, "xcomp", "ccomp", "prt", "dative") or _next(token) in ("up", "out", "off", "to", "in", "for"):
         return False
     return any(child.tag_ in ("NN", "NNS", "NNP", "PRP", "CD") for child in children(token, "dobj"))
@@ -39,7 +39,7 @@ def _active_object(token: Any) -> bool:
 
 
 def _things_object(token: Any) -> bool:
-    """Return True if the object is not a distance, a round or a degree."""
+    """Return True if the object is a thing rather than a distance, a lap or a journey."""
     return _object(token) and not any(child.lemma_.lower() in _ROUNDS for child in children(token, "dobj"))
 
 
@@ -90,7 +90,7 @@ def _dividing(token: Any) -> bool:
 
 
 def _waged(token: Any) -> bool:
-    """Return True if someone earns an amount per hour or week."""
+    """Return True if someone earns an amount of money per hour, week or other period."""
     if not _money_object(token):
         return False
     words = [t.lower_ for t in token.doc[token.i + 1 : token.i + 7]]
@@ -202,7 +202,7 @@ _NOUNS: Mapping[str, tuple[tuple[str, Guard], ...]] = {
 
 
 def synonym_edits(document: Document) -> list[Edit]:
-    """Return the possible replacements of words."""
+    """Return the possible replacements of verbs and nouns with synonyms."""
     edits: list[Edit] = []
     nouns: dict[str, list[Any]] = defaultdict(list)
     for token in document.doc:
@@ -264,12 +264,12 @@ _FAMILY = frozenset("mom mum dad grandma grandpa".split())
 
 
 def _named(document: Document, token: Any, lemma: str) -> bool:
-    """Return True if a noun is used as a name: *Grandma left …*, *the Movie Club*."""
+    """Return True if a noun is used as a name, as in *Grandma left …* and *the Movie Club*."""
     return document.surface(token.i, token.i + 1)[:1].isupper() and (lemma in _FAMILY or not token.is_sent_start)
 
 
 def _article_fits(document: Document, token: Any, new: str) -> bool:
-    """Return True if the *a* or *an* before the word still fits."""
+    """Return True if a preceding *a* or *an* also fits the new word."""
     before = document.doc[token.i - 1].lower_ if token.i > 0 else ""
     if before not in ("a", "an"):
         return True

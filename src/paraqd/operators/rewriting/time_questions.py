@@ -14,7 +14,7 @@ _WORKER_TAGS = frozenset("DT NN NNS NNP PRP CD CC JJ PRP$".split())
 
 
 def time_edits(document: Document) -> list[Edit]:
-    """Return the rewordings of questions for a time."""
+    """Return the possible rewordings of questions that ask for a time."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lower_ not in ("how", "what"):
@@ -28,7 +28,7 @@ def time_edits(document: Document) -> list[Edit]:
 
 
 def _asked_time(document: Document, found: Asked) -> tuple[str, bool] | None:
-    """Return the span of the words that ask for a time, and True if *in* precedes them."""
+    """Return the words that ask for a time and True if *in* precedes them, or None if nothing asks for a time."""
     words = [token.lower_ for token in document.doc[found.start : found.verb.i]]
     inside = bool(words) and words[0] == "in"
     words = words[1:] if inside else words

@@ -1,4 +1,4 @@
-"""Analyse verb groups: tense, modal and aspect, and their form in the other voice."""
+"""Analyse verb groups by tense, modal and aspect, and write them in the other voice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from paraqd.operators.rewriting.inflection import be, finite, inflect
 
-# verbs with a common passive; not have, cost, weigh, take (time), travel, get, want, like and others
+# verbs with a common passive; have, cost, weigh, take (time), travel, get, want, like and others are excluded
 TRANSITIVE = frozenset(
     """add answer assemble attend bake borrow break bring build buy carry catch choose chop clean climb collect
     complete construct consume cook copy cover create cross cut decorate deliver deposit design dig discover
@@ -22,7 +22,7 @@ _MODALS = frozenset("can could will would may might must should shall".split())
 
 
 class Verb(NamedTuple):
-    """A verb group: its lemma, its tense (``VBD``, ``VBZ`` for any present, ``MD``) and its aspect."""
+    """A verb group: the lemma, the tense (``VBD``, ``VBZ`` for any present, or ``MD``), the modal and the aspect."""
 
     lemma: str
     tense: str
@@ -32,13 +32,13 @@ class Verb(NamedTuple):
 
 
 def _be_form(word: str) -> str:
-    """Return the form of the main verb that corresponds to a form of *be*."""
+    """Return the tag of the active verb form that corresponds to a form of *be*."""
     forms = {"be": "VB", "been": "VBN", "being": "VBG", "was": "VBD", "were": "VBD"}
     return forms.get(word, "VBZ")
 
 
 def group(auxiliaries: list[Any], verb: Any, *, passive: bool) -> Verb | None:
-    """Read auxiliaries and a verb as one group; return None if they are not a simple one."""
+    """Read auxiliaries and a verb as one verb group; return None if they do not form a simple group."""
     words = [auxiliary.lower_ for auxiliary in auxiliaries]
     lemma, tag = verb.lemma_.lower(), verb.tag_
     if passive:
@@ -71,7 +71,7 @@ def _with_one_auxiliary(words: list[str], lemma: str, tag: str) -> Verb | None:
 
 
 def passive_words(verb: Verb, *, plural: bool) -> tuple[str, str] | None:
-    """Return the first word of the passive group, and the rest.
+    """Return the first word of the passive verb group and the remaining words, or None if a form is unknown.
 
     >>> passive_words(Verb("buy", "VBD"), plural=True)
     ('were', 'bought')
@@ -91,7 +91,7 @@ def passive_words(verb: Verb, *, plural: bool) -> tuple[str, str] | None:
 
 
 def active_words(verb: Verb, *, plural: bool, question: bool) -> tuple[str, str] | None:
-    """Return the auxiliary of the active group (empty if there is none), and the rest.
+    """Return the auxiliary of the active verb group (or an empty string) and the other words, or None if unknown.
 
     >>> active_words(Verb("buy", "VBD"), plural=False, question=False)
     ('', 'bought')

@@ -1,6 +1,7 @@
-"""Change clauses from active to passive and back, on a dependency parse.
+"""Change clauses from the active to the passive voice and back, using a dependency parse.
 
-Only clauses with a simple structure are changed: one subject, a verb from a list and one object, next to each other.
+Only clauses with a simple structure are changed. They have one subject, a verb from a list and one object, which are
+adjacent.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _before(verb: Any) -> list[Any]:
 
 
 def _new_subject(document: Document, thing: Any, start: int) -> Piece:
-    """Return the object as a subject, for the position of token ``start``."""
+    """Return the object in the form of a subject, for the position of token ``start``."""
     if thing.lower_ in ("it", "them"):
         return document.cased(start, SUBJECT_FORM[thing.lower_])
     return document.ref(*noun_phrase(thing), document.like(start))
@@ -126,9 +127,10 @@ def _passive_statement(document: Document, verb: Any) -> Edit | None:
 
 
 def _asked(document: Document, aux: Any) -> tuple[bool, bool] | None:
-    """Find *how many apples* (or *how much money*) before an auxiliary.
+    """Find *how many apples* or *how much money* before an auxiliary.
 
-    Return True if there is a noun, and True if it is plural.
+    Return two flags, which tell whether the phrase has a noun and whether the noun is plural. Return None if there is
+    no such phrase.
     """
     doc = document.doc
     for i in range(aux.i - 2, max(aux.i - 9, aux.sent.start) - 1, -1):
@@ -213,7 +215,7 @@ def _inverted_question(document: Document, verb: Any) -> Edit | None:
 
 
 def _agent(verb: Any) -> tuple[Any, Any, int] | None:
-    """Return *by*, the head of the agent, and the token after it."""
+    """Return the token *by*, the head of the agent and the index after the agent, or None if no agent is plain."""
     found = children(verb, "agent")
     if len(found) != 1 or found[0].lower_ != "by":
         return None
@@ -235,7 +237,7 @@ def _agent_number(head: Any) -> bool | None:
 
 
 def _passive_core(document: Document, verb: Any) -> tuple[list[Any], Any, Any, int] | None:
-    """Return the auxiliaries, *by*, the agent and its end for a simple passive clause."""
+    """Return the auxiliaries, the token *by*, the agent's head and the agent's end for a simple passive clause."""
     auxiliaries, agent = _before(verb), _agent(verb)
     if agent is None or not auxiliaries or children(verb, "dobj", "attr", "nsubj"):
         return None

@@ -137,7 +137,7 @@ def _present(document: Document, token: Any) -> list[Edit]:
 
 
 def _which(document: Document, token: Any) -> list[Edit]:
-    """Turn *a number which is even* into *a number that is even*, and back."""
+    """Turn *a number which is even* into *a number that is even*, or the reverse."""
     doc, i = document.doc, token.i
     if token.tag_ != "WDT" or token.dep_ not in ("nsubj", "nsubjpass", "dobj") or i < 1 or i + 1 >= len(doc):
         return []
@@ -162,7 +162,7 @@ def _out_of(document: Document, token: Any) -> list[Edit]:
 
 
 def _while(document: Document, token: Any) -> list[Edit]:
-    """Turn *A takes 5 days while B takes 6* into *… whereas B takes 6*."""
+    """Turn *A takes 5 days while B takes 6* into *A takes 5 days whereas B takes 6*."""
     verb = token.head
     if token.dep_ != "mark" or verb.dep_ != "advcl" or token.is_sent_start or not children(verb, "nsubj"):
         return []
@@ -221,7 +221,7 @@ def _needs_to(document: Document, token: Any) -> list[Edit]:
 
 
 def _left(document: Document, token: Any) -> list[Edit]:
-    """Turn *have left?* into *have remaining?*; *are left?* into *remain?*."""
+    """Turn *have left?* into *have remaining?*, or *are left?* into *remain?*."""
     doc, i = document.doc, token.i
     if i < 2 or _word(document, i + 1) not in ("?", "."):
         return []

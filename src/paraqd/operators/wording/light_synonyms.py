@@ -10,7 +10,7 @@ from paraqd.operators.kept_quantities import Edit, keep_quantities
 from paraqd.operators.text import expand_macros, fix_article
 from paraqd.reading import Problem
 
-# sets of words that can replace each other anywhere
+# groups of words that can replace each other anywhere
 _FREELY = r"""
 bought|purchased; children|kids; trip|journey; trips|journeys; bicycle|bike; bicycles|bikes; mother|mom; father|dad
 grandmother|grandma; grandfather|grandpa; refrigerator|fridge; sofa|couch; persons|people; huge|enormous|gigantic
@@ -23,7 +23,7 @@ lawyer|attorney; neighbor|neighbour; colored|coloured; colors|colours; meters|me
 liters|litres; traveling|travelling; liter|litre; traveled|travelled; center|centre; favorite|favourite
 theater|theatre; consists of|is made up of; in the beginning|at the beginning|at the start; neighbors|neighbours
 """
-# pattern > replacements; {n} matches a number or an article that follows, {b} a form of "to be" before it
+# pattern > replacements; {n} requires a number or a determiner to follow, and {b} matches a preceding form of "to be"
 _HERE = r"""
 buys{n} > purchases; (to|did|can|not|could|will) buy > \1 purchase; (to|did|can|could|will) purchase > \1 buy
 begins (with|to|at) > starts \1; starts (with|to) > begins \1; began > started; received{n} > got; earned(?= \$) > made
@@ -80,7 +80,7 @@ _MACROS = {
     "{box}": "(bag|box|basket|jar|urn|bowl|tank|packet|bottle|purse|drawer|pack)",
     "{at}": r"(a|the|local|this|one|each|two|several)",
 }
-# fixed phrases, and other meanings of a listed word
+# fixed phrases, and phrases in which a listed word has another meaning
 _GUARDS = re.compile(
     r"(?:round|field|road|business|boat|return)[ -]trips?|at the start of|(?:shop|store) (?:floor|manager|room)s?|"
     r"(?:parking|water|gas|taxi) meters?|no more than|big toe|pep talk|\d(?: \w+)? large\b|in the beginning of|"
@@ -94,7 +94,7 @@ _WORD = re.compile(r"[a-z]{4,}")
 
 
 def _entries() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    """Compile both tables, for whole words only; hyphenated and possessive forms do not match."""
+    """Compile both tables into patterns for whole words; hyphenated and possessive forms do not match."""
     pairs: list[tuple[str, tuple[str, ...]]] = []
     for group in filter(None, re.split(r";\s*|\n", _FREELY)):
         words = group.strip().split("|")
@@ -124,7 +124,8 @@ class LightSynonyms(Operator):
         for pattern, news in ENTRIES:
             matches = [m for m in pattern.finditer(text) if not any(a < m.end() and m.start() < b for a, b in blocked)]
             fitting = [new for new in news if matches and not _already_in_text(text, matches[0], new)]
-            if fitting and (news != ("what's",) or rng.random() < 0.3):  # it occurs in every third question
+            # "what is" occurs in every third question, and "what's" is therefore chosen less often
+            if fitting and (news != ("what's",) or rng.random() < 0.3):
                 new = rng.choice(fitting)
                 found.append([_edit(text, match, new) for match in matches])
         edits: list[Edit] = []
@@ -135,7 +136,7 @@ class LightSynonyms(Operator):
 
 
 def _already_in_text(text: str, match: re.Match[str], new: str) -> bool:
-    """Return True if the text already has the new word: big boxes and large boxes are two kinds of boxes."""
+    """Return True if the text already contains the new word, because big boxes and large boxes may be two kinds."""
     fresh = set(_WORD.findall(match.expand(new).lower())) - set(_WORD.findall(match.group().lower()))
     return any(word[:5] in text.lower() for word in fresh)
 

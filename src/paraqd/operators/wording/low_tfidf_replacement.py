@@ -13,17 +13,17 @@ from paraqd.reading import Problem, Token
 
 
 class LowTfidfReplacement(Operator):
-    """Replace words of low TF-IDF with uninformative words (baseline UDA).
+    """Replace low-TF-IDF words with other uninformative words (baseline UDA).
 
-    As in UDA (Xie et al., 2020), the probability of replacing a word falls with its TF-IDF in the question, to zero for
-    the highest. The replacement is drawn from the corpus; words with a lower score are more likely. All outputs are
-    labelled valid, as UDA does, although numbers, units and names are replaced like any other word. Punctuation stays.
-    Document frequencies count questions.
+    As in UDA (Xie et al., 2020), the probability of replacing a word decreases with the word's TF-IDF in the question
+    and is zero for the word with the highest TF-IDF. The replacement is drawn from the corpus, where words with a lower
+    score are more likely. As in UDA, all outputs are labelled valid, although numbers, units and names are replaced
+    like any other word. Punctuation is kept. Document frequencies are numbers of questions.
 
     Parameters
     ----------
     rate : float
-        The mean share of the question's words to replace (p in UDA); at least one is replaced.
+        The expected share of the question's words to replace (p in UDA); at least one word is replaced.
 
     """
 
@@ -51,7 +51,7 @@ class LowTfidfReplacement(Operator):
 
 
 def replacement_chances(terms: Sequence[str], vocabulary: Vocabulary, *, rate: float) -> list[float]:
-    """Return the probability of replacing each term of a question; the mean is ``rate`` before limiting each to 1.
+    """Return the replacement probability of each term in a question; before capping at 1, their mean is ``rate``.
 
     >>> vocabulary = Vocabulary.of(["the red pen", "the red cap", "the blue cap", "the pen"])
     >>> [round(chance, 2) for chance in replacement_chances(["the", "blue", "cap"], vocabulary, rate=0.3)]
@@ -67,7 +67,7 @@ def replacement_chances(terms: Sequence[str], vocabulary: Vocabulary, *, rate: f
 def _edits(
     text: str, tokens: Sequence[Token], vocabulary: Vocabulary, rng: random.Random
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield the replacement of each token, with a space if it would be glued to its neighbour (5km)."""
+    """Yield the edit that replaces each token, adding a space where the new word would touch its neighbour (5km)."""
     starts = {token.start for token in tokens}
     for token in tokens:
         drawn = vocabulary.draw_uninformative(rng)

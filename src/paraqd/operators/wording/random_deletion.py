@@ -17,7 +17,7 @@ _SMALL = frozenset(
 
 
 class RandomDeletion(Operator):
-    """Delete each token with a given probability; at least one and never all (fd).
+    """Delete each token with a given probability, but at least one token and never all of them (fd).
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class RandomDeletion(Operator):
         self.rate = rate
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete tokens; return None if there are fewer than two."""
+        """Delete tokens; return None if the text has fewer than two."""
         del resources
         tokens = problem.tokens
         if len(tokens) < 2:
@@ -44,7 +44,7 @@ class RandomDeletion(Operator):
         chosen = [token for token in tokens if rng.random() < self.rate]
         content = [token for token in tokens if _matters(token.text)]
         if content and not any(_matters(token.text) for token in chosen):
-            chosen.append(rng.choice(content))  # a missing comma or article changes nothing
+            chosen.append(rng.choice(content))  # the loss of a comma or an article alone changes nothing
         if not chosen:
             chosen = [rng.choice(tokens)]
         if len(chosen) == len(tokens):

@@ -1,4 +1,4 @@
-"""Remove or add words that do not matter: that, then, in all, a speed of, a certain, the value of."""
+"""Remove or add words that do not affect the answer: that, then, in all, a speed of, a certain, the value of."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLAUSE = r"(?=(?:the|he|she|there|each|all) [^,.?]*\b(?:is|are|was|were|has|hav
 _FAR = r"(?:km|miles|kilometers)\b(?! ?/| per| an?\b| more| less| faster| farther)"
 _PLACES = "class|school|town|village|city|company|store|shop|library|factory|college|hotel|office|zoo|farm|garden"
 _START = r"(?:^|(?<=[.?!] ))"
-# the group of each pattern is removed
+# the group in each pattern is removed
 _OUT = (
     rf"\b(?:{_SAYS}|assuming|suppose|assume|given|provided) (that )(?=(?:the|he|she|they|it|there|an?|his|her|each)\b)",
     rf"\b(?:[a-z]+s|money|amount|cake|bread|book) (that )(?=(?:he|she|they|it|you|we) (?:{_GOT}|can|will)\b)",
@@ -50,7 +50,7 @@ _OUT = (
     r"\b(in order )(?=to [a-z])",
     r"(?<=[A-Za-z])(, (?:who|which) (?:loves|likes|enjoys|is fond of|adores) [a-z ]{3,40},)(?= [a-z])",
 )
-# one of these may be added after each pattern
+# one of the phrases may be inserted after a match of its pattern
 _IN = (
     (rf"\b(?:assuming|suppose|assume) {_CLAUSE}", ("that ",)),
     (rf"\b(?:{_SAYS}) (?=(?:he|she|they|there) )", ("that ",)),
@@ -77,7 +77,7 @@ _TOTAL_IN = re.compile(
     r"(?:\w+ ){0,3}(?:have|buy|sell|make|eat|read|earn|bake|collect|pick|use|plant|see|score|there|catch)(?=\s?\?)",
     re.I,
 )
-# with these words, "in all" changes the question
+# in a question with one of these words, adding or removing "in all" would change the meaning
 _PART = re.compile(
     r"\b(?:each|every|per|more|fewer|less|than|left|remain\w*|now|still|first|second|third|last|next|other|only|total|"
     r"average|additional|extra|initially|originally|beginning|different|possible|before|after|or)\b",
@@ -98,7 +98,7 @@ _NEVER = frozenset(
 
 
 class Shortening(Operator):
-    """Remove or add one to three words that do not matter: in all, that, then, a speed of."""
+    """Remove or add one to three phrases that do not affect the answer: in all, that, then, a speed of."""
 
     name = "Shortening"
     polarity = "valid"
@@ -110,7 +110,7 @@ class Shortening(Operator):
         text = problem.text
         found = [_without(problem, *span) for span in _idle(problem)]
         for pattern, new in _INS:
-            if new != ("then ",) or rng.random() < 0.3:  # it fits in every fourth question
+            if new != ("then ",) or rng.random() < 0.3:  # "then" would fit in every fourth question
                 found += [(match.end(), match.end(), rng.choice(new)) for match in pattern.finditer(text)]
         asked = _TOTAL_IN.search(text)
         if asked and not _PART.search(asked.group()) and not _LOSS.search(text):
@@ -135,7 +135,8 @@ def _idle(problem: Problem) -> Iterator[tuple[int, int]]:
         others = {word.lower() for word in _KINDS.findall(text)} - {adjective}
         bare = re.findall(rf"\b(?:{_DETERMINER}|this|that|{adjective}) {noun}", text, re.I)
         once = text.lower().count(adjective) == 1 and len(bare) == text.lower().count(noun)
-        if once and noun not in _NEVER and not others:  # otherwise the adjective may distinguish this one from others
+        # otherwise, the adjective may distinguish this thing from others
+        if once and noun not in _NEVER and not others:
             yield match.span(1)
 
 

@@ -1,4 +1,4 @@
-"""Replace important words with random ones (fc)."""
+"""Replace important words with random words (fc)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from paraqd.reading import Problem
 
 
 class TfidfReplacement(Operator):
-    """Replace the words that have the highest TF-IDF with random words of the vocabulary (fc).
+    """Replace the words with the highest TF-IDF with random words from the vocabulary (fc).
 
     Parameters
     ----------
     rate : float
-        The share of the question's words to replace; at least one is replaced.
+        The share of the question's distinct words to replace; at least one word is replaced.
 
     """
 
@@ -32,7 +32,7 @@ class TfidfReplacement(Operator):
         self.rate = rate
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace the most important words; return None if there is no word."""
+        """Replace the most important words; return None if the text has no word or the vocabulary is too small."""
         vocabulary: Vocabulary = resources.require("vocabulary", needed_by=self.name)
         words = [token for token in problem.tokens if is_word(token.text)]
         if not words or len(vocabulary.words) < 2:

@@ -1,4 +1,4 @@
-"""Rank the phrases of a text with TopicRank (Bougouin et al., 2013), a graph of topics."""
+"""Rank the phrases of a text with TopicRank (Bougouin et al., 2013), which scores topics on a graph."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 _PARTS_OF_SPEECH = frozenset({"NOUN", "PROPN", "ADJ"})
 _SIMILARITY = 0.25  # phrases that share a quarter of their stems form one topic
 _DAMPING = 0.85
-_MOST_PHRASES = 80  # clustering takes cubic time, so further phrases are ignored
+_MOST_PHRASES = 80  # clustering takes cubic time; further phrases are ignored
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A candidate phrase: its normal form, its spans in the text, and its word offsets."""
+    """A candidate phrase: its normal form, its stems, its spans in the text and its token offsets."""
 
     form: str
     stems: frozenset[str]
@@ -25,7 +25,7 @@ class Phrase:
 
 
 def candidates(doc: Any) -> list[Phrase]:
-    """Return the longest runs of nouns and adjectives in a parsed text, grouped by their normal form."""
+    """Return the longest runs of nouns and adjectives in a parsed text, grouped by normal form."""
     found: dict[str, list[tuple[int, int, int]]] = {}
     stems: dict[str, frozenset[str]] = {}
     run: list[Any] = []
@@ -47,7 +47,7 @@ def candidates(doc: Any) -> list[Phrase]:
 
 
 def _without_compounds(doc: Any, run: list[Any]) -> list[Any]:
-    """Remove words at the ends that a hyphen joins to a word outside, as in vice-president."""
+    """Remove words at either end of a run that a hyphen joins to a word outside the run, as in vice-president."""
     while run and run[0].i > 0 and doc[run[0].i - 1].text == "-":
         run = run[1:]
     while run and run[-1].i + 1 < len(doc) and doc[run[-1].i + 1].text == "-":
@@ -56,7 +56,7 @@ def _without_compounds(doc: Any, run: list[Any]) -> list[Any]:
 
 
 def _topics(phrases: Sequence[Phrase]) -> list[list[int]]:
-    """Group phrases by average-linkage clustering on the share of common stems."""
+    """Group phrases into topics by average-linkage clustering on the proportion of shared stems."""
     groups = [[i] for i in range(len(phrases))]
     n = len(phrases)
     overlap = np.zeros((n, n))
@@ -78,7 +78,7 @@ def _topics(phrases: Sequence[Phrase]) -> list[list[int]]:
 
 
 def _rank(phrases: Sequence[Phrase], topics: Sequence[Sequence[int]]) -> np.ndarray[Any, Any]:
-    """Score topics by PageRank on the complete graph, weighted by proximity in the text."""
+    """Score the topics with PageRank on the complete graph, weighted by proximity in the text."""
     n = len(topics)
     weights = np.zeros((n, n))
     for x in range(n):

@@ -1,4 +1,4 @@
-"""Type the text carelessly: misspelt, in lower case, without full stops, with odd spaces."""
+"""Type the text carelessly, with misspellings, in lower case, without full stops or with odd spaces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paraqd.reading.numerals import ONES, ORDINALS, SCALES, TENS
 from paraqd.reading.units import SPELLINGS
 
 _WORD = re.compile(r"(?<![\w'’&#*^/.-])[a-z]{5,}(?![\w'’;&*^/-])", re.ASCII)
-# words that are certainly not names, for texts without capitals
+# words that are certainly not names, for use in texts without capitals
 _ORDINARY = re.compile(
     r"\w{3,}(?:ing|ed|tion|tions|ment|able|ally|ther|ence|ance|ity|ough|ight|ween)|"
     r"total|numbers?|average|price|which|their|there|these|those|money|people|trains?|length|students|books|boxes|"
@@ -22,7 +22,7 @@ _ORDINARY = re.compile(
     r"product|profit|amount|percentage|interest|apples|oranges|pencils|marbles|cookies|flowers|friends|children|"
     r"house|store|garden|sells|costs|speed|travels|whole|digits?|difference|following|possible|themselves"
 )
-# words that a misspelling could produce; plurals and verb endings are safe, because the ends of a word stay
+# words that a misspelling could produce; plurals and verb endings are safe, because the ends of a word stay unchanged
 _OTHER_WORDS = frozenset(
     "there three trail trial tries tires tried tired flies files fries fires angel angle quite quiet casual causal "
     "united untied dairy diary bread beard silver sliver later latter loses losses chose choose shots shoots super "
@@ -39,7 +39,7 @@ _OTHER_WORDS = frozenset(
 _WEIGHTY = re.compile(r"(?:hal[fv]|twice|doubl|tripl|thrice|quarter|dozen|fewer|unless|without|except|least)\w*")
 _NUMBER_WORDS = frozenset({*ONES, *ORDINALS, *SCALES, *TENS})
 _KEYS = {key: row[i + 1] for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for i, key in enumerate(row[:-1])}
-_LONG = 7  # removing a letter of a shorter word often produces another word
+_LONG = 7  # removing a letter from a shorter word often produces another word
 _STOP = re.compile(r"(?<=[a-z]{3})\.(?= +(?:[A-Z][a-z]|how\b|what\b|find\b|which\b|calculate\b))")
 _LAST_MARK = re.compile(r"(?<=[a-z]{2})\s?[?.]\s*$")
 _CAPITALISED = re.compile(r"\b[A-Z]\w+")
@@ -48,7 +48,7 @@ _MARK = re.compile(r"(?<=[a-z]{2})(?=[,?]|\.(?:\s+[A-Z]|$))")
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[a-z])")
 _QUOTED = re.compile(r'"([^"]*)"')
 _LONE = re.compile(r"(?<![\w'’])[A-Za-z](?![\w'’])")
-_LOWERED = re.compile(r"\b(?:US|IT|WHO|IN|AT|AM|OR|NO|AN|[A-Z]+\d\w*)\b")  # these have another meaning in lower case
+_LOWERED = re.compile(r"\b(?:US|IT|WHO|IN|AT|AM|OR|NO|AN|[A-Z]+\d\w*)\b")  # words with another meaning in lower case
 
 
 class Typography(Operator):
@@ -59,7 +59,7 @@ class Typography(Operator):
     changes = frozenset({"wording", "punctuation"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Make two or three kinds of mistakes; return None if fewer than two are harmless."""
+        """Introduce two or three kinds of mistakes; return None if fewer than two are possible without harm."""
         del resources
         count, done = rng.choice((2, 2, 3)), 0
         text = problem.text
@@ -73,7 +73,7 @@ class Typography(Operator):
 
 
 def _harmless(problem: Problem, made: str) -> bool:
-    """Return True if the same quantities and a question can still be read."""
+    """Return True if the text still reads with the same quantities and, if there was one, a question."""
     again = read(made)
     asked = problem.question is None or again.question is not None
     return asked and same_quantities(problem.quantities, again.quantities)
@@ -93,7 +93,7 @@ def _misspell(text: str, problem: Problem, rng: random.Random) -> str:
 
 
 def _plain(word: str, named: frozenset[str], *, cased: bool) -> bool:
-    """Return True if a word is not a number, a unit, a name or a word that decides the answer."""
+    """Return True if a word may be misspelt: it is not a number, a unit, a name or a word that decides the answer."""
     if word in named | _NUMBER_WORDS or word in SPELLINGS or _WEIGHTY.fullmatch(word):
         return False
     known = word.title() in people() or word.title() in places()
@@ -101,7 +101,7 @@ def _plain(word: str, named: frozenset[str], *, cased: bool) -> bool:
 
 
 def _slip(word: str, rng: random.Random) -> str:
-    """Swap two letters or double one; in a long word also omit one, or hit the next key."""
+    """Swap two letters or double one; in a long word, possibly omit a letter or hit the neighbouring key instead."""
     at = rng.randrange(1, len(word) - 2)
     new = (word[at + 1] + word[at], word[at] * 2, "", _KEYS.get(word[at], ""))
     which = rng.randrange(4 if len(word) >= _LONG else 2)
@@ -113,7 +113,8 @@ def _lower(text: str, problem: Problem, rng: random.Random) -> str:
     lone = {match.group() for match in _LONE.finditer(problem.text)} - {"A", "a", "I"}
     if _LOWERED.search(problem.text) or any(letter.lower() in lone for letter in lone if letter.isupper()):
         return text  # X and x may be two variables
-    run_on = len(_STOP.findall(text)) < len(_STOP.findall(problem.text))  # then only capitals mark the sentences
+    # without full stops, only capitals mark the sentences
+    run_on = len(_STOP.findall(text)) < len(_STOP.findall(problem.text))
     return text if run_on or re.search(r"[a-z] A [a-z]", problem.text) else text.lower()
 
 
@@ -135,7 +136,7 @@ def _web(text: str, problem: Problem, rng: random.Random) -> str:
     share = rng.choice((0.05, 0.1, 0.25))
     hard = [(m.start(), m.end(), "&nbsp;") for m in _gaps(text) if rng.random() < share]
     made = splice(text, hard) if "&" not in text else text.replace("& ", "&amp; ")
-    # not &#39;, which the reader would read as the number 39
+    # avoid &#39;, because it would be read as the number 39
     return _APOSTROPHE.sub(rng.choice(("&apos;", "&rsquo;")), made) if rng.random() < 0.7 else made
 
 
@@ -145,7 +146,7 @@ def _curly(text: str, problem: Problem, rng: random.Random) -> str:
 
 
 def _gaps(text: str) -> list[re.Match[str]]:
-    """Return the spaces between words, except the one in "how many", which the reader looks for."""
+    """Return the spaces between words, except after "how", because questions are recognised by "how many"."""
     return [m for m in _GAP.finditer(text) if text[: m.start()].rpartition(" ")[2].lower() != "how"]
 
 

@@ -1,4 +1,4 @@
-"""Count the words of a corpus, by the number of questions that contain them."""
+"""Count the questions in a corpus that contain each word."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_WORDS = 50_000
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words in alphabetical order, their document frequencies, and the number of documents.
+    """The words of a corpus in alphabetical order, their document frequencies, and the number of documents.
 
-    ``others`` holds the document frequencies of other tokens with a letter or a digit: numbers, single letters, words
-    with an apostrophe.
+    ``others`` holds the document frequencies of other tokens that start with a letter or a digit, such as numbers,
+    single letters and words with an apostrophe.
 
     >>> vocabulary = Vocabulary.of(["a red pen", "a blue pen", "a red book"])
     >>> vocabulary.words, round(vocabulary.idf("red"), 2) < round(vocabulary.idf("zebra"), 2)
@@ -37,7 +37,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Vocabulary:
-        """Count the words of a corpus in one pass; the texts are not kept in memory."""
+        """Count the words of a corpus in one pass, without keeping the texts in memory."""
         words: Counter[str] = Counter()
         others: Counter[str] = Counter()
         documents = 0
@@ -54,26 +54,27 @@ class Vocabulary:
         return math.log((1 + self.documents) / (1 + self.frequencies.get(word.lower(), 0))) + 1
 
     def plain_idf(self, term: str) -> float:
-        """Return the inverse document frequency of a term without smoothing, as in UDA.
+        """Return the unsmoothed inverse document frequency of a term, as in UDA.
 
-        It is 0 for a term in every document. A term that was not counted is assumed to be in one document.
+        The value is 0 for a term that occurs in every document. A term that was not counted is assumed to occur in one
+        document.
         """
         term = term.lower()
         found = self.frequencies.get(term) or self.others.get(term) or 1
         return math.log(max(self.documents, found) / found)
 
     def draw_uninformative(self, rng: random.Random) -> str | None:
-        """Draw a term, with a higher probability for a less informative one (as in UDA); None if there is no term.
+        """Draw a term, favouring uninformative terms as in UDA; return None if there are no terms.
 
-        The score of a term is its frequency times its inverse document frequency. Its weight is the difference from the
-        highest score.
+        A term's score is its document frequency times its inverse document frequency. Its weight is the difference
+        between its score and the highest score.
         """
         terms, weights = self._draws
         return rng.choices(terms, cum_weights=weights)[0] if terms else None
 
     @cached_property
     def _draws(self) -> tuple[tuple[str, ...], tuple[float, ...]]:
-        """The terms in a fixed order, and their cumulative weights."""
+        """The terms in alphabetical order, and their cumulative weights."""
         counts = {**self.frequencies, **self.others}
         terms = tuple(sorted(counts))
         scores = [counts[term] * self.plain_idf(term) for term in terms]
@@ -90,12 +91,12 @@ def is_word(token: str) -> bool:
 
 
 def is_term(token: str) -> bool:
-    """Return True if a token is a word, a letter or a number, and not a mark."""
+    """Return True if a token is a word, a letter or a number rather than a punctuation mark."""
     return token[:1].isalnum()
 
 
 def cased_like(word: str, new: str) -> str:
-    """Return ``new`` with a capital if ``word`` has one.
+    """Return ``new``, capitalised if ``word`` starts with a capital.
 
     >>> cased_like("Tom", "red"), cased_like("pen", "red")
     ('Red', 'red')
