@@ -298,7 +298,7 @@ def test_a_lazy_resource_is_made_once_at_the_first_request():
 def test_an_absent_resource():
     resources = Resources()
     assert resources.get("encoder") is None
-    with pytest.raises(MissingResourceError, match="Me needs the resource 'encoder', which was not given"):
+    with pytest.raises(MissingResourceError, match="Me needs the resource 'encoder', which is not available"):
         resources.require("encoder", needed_by="Me")
 
 

@@ -31,7 +31,7 @@ _FATAL = (
 
 
 class Question(NamedTuple):
-    """A question of a corpus."""
+    """A question in a corpus, with its id."""
 
     id: str
     text: str
@@ -149,7 +149,7 @@ def _one_by_one(
     resources: Resources,
     tally: Tally,
 ) -> list[str | None]:
-    """Apply an operator that failed on the batch to each question separately, to lose as few outputs as possible."""
+    """Retry an operator that failed on the batch, one question at a time, to lose as few outputs as possible."""
     resources.drops.clear()
     made: list[str | None] = []
     for question, problem in zip(questions, problems, strict=True):

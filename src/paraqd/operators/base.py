@@ -17,11 +17,11 @@ Polarity = Literal["valid", "invalid"]
 
 # The parts of a problem that an operator may change, each with its meaning.
 PARTS: Mapping[str, str] = {
-    "numbers": "numbers, or how they are written",
-    "units": "units, or how they are written",
+    "numbers": "numbers or their notation",
+    "units": "units or their notation",
     "names": "names of people, places and organisations",
     "things": "nouns that name an object, such as apples",
-    "pronouns": "names for pronouns, or pronouns for names",
+    "pronouns": "names replaced with pronouns, or pronouns with names",
     "relations": "words that relate quantities, such as more, before and each",
     "wording": "any other words",
     "order": "the order of sentences or numbers",
@@ -34,7 +34,7 @@ VARIES = ""  # the fault of an operator whose outputs are faulty in different wa
 
 
 class MissingResourceError(ParaqdError, RuntimeError):
-    """Raised when an operator needs a resource that was not passed."""
+    """Raised when an operator needs a resource that is not available."""
 
 
 class DeclarationError(ParaqdError, TypeError):
@@ -92,7 +92,7 @@ class Resources:
         """Return the resource, or raise `MissingResourceError` if it is not available."""
         value = self.get(name)
         if value is None:
-            raise MissingResourceError(f"{needed_by} needs the resource {name!r}, which was not given")
+            raise MissingResourceError(f"{needed_by} needs the resource {name!r}, which is not available")
         return value
 
     def dropped(self, operator: str, reason: str) -> None:
@@ -148,8 +148,8 @@ class Operator(ABC):
         The replacement if the paper's model is not available: the name of a rule operator, ``generator`` for a small
         trained model, or the operator's own name if the operator has rules of its own.
     baseline : str, optional
-        The published method that the operator reproduces, such as ``UDA``. The label is what that method claims; an
-        individual output may contradict it.
+        The published method that the operator reproduces, such as ``UDA``. The label is the one that the method
+        claims, which may be wrong for an individual output.
 
     """
 
@@ -164,7 +164,7 @@ class Operator(ABC):
     baseline: ClassVar[str | None] = None
 
     def __init_subclass__(cls, *, declared: bool = True, **kwargs: Any) -> None:
-        """Reject a class that lacks a declaration; pass ``declared=False`` if the class declares per instance."""
+        """Reject a class that lacks a declaration, unless ``declared=False`` leaves declaring to the instances."""
         super().__init_subclass__(**kwargs)
         if declared and cls.apply is not Operator.apply:
             _check_declaration(cls)
@@ -227,7 +227,9 @@ def _check_declaration(cls: type[Operator]) -> None:
 
 
 def derive_rng(seed: int, row_id: str, operator: str) -> random.Random:
-    """Create the random generator for a seed, a row id and an operator name, the same on every machine.
+    """Create the random generator for a seed, a row id and an operator name.
+
+    The generator produces the same numbers on every machine.
 
     >>> derive_rng(3407, "q1", "NumberChange").random() == derive_rng(3407, "q1", "NumberChange").random()
     True

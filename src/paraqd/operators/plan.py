@@ -25,7 +25,7 @@ class AugmentError(ParaqdError, ValueError):
 
 @dataclass(frozen=True)
 class Step:
-    """One operator of a plan.
+    """An operator in a plan.
 
     ``name``, ``paper_id`` and ``label`` are written next to the outputs. ``runs`` is the operator that produces the
     outputs; it differs from ``name`` if a rule operator stands in. ``models`` names the resources that are models; a

@@ -1,4 +1,4 @@
-"""Define operators that, like the paper's public code, replace high-TF-IDF words if they do not apply.
+"""Define operators that fall back to replacing high-TF-IDF words, as the paper's public code does.
 
 The public code trains on such replacements, although one of the operators that produced the test sets (fc) replaces
 words in the same way. The operators in this module exist to measure the effect of that leak. Only the recipe
@@ -21,7 +21,7 @@ from paraqd.reading import Problem
 
 
 class _OrTopWords(Operator, declared=False):
-    """Apply an operator, or `TopWordReplacement` if that operator does not apply.
+    """Apply an operator, and fall back to `TopWordReplacement` if the operator does not apply.
 
     ``skipped`` is the share of questions for which the operator is not tried at all.
     """
@@ -34,7 +34,7 @@ class _OrTopWords(Operator, declared=False):
     skipped: ClassVar[float] = 0.0
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Apply the operator, or else replace words; return None if neither is possible."""
+        """Apply the operator or, if it does not apply, replace words; return None if neither is possible."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(

@@ -184,7 +184,8 @@ def base_name(name: str) -> str:
 def _is_draw(text: str) -> bool:
     """Return True if the text is the number of a further draw: 2 or more, without leading zeros.
 
-    Leading zeros are rejected because the outputs depend on the name.
+    The outputs depend on the name. Leading zeros are therefore rejected, because ``#2`` and ``#02`` would be the same
+    draw with different outputs.
     """
     return text.isascii() and text.isdigit() and text[0] != "0" and text != "1"
 
@@ -192,7 +193,7 @@ def _is_draw(text: str) -> bool:
 def get(name: str) -> Operator:
     """Return the operator with the given name or paper id (``f3``).
 
-    ``A+B`` applies A and then B. ``A#2`` is a second draw of A. It produces another output from the same question,
+    ``A+B`` applies A and then B. ``A#2`` is a second draw of A, which produces another output from the same question
     because the random generator depends on the name.
 
     >>> get("f3").name

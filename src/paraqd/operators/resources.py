@@ -19,7 +19,7 @@ from paraqd.reading.entities import INSTALL_PIPELINE, has_pipeline
 
 ENTITY_READERS = ("light", "spacy")
 _EXTRA_OF_RESOURCE = {"parser": "augment", "entities": "augment", "encoder": "generate"}
-# the modules to check for extras of which operators need only some modules
+# the modules to check if operators do not need all modules of an extra
 _MODULES = {"generate": ("torch", "transformers")}
 _NAMED = 3  # the number of operators that an error message names
 

@@ -80,7 +80,7 @@ def match_case(new: str, problem: Problem, position: int) -> str:
 
 
 def fix_article(text: str, position: int, word: str) -> tuple[int, str]:
-    """Return the start and the replacement text of an edit, extended to a preceding article that must fit ``word``.
+    """Return the start and the new text of an edit, including a preceding article that is adapted to ``word``.
 
     >>> fix_article("in an hour", 6, "minute"), fix_article("in 2 hours", 5, "minutes")
     ((3, 'a minute'), (5, 'minutes'))

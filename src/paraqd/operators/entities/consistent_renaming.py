@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 
 
 class ConsistentRenaming(Operator):
-    """Rename one or more people everywhere, with fitting gender and possessives: Tom … Tom's → Max … Max's."""
+    """Rename one or more people everywhere, keeping their gender and possessives: Tom … Tom's → Max … Max's."""
 
     name = "ConsistentRenaming"
     polarity = "valid"

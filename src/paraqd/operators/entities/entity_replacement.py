@@ -17,8 +17,8 @@ CONSISTENT = "consistent_renaming"
 class EntityReplacement(Operator):
     """Replace up to three mentions of names with other names of the same category, or delete them (f7).
 
-    The paper counts every such text as invalid. A consistent renaming, however, leaves the problem the same. The note
-    of such an output is ``consistent_renaming``.
+    The paper counts every such text as invalid. A consistent renaming, however, does not change the problem, and
+    the note of such an output is ``consistent_renaming``.
     """
 
     name = "EntityReplacement"

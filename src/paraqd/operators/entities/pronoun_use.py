@@ -88,7 +88,7 @@ def _first_rival(problem: Problem, name: str, gender: str) -> int:
             others.append(entity.start)
     for i, token in enumerate(problem.tokens[:-1]):
         word = re.split("['’]", token.text.lower())[0]
-        # a name that is not in any list, such as "Zorvan has 5"
+        # a name that is not in any list, such as Zorvan in "Zorvan has 5"
         opens = token.start in problem.sentence_starts and word not in _OPENING and not _own(token, name)
         opens = opens and word.isalpha() and word.title() not in people()
         if word in _RIVALS[gender] or (opens and _VERB.match(problem.tokens[i + 1].text)):
@@ -97,7 +97,7 @@ def _first_rival(problem: Problem, name: str, gender: str) -> int:
 
 
 def _around(problem: Problem, i: int) -> tuple[str, str]:
-    """Return the words before and after a token in lower case; a full stop marks a sentence start or the text's end."""
+    """Return the lower-case words before and after a token, or a full stop at a sentence start and the text's end."""
     tokens = problem.tokens
     before = tokens[i - 1].text.lower() if i and tokens[i].start not in problem.sentence_starts else "."
     return before, tokens[i + 1].text.lower() if i + 1 < len(tokens) else "."

@@ -102,7 +102,8 @@ def renameable(problem: Problem) -> list[tuple[str, list[tuple[int, int]]]]:
     found = []
     for mentions in mentions_by_name(problem).values():
         first = mentions[0]
-        known = first.text.title() in people() and first.text.lower() not in SPELLINGS  # exclude Miles and Penny
+        # exclude names that are also units, such as Miles and Penny
+        known = first.text.title() in people() and first.text.lower() not in SPELLINGS
         if first.category != "PERSON" or " " in first.text or not known or _part_of_longer(problem, first):
             continue
         spans = every_mention(problem, first.text)
@@ -112,6 +113,6 @@ def renameable(problem: Problem) -> list[tuple[str, list[tuple[int, int]]]]:
 
 
 def _part_of_longer(problem: Problem, name: Entity) -> bool:
-    """Return True if the name is also part of a longer name, as Tom is of Tom Sawyer."""
+    """Return True if the name is also part of a longer name, as Tom is part of Tom Sawyer."""
     low = name.text.lower()
     return any(low in e.text.lower().split() and " " in e.text for e in problem.entities)

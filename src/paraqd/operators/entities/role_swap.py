@@ -31,7 +31,7 @@ class RoleSwap(Operator):
         del resources
         candidates = [(a, b) for sentence in problem.sentences for a, b in _pairs(problem, sentence)]
         if not candidates or len(problem.sentences) < 2:
-            return None  # in a single sentence, swapping the names may only rename the people
+            return None  # if the problem is a single sentence, the swap may only rename the people
         a, b = rng.choice(candidates)
         text = problem.text
         return splice(text, sorted([(*a, text[slice(*b)]), (*b, text[slice(*a)])]))

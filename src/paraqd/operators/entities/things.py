@@ -35,9 +35,10 @@ _TIED = re.compile(
 
 
 def things_in(problem: Problem) -> dict[int, list[tuple[int, int]]]:
-    """Map the number of each listed thing in the text to its spans; return an empty dictionary if a word ties them.
+    """Map the index of each listed thing in the text to its spans.
 
-    A word such as *eat* or *juice* does not make sense with every thing in the list.
+    Return an empty dictionary if the text contains a word, such as *eat* or *juice*, that does not make sense with
+    every thing in the list.
     """
     if _TIED.search(problem.text):
         return {}
@@ -57,7 +58,7 @@ def draw_other_thing(problem: Problem, rng: random.Random) -> int | None:
 
 
 def in_form_of(word: str, thing: int) -> str:
-    """Return the name of another thing in the number and letter case of the given word.
+    """Return the name of another thing in the grammatical number and letter case of the given word.
 
     >>> in_form_of("Apples", 4), in_form_of("apple", 4)
     ('Pens', 'pen')

@@ -1,4 +1,4 @@
-"""Refer to a different person or thing than the question does (How old is Ann? → How old is Tom?)."""
+"""Make a text refer to the wrong person or thing (How old is Ann? → How old is Tom?)."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _groups(problem: Problem, asked: Question) -> list[Edit]:
         word = rf"\b(?:{group.replace(' ', '|')})\b(?!-)"
         found, there = list(re.finditer(word, asked.text)), set(re.findall(word, statements))
         one = found[0].group() if len(found) == 1 else ""
-        # everyone who is not a girl is a boy, but an unmentioned fruit need not be an orange
+        # a statement must mention the group, except for people, because everyone who is not a girl is a boy
         if one in asked.target.split() and " and " not in asked.target and (one in there or group in _GROUPS_OF_PEOPLE):
             span = (asked.start + found[0].start(), asked.start + found[0].end())
             edits += [(*span, other) for other in sorted(there - {one})]

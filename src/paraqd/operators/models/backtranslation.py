@@ -18,9 +18,9 @@ DIVERSE = Decoding(num_candidates=5, diversity=0.8)
 class Backtranslation(Operator):
     """Translate the question to German and back (f1).
 
-    As in the paper, English is decoded diversely, and the candidate with the largest Levenshtein distance from the
-    original sentence is used. The sentences are joined with a space. An output whose quantities differ from the
-    question's is discarded and counted.
+    As in the paper, the translation back into English uses diverse decoding, and the candidate with the largest
+    Levenshtein distance from the original sentence is chosen. The sentences are joined with a space. An output whose
+    quantities differ from the question's is discarded and counted.
     """
 
     name = "Backtranslation"
@@ -71,7 +71,7 @@ class Backtranslation(Operator):
 
 
 def _farthest(sentence: str, candidates: Sequence[str]) -> str:
-    """Return the candidate with the largest Levenshtein distance from the sentence, or the first of several.
+    """Return the candidate with the largest Levenshtein distance from the sentence, or the first if several tie.
 
     >>> _farthest("Tom has 5 apples.", ["Tom has 5 apples.", "Tom owns 5 apples."])
     'Tom owns 5 apples.'

@@ -16,9 +16,9 @@ SAMPLED = Decoding(do_sample=True)
 class MaskedReconstruction(Operator):
     """Mask some tokens, and have a masked language model fill them in (baseline SSMBA).
 
-    As in SSMBA (Ng et al., 2020), 15 % of the tokens are chosen, corrupted as in BERT's training, and sampled from the
-    model. As in SSMBA, all outputs are labelled valid, although the masked tokens may include a number. Use the names
-    ``MaskedReconstruction#2``, ``#3`` and so on for several outputs per question.
+    As in SSMBA (Ng et al., 2020), 15 % of the tokens are chosen and corrupted as in BERT's training, and new tokens are
+    sampled from the model. As in SSMBA, all outputs are labelled valid, although the chosen tokens may include a
+    number. Use the names ``MaskedReconstruction#2``, ``#3`` and so on for several outputs per question.
 
     Parameters
     ----------

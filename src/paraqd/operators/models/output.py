@@ -56,7 +56,7 @@ def same_wording(problem: Problem, output: str) -> bool:
 
 
 def checked_changed(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return the output if it is usable; if it is blank or unchanged, count it as discarded and return None."""
+    """Return the output, or count it as discarded and return None if it is blank or unchanged."""
     if not output.strip():
         resources.dropped(operator, "no output")
     elif unchanged(problem, output):
@@ -67,7 +67,7 @@ def checked_changed(problem: Problem, output: str, resources: Resources, *, oper
 
 
 def checked_valid(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return the output if it is usable and has the question's quantities; otherwise count it and return None."""
+    """Return the output, or count it as discarded and return None if it is blank, unchanged or has other quantities."""
     checked = checked_changed(problem, output, resources, operator=operator)
     if checked is not None and not same_quantities(problem.quantities, read(checked).quantities):
         resources.dropped(operator, "quantities differ")

@@ -1,4 +1,4 @@
-"""List the models of the paper's operators and baselines, keyed by resource.
+"""List the models that the paper's operators and baselines use, keyed by resource.
 
 Each model can be replaced with another model on the hub or in a folder: ``--generator f9=DIR``.
 """
@@ -69,9 +69,9 @@ PAPER_MODELS: Mapping[str, PaperModel] = MappingProxyType(
 
 
 def load_paper_generator(key: str, model: str | Path | None = None, *, device: str | None = None) -> Generator:
-    """Load the generator for a key of ``PAPER_MODELS``: the paper's model, or the given hub name or folder.
+    """Load the generator for a key of ``PAPER_MODELS``: the paper's model, or the model with the given name.
 
-    Raise ``GeneratorUnavailableError`` if the model is not available.
+    ``model`` is a name on the hub or a folder. Raise ``GeneratorUnavailableError`` if the model is not available.
     """
     if key not in PAPER_MODELS:
         raise ValueError(f"unknown generator {key!r}; choose one of {', '.join(PAPER_MODELS)}")
@@ -106,7 +106,7 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
 def generator_factories(
     given: Mapping[str, str | Path] | None = None, *, device: str | None = None
 ) -> dict[str, Callable[[], Generator]]:
-    """Return one lazy factory for ``Resources`` per key, using the models in ``given`` instead of the paper's.
+    """Return one factory per key, to be passed to ``Resources`` as ``lazy``; ``given`` overrides the paper's models.
 
     >>> sorted(generator_factories({"f9": "my-model"}))[:2]
     ['generator.f1.backward', 'generator.f1.forward']

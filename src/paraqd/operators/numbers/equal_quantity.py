@@ -53,7 +53,7 @@ _AFTER_MEASURE = re.compile(
     r"longer|shorter|faster|slower|towards|through|as|upstream|downstream)\b)"
 )
 _MOST = 100_000
-_MOST_QUANTITIES = 60  # each quantity is compared with the whole text, and a word problem has fewer than 60
+_MOST_QUANTITIES = 60  # limits the time, because each quantity is compared with the whole text
 _MOST_COINS = 1_000  # nobody writes 80 dollars as 8,000 cents
 _PERCENT_PARTS = {10, 20, 25, 30, 40, 50, 60, 75, 80}
 
@@ -166,7 +166,7 @@ def _other_units(problem: Problem, q: Quantity, beside: list[Quantity], *, ameri
         and q.unit_span[0] < q.number_span[0]
         and text[max(0, q.start - 16) : q.start].rstrip().lower().endswith((" a", " an"))
     ):
-        return []  # a $50 coupon
+        return []  # such as "a $50 coupon"
     found: list[Edit] = []
     asked = problem.question.text.lower() if problem.question else ""
     for other in _PARTNERS[q.unit or ""]:

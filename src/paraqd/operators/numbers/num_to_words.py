@@ -38,7 +38,7 @@ class NumToWords(Operator):
     changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Write every number that has a form in words, and leave the others unchanged."""
+        """Write in words every number that has such a form, and leave the other numbers unchanged."""
         del rng, resources
         edits = [edit for q in problem.quantities if (edit := to_words(problem, q)) is not None]
         text = keep_quantities(problem, edits)
@@ -50,7 +50,7 @@ class NumToWords(Operator):
 
 
 def to_words(problem: Problem, q: Quantity) -> Edit | None:
-    """Return the edit that writes one quantity in words; return None if there is no such form or no need."""
+    """Return the edit that writes a quantity in words, or None if it has no such form or is already in words."""
     if q.worded or q.kind in {Kind.COEFFICIENT, Kind.EXPONENT, Kind.LABEL} or _in_expression(problem.text, q):
         return None
     start, end = q.number_span
@@ -70,7 +70,7 @@ def to_words(problem: Problem, q: Quantity) -> Edit | None:
     words = match_case(words, problem, start)
     after = problem.text[end : end + 1]
     if (after.isalpha() and q.unit is None) or _NUMBER_FOLLOWS.match(problem.text, end):
-        return None  # 2kx; 120 six-ounce cups
+        return None  # such as "2kx" and "120 six-ounce cups"
     if after == "%":
         return (start, end + 1, f"{words} percent")
     if after in {"°", "º"}:
@@ -79,7 +79,7 @@ def to_words(problem: Problem, q: Quantity) -> Edit | None:
 
 
 def _in_expression(text: str, q: Quantity) -> bool:
-    """Return True if the number is part of an expression, because nobody writes 2x + five."""
+    """Return True if the number is part of an expression, where it must stay in digits (not 2x + five)."""
     before, after = text[max(0, q.start - 3) : q.start], text[q.end : q.end + 3]
     if before.strip()[-1:] in _OPERATORS or after.strip()[:1] in _OPERATORS or (before[-1:] + after[:1] == "()"):
         return True
@@ -87,7 +87,7 @@ def _in_expression(text: str, q: Quantity) -> bool:
     if (factor[:1] == "!" and (factor[1:2] in _OPERATORS or factor[1:2].isalnum())) or before[-1:].isalpha():
         return True  # 7!5!, 13! / 6!, or a number whose root sign was lost in conversion
     if q.unit is not None:
-        return False  # 10-20 minutes is a range
+        return False  # "10-20 minutes" is a range
     if (before[-1:] in _DASHES and not before[-2:-1].isspace()) or (after[:1] in _DASHES and after[1:2].isdigit()):
         return True
     return before.endswith((" - ", " – ")) or after.startswith((" - ", " – "))

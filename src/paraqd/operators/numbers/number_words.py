@@ -1,4 +1,4 @@
-"""Write numbers in words that this package reads as the same value."""
+"""Write numbers in words that can be read back as the same value."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _in_roles(problem: Problem) -> list[tuple[Span, Span]]:
 
 
 def _named(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the numbers of two people or things if the question asks about only one of the two."""
+    """Return the pairs of numbers that belong to two people or things if the question asks about only one of them."""
     asked, text = problem.question, problem.text
     if asked is None or _ALIKE.search(asked.text.lower()):
         return []
@@ -136,7 +136,7 @@ def _named(problem: Problem) -> list[tuple[Span, Span]]:
 
 
 def _left(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return an initial amount and the amount taken from it, if the question asks how much is left."""
+    """Return the pairs of an initial amount and an amount taken from it if the question asks how much is left."""
     asked, first = problem.question, _HAD.match(problem.text)
     if asked is None or first is None or not re.search(r"\b(?:left|remain\w*|still have)\b", asked.text):
         return []
@@ -147,7 +147,7 @@ def _left(problem: Problem) -> list[tuple[Span, Span]]:
 
 
 def _distances(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return each distance with the adjacent speed or time if the two are divided rather than multiplied.
+    """Return the pairs of a distance and an adjacent speed or time that are divided rather than multiplied.
 
     Numbers that are farther apart do not qualify, because they may be multiplied, as 66 and 8 are in "66 m in 15 days;
     what length in 8 days?".
@@ -164,7 +164,7 @@ def _distances(problem: Problem) -> list[tuple[Span, Span]]:
 
 
 def _rated(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the counts of two things with different rates: 3 pens and 5 hats; a pen costs $2 and a hat $9."""
+    """Return the pairs of counts of two things with different rates: 3 pens and 5 hats; a pen costs $2 and a hat $9."""
     found: dict[str, tuple[Span, Span]] = {}
     for match in _COUNTED.finditer(problem.text):
         one = rf"\b(?:each|per|every|an?|one) {match[2]}\b(?! and)[^.,?!;\d]{{0,30}}?(\d+(?:\.\d+)?)(?![\d.]* ?%)"

@@ -48,7 +48,7 @@ def _to_digits(text: str, q: Quantity) -> Edit | None:
     if surface in {"a", "an", "a couple"}:
         return None  # nobody writes the article in "an hour" as 1
     if text[:start].endswith((" and ", "ime and ")) and q.kind is Kind.FRACTION and q.unit is None:
-        return None  # time and a half
+        return None  # such as "time and a half"
     if q.unit_span is None and q.unit is None and end < q.end:
         return None
     digits = _digits(q.value)

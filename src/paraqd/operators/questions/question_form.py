@@ -10,7 +10,7 @@ from paraqd.operators.kept_quantities import keep_quantities
 from paraqd.reading import Problem, read
 
 _ORDERS = "find|calculate|work out|determine|compute|give|state|figure out|tell me|please find".split("|")
-# orders that can only start a sentence
+# instructions that can only start a sentence
 _OPENING_ORDERS = "please calculate|please work out|now find|you are asked to find|your task is to find".split("|")
 _ORDERS_HOW = "find|calculate|work out|determine|compute|find out|figure out|tell me|say|please work out".split("|")
 _TWO_TASKS = re.compile(
@@ -120,7 +120,7 @@ class QuestionForm(Operator):
 
 
 def _instructions(clause: str, rng: random.Random, orders: list[str]) -> list[str]:
-    """Return the forms of the question that start with an order (Find …) or with "what is the number of"."""
+    """Return the forms that start with an instruction (Find …) or with "what is the number of"."""
     order, order_how, that = rng.choice(orders), rng.choice(_ORDERS_HOW), rng.choice(("that ", ""))
     if (named := _WHAT_IS.match(clause)) or ((named := _ORDER.match(clause)) and order not in clause.lower()):
         return [f"{order} {named.group(named.lastindex or 1)}"]
@@ -140,7 +140,7 @@ def _instructions(clause: str, rng: random.Random, orders: list[str]) -> list[st
 
 
 def _questions(clause: str) -> list[str]:
-    """Return the forms of the question that are questions."""
+    """Return the other forms, which are questions."""
     ways = []
     for pattern, forms in _QUESTIONS.items():
         if found := re.fullmatch(pattern, clause, re.I | re.S):

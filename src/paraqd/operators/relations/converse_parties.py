@@ -16,7 +16,7 @@ _PERSON_NOUNS = frozenset(
     "aunt cousin neighbor neighbour dad mom worker player".split()
 )
 _POINTING = r"he|she|his|her|him|himself|herself|latter|former"
-# if one party is a relative of the other and has the other gender, "he" and "she" remain unambiguous
+# "he" and "she" remain unambiguous if one party is the other's relative of the opposite gender
 _OTHER_GENDER = frozenset(
     (whose, kin)
     for whose, kins in (("his", "sister mother mom wife aunt"), ("her", "brother father dad husband uncle"))
@@ -77,7 +77,7 @@ def reversed_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, 
 def _of_a_kind(a: str, b: str) -> bool:
     """Return True if the parties are of the same kind: both nouns, both people, both possessions or both letters.
 
-    "Twice as much as the lowest score", for example, compares a person with a score.
+    A sentence with "twice as much as the lowest score", for example, compares a person with a score.
     """
     nouns = [bool(re.match(r"(?:the|an?) ", each, re.I)) for each in (a, b)]
     if nouns[0] != nouns[1]:
@@ -124,7 +124,7 @@ def _name(problem: Problem, word: str) -> bool:
 
 
 def verb_fits(verb: str, a: str, b: str) -> bool:
-    """Return True if the verb agrees with either party as its subject."""
+    """Return True if the verb agrees with each party as its subject."""
     if re.fullmatch(rf"{SINGULAR_VERBS}|was", verb):
         return not is_plural(a) and not is_plural(b)
     if verb in {"are", "have", "were", "do"}:

@@ -37,8 +37,8 @@ Ways = tuple[tuple[str, ...], ...]  # groups of wordings; each group is equally 
 class Converse:
     """A clause that can be reversed.
 
-    ``start`` and ``end`` are the span of the clause. ``right`` holds the correct reversed forms, ``broken`` the
-    incorrect ones. ``plain`` is True if the clause itself distinguishes the parties, either because it is the question
+    ``start`` and ``end`` delimit the clause. ``right`` holds the correct reversed forms, ``broken`` the incorrect
+    ones. ``plain`` is True if the clause itself distinguishes the parties, either because it is the question
     or because it states a number for one of them.
     """
 
@@ -224,7 +224,7 @@ def _other_ratios_name_sides(rest: str) -> bool:
 
 
 def _complete_matches(pattern: re.Pattern[str], problem: Problem) -> Iterator[re.Match[str]]:
-    """Yield the matches whose subject is complete, which it is not in "Tom and Ann sold" or "Mrs. Lee sold"."""
+    """Yield the matches with a complete subject, but not Ann in "Tom and Ann sold" or Lee in "Mrs. Lee sold"."""
     for match in pattern.finditer(problem.text):
         before, lead = problem.text[: match.start("a")].rstrip(), match["lead"].strip().lower()
         if re.search(r"\b(?:mr|mrs|ms|dr|rs|st|no)\.$", before, re.I):
@@ -301,7 +301,7 @@ def _relation(amount: str, word: str, what: str) -> str:
 
 
 def _opposite(word: str, what: str, amount: str, party: str) -> tuple[str, ...]:
-    """Return the words that state a comparison from the other side, or an empty tuple if the context decides."""
+    """Return the words that state a comparison from the other side, or an empty tuple if they are ambiguous."""
     if word == "more expensive":
         return ("cheaper", "less expensive")
     if word == "shorter":

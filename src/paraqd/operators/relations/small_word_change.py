@@ -1,4 +1,4 @@
-"""Replace one small word that decides the answer: each, by, of the remaining, at least, twice."""
+"""Replace one small word that determines the answer: each, by, of the remaining, at least, twice."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ ENTRIES = _entries()
 
 
 class SmallWordChange(Operator):
-    """Change one small word that decides the answer: $5 each → $5 in all, increased by 20 → increased to 20."""
+    """Change one small word that determines the answer: $5 each → $5 in all, increased by 20 → increased to 20."""
 
     name = "SmallWordChange"
     polarity = "invalid"

@@ -1,1 +1,1 @@
-"""Reword problems by rules, with edits on a dependency parse; each file holds one family of edits."""
+"""Reword problems with rules on a dependency parse; each module holds one family of edits."""

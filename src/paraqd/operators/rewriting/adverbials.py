@@ -1,4 +1,4 @@
-"""Move adverbials to the front or the end of a sentence: *He bought 5 pens on Monday.*, *On Monday, he bought …*."""
+"""Move adverbials to the front or the end of a sentence: *He bought 5 pens on Monday.* ↔ *On Monday, he …*."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def good_subject(head: Any) -> bool:
     """Return True if a subject can be turned into a *by* phrase."""
     if head.lower_ in _NOT_SUBJECTS or head.tag_ not in (*NOUN_TAGS, "PRP"):
         return False
-    if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # *he and Ann*
+    if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # such as *he and Ann*
         return False
     words = {token.lower_ for token in head.subtree}
     return is_plain(head) and not words & (REFLEXIVE | COMPARING | (FOCUS - {"each"}) | INTERROGATIVE | {"there"})
@@ -152,7 +152,7 @@ def follows_well(verb: Any, after: int) -> bool:
 
 
 def _main_starts(verb: Any, i: int) -> bool:
-    """Return True if the main clause starts at token ``i``, and not another item of a list."""
+    """Return True if the main clause, rather than another item of a list, starts at token ``i``."""
     if i >= len(verb.doc):
         return False
     if verb.doc[i].lower_ in ("how", "what", "which", "find", "then", "in", "at", "by", "calculate", "determine"):

@@ -68,7 +68,7 @@ def _really_ends(text: str, start: int) -> bool:
         return False
     following = re.match(r"\w+", text[start : start + 20])
     word = following.group() if following else ""
-    if word == "c" and text[before:start].rstrip().endswith("h."):  # *the h. c. f.*
+    if word == "c" and text[before:start].rstrip().endswith("h."):  # such as *the h. c. f.*
         return False
     return not _UNIT_STOP.search(text, before, start) or not word.islower() or word in _STARTERS
 
@@ -151,7 +151,7 @@ def _to_doc(nlp: Any, problem: Problem) -> tuple[Any, list[tuple[int, int]]]:
 
 def _worth_parsing(text: str) -> bool:
     """Return True if a text is worth parsing: not blank, not too long, without markup, and not mainly in capitals."""
-    if len(text) > MAX_CHARACTERS or not text.strip() or "\\" in text:  # a backslash means markup
+    if len(text) > MAX_CHARACTERS or not text.strip() or "\\" in text:  # a backslash indicates markup
         return False
     return sum(character.isupper() for character in text) <= sum(character.islower() for character in text)
 
@@ -188,7 +188,7 @@ class Document:
         self._found: dict[Any, list[Any]] = {}
 
     def found_by(self, finder: Callable[[Document], list[Any]]) -> list[Any]:
-        """Return the edits that a finder finds; each finder runs only once per document."""
+        """Return a finder's edits; each finder runs only once per document."""
         if finder not in self._found:
             self._found[finder] = finder(self)
         return self._found[finder]
@@ -251,7 +251,7 @@ class Document:
         return frozenset(word.rstrip(".") for word in names)
 
     def lower(self, text: str) -> str:
-        """Lower the first letter of text that is moved away from a sentence start, unless the text starts with a name."""
+        """Remove the capital from text that moves away from a sentence start, unless the text starts with a name."""
         match = re.match(r"[^\W\d_]+", text)
         if match is None:
             return text

@@ -80,7 +80,8 @@ def compatible(edit: Edit, chosen: Sequence[Edit]) -> bool:
 def render(text: str, edits: Sequence[Edit], lower: Callable[[str], str]) -> str:
     """Return the text after applying all edits, which must be compatible.
 
-    ``lower`` removes the capital from a span that is moved away from the start of a sentence, unless it is a name.
+    ``lower`` removes the capital from a span that is moved away from the start of a sentence, unless the span starts
+    with a name.
 
     >>> swap = Edit.single("order", 0, 12, Ref(8, 12, "upper"), ", ", Ref(0, 7, "lower"))
     >>> word = Edit.single("synonym", 5, 7, "leave")

@@ -1,4 +1,4 @@
-"""Replace function words: *in total*, *altogether*; *each*, *every*; *can*, *is able to*; *does not*, *doesn't*."""
+"""Replace function words: *in total* ↔ *altogether*, *each* ↔ *every*, *can* ↔ *is able to*, *does not* ↔ *doesn't*."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _has_to(document: Document, token: Any) -> list[Edit]:
         return []
     if token.tag_ not in ("VBZ", "VBP", "VBD") or doc[token.i + 2].lower_ == "be" or token.i == 0:
         return []
-    if token.dep_ == "relcl":  # *the paintings she has to choose from*
+    if token.dep_ == "relcl":  # such as *the paintings she has to choose from*
         return []
     subjects = children(token, "nsubj")
     if not subjects or subjects[0].i != token.i - 1:

@@ -1,4 +1,4 @@
-"""Analyse noun phrases: their number, the case of pronouns, and how simple a phrase is."""
+"""Analyse the number, the pronoun case and the complexity of noun phrases."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _ENDS = frozenset('how what : ; ( ) " “ ” = … whether'.split())
 
 @dataclass(frozen=True)
 class Asked:
-    """A question clause, such as *[how many apples] [did] [Tom] [buy] [on Monday]*, given by token indices.
+    """A question clause, such as *[how many apples] [did] [Tom] [buy] [on Monday]*, described by token indices.
 
     ``subject`` is None if the question phrase itself is the subject (*how many students passed*).
     """
@@ -121,7 +121,7 @@ def _by_parse(document: Document, how: int, start: int, verb: Any, end: int, las
 
 
 def _by_tags(document: Document, start: int, verb: Any, end: int, last: int) -> Asked | None:
-    """Recognise a clause such as *did Tom buy* by its tags alone, for use if the parse is wrong."""
+    """Recognise a clause such as *did Tom buy* by its tags alone, in case the parse is wrong."""
     doc = document.doc
     if verb.tag_ != "MD" and verb.lower_ not in ("do", "does", "did"):
         return None

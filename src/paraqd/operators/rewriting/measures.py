@@ -1,4 +1,4 @@
-"""Reword statements of measure, number, price and age: *The length of X is 100 m*, *X has a length of 100 m*."""
+"""Reword statements of measure, number, price and age: *The length of X is 100 m* ↔ *X has a length of 100 m*."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _ends(doc: Any, i: int) -> bool:
 
 
 def _value(doc: Any, start: int) -> int | None:
-    """Return the end of an amount such as *60 km / hr* or *$ 5 per kg* that ends its clause, or None."""
+    """Return the end of an amount such as *60 km / hr* or *$ 5 per kg*, or None if it does not end its clause."""
     end = start
     while end < len(doc) and not doc[end].is_sent_start and doc[end].tag_ in _VALUE_TAGS:
         if doc[end].lower_ in _NOT_VALUE or (doc[end].tag_ == "IN" and doc[end].lower_ != "per"):

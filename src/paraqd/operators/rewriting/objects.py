@@ -1,4 +1,4 @@
-"""Reorder objects and list items: *gave Ann 5 pens*, *gave 5 pens to Ann*; *5 pens and 3 pencils*."""
+"""Reorder objects and list items: *gave Ann 5 pens* ↔ *gave 5 pens to Ann*, *5 pens and 3 caps* → *3 caps and …*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reword possessives and participles: *Tom's age*, *the age of Tom*; *a box containing*, *a box that contains*."""
+"""Reword possessives and participles: *Tom's age* ↔ *the age of Tom*, *a box containing* ↔ *a box that contains*."""
 
 from __future__ import annotations
 

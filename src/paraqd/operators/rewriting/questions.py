@@ -1,4 +1,4 @@
-"""Reword questions: *What is X?*, *Find X.*, *X is?*; *Find the number of …*, *How many … are there?*."""
+"""Reword questions: *What is X?* ↔ *Find X.*, *X is?* → *What is X?*, *Find the number of …* → *How many …?*."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def starts_clause(document: Document, i: int) -> bool:
 
 
 def tail(document: Document, i: int) -> tuple[int, int]:
-    """Return the end of the words in the sentence that contains token ``i``, and the end of its punctuation."""
+    """Return the end of the words in the sentence that contains token ``i``, and the end of the punctuation."""
     last = document.sentences[document.sentence(i)][1]
     end = last
     while end > i and document.doc[end - 1].is_punct and document.doc[end - 1].text not in ("%", ")", '"', "”"):
@@ -46,7 +46,7 @@ def tail(document: Document, i: int) -> tuple[int, int]:
 
 
 def asked(document: Document, end: int, last: int) -> bool:
-    """Return True if the sentence ends with nothing but a question mark or full stop, or without any mark."""
+    """Return True if the sentence ends normally, with a question mark, a full stop or no mark."""
     if cut_off(document, end, last):
         return False
     return document.surface(end, last).replace(" ", "") in ("", ".", "?", "?.", ".?", "??")

@@ -1,7 +1,7 @@
 """Reword a problem by rules.
 
 Several families of edits are found in one parse: rewording the question, moving clauses and adverbials, merging and
-splitting sentences, changing the voice, and replacing synonyms and function words. As many compatible edits as possible
+splitting sentences, changing the voice, and replacing content and function words. As many compatible edits as possible
 are applied together.
 """
 
@@ -39,7 +39,7 @@ from paraqd.reading.equality import same_quantities
 
 Finder = Callable[[Document], list[Edit]]
 
-# the families in the first groups change most of the text, and their edits are therefore chosen first
+# the edits in the first groups change the text most and are therefore chosen first
 _FINDERS: tuple[tuple[Finder, ...], ...] = (
     (
         adverbial_edits,

@@ -33,7 +33,7 @@ def sentence_edits(document: Document) -> list[Edit]:
 
 
 def plain_statement(document: Document, number: int, limit: int) -> tuple[int, int] | None:
-    """Return the range of the words in a sentence that is one simple statement, or None if the sentence is not."""
+    """Return the token range of a sentence's words, or None if the sentence is not a single simple statement."""
     first, last = document.sentences[number]
     end, last = tail(document, first)
     doc = document.doc
@@ -167,7 +167,7 @@ def _split(document: Document, number: int) -> list[Edit]:
     joints = [t for t in children(root, "cc") if t.lower_ == "and" and root.i < t.i < parts[0].i]
     if len(joints) != 1 or parts[0].left_edge.i != joints[0].i + 1 or parts[0].right_edge.i + 1 < end:
         return []
-    if children(parts[0], "xcomp") and not children(root, "xcomp"):  # *A takes 3 and B takes 4 days to finish*
+    if children(parts[0], "xcomp") and not children(root, "xcomp"):  # such as *A takes 3 and B takes 4 days to finish*
         return []
     joint = joints[0].i
     stop = joint - 1 if doc[joint - 1].text == "," else joint

@@ -1,4 +1,4 @@
-"""Merge or split sentences with the same subject: *Tom has 5 pens. He buys 3.*, *Tom has 5 pens and buys 3.*."""
+"""Merge or split sentences with the same subject: *Tom has 5 pens. He buys 3.* ↔ *Tom has 5 pens and buys 3.*."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _split(document: Document, number: int) -> list[Edit]:
 
 
 def _again(document: Document, first: int, subject: Any) -> tuple[Piece, ...] | None:
-    """Return the repeated subject: *the man*, or *he* or *she* for a name if the text reveals the gender, or None."""
+    """Return the repeated subject (*the man*, or *he* or *she* for a name), or None if it is uncertain."""
     if subject.tag_ == "NNP" and subject.i == first and not children(subject, "conj", "compound"):
         pronoun = _pronoun(document)
         return (document.cased(first, pronoun),) if pronoun else None

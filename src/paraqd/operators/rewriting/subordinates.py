@@ -1,4 +1,4 @@
-"""Move subordinate clauses with *when*, *after*, *before*, *because* and the like: *When C, M*, *M when C*."""
+"""Move subordinate clauses with *when*, *after*, *before*, *because* and the like: *When C, M* ↔ *M when C*."""
 
 from __future__ import annotations
 
@@ -76,7 +76,10 @@ def _postponed(document: Document, first: int, end: int, number: int) -> Edit | 
 
 
 def _purpose_postponed(document: Document, first: int, end: int, number: int) -> Edit | None:
-    """Turn *To make a cake, Ann needs 3 eggs.* into *Ann needs 3 eggs to make a cake.*, also for *By selling …*."""
+    """Turn *To make a cake, Ann needs 3 eggs.* into *Ann needs 3 eggs to make a cake.*.
+
+    A phrase such as *By selling …* is moved in the same way.
+    """
     doc = document.doc
     opening: tuple[str, str] = (doc[first].lower_, doc[first + 1].tag_)
     commas = [t.i for t in doc[first:end] if t.text == ","]

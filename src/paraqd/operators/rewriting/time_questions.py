@@ -28,7 +28,7 @@ def time_edits(document: Document) -> list[Edit]:
 
 
 def _asked_time(document: Document, found: Asked) -> tuple[str, bool] | None:
-    """Return the words that ask for a time and True if *in* precedes them, or None if nothing asks for a time."""
+    """Return the words that ask for a time and whether *in* precedes them, or None if no time is asked for."""
     words = [token.lower_ for token in document.doc[found.start : found.verb.i]]
     inside = bool(words) and words[0] == "in"
     words = words[1:] if inside else words

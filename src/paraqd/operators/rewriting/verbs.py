@@ -22,7 +22,7 @@ _MODALS = frozenset("can could will would may might must should shall".split())
 
 
 class Verb(NamedTuple):
-    """A verb group: the lemma, the tense (``VBD``, ``VBZ`` for any present, or ``MD``), the modal and the aspect."""
+    """A verb group: the lemma, the tense (``VBD``, ``VBZ`` for any present tense, ``MD``), the modal and the aspect."""
 
     lemma: str
     tense: str
@@ -91,7 +91,9 @@ def passive_words(verb: Verb, *, plural: bool) -> tuple[str, str] | None:
 
 
 def active_words(verb: Verb, *, plural: bool, question: bool) -> tuple[str, str] | None:
-    """Return the auxiliary of the active verb group (or an empty string) and the other words, or None if unknown.
+    """Return the auxiliary of the active verb group and the other words, or None if a form is unknown.
+
+    The auxiliary is an empty string if the group has none.
 
     >>> active_words(Verb("buy", "VBD"), plural=False, question=False)
     ('', 'bought')

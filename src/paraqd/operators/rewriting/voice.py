@@ -1,7 +1,6 @@
 """Change clauses from the active to the passive voice and back, using a dependency parse.
 
-Only clauses with a simple structure are changed. They have one subject, a verb from a list and one object, which are
-adjacent.
+Only simple clauses are changed, in which one subject, a verb from a list and one object are adjacent.
 """
 
 from __future__ import annotations
@@ -129,8 +128,7 @@ def _passive_statement(document: Document, verb: Any) -> Edit | None:
 def _asked(document: Document, aux: Any) -> tuple[bool, bool] | None:
     """Find *how many apples* or *how much money* before an auxiliary.
 
-    Return two flags, which tell whether the phrase has a noun and whether the noun is plural. Return None if there is
-    no such phrase.
+    Return whether the phrase has a noun and whether the noun is plural, or None if there is no such phrase.
     """
     doc = document.doc
     for i in range(aux.i - 2, max(aux.i - 9, aux.sent.start) - 1, -1):
@@ -215,7 +213,7 @@ def _inverted_question(document: Document, verb: Any) -> Edit | None:
 
 
 def _agent(verb: Any) -> tuple[Any, Any, int] | None:
-    """Return the token *by*, the head of the agent and the index after the agent, or None if no agent is plain."""
+    """Return the token *by*, the agent's head and the index after the agent, or None if there is no simple agent."""
     found = children(verb, "agent")
     if len(found) != 1 or found[0].lower_ != "by":
         return None
@@ -227,7 +225,7 @@ def _agent(verb: Any) -> tuple[Any, Any, int] | None:
         return None
     if not is_plain(head) or any(t.lower_ in COMPARING | REFLEXIVE | FOCUS for t in head.subtree):
         return None
-    if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # *him and Ann*
+    if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # such as *him and Ann*
         return None
     return found[0], head, head.right_edge.i + 1
 
@@ -237,7 +235,10 @@ def _agent_number(head: Any) -> bool | None:
 
 
 def _passive_core(document: Document, verb: Any) -> tuple[list[Any], Any, Any, int] | None:
-    """Return the auxiliaries, the token *by*, the agent's head and the agent's end for a simple passive clause."""
+    """Return the auxiliaries, the token *by*, the agent's head and the agent's end in a passive clause.
+
+    Return None if the clause is not simple.
+    """
     auxiliaries, agent = _before(verb), _agent(verb)
     if agent is None or not auxiliaries or children(verb, "dobj", "attr", "nsubj"):
         return None

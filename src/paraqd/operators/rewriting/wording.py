@@ -1,4 +1,4 @@
-"""Reword fixed phrases: *at 60 kmph*, *at a speed of 60 kmph*; *a number which is*, *a number that is*."""
+"""Reword fixed phrases: *at 60 kmph* ↔ *at a speed of 60 kmph*, *a number which is* ↔ *a number that is*."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class ConditionAddition(Operator):
 
 
 def _made(problem: Problem, asked: Question, rng: random.Random) -> list[str]:
-    """Return one changed text for each way of adding a condition that fits."""
+    """Return one changed text for each suitable way of adding a condition."""
     text, made = problem.text, []
     daily = [s for s in problem.sentences if s.end < asked.start and s.text.endswith(".") and _DAILY.search(s.text)]
     if daily and _LONG.search(text) and not _WEEKDAY.search(text):

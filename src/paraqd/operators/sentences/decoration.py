@@ -82,7 +82,7 @@ class Decoration(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Add or remove a phrase; return None if there is no suitable place for one and no phrase to remove."""
+        """Add or remove a phrase; return None if no phrase can be added or removed."""
         del resources
         kinds = [_leave_out, *rng.sample(_STORY_KINDS, len(_STORY_KINDS))]
         # a phrase to the reader fits nearly everywhere and is therefore usually tried last
@@ -132,7 +132,7 @@ def _leave_out(problem: Problem, rng: random.Random) -> str | None:
 
 
 def _put(phrase: str, problem: Problem, *, before_question: bool) -> str | None:
-    """Insert a sentence before the text, or before the question; return None if it would not fit there."""
+    """Insert a sentence before the text, or before the question; return None if the sentence would not fit there."""
     text, asked = problem.text, problem.question
     at = asked.start if asked is not None and before_question else 0
     ended = re.search(r"(?:\w{2}|[)%])[.?!]\s+$", text[:at])  # the stop in "H.C.F. " does not end a sentence

@@ -30,7 +30,7 @@ class LastSentenceDeletion(Operator):
 
 
 def _says_something(problem: Problem) -> bool:
-    """Return True if the last sentence contains the question or a quantity, unlike "Justify your answer."."""
+    """Return True if the last sentence contains the question or a quantity, which "Justify your answer." does not."""
     last = problem.sentences[-1]
     question = problem.question
     asked_before = question is not None and question.start < last.start

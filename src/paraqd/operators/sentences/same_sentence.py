@@ -1,4 +1,4 @@
-"""Return the question unchanged (f2); the encoder's dropout turns it into an augmentation."""
+"""Return the question unchanged (f2), which serves as an augmentation because of the encoder's dropout."""
 
 from __future__ import annotations
 

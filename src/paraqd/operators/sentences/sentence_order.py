@@ -22,7 +22,7 @@ _IF = "if|if|if|given that|assuming that|supposing that|provided that|assuming|u
 
 
 def _words_or_marks(words: str) -> re.Pattern[str]:
-    """Return a pattern that matches any of the words, and marks found in texts that are too complex to reorder."""
+    """Return a pattern that matches any of the words, or any mark of a text that is too complex to reorder."""
     return re.compile(rf"\b(?:{words})\b|[;:()%]", re.I)
 
 
@@ -124,7 +124,7 @@ def _question_first(problem: Problem, sentences: list[str], rng: random.Random) 
 
 
 def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Move the condition in "If a pen costs $2, what … ?" behind the question or into a sentence of its own."""
+    """Move the condition in "If a pen costs $2, what … ?" after the question or into a sentence of its own."""
     *statements, last = sentences
     asked = " ".join(problem.questions[0].text.split())
     match = re.fullmatch(r"if (.+?)(?:, then|,| then)", last.removesuffix(asked).strip(), re.I)

@@ -102,7 +102,7 @@ _FULL_WORDS |= {"per", "square", "cubic", "squared", "cubed", "a", "an", "each",
 
 
 def takes_plural(mention: UnitMention, problem: Problem) -> bool:
-    """Return True if the unit needs a plural, as in 5 kilometres, but not in 1 kilometre or a 7-inch pipe."""
+    """Return True if the unit must be plural, as in 5 kilometres, but not in 1 kilometre or a 7-inch pipe."""
     text = problem.text
     before = text[: mention.start].rstrip()
     quantity = mention.quantity

@@ -89,7 +89,7 @@ def _other(unit: str, group: str, rng: random.Random) -> str:
 
 
 def _currency_before(other: str, rng: random.Random, unit: str) -> str:
-    """Return the sign of the chosen currency, or a randomly drawn other sign if it has none, as with the cent."""
+    """Return the sign of the chosen currency, or another sign at random if it has none, as with the cent."""
     signs = [sign for name, sign in _SIGN_OF.items() if name != unit.partition("/")[0]]
     if other not in _SIGN_OF:
         return rng.choice(signs)

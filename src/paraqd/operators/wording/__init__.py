@@ -1,1 +1,1 @@
-"""Change individual words, their spelling or their notation."""
+"""Replace, delete, add or misspell individual words and phrases."""

@@ -124,7 +124,7 @@ class LightSynonyms(Operator):
         for pattern, news in ENTRIES:
             matches = [m for m in pattern.finditer(text) if not any(a < m.end() and m.start() < b for a, b in blocked)]
             fitting = [new for new in news if matches and not _already_in_text(text, matches[0], new)]
-            # "what is" occurs in every third question, and "what's" is therefore chosen less often
+            # "what's" is chosen less often, because "what is" occurs in a third of all questions
             if fitting and (news != ("what's",) or rng.random() < 0.3):
                 new = rng.choice(fitting)
                 found.append([_edit(text, match, new) for match in matches])
@@ -136,7 +136,7 @@ class LightSynonyms(Operator):
 
 
 def _already_in_text(text: str, match: re.Match[str], new: str) -> bool:
-    """Return True if the text already contains the new word, because big boxes and large boxes may be two kinds."""
+    """Return True if the text already contains the new word; big boxes and large boxes may be two different kinds."""
     fresh = set(_WORD.findall(match.expand(new).lower())) - set(_WORD.findall(match.group().lower()))
     return any(word[:5] in text.lower() for word in fresh)
 

@@ -18,7 +18,7 @@ class LowTfidfReplacement(Operator):
     As in UDA (Xie et al., 2020), the probability of replacing a word decreases with the word's TF-IDF in the question
     and is zero for the word with the highest TF-IDF. The replacement is drawn from the corpus, where words with a lower
     score are more likely. As in UDA, all outputs are labelled valid, although numbers, units and names are replaced
-    like any other word. Punctuation is kept. Document frequencies are numbers of questions.
+    like any other word. Punctuation is kept. A document is a question.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class LowTfidfReplacement(Operator):
 
 
 def replacement_chances(terms: Sequence[str], vocabulary: Vocabulary, *, rate: float) -> list[float]:
-    """Return the replacement probability of each term in a question; before capping at 1, their mean is ``rate``.
+    """Return the replacement probability of each term in a question; the mean before capping at 1 is ``rate``.
 
     >>> vocabulary = Vocabulary.of(["the red pen", "the red cap", "the blue cap", "the pen"])
     >>> [round(chance, 2) for chance in replacement_chances(["the", "blue", "cap"], vocabulary, rate=0.3)]

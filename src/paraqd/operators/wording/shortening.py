@@ -110,7 +110,7 @@ class Shortening(Operator):
         text = problem.text
         found = [_without(problem, *span) for span in _idle(problem)]
         for pattern, new in _INS:
-            if new != ("then ",) or rng.random() < 0.3:  # "then" would fit in every fourth question
+            if new != ("then ",) or rng.random() < 0.3:  # "then" would fit in a quarter of all questions
                 found += [(match.end(), match.end(), rng.choice(new)) for match in pattern.finditer(text)]
         asked = _TOTAL_IN.search(text)
         if asked and not _PART.search(asked.group()) and not _LOSS.search(text):

@@ -12,7 +12,7 @@ from paraqd.reading import Problem
 
 
 class TfidfReplacement(Operator):
-    """Replace the words with the highest TF-IDF with random words from the vocabulary (fc).
+    """Replace the highest-TF-IDF words with random words from the vocabulary (fc).
 
     Parameters
     ----------

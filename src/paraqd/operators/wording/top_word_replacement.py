@@ -14,7 +14,7 @@ _MOST = 2
 
 
 class TopWordReplacement(Operator):
-    """Replace the one or two words with the highest TF-IDF with random terms: words, numbers or names.
+    """Replace the one or two highest-TF-IDF words with random terms: words, numbers or names.
 
     The paper's public code does this silently whenever an operator fails. The replacement is similar to the test
     operator fc, and the recipe ``paper`` therefore never uses it.
@@ -28,7 +28,7 @@ class TopWordReplacement(Operator):
     needs = ("vocabulary",)
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace the words wherever they occur; return None if the text has no word or the corpus too few terms."""
+        """Replace the words everywhere; return None if the text has no word or the corpus has too few terms."""
         vocabulary: Vocabulary = resources.require("vocabulary", needed_by=self.name)
         words = [token for token in problem.tokens if is_word(token.text)]
         terms = (*vocabulary.words, *sorted(vocabulary.others))

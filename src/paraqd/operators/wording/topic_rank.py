@@ -11,7 +11,7 @@ import numpy as np
 _PARTS_OF_SPEECH = frozenset({"NOUN", "PROPN", "ADJ"})
 _SIMILARITY = 0.25  # phrases that share a quarter of their stems form one topic
 _DAMPING = 0.85
-_MOST_PHRASES = 80  # clustering takes cubic time; further phrases are ignored
+_MOST_PHRASES = 80  # further phrases are ignored, because clustering takes cubic time
 
 
 @dataclass(frozen=True)

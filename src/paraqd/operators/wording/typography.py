@@ -35,7 +35,7 @@ _OTHER_WORDS = frozenset(
     "precious sending signing singing sorting stated stating states status stores string strips strikes tables "
     "tilling weaves weighed competing action sings signs fried fired taking making".split()
 )
-# words that must not be misspelt, because they decide the answer
+# words that must not be misspelt, because they determine the answer
 _WEIGHTY = re.compile(r"(?:hal[fv]|twice|doubl|tripl|thrice|quarter|dozen|fewer|unless|without|except|least)\w*")
 _NUMBER_WORDS = frozenset({*ONES, *ORDINALS, *SCALES, *TENS})
 _KEYS = {key: row[i + 1] for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for i, key in enumerate(row[:-1])}
@@ -73,7 +73,7 @@ class Typography(Operator):
 
 
 def _harmless(problem: Problem, made: str) -> bool:
-    """Return True if the text still reads with the same quantities and, if there was one, a question."""
+    """Return True if the same quantities, and a question if there was one, can still be read from the text."""
     again = read(made)
     asked = problem.question is None or again.question is not None
     return asked and same_quantities(problem.quantities, again.quantities)
@@ -93,7 +93,7 @@ def _misspell(text: str, problem: Problem, rng: random.Random) -> str:
 
 
 def _plain(word: str, named: frozenset[str], *, cased: bool) -> bool:
-    """Return True if a word may be misspelt: it is not a number, a unit, a name or a word that decides the answer."""
+    """Return True if a word may be misspelt: no number, unit or name, and no word that determines the answer."""
     if word in named | _NUMBER_WORDS or word in SPELLINGS or _WEIGHTY.fullmatch(word):
         return False
     known = word.title() in people() or word.title() in places()
