@@ -48,7 +48,7 @@ def shown(capsys, *arguments, code=0):
 
 def test_a_table_of_capabilities(here, capsys, scorer):
     out = shown(capsys, "--cases", "mine").out.splitlines()
-    assert out[0].split() == ["capability", "right", "valid", "invalid", "evidence"]
+    assert out[0].split() == ["capability", "correct", "valid", "invalid", "evidence"]
     rows = {line.split()[0]: line.split()[1:] for line in out[1:4]}
     assert rows == {
         "names": ["100%", "1/1", "–", "–"],
@@ -130,7 +130,7 @@ def test_failing_cases_are_no_error_unless_asked_for(here, capsys):
     assert run(["checklist", "--cases", "mine", "-q", "--at-least", "0.75"]) == 0
     assert capsys.readouterr().err == ""
     captured = shown(capsys, "--cases", "mine", "-q", "--at-least", "0.8", code=1)
-    assert captured.err == "3 of 4 verdicts are right, which is less than 0.8\n"
+    assert captured.err == "3 of 4 verdicts are correct, which is less than 0.8\n"
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_bad_input(here, fails):
     line = fails("checklist", "--cases", "mine", "--capability", "number")
     assert line == "error: mine has no capability 'number'; did you mean numbers? choose from names, numbers"
     assert "'cosine'" in fails("checklist", "--cases", "mine", "--scorer", "x", "--mode", "cosine")
-    assert "only for a model folder, not for --scorer cosine" in fails(
+    assert "only to a model folder, not to --scorer cosine" in fails(
         "checklist", "--scorer", "cosine", "--mode", "encoder"
     )
     assert "there are no cases" in fails("checklist", "--cases", "mine", "--capability", ",")

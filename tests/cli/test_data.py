@@ -164,7 +164,7 @@ def test_some_fetched_and_some_not_is_code_1(here, served, capsys):
     assert run(["data", "get", "pawp", "em_math"]) == 1
     captured = capsys.readouterr()
     assert captured.out.strip().endswith("pawp_test.csv")
-    assert captured.err.startswith("error: em_math is not here")
+    assert captured.err.startswith("error: em_math was not found")
 
 
 def test_get_of_what_cannot_be_fetched(here, fails):
@@ -215,12 +215,12 @@ def test_build_of_one_corpus_from_a_file(here, capsys):
 def test_build_of_what_cannot_be_built(here, fails):
     assert "the only choice is questions" in fails("data", "build", "pairs", "-o", "q.csv")
     line = fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
-    assert "aqua_rat is not here: run paraqd data get aqua_rat" in line
+    assert "aqua_rat was not found: run paraqd data get aqua_rat" in line
     corpora(Path("data"))
     assert "--corpus svamp: give NAME" in fails("data", "build", "questions", "-o", "q.csv", "--corpus", "svamp")
     Path("data/pawp_test.csv").unlink()
     line = fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
-    assert "pawp is not here" in line and "--test-set" in line
+    assert "pawp was not found" in line and "--test-set" in line
     Path("q.csv").write_text("kept")
     assert "already exists" in fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
     assert Path("q.csv").read_text() == "kept"

@@ -368,7 +368,7 @@ def test_a_device_that_is_not_here(fails, monkeypatch, device):
 def test_a_folder_where_a_file_is_wanted(fails):
     Path("samples").mkdir()
     Path("samples/pairs.csv").touch()
-    assert "samples is a folder; give a file, such as samples/pairs.csv" in fails("samples")
+    assert "samples is a folder; pass a file, such as samples/pairs.csv" in fails("samples")
 
 
 @pytest.mark.parametrize("broken", ["config.json", "tokenizer.json", "model.safetensors"])

@@ -152,7 +152,7 @@ def test_it_is_here_without_a_data_folder_or_a_download(tmp_path, monkeypatch):
 
 def test_an_installation_without_it_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(datasets, "_BUNDLED", tmp_path)
-    with pytest.raises(DatasetError, match="awp-variants is not here: it comes with paraqd: install paraqd again"):
+    with pytest.raises(DatasetError, match="awp-variants was not found: it comes with paraqd: install paraqd again"):
         load_pairs("awp-variants")
     with pytest.raises(DatasetError, match="install paraqd again"):
         get("awp-variants")

@@ -150,10 +150,10 @@ def test_a_missing_column_names_what_there_is_and_the_option(tmp_path):
 def test_a_folder_where_a_file_is_wanted(tmp_path):
     folder = tmp_path / "samples"
     folder.mkdir()
-    assert error_of(open_table, folder) == f"{folder} is a folder; give a file"
+    assert error_of(open_table, folder) == f"{folder} is a folder; pass a file"
     for name in ("readme.txt", "pairs.csv", "questions.csv.gz"):
         (folder / name).write_text("")
-    assert error_of(open_table, folder) == f"{folder} is a folder; give a file, such as {folder / 'pairs.csv'}"
+    assert error_of(open_table, folder) == f"{folder} is a folder; pass a file, such as {folder / 'pairs.csv'}"
 
 
 def test_not_utf8_names_line_and_byte(tmp_path):

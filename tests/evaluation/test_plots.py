@@ -85,7 +85,7 @@ def test_what_cannot_be_drawn(tmp_path, embeddings):
         plots.confusion_plot({"A": MATRIX}, tmp_path / "figure.pdf")
     with pytest.raises(EvaluationError, match="cannot write"):
         plots.confusion_plot({"A": MATRIX}, tmp_path / "none" / "figure.png")
-    with pytest.raises(EvaluationError, match="nothing to draw"):
+    with pytest.raises(EvaluationError, match="nothing to plot"):
         plots.confusion_plot({}, tmp_path / "figure.png")
     with pytest.raises(EvaluationError, match="two rows and two columns"):
         plots.confusion_plot({"A": [[1, 2]]}, tmp_path / "figure.png")

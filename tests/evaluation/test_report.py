@@ -83,7 +83,7 @@ def test_plain_data():
 def test_scores_of_another_scale_have_no_calibration():
     report = build_report(Scored("bleu", "s", [1, 0], [55.0, 20.0]), threshold=50, intervals=False)
     assert report.metrics.accuracy == 1 and report.calibration is None
-    assert "have no probability" in report_tables(report)[2].to_markdown()
+    assert "cannot be converted to probabilities" in report_tables(report)[2].to_markdown()
 
 
 def test_progress_names_the_stage():

@@ -1,4 +1,4 @@
-"""Run ``paraqd checklist``: test a scorer, capability by capability."""
+"""Implement ``paraqd checklist``, which tests a scorer's capabilities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLE = "Example: paraqd checklist --capability unit_swapped --failures 5"
 
 _SHOWN = "Output"
 _COSINE = "cosine"
-_EXAMPLES = 2  # for each capability, unless --failures says otherwise
+_EXAMPLES = 2  # failing examples for each capability, unless --failures specifies another number
 _GOOD, _FAIR = 0.95, 0.8
 
 
@@ -37,16 +37,16 @@ def checklist(
     ),
     mode: Mode | None = typer.Option(None, "--mode", help="The mode of a model at PATH. Default: fused."),
     threshold: float | None = typer.Option(
-        None, "--threshold", min=-1, max=1, help="Accept a pair if its score is greater."
+        None, "--threshold", min=-1, max=1, help="Accept pairs with a score greater than this."
     ),
     capability: list[str] | None = typer.Option(
-        None, "--capability", metavar="NAME", help="Test only this capability; repeat it, or write a,b."
+        None, "--capability", metavar="NAME", help="Test only this capability; repeat the option, or write a,b."
     ),
     cases: str | None = typer.Option(
         None, "--cases", metavar="DIR", help="A folder with your own cases: a CAPABILITY.jsonl for each capability."
     ),
     at_least: float | None = typer.Option(
-        None, "--at-least", min=0, max=1, help="Exit with code 1 if the share of right verdicts is lower, such as 0.95."
+        None, "--at-least", min=0, max=1, help="Exit with code 1 if the share of correct verdicts is below this."
     ),
     failures: int | None = typer.Option(
         None,
@@ -59,9 +59,10 @@ def checklist(
     as_json: bool = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no tables.", rich_help_panel=_SHOWN),
 ) -> None:
-    """Test a scorer with pairs that check one thing each, and show right verdicts and right evidence.
+    """Test a scorer with pairs that each check one capability, and count correct verdicts and correct evidence.
 
-    Evidence is right if it names the fault and marks some of its words.
+    Evidence is correct if it names the fault and marks at least one of the
+    words at fault.
     """
     from paraqd.cli.progress import Bar
     from paraqd.evaluation.checklist import load_cases, run_checklist
@@ -77,17 +78,17 @@ def checklist(
         _show(report, _EXAMPLES if failures is None else failures)
     total = report.total
     if at_least is not None and total.pass_rate < at_least:
-        say(f"{total.passed:,} of {total.n:,} verdicts are right, which is less than {at_least:g}")
+        say(f"{total.passed:,} of {total.n:,} verdicts are correct, which is less than {at_least:g}")
         raise typer.Exit(1)
 
 
 def _judge(scorer: str, mode: Mode | None, threshold: float | None, progress: Progress) -> Judge:
-    """Load the scorer, and return the function that judges pairs."""
+    """Load the scorer and return a function that judges pairs."""
     from paraqd.cli.options import load_scorer
 
     named = scorer in list(Mode)
     if mode is not None and (named or scorer == _COSINE):
-        raise typer.BadParameter(f"--mode is only for a model folder, not for --scorer {scorer}")
+        raise typer.BadParameter(f"--mode applies only to a model folder, not to --scorer {scorer}")
     if scorer == _COSINE:
         return _cosine(threshold, progress)
     loaded = load_scorer(None if named else scorer, Mode(scorer) if named else mode or Mode.fused, threshold)
@@ -114,7 +115,7 @@ def _show(report: ChecklistReport, failures: int) -> None:
     console, total = stdout(), report.total
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("capability", no_wrap=True)
-    for title in ("right", "valid", "invalid", "evidence"):
+    for title in ("correct", "valid", "invalid", "evidence"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in report.capabilities:
         table.add_row(*_cells(row))
@@ -123,7 +124,7 @@ def _show(report: ChecklistReport, failures: int) -> None:
         table.add_row(*_cells(total), style="bold")
     console.print(table)
     notes = [
-        "valid, invalid: right verdicts on such pairs; evidence: detected faults with the right evidence",
+        "valid, invalid: correct verdicts on such pairs; evidence: detected faults with correct evidence",
         f"{total.rejected_with_evidence:,} of {total.rejected:,} invalid verdicts have evidence",
     ]
     for note in notes:
@@ -152,13 +153,13 @@ def _colour(share: float) -> str:
 
 
 def _show_examples(console: Console, report: ChecklistReport, most: int) -> None:
-    """Show failing examples, wrong verdicts before wrong evidence."""
+    """Print failing examples, with wrong verdicts before wrong evidence in each capability."""
     from rich.text import Text
 
     from paraqd.evaluation.checklist import first_of_each
 
     failing = list(report.failures)
-    if any(result.verdict.evidence for result in report.results):  # a plain similarity has no evidence
+    if any(result.verdict.evidence for result in report.results):  # a cosine scorer reports no evidence
         failing += report.misplaced
     names = [row.capability for row in report.capabilities]
     failing.sort(key=lambda result: names.index(result.case.capability))
@@ -201,7 +202,7 @@ def _field(console: Console, name: str, text: Text) -> None:
 
 
 def _marked(console: Console, text: str, spans: Sequence[Span]) -> Text:
-    """Return a text with the fault marked, in colour or in brackets if the terminal has no colours."""
+    """Return a text with the fault marked in colour, or in brackets if the terminal does not support colours."""
     from rich.text import Text
 
     marked, done = Text(), 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: paraqd evaluate scored.csv --compare other.csv --plots figures --table-out results.md"
 
 _FILES, _SHOWN = "Files", "Output"
-_NO_COLUMN = "\0"  # no column has this name
+_NO_COLUMN = "\0"  # no column can have this name
 
 
 def evaluate(
@@ -32,12 +32,12 @@ def evaluate(
     model: str | None = typer.Option(
         None, "--model", help="Score with this model: default, the name of an encoder, or a model folder."
     ),
-    threshold: float = typer.Option(THRESHOLD, "--threshold", help="Accept a pair if its score is greater."),
+    threshold: float = typer.Option(THRESHOLD, "--threshold", help="Accept pairs with a score greater than this."),
     intervals: bool = typer.Option(True, "--intervals/--no-intervals", help="Show bootstrap intervals over questions."),
     scores_out: str | None = typer.Option(
         None, "--scores-out", metavar="FILE", help="Write the pairs with their scores, for --compare."
     ),
-    plots: str | None = typer.Option(None, "--plots", metavar="DIR", help="Draw figures into this folder."),
+    plots: str | None = typer.Option(None, "--plots", metavar="DIR", help="Write plots to this folder."),
     table_out: str | None = typer.Option(
         None, "--table-out", metavar="FILE", help="Write the tables as .md, .tex or .json."
     ),
@@ -51,7 +51,7 @@ def evaluate(
     score_column: str | None = typer.Option(
         None,
         "--score-column",
-        help="The column of scores. Default: score, if it exists.",
+        help="The score column. Default: score, if it exists.",
         rich_help_panel=_FILES,
     ),
     encoding: str | None = typer.Option(
@@ -66,9 +66,9 @@ def evaluate(
 ) -> None:
     """Compare scores with labels: precision, recall, F1, separation, AUC and calibration, with intervals.
 
-    If the file has a column score, it is used. Otherwise the pairs are scored
-    with the default scorer, or with --model. The score of an encoder such as
-    all-MiniLM-L6-v2 is the cosine.
+    The scores are read from the column score if it exists. Otherwise the pairs
+    are scored with the default scorer or with --model. The score of an encoder
+    such as all-MiniLM-L6-v2 is the cosine similarity.
     """
     from paraqd.cli import evaluate_scores as scores
     from paraqd.cli.options import check_outputs
@@ -79,12 +79,12 @@ def evaluate(
     from paraqd.evaluation.tables import table_format, write_tables
     from paraqd.extras import require_extra
 
-    if plots is not None:  # at once, and not after the work
+    if plots is not None:  # fail now rather than after the work
         require_extra("train", "plots", "matplotlib")
     if table_out is not None:
         table_format(table_out)
     if source == "-" == compare:
-        raise typer.BadParameter("standard input can be read only once; give a file for --compare")
+        raise typer.BadParameter("standard input can be read only once; pass a file to --compare")
     if scores_out is not None:
         check_outputs([scores_out], scores.inputs(source, compare, data_dir), overwrite=overwrite)
     columns = scores.columns_of(source, question_column, paraphrase_column, label_column)
@@ -94,7 +94,7 @@ def evaluate(
         data_dir=data_dir,
         columns=columns,
         encoding=encoding,
-        # with --model the scores of the file are not used, so errors in them do not matter
+        # with --model, the scores in the file are not used, so errors in them do not matter
         score_column=(score_column or scores.SCORE) if model is None else _NO_COLUMN,
         scored=score_column is not None and model is None,
     )
@@ -105,7 +105,7 @@ def evaluate(
         say(f"no column {scores.SCORE!r}; scoring with {found.implied}")
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
         scored, other = scores.make_scores(found, models, pairs, progress=bar.update)
-        if scores_out is not None:  # at once, so that a later error does not lose the scores
+        if scores_out is not None:  # write the scores now, so that a later error does not lose them
             scores.write_scores(scores_out, source, pairs, scored, encoding)
         report = build_report(scored, threshold=threshold, other=other, intervals=intervals, progress=bar.update)
     tables = report_tables(report, dataset=source)
@@ -116,7 +116,7 @@ def evaluate(
     if plots is not None:
         files = write_plots(report, plots)
         if not quiet:
-            say(f"drew {', '.join(path.name for path in files)} in {plots}")
+            say(f"wrote {', '.join(path.name for path in files)} to {plots}")
     _warn([scored] if other is None else [scored, other], threshold)
     if as_json:
         write_json(report.to_dict())
@@ -125,7 +125,7 @@ def evaluate(
 
 
 def _warn(scored: Sequence[Scored], threshold: float) -> None:
-    """Warn about scores and thresholds outside the scale, which can be evaluated but are probably mistakes."""
+    """Warn about scores and thresholds outside -1 to 1, which can be evaluated but are probably mistakes."""
     for each in scored:
         beyond = sum(not -1 <= score <= 1 for score in each.scores)
         if beyond:
@@ -139,7 +139,7 @@ def _warn(scored: Sequence[Scored], threshold: float) -> None:
 
 
 def _show(tables: Sequence[Table], signature: str) -> None:
-    """Show the tables, with the signature only once."""
+    """Print the tables, and the signature only once."""
     from rich.table import Table as Grid
     from rich.text import Text
 

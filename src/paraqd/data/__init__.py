@@ -1,1 +1,1 @@
-"""Read and write tables; named data sets, pairs and triplets."""
+"""Read and write tables, manage named data sets, and build pairs and triplets."""

@@ -1,7 +1,7 @@
-"""Build the open benchmark ``awp-variants``: pairs of two rewrites of one problem, with the fault of invalid ones.
+"""Build the open benchmark ``awp-variants``, whose pairs are two rewrites of one problem, labelled with any fault.
 
-A language model wrote both texts of a pair for this project. The problem that they rewrite comes from a public corpus.
-It is read only to leave out rewrites that are too similar to it, and it is not part of any pair.
+A language model wrote both texts of a pair for this project. The original problem comes from a public corpus and is
+never part of a pair. It is read only to drop rewrites that are too similar to it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from paraqd.data.datasets import DatasetError, written_split
 from paraqd.data.tables import Row, text_in
 from paraqd.data.writers import write_rows
 
-NEAR = 95.0  # percent of characters that a rewrite may share with the original problem
+NEAR = 95.0  # the highest similarity to the original problem, in percent, that a rewrite may have
 SCHEMA: Mapping[str, type] = {
     "id": str,
     "problem": str,
@@ -28,7 +28,7 @@ SCHEMA: Mapping[str, type] = {
     "source": str,
     "form": str,
 }
-# the name of a fault in the data, and the kind of evidence that a scorer should give for it
+# maps the name of a fault in the data to the kind of evidence that a scorer should report
 EVIDENCE_KINDS: Mapping[str, str] = {
     "number_changed": "number_changed",
     "number_lost": "number_lost",
@@ -44,7 +44,7 @@ EVIDENCE_KINDS: Mapping[str, str] = {
 }
 SOURCES = ("aqua", "mathqa", "gsm8k")
 
-# the texts that serve as question and paraphrase; the position in this list gives the letter of the id
+# the texts that serve as question and paraphrase; the position in this list determines the letter in the id
 _PAIRS = (
     ("heavy_valid", "moderate_valid"),
     ("moderate_valid", "heavy_valid"),
@@ -58,10 +58,10 @@ _TEXTS = tuple(dict.fromkeys(name for pair in _PAIRS for name in pair))
 
 @dataclass(frozen=True)
 class Variants:
-    """The rows of the benchmark, and counts of the pairs that were left out.
+    """The rows of the benchmark, and the number of pairs that were dropped.
 
-    ``near`` counts, for each kind of text, those that are too similar to the original problem. ``same`` counts the
-    pairs of two equal texts. ``dropped`` counts all pairs that were left out for these reasons.
+    ``near`` counts the texts that are too similar to the original problem, keyed by the kind of text. ``same`` counts
+    the pairs of two equal texts. ``dropped`` counts all pairs that were dropped for one of these reasons.
     """
 
     rows: tuple[Row, ...] = field(repr=False)
@@ -71,7 +71,7 @@ class Variants:
     same: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain data."""
+        """Return the counts as a JSON-serialisable dictionary."""
         return {
             "rows": len(self.rows),
             "problems": self.problems,
@@ -82,7 +82,7 @@ class Variants:
 
 
 def is_near(text: str, original: str) -> bool:
-    """Return True if a text is nearly equal to the original, apart from case and white space.
+    """Return True if a text nearly equals the original, apart from case and white space.
 
     >>> is_near("Tom has 5 pens. How many are left?", "tom has 5 pens . how many are left ?")
     True
@@ -95,27 +95,27 @@ def is_near(text: str, original: str) -> bool:
 
 
 def build_variants(written: Iterable[Row]) -> Variants:
-    """Build the benchmark.
+    """Build the benchmark from written pairs.
 
     Parameters
     ----------
     written : iterable of dict
-        Rows of ``written_pairs``: ``id`` (its corpus, a hyphen, a number), ``question``, ``heavy_valid``,
-        ``moderate_valid``, ``heavy_invalid``, ``moderate_invalid``, ``heavy_fault``, ``moderate_fault``. Only the
-        tenth that `written_split` assigns to the benchmark is used.
+        The rows of ``written_pairs``, with the keys ``id`` (the corpus, a hyphen and a number), ``question``,
+        ``heavy_valid``, ``moderate_valid``, ``heavy_invalid``, ``moderate_invalid``, ``heavy_fault`` and
+        ``moderate_fault``. Only the tenth of the rows that `written_split` assigns to the benchmark is used.
 
     Returns
     -------
     Variants
-        Up to six rows for each problem: its two valid texts as a pair in both directions, and each valid text with
-        each invalid one. ``form`` says how heavily the question and the paraphrase were reworded, in this order.
+        Up to six rows for each problem. They pair the problem's two valid texts in both directions, and each valid text
+        with each invalid text. ``form`` tells how heavily the question and the paraphrase were reworded, in this order.
 
     Raises
     ------
     DatasetError
-        If a fault has no kind of evidence, a source is unknown, or no problem belongs to the benchmark.
+        If a fault or a source is unknown, or if no problem belongs to the benchmark.
     TableError
-        If a text is blank or not text.
+        If a text is blank or not a string.
 
     """
     rows: list[Row] = []
@@ -142,7 +142,10 @@ def build_variants(written: Iterable[Row]) -> Variants:
 
 
 def write_variants(variants: Variants, out: str | Path) -> Path:
-    """Write the rows to a file in one step; the name tells the format, and the same rows give the same bytes."""
+    """Write the rows to a file atomically, in the format that the file name determines; return the path.
+
+    The same rows always produce the same bytes.
+    """
     return write_rows(out, SCHEMA, variants.rows)
 
 

@@ -1,4 +1,7 @@
-"""Find data sets by name, download them, and read their rows. A file can be given instead of a name."""
+"""Find data sets by name, download them, and read their rows.
+
+The functions that read rows also accept the path of a file instead of a name.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ Where = Literal["bundled", "local", "clone", "cache", "missing"]
 _BUNDLED = Path(__file__).parent / "files"
 _CLONE = Path(__file__).parents[3] / "datasets"  # exists only if paraqd runs from a clone of its repository
 
-# the columns of a rewrite and of its fault in a file of written pairs
+# in a file of written pairs, the column of each rewrite and the column of its fault
 _WRITTEN = (
     ("heavy_valid", None),
     ("moderate_valid", None),
@@ -53,9 +56,10 @@ _WRITTEN = (
 
 @dataclass(frozen=True)
 class State:
-    """The place of a data set, and the result of the check of its bytes.
+    """The location of a data set, and whether its files have the expected hashes.
 
-    ``sound`` is False if a file differs from the known one, and None if no hash is known or nothing was checked.
+    ``sound`` is False if the hash of a file differs from the expected hash. It is None if no hash is known or the files
+    were not checked.
     """
 
     dataset: Dataset
@@ -65,7 +69,7 @@ class State:
 
     @property
     def path(self) -> Path | None:
-        """The file of the set, or the folder of its files if there are several; None if the set is missing."""
+        """The data set's file, or the folder that contains its files if there are several, or None if it is missing."""
         if not self.files:
             return None
         return self.files[0] if len(self.files) == 1 else self.files[0].parent
@@ -81,7 +85,7 @@ def dataset_names() -> list[str]:
 
 
 def dataset(name: str) -> Dataset:
-    """Return the record of a data set; raise a DatasetError that suggests the nearest name if there is none."""
+    """Return the data set with a name; raise a DatasetError that suggests the nearest name if there is none."""
     if name in DATASETS:
         return DATASETS[name]
     nearest = suggest(name, dataset_names())
@@ -96,15 +100,15 @@ def cache_dir() -> Path:
 
 
 def find(name: str, data_dir: str | Path | None = None) -> Path:
-    """Return the path of a data set: its file, or the folder of its files if it is loaded from several.
+    """Return the path of a data set's file, or of the folder that contains its files if there are several.
 
-    The places are ``data_dir`` or else ``PARAQD_DATA_DIR``, then a clone of the repository, then the cache. A set that
-    is installed with the package is always taken from there.
+    The search covers ``data_dir`` (default: ``PARAQD_DATA_DIR``), then a clone of the repository, then the cache. A
+    data set that is installed with the package is always read from the package.
 
     Raises
     ------
     DatasetError
-        If the set is not in any of these places; the message says what to fetch and where to put it.
+        If the data set is not in any of these places. The message says what to download and where to put it.
 
     """
     path = state(name, data_dir, check=False).path
@@ -114,13 +118,13 @@ def find(name: str, data_dir: str | Path | None = None) -> Path:
 
 
 def find_files(name: str, data_dir: str | Path | None = None) -> tuple[Path, ...]:
-    """Return the paths of all files that a data set is loaded from; see `find`."""
+    """Return the paths of all files from which a data set is loaded; see `find`."""
     find(name, data_dir)
     return state(name, data_dir, check=False).files
 
 
 def state(name: str, data_dir: str | Path | None = None, *, check: bool = True) -> State:
-    """Say where a data set is and, with ``check``, whether its bytes are the known ones."""
+    """Return where a data set is and, with ``check``, whether its files have the expected hashes."""
     record = dataset(name)
     wanted = record.files if record.whole else record.files[:1]
     for where, folder in _places(record, data_dir):
@@ -132,10 +136,10 @@ def state(name: str, data_dir: str | Path | None = None, *, check: bool = True) 
 
 
 def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = silent) -> Path:
-    """Return the path of a data set; download it into the cache if it is not there yet.
+    """Return the path of a data set, and download the data set into the cache if it is not found.
 
-    A file with a known sha256, or with one recorded at its first download, is checked. A DatasetError is raised if it
-    differs.
+    If a file's sha256 is known, or was recorded at its first download, the file is checked. A DatasetError is raised if
+    the hashes differ.
     """
     record = dataset(name)
     found = state(name, data_dir)
@@ -144,7 +148,7 @@ def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = s
     if found.sound is False:
         raise DatasetError(
             f"{found.path} is not the known file of {name} (its sha256 differs); remove it and download it again, or "
-            "give its path instead of the name to use it as it is"
+            "pass its path instead of the name to use it as it is"
         )
     if found.path is not None and (found.where != "cache" or not record.public):
         return found.path
@@ -161,7 +165,7 @@ def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = s
 
 
 def _addressed(record: Dataset) -> tuple[DataFile, ...]:
-    """Return the files of a set with their addresses; those in the repository are below ``PARAQD_DATASETS_URL``."""
+    """Return a data set's files with their URLs; for files in the repository, ``PARAQD_DATASETS_URL`` is the base."""
     base = os.environ.get("PARAQD_DATASETS_URL", "").rstrip("/")
     if record.kept_in != "repository" or not base:
         return record.files
@@ -178,11 +182,11 @@ def load_pairs(
     score_column: str = "score",
     scored: bool = False,
 ) -> list[Pair]:
-    """Read the pairs of a data set by its name, or of any file.
+    """Read the pairs of a named data set or of a file.
 
-    ``columns`` names the columns; by default those of the data set. ``written_pairs`` yields four pairs per question,
-    with an ``operator`` such as ``heavy_valid`` or ``heavy_number_changed``. With ``scored``, the column of scores is
-    required.
+    By default, ``columns`` has the column names of the data set. The data set ``written_pairs`` yields four pairs per
+    question, with an ``operator`` such as ``heavy_valid`` or ``heavy_number_changed``. With ``scored``, the score
+    column is required.
     """
     record = _named(name_or_file, "pairs")
     if record is None:
@@ -197,7 +201,7 @@ def load_pairs(
     paths = find_files(record.name, data_dir)
     if record.reader == "written_pairs":
         if scored:
-            raise TableError(f"{record.name} has no scores, so no column {score_column!r}")
+            raise TableError(f"{record.name} has no scores and therefore no column {score_column!r}")
         return list(_written(paths[0]))
     return [
         pair
@@ -223,10 +227,10 @@ def load_questions(
     columns: Columns | None = None,
     encoding: str | None = None,
 ) -> list[Row]:
-    """Read the questions of a data set by its name, or of any file.
+    """Read the questions of a named data set or of a file.
 
-    Every row has ``id`` and ``question``, and all other columns of its file. A row without a question is an error, and
-    so is an id that belongs to two different questions.
+    Every row has ``id``, ``question`` and all other columns of its file. A TableError is raised if a row has no
+    question or an id belongs to two different questions.
     """
     record = _named(name_or_file, "questions")
     path = None if record is None else find(record.name, data_dir)
@@ -252,7 +256,9 @@ def load_questions(
 
 
 def written_split(question_id: str) -> Literal["benchmark", "validation", "train"]:
-    """Return the part of ``written_pairs`` that a question belongs to: a tenth is benchmark, a tenth validation.
+    """Return the split of ``written_pairs`` to which a question belongs.
+
+    About a tenth of the questions belongs to the benchmark, another tenth to validation, and the rest to training.
 
     >>> written_split("aqua-00000")
     'train'
@@ -262,7 +268,7 @@ def written_split(question_id: str) -> Literal["benchmark", "validation", "train
 
 
 def _named(name_or_file: str | Path, kind: str) -> Dataset | None:
-    """Return the data set with that name, or None if the text names a file."""
+    """Return the data set with a name, or None if the text is the path of a file."""
     text = str(name_or_file)
     is_name = isinstance(name_or_file, str) and text in DATASETS
     if not is_name and (text == STANDARD_INPUT or Path(text).suffix or Path(text).exists() or "/" in text):
@@ -299,7 +305,7 @@ def _downloads() -> Path:
 
 
 def _file_in(folder: Path, file: DataFile) -> Path | None:
-    """Return the path of a file in a folder, or None; an archive may have been unpacked by hand."""
+    """Return the path of a data file in a folder, or None; an archive can also be there in unpacked form."""
     paths = [folder / file.name]
     if file.name.endswith(".zip"):
         paths.append(folder / Path(file.name).parent / "train.json")
@@ -307,24 +313,24 @@ def _file_in(folder: Path, file: DataFile) -> Path | None:
 
 
 def _sound(file: DataFile, path: Path) -> bool | None:
-    if path.name != Path(file.name).name:  # unpacked by hand: its hash is not known
+    if path.name != Path(file.name).name:  # the archive was unpacked by hand, and the hash of its contents is not known
         return None
     expected = expected_sha256(file, path)
     return None if expected is None else sha256_of(path) == expected
 
 
 def _absent(record: Dataset, folder: Path | None) -> str:
-    """Return the message for a data set that is missing."""
+    """Return the error message for a missing data set."""
     if record.kept_in != "elsewhere":
-        return f"{record.name} is not here: {record.obtain}"
+        return f"{record.name} was not found: {record.obtain}"
     file = record.files[0]
     place = f"{folder / file.name}" if folder is not None else f"{file.name} in the folder that PARAQD_DATA_DIR names"
     if record.public:
         return (
-            f"{record.name} is not here: run paraqd data get {record.name}, or download {file.url} and put it at "
+            f"{record.name} was not found: run paraqd data get {record.name}, or download {file.url} and put it at "
             f"{place}"
         )
-    return f"{record.name} is not here; put it at {place}. {record.obtain[:1].upper()}{record.obtain[1:]}"
+    return f"{record.name} was not found; put it at {place}. {record.obtain[:1].upper()}{record.obtain[1:]}"
 
 
 def _corpus_row(number: int, question: CorpusQuestion) -> Row:

@@ -1,4 +1,4 @@
-"""Download one file: either it arrives complete with the right hash, or nothing is left behind."""
+"""Download a file, check its hash, and leave nothing behind if the download fails."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from paraqd.errors import ParaqdError
 from paraqd.progress import Progress, silent
 from paraqd.version import __version__
 
-TIMEOUT = 30.0  # seconds without a byte
-LIMIT = 1 << 30  # bytes of one file; the largest known file has about 70 MB
+TIMEOUT = 30.0  # seconds without receiving data
+LIMIT = 1 << 30  # the maximum size of a file in bytes; the largest known file has about 70 MB
 _CHUNK = 1 << 16
 
 
 class DatasetError(ParaqdError, ValueError):
-    """A data set that is not available; the message says what to fetch and where to put it."""
+    """Raised when a data set is not available or not usable; the message says what to do."""
 
 
 def sha256_of(path: Path) -> str:
-    """Return the sha256 of a file in hex."""
+    """Return the sha256 of a file as hex digits."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -37,12 +37,12 @@ def sha256_of(path: Path) -> str:
 
 
 def record_of(path: Path) -> Path:
-    """Return the path of the record of a download, which is beside the file."""
+    """Return the path of a file's download record, which is in the same folder."""
     return path.with_name(f"{path.name}.download.json")
 
 
 def expected_sha256(file: DataFile, path: Path) -> str | None:
-    """Return the hash that a file must have: the known one, or the one recorded at its first download, or None."""
+    """Return the known sha256 of a file, or the sha256 that its first download recorded, or None."""
     if file.sha256 is not None:
         return file.sha256
     try:
@@ -66,8 +66,8 @@ def download(
 ) -> str:
     """Download a file to ``path`` and return its sha256.
 
-    The file is written under a temporary name in the same folder. It is renamed only when it is complete and its hash
-    is right. If anything goes wrong before that, Ctrl-C included, the temporary file is removed.
+    The file is written under a temporary name in the same folder, and renamed when it is complete and its hash is
+    correct. If the download fails or is interrupted, the temporary file is removed.
     """
     if file.url is None:
         raise DatasetError(f"the address of {file.name} is not known")
@@ -77,7 +77,7 @@ def download(
         found, size = _fetch(file, file.url, temporary, path, progress=progress, timeout=timeout, limit=limit)
         if expected is not None and found != expected:
             raise DatasetError(_unexpected(file, path, found, expected))
-        if file.sha256 is None:  # the record comes first: a file without it would never be checked
+        if file.sha256 is None:  # the record is written first, because a file without a record would never be checked
             replace_json(record_of(path), {"url": file.url, "sha256": found, "bytes": size})
         try:
             os.replace(temporary, path)
@@ -102,7 +102,7 @@ def _temporary(path: Path) -> Path:
 def _fetch(
     file: DataFile, url: str, temporary: Path, path: Path, *, progress: Progress, timeout: float, limit: int
 ) -> tuple[str, int]:
-    """Write the answer of the server to ``temporary``; return its hash and size."""
+    """Write the server's response to ``temporary``; return its hash and size."""
     by_hand = f"; or download it in a browser and put it at {path}"
     request = urllib.request.Request(url, headers={"User-Agent": f"paraqd/{__version__}"})
     digest, done = hashlib.sha256(), 0

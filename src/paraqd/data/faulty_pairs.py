@@ -1,4 +1,4 @@
-"""Make labelled pairs with the kind of their fault and the words at fault, to train the learned judge."""
+"""Build labelled pairs with the kind of fault and the words at fault, for training the learned judge."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _HARMLESS = frozenset("a an the that is are was were be been has have had do doe
 
 @dataclass(frozen=True, slots=True)
 class FaultyPair:
-    """A pair with its fault; ``kind`` is empty if the pair is valid or the kind is not known.
+    """A labelled pair with its fault; ``kind`` is empty if the pair is valid or the kind of its fault is not known.
 
-    ``placed`` is True if the spans are known. A valid pair has none, and that is known.
+    ``placed`` is True if the spans at fault are known. It is also True for a valid pair, which has no such spans.
     """
 
     id: str
@@ -39,7 +39,7 @@ class FaultyPair:
 
 
 def changed_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """Return the words of ``before`` that are gone and the words of ``after`` that are new, as spans.
+    """Return the spans of words in ``before`` that were removed and of words in ``after`` that were added.
 
     >>> changed_spans("Tom has 5 red pens.", "Tom has red caps.")
     (((8, 9), (14, 18)), ((12, 16),))
@@ -60,7 +60,10 @@ def changed_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span
 
 
 def find_words_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span, ...]:
-    """Return the places of the words of some spans in another text; words that it repeats are left out."""
+    """Find the words inside some spans of ``text`` in ``other``, and return their spans there.
+
+    Words of up to three letters and words that occur more than once in ``other`` are ignored.
+    """
     words = {m.group().lower() for start, end in spans for m in _TOKEN.finditer(text, start, end)}
     places: dict[str, list[Span]] = {}
     for match in _TOKEN.finditer(other):
@@ -70,7 +73,7 @@ def find_words_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span
 
 
 def written_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
-    """Yield the pairs of rewritten questions: each rewrite with the question, and with the other rewrites."""
+    """Yield pairs from rows of ``written_pairs``: each rewrite with the question, and rewrites with each other."""
     for row in rows:
         name, question = str(row["id"]), str(row["question"])
         valid = {form: str(row[f"{form}_valid"]) for form in ("heavy", "moderate")}
@@ -89,9 +92,9 @@ def written_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
 
 
 def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, str]) -> Iterator[FaultyPair]:
-    """Yield augmented pairs, each with the question that ``questions`` has for its id.
+    """Yield pairs of augmented text with the original question, which is looked up in ``questions`` by id.
 
-    The question of a row is the text that the operator was applied to: that question itself, or a rewording of it.
+    A row's own question is the text to which the operator was applied: the original question or a rewording of it.
     """
     for row in rows:
         name, start, text = str(row["id"]), str(row["question"]), str(row["paraphrase"])
@@ -107,7 +110,7 @@ def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, s
             yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")  # clumsy, but complete
             continue
         lost = gone if question == start else find_words_again(start, gone, question)
-        simple = "+" not in str(row["operator"])  # the difference of a composition also contains the rewording
+        simple = "+" not in str(row["operator"])  # the changes made by a composed operator also include the rewording
         yield FaultyPair(
             name,
             question,
@@ -122,12 +125,12 @@ def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, s
 
 
 def _harmless(text: str, spans: Iterable[Span]) -> bool:
-    """Return True if only articles, copulas and punctuation are gone."""
+    """Return True if the spans contain only articles, auxiliary verbs, *that* and punctuation."""
     return all(m.group().lower() in _HARMLESS for start, end in spans for m in _TOKEN.finditer(text, start, end))
 
 
 def write_faults(pairs: Iterable[FaultyPair], path: str | Path) -> int:
-    """Write pairs as JSON Lines in one step; return their number."""
+    """Write pairs atomically as compressed JSON Lines; return the number of pairs."""
     import gzip
 
     count = 0
@@ -139,7 +142,7 @@ def write_faults(pairs: Iterable[FaultyPair], path: str | Path) -> int:
 
 
 def read_faults(path: str | Path) -> Iterator[FaultyPair]:
-    """Read the pairs of a file that `write_faults` wrote."""
+    """Yield the pairs in a file written by `write_faults`."""
     for row in open_table(path).rows():
         spans = {name: tuple((int(a), int(b)) for a, b in row[name]) for name in ("question_spans", "paraphrase_spans")}
         yield FaultyPair(**{**row, **spans})

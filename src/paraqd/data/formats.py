@@ -1,4 +1,4 @@
-"""Tell the format of a file by its name, and open files as bytes with clear errors."""
+"""Determine the format of a file from its name, and open files as bytes with clear error messages."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ STANDARD_INPUT = "-"
 
 
 class TableError(ParaqdError, ValueError):
-    """A file that cannot be read or written; the message is one line that says what to do."""
+    """Raised when a file cannot be read or written; the one-line message says what to do."""
 
 
 class CannotWriteError(TableError):
-    """A file that cannot be written completely, for example because the disk is full."""
+    """Raised when a file cannot be written completely, for example because the disk is full."""
 
 
 class DamagedError(TableError):
-    """Damage inside a file; the rows before it can be read.
+    """Raised when a file is damaged; the rows before the damage can be read.
 
-    If the rows after it can be read as well, ``row`` says in a few words what is wrong with the damaged row.
+    If the rows after the damage can be read as well, ``row`` briefly describes what is wrong with the damaged row.
     """
 
     def __init__(self, message: str, *, row: str = "") -> None:
@@ -39,11 +39,11 @@ class DamagedError(TableError):
 
 
 class EmptyError(TableError):
-    """A file that is empty."""
+    """Raised when a file is empty."""
 
 
 class Format(StrEnum):
-    """The format of a file, which its name ends with."""
+    """The format of a file; the values are file name extensions."""
 
     CSV = "csv"
     TSV = "tsv"
@@ -52,7 +52,7 @@ class Format(StrEnum):
 
 
 class Packing(StrEnum):
-    """The compression of a text file, which its name ends with."""
+    """The compression of a text file; the values are file name extensions."""
 
     NONE = ""
     GZIP = "gz"
@@ -83,7 +83,7 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 
 
 def kind_of(path: str | Path) -> Kind:
-    """Return the kind of a file by its name; ``-`` is JSONL.
+    """Return the format and compression that a file name implies; ``-`` is JSONL.
 
     >>> kind_of("questions.csv.gz")
     Kind(format=<Format.CSV: 'csv'>, packing=<Packing.GZIP: 'gz'>)
@@ -108,7 +108,7 @@ def kind_of(path: str | Path) -> Kind:
 
 
 def check_installed(kind: Kind) -> None:
-    """Raise a MissingExtraError if a file of this kind needs pyarrow and it is not installed."""
+    """Raise a MissingExtraError if files of this kind need pyarrow and pyarrow is not installed."""
     if kind.format is Format.PARQUET:
         require_extra("parquet", "Parquet files")
     elif kind.packing is Packing.ZSTD:
@@ -116,7 +116,7 @@ def check_installed(kind: Kind) -> None:
 
 
 def not_regular(name: str | Path) -> TableError:
-    """Return the error for a pipe or a device: reading it would wait forever, and a second look would find nothing."""
+    """Return the error for a pipe or a device, which could block forever and can be read only once."""
     return TableError(
         f"{name} is not a regular file but a pipe or a device: save its contents to a file first, or pipe JSON lines "
         "into standard input (-)"
@@ -124,7 +124,7 @@ def not_regular(name: str | Path) -> TableError:
 
 
 def is_known(path: str | Path) -> bool:
-    """Return True if the name of a file tells its format.
+    """Return True if a file name has a known format.
 
     >>> is_known("pairs.tsv.gz"), is_known("readme.txt")
     (True, False)
@@ -137,14 +137,14 @@ def is_known(path: str | Path) -> bool:
 
 
 def reason(error: BaseException) -> str:
-    """Return the cause of an error in a few words, without the path that Python adds."""
+    """Return the error's short message, without the path that Python adds."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def check_names(columns: tuple[str, ...], name: str | Path) -> tuple[str, ...]:
-    """Return the columns of a file; raise a TableError if two have the same name."""
+    """Return the column names; raise a TableError if two columns have the same name."""
     twice = sorted({column for column in columns if column and columns.count(column) > 1})
     if twice:
         raise TableError(f"{name} has the column {twice[0]!r} twice; rename one of them")
@@ -153,13 +153,13 @@ def check_names(columns: tuple[str, ...], name: str | Path) -> tuple[str, ...]:
 
 @contextmanager
 def clear_errors(path: str | Path) -> Iterator[None]:
-    """Turn errors while a file is read into a TableError of one line."""
+    """Convert errors that occur while a file is read into a TableError with a one-line message."""
     try:
         yield
     except FileNotFoundError:
         raise TableError(f"there is no file {path}") from None
     except IsADirectoryError:
-        raise TableError(f"{path} is a folder; give a file") from None
+        raise TableError(f"{path} is a folder; pass a file") from None
     except EOFError:
         raise DamagedError(f"{path} is cut off: the gzip data ends too early; copy or create it again") from None
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -170,7 +170,7 @@ def clear_errors(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def open_bytes(path: Path, packing: Packing, name: str) -> Iterator[BinaryIO]:
-    """Open a file as uncompressed bytes; parts that were compressed one after another are read as one file."""
+    """Open a file and decompress it if necessary; concatenated compressed files are read as one file."""
     with clear_errors(name), open(path, "rb") as raw:
         if packing is Packing.GZIP:
             with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
@@ -183,7 +183,7 @@ def open_bytes(path: Path, packing: Packing, name: str) -> Iterator[BinaryIO]:
 
 
 class _ZstdReader(io.RawIOBase):
-    """Uncompressed bytes of a zstd file, read with pyarrow, which Parquet files need as well."""
+    """Decompresses a zstd file with pyarrow, which is also needed for Parquet files."""
 
     def __init__(self, name: str, raw: BinaryIO) -> None:
         import pyarrow as pa
@@ -208,9 +208,10 @@ class _ZstdReader(io.RawIOBase):
 
 
 def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> str:
-    """Return the encoding of a text file: the given one, or the one that its first bytes show, or UTF-8.
+    """Return ``encoding`` or, by default, the encoding that the first bytes of the file indicate, or else UTF-8.
 
-    Raise a TableError that names the reason for files that are empty, compressed, or UTF-16 without a mark.
+    Raise a TableError with the reason if the file is empty, has an unexpected compression or format, or is UTF-16
+    without a byte-order mark.
     """
     head = _head(path, kind.packing, name)
     if not head:
@@ -234,14 +235,14 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     if head.startswith((b"PAR1", b"PK\x03\x04")):
         what = "a Parquet file" if head.startswith(b"PAR1") else "a spreadsheet or a zip archive"
         raise TableError(f"{name} is {what}, not {kind.format.upper()}")
-    if b"\x00" * 4 in (head[0:8:2], head[1:8:2]):  # ASCII letters of two bytes each
+    if b"\x00" * 4 in (head[0:8:2], head[1:8:2]):  # ASCII characters of two bytes each
         guess = "utf-16-be" if head[0] == 0 else "utf-16-le"
         raise TableError(f"{name} is not UTF-8 (every second byte is zero); try --encoding {guess}")
     return "utf-8"
 
 
 def packing_of(path: Path) -> Packing:
-    """Return the compression of a file by its first bytes."""
+    """Return the compression that the first bytes of a file indicate."""
     return _packing_in(_head(path, Packing.NONE, str(path)))
 
 
@@ -250,7 +251,7 @@ def _packing_in(head: bytes) -> Packing:
 
 
 def _head(path: Path, packing: Packing, name: str) -> bytes:
-    """Return the first bytes of a file, even if it is damaged after them."""
+    """Return the first bytes of a file, even if the rest of the file is damaged."""
     head = b""
     try:
         with open_bytes(path, packing, name) as file:
@@ -263,9 +264,9 @@ def _head(path: Path, packing: Packing, name: str) -> bytes:
 
 
 def undecodable(path: Path, name: str, kind: Kind, encoding: str, why: str = "") -> TableError:
-    """Return the error for bytes that the encoding does not allow; for UTF-8 it names the line and the byte."""
+    """Return the error for bytes that are not valid in the encoding; for UTF-8, the message names the line and byte."""
     if encoding not in UTF8:
-        return TableError(f"{name} cannot be read as {encoding} ({why}); give another --encoding")
+        return TableError(f"{name} cannot be read as {encoding} ({why}); use another --encoding")
     offset = 0
     with open_bytes(path, kind.packing, name) as file:
         for number, line in enumerate(file, start=1):

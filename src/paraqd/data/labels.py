@@ -1,16 +1,16 @@
-"""Read a label the same way in every file."""
+"""Convert the values of label columns to labels."""
 
 from __future__ import annotations
 
 from typing import Any
 
-ALSO_READ = "true, false, 1.0 and 0.0 also work"  # for messages about other values
-# pandas writes 1.0 if a column has gaps; spreadsheets and JSON write true
+ALSO_READ = "true, false, 1.0 and 0.0 also work"  # used in messages about other values
+# pandas writes 1.0 if a column has missing values; spreadsheets and JSON write true
 _LABELS = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
 
 
 def binary_label(value: Any) -> int | None:
-    """Return 1 (valid), 0 (invalid), or None for a blank; raise a ValueError for anything else.
+    """Return 1 (valid), 0 (invalid), or None for a blank value; raise a ValueError for any other value.
 
     >>> binary_label("1.0"), binary_label("FALSE"), binary_label(" ")
     (1, 0, None)

@@ -1,4 +1,4 @@
-"""Lock files, so that only one process at a time does a piece of work."""
+"""Lock files, so that only one process at a time works on a task."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from paraqd.errors import ParaqdError
 
 
 class HeldError(ParaqdError):
-    """Another process holds the lock."""
+    """Raised when another process holds the lock."""
 
 
 def try_lock(file: IO[bytes], *, wait: bool = False) -> bool:
     """Lock an open file until it is closed; return False if another process holds the lock.
 
-    A file system that has no locks never blocks anyone: the work goes on without protection.
+    On a file system that does not support locks, return True without locking the file.
     """
     try:
         return lock_descriptor(file.fileno(), blocking=wait, poll_interval=0.2)
@@ -29,9 +29,9 @@ def try_lock(file: IO[bytes], *, wait: bool = False) -> bool:
 
 @contextmanager
 def exclusive(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold the lock of a file, which is created if necessary, while the block runs.
+    """Hold the lock on a file while the block runs, and create the file if necessary.
 
-    Wait until the lock is free; without ``wait``, raise a `HeldError` if it is not.
+    If another process holds the lock, wait until it is free or, without ``wait``, raise a `HeldError`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as file:

@@ -1,4 +1,4 @@
-"""Compute MathQA's annotated formulas, a small language of function calls, without ``eval``."""
+"""Evaluate MathQA's annotated formulas, which are nested function calls, without using ``eval``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(-?\d+(?:\.\d+)?)|([(),]))")
 _DEPTH = 40
-_LARGEST = 1e15  # a larger value is an error of the annotation
+_LARGEST = 1e15  # a larger value indicates an error in the annotation
 _CONSTANTS = {"const_pi": math.pi, "const_deg_to_rad": math.pi / 180}
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 
@@ -49,7 +49,7 @@ _TWO: Mapping[str, Callable[[float, float], float]] = {
     "min": min,
     "gcd": lambda a, b: math.gcd(_whole(a), _whole(b)),
     "lcm": lambda a, b: math.lcm(_whole(a), _whole(b)),
-    "reminder": math.fmod,  # the spelling of the corpus
+    "reminder": math.fmod,  # the corpus spells it this way
     "choose": lambda a, b: math.comb(_whole(a, most=1000), _whole(b, most=1000)),
     "permutation": lambda a, b: math.perm(_whole(a, most=1000), _whole(b, most=1000)),
     "rectangle_area": lambda a, b: a * b,
@@ -59,9 +59,9 @@ _TWO: Mapping[str, Callable[[float, float], float]] = {
 
 
 def compute(annotated: str) -> tuple[str, str] | None:
-    """Return an annotated formula in the usual notation and its value, or None if it cannot be computed.
+    """Return an annotated formula in the usual notation and its value, or None if the formula cannot be evaluated.
 
-    The annotation is noisy, so both can be wrong. The value is rounded to two decimals.
+    The value is rounded to two decimal places. The annotation is noisy, so the formula and its value can be wrong.
 
     >>> compute("divide(subtract(50, const_2), add(n0, 4))") is None  # n0 has no value
     True
@@ -74,7 +74,7 @@ def compute(annotated: str) -> tuple[str, str] | None:
         tokens = _tokens(annotated)
         value = _expression(tokens, 0)
         if tokens or (value.binding == _ATOM and "(" not in value.text):
-            return None  # text after the formula, or only a number
+            return None  # there is text after the formula, or the formula is only a number
         return value.text, _shown(value.number)
     except (_Flaw, ArithmeticError, ValueError):
         return None
@@ -121,7 +121,7 @@ def _expression(tokens: list[str], depth: int) -> _Value:
 
 
 def _constant(name: str) -> _Value:
-    """Return a constant of the corpus: const_100, const_0_25 (0.25), const_pi."""
+    """Return the value of one of the corpus's constants, such as const_100, const_0_25 (0.25) or const_pi."""
     if name in _CONSTANTS:
         return _Value(_CONSTANTS[name], name.removeprefix("const_"))
     if not name.startswith("const_"):
@@ -135,7 +135,7 @@ def _call(name: str, arguments: list[_Value]) -> _Value:
     if name in _INFIX and len(arguments) == 2:
         sign, binding, function = _INFIX[name]
         left, right = arguments
-        # a - (b + c) and a / (b * c) need brackets, a + b + c does not; powers get them on both sides
+        # a - (b + c) and a / (b * c) need brackets, but a + b + c does not; a power has brackets around both operands
         left_text = _bracketed(left, binding + (binding == _POWER))
         right_text = _bracketed(right, binding + (sign in "-/^"))
         return _Value(function(*numbers), f"{left_text} {sign} {right_text}", binding)

@@ -1,4 +1,4 @@
-"""Build the training mixture: clean questions of public corpora, without repeats and without test questions."""
+"""Build the training mixture: clean questions from public corpora, without duplicates and test questions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paraqd.data.writers import write_rows
 from paraqd.progress import Progress, silent
 
 SHORTEST, LONGEST = 6, 120  # words
-VALIDATION = 50  # one of 50 skeletons is for validation
+VALIDATION = 50  # about one in 50 skeletons is used for validation
 SCHEMA: Mapping[str, type] = {
     "id": str,
     "question": str,
@@ -36,7 +36,7 @@ _NUMBERS = re.compile(r"#+")
 _MARKS = re.compile(r"[\W_]+")
 _NOT_SKELETON = re.compile(r"[^\w#]+|_+")
 _OPTIONS = re.compile(
-    # "a) 3 b) 4 c) 5" anywhere; "(a) 3 (b) 4 (c) 5" only after the question, for (a) may also name a person or a car
+    # "a) 3 b) 4 c) 5" anywhere; "(a) 3 (b) 4 (c) 5" only after the question, because (a) can also label a person or car
     r"(?<![\w(])(?<![-+*/=^] )a ?\).{0,400}?(?<![\w(])b ?\).{0,400}?(?<![\w(])c ?\)"
     r"|\?[^?]{0,100}\( ?a ?\)[^?]{0,400}?\( ?b ?\)[^?]{0,400}?\( ?c ?\)",
     re.IGNORECASE,
@@ -50,7 +50,7 @@ _REFERS_TO_OPTIONS = re.compile(
 
 @dataclass(frozen=True)
 class CorpusCount:
-    """The counts of one corpus: rows read, kept, used for validation, with a formula, and left out by reason."""
+    """The counts for one corpus: rows read, kept, used for validation, with a formula, and skipped, keyed by reason."""
 
     source: str
     read: int
@@ -62,14 +62,14 @@ class CorpusCount:
 
 @dataclass(frozen=True)
 class Mixture:
-    """The rows of the mixture, and the counts of each corpus."""
+    """The rows of the mixture, the counts for each corpus, and the number of test questions excluded."""
 
     rows: tuple[Row, ...] = field(repr=False)
     corpora: tuple[CorpusCount, ...]
     excluded: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain data."""
+        """Return the counts as a JSON-serialisable dictionary."""
         return {
             "rows": len(self.rows),
             "validation": sum(corpus.validation for corpus in self.corpora),
@@ -90,7 +90,7 @@ class Mixture:
 
 
 def plain(text: str) -> str:
-    """Return a question in lower case without punctuation, which is the same for repeats.
+    """Return a question in lower case and without punctuation, so that duplicates can be recognised.
 
     >>> plain("How many  apples, Tom?") == plain("how many apples tom")
     True
@@ -99,7 +99,9 @@ def plain(text: str) -> str:
 
 
 def skeleton(text: str) -> str:
-    """Return a question without numbers, spaces and punctuation, which is the same if only numbers differ.
+    """Return a question's skeleton, which is the same for all questions that differ only in their numbers.
+
+    The skeleton is the question in lower case without spaces and punctuation, with ``#`` in place of each number.
 
     >>> skeleton("Tom has 5 apples, Ann 1,250.") == skeleton("tom has 7 apples , ann 3/4 .")
     True
@@ -124,24 +126,24 @@ def build_mixture(
     test_questions: Iterable[str],
     progress: Progress = silent,
 ) -> Mixture:
-    """Build the mixture.
+    """Build the training mixture from public corpora.
 
     Parameters
     ----------
     corpora : mapping of str to Path
-        The file of each corpus by its name: aqua_rat, mathqa, gsm8k. The rows keep this order, and the first of
-        several equal questions is kept.
+        The files of the corpora, keyed by the names ``aqua_rat``, ``mathqa`` and ``gsm8k``. The rows keep the order of
+        the mapping, and only the first of several equal questions is kept.
     test_questions : iterable of str
-        Questions to leave out, together with others that differ from them only in numbers.
+        Questions to exclude, together with all questions that differ from them only in their numbers.
     progress : Progress
-        Called after every 1,000 rows.
+        The callback for progress, called after every 1,000 rows.
 
     Returns
     -------
     Mixture
-        Rows with ``id``, ``question``, ``source``, ``cased``, ``skeleton`` (a number, the same for questions that
-        differ only in numbers), ``split`` (train or validation, by a hash of the skeleton), ``formula`` and ``answer``
-        (None if there is no formula that can be computed).
+        The counts, and rows with the keys ``id``, ``question``, ``source``, ``cased``, ``skeleton`` (a number that is
+        shared by questions that differ only in their numbers), ``split`` (train or validation, chosen by a hash of the
+        skeleton), ``formula`` and ``answer`` (None if there is no formula that can be evaluated).
 
     """
     unknown = [name for name in corpora if name not in READERS]
@@ -156,12 +158,12 @@ def build_mixture(
 
 
 def write_mixture(mixture: Mixture, out: str | Path) -> Path:
-    """Write the rows to a file in one step; the name tells the format."""
+    """Write the rows to a file atomically, in the format that the file name determines; return the path."""
     return write_rows(out, SCHEMA, mixture.rows)
 
 
 class _Sieve:
-    """Collects rows and recognises questions that it already has."""
+    """Collects rows and recognises unsuitable, excluded and duplicate questions."""
 
     def __init__(self, excluded: set[str]) -> None:
         self.rows: list[Row] = []
@@ -171,7 +173,7 @@ class _Sieve:
         self._skeletons: dict[str, int] = {}
 
     def reason_against(self, text: str) -> str | None:
-        """Return the reason to leave a question out, or None."""
+        """Return the reason for skipping a question, or None."""
         words = len(text.split())
         if words < SHORTEST:
             return f"shorter than {SHORTEST} words"
@@ -205,7 +207,10 @@ class _Sieve:
 
 
 def split_of(key: str) -> str:
-    """Return the split of a skeleton, which depends on nothing else: a new corpus never moves a question."""
+    """Return the split to which a skeleton belongs.
+
+    The split depends only on the skeleton, so that adding a corpus never moves a question to another split.
+    """
     share = int(hashlib.sha256(key.encode("utf-8")).hexdigest(), 16) % VALIDATION
     return "validation" if share == 0 else "train"
 
@@ -234,10 +239,10 @@ def _add(sieve: _Sieve, name: str, questions: Iterator[CorpusQuestion], progress
 
 
 def paper_training(rows: Sequence[Row], *, size: int = 30_000, seed: int = 3407) -> list[Row]:
-    """Return the algebraic questions that the paper's recipe is trained on, in the order of ``rows``.
+    """Return the algebraic questions on which the paper's recipe is trained, in the order of ``rows``.
 
-    These are all training rows of AQuA-RAT and a random sample of MathQA. If AQuA-RAT has more rows than ``size``, they
-    are a random sample of AQuA-RAT alone.
+    The result consists of all training rows from AQuA-RAT and a random sample from MathQA. If AQuA-RAT has at least
+    ``size`` training rows, the result is a random sample from AQuA-RAT alone.
     """
     training = [row for row in rows if row["split"] == "train"]
     aqua = [row for row in training if row["source"] == "aqua"]
@@ -256,5 +261,5 @@ def paper_training(rows: Sequence[Row], *, size: int = 30_000, seed: int = 3407)
 
 
 def paper_validation(rows: Sequence[Row]) -> list[Row]:
-    """Return the validation rows of AQuA-RAT and MathQA, in the order of ``rows``."""
+    """Return the validation rows from AQuA-RAT and MathQA, in the order of ``rows``."""
     return [row for row in rows if row["split"] == "validation" and row["source"] in ("aqua", "mathqa")]

@@ -1,4 +1,4 @@
-"""Find near twins: questions so similar to held-out ones that training on them would leak the answer."""
+"""Find near twins: questions so similar to held-out questions that training on them would be leakage."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
-_LIKE = 85  # similarity up to 100: a sentence with one or two other words
+_LIKE = 85  # the similarity, from 0 to 100, of sentences that differ in one or two words
 
 
 def near_twins(texts: Sequence[str], held_out: Iterable[str]) -> list[bool]:
-    """Return for each text whether it equals a held-out text apart from numbers, word order and one or two words.
+    """Return, for each text, whether it equals a held-out text apart from numbers, word order and one or two words.
 
     >>> near_twins(["Ann has 7 pens. How many are left?", "A car goes 5 km."], ["Ann has 12 pens, how many are left?"])
     [True, False]
@@ -25,7 +25,7 @@ def near_twins(texts: Sequence[str], held_out: Iterable[str]) -> list[bool]:
 
 
 def likeness(one: str, other: str) -> float:
-    """Return the similarity of two texts from 0 to 100, regardless of numbers and word order.
+    """Return the similarity of two texts, from 0 to 100, ignoring numbers and word order.
 
     >>> likeness("Ann has 7 pens.", "Has Ann 12 pens?")
     100.0
@@ -36,5 +36,5 @@ def likeness(one: str, other: str) -> float:
 
 
 def _bare(text: str) -> str:
-    """Return a text in lower case, with one sign for every number and without punctuation."""
+    """Return a text in lower case and without punctuation, with every number replaced by 0."""
     return " ".join(re.findall(r"\w+", _NUMBER.sub("0", text.lower())))

@@ -1,4 +1,4 @@
-"""Read labelled pairs from a file, and report errors in it before the pairs are used."""
+"""Read labelled pairs from a file and check them for errors."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, TableError, open_t
 
 OPERATOR_COLUMN = "operator"
 
-_SHOWN = 60  # characters of a value that a message shows
+_SHOWN = 60  # the number of characters of a value that a message shows
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{0,3},[0-9]+")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A question and a paraphrase; ``label`` is 1 (valid), 0 (invalid) or None (unknown).
+    """A question, a paraphrase, and a label that is 1 (valid), 0 (invalid) or None (unknown).
 
     ``row`` is the number of the row in the file, counted from 1 without the header. Pairs with the same ``group`` are
-    not independent: for example, their questions are wordings of one problem.
+    not independent; for example, their questions may be wordings of the same problem.
     """
 
     id: str
@@ -48,36 +48,36 @@ def read_pairs(
     operator_column: str = OPERATOR_COLUMN,
     group_column: str | None = None,
 ) -> list[Pair]:
-    """Read every pair of a file.
+    """Read all pairs from a file.
 
     Parameters
     ----------
     source : str or Path
-        CSV, TSV, JSONL or Parquet with a question and a paraphrase, and optionally a label, an id, an operator and a
-        score. ``-`` is standard input as JSONL.
+        A CSV, TSV, JSONL or Parquet file with columns for the question and the paraphrase, and optionally for the
+        label, the id, the operator and the score. ``-`` means standard input, which must be JSONL.
     columns, encoding
-        The names of the columns, and the encoding of a text file that is not UTF-8.
+        The column names, and the encoding of a text file that is not UTF-8.
     labelled : bool
-        Require a label for every pair. If False, a label can be blank or its column missing.
+        Require a label for every pair. If False, labels can be blank and the label column can be missing.
     score_column : str
-        The column of scores. If it exists, every row must have a finite number there.
+        The name of the score column. If the column exists, it must have a finite number in every row.
     scored : bool
-        Require the column of scores.
+        Require the score column.
     contradictions : bool
         Allow a pair to appear twice with different labels, as in a published test set that must not be changed.
     operator_column, group_column : str
-        The columns of ``operator`` and ``group``, if they exist.
+        The columns from which ``operator`` and ``group`` are read, if these columns exist.
 
     Returns
     -------
     list of Pair
-        In the order of the file. All pairs of one question may share its id.
+        The pairs in the order of the file. All pairs of a question may share its id.
 
     Raises
     ------
     TableError
-        If the file has no rows, a label is not 0 or 1, a score is not a finite number, a question is blank or not
-        text, an id belongs to two different questions, or a pair appears twice with different labels.
+        If the file has no rows, a label is not 0 or 1, a score is not a finite number, a question is blank or not a
+        string, an id belongs to two different questions, or a pair appears twice with different labels.
 
     """
     table = open_table(source, encoding=encoding)
@@ -109,7 +109,7 @@ def read_pairs(
 
 
 def both_classes(pairs: Sequence[Pair], source: str | Path) -> None:
-    """Raise a TableError if all pairs have the same label, because then nothing can be compared.
+    """Raise a TableError unless there are both valid and invalid pairs.
 
     >>> both_classes([Pair("a", "How many?", "How much?", 1)], "pairs.csv")
     Traceback (most recent call last):
@@ -126,7 +126,7 @@ def both_classes(pairs: Sequence[Pair], source: str | Path) -> None:
 
 def _texts(row: Row, columns: Columns, where: str) -> dict[str, str]:
     question = text_in(row, "question", where, column=columns.question)
-    # a blank paraphrase is invalid, but not an error
+    # a blank paraphrase is not an error; the pair is invalid
     paraphrase = text_in(row, "paraphrase", where, column=columns.paraphrase, allow_blank=True)
     return {"id": row_id(row, columns, question), "question": question, "paraphrase": paraphrase}
 
@@ -157,7 +157,7 @@ def _score(value: Any, column: str, where: str) -> float:
 
 
 def _with_a_point(value: Any) -> str:
-    """Return advice for a number with a decimal comma, which spreadsheets write in many languages.
+    """Return advice for a number with a decimal comma, as spreadsheets write it in many languages.
 
     >>> _with_a_point("0,8373")
     '; write it with a decimal point: 0.8373'

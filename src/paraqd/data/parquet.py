@@ -1,4 +1,4 @@
-"""Read Parquet files row group by row group, in batches whose size does not depend on the file."""
+"""Read Parquet files one row group at a time, in batches that limit the memory used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BATCH_ROWS, _BATCH_BYTES = 1024, 1 << 24
 
 
 def parquet_columns(path: Path) -> tuple[str, ...]:
-    """Return the names of the columns."""
+    """Return the column names of a Parquet file."""
     with clear_errors(path), open(path, "rb") as raw:
         if not raw.read(1):
             raise TableError(f"{path} is empty")
@@ -24,7 +24,10 @@ def parquet_columns(path: Path) -> tuple[str, ...]:
 
 
 def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]) -> Iterator[Row]:
-    """Yield every row; each row of the row groups in ``lost`` is a `LostRow`."""
+    """Yield every row of a Parquet file.
+
+    ``lost`` maps row groups that cannot be read to the reason. Each row of such a row group is a `LostRow`.
+    """
     with open_parquet(path, path) as file:
         for group in range(file.num_row_groups):
             if group in lost:
@@ -36,13 +39,16 @@ def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]
 
 
 def group_problem(file: Any, group: int) -> str:
-    """Read a row group, without converting it to rows; return why that fails, or an empty string."""
+    """Return the reason why a row group cannot be read, or an empty string if it can.
+
+    The row group is read and validated but not converted to rows.
+    """
     import pyarrow as pa
 
     rows, found = file.metadata.row_group(group).num_rows, 0
     try:
         for batch in batches(file, group, None):
-            batch.validate(full=True)  # finds bytes that are not UTF-8 and wrong offsets
+            batch.validate(full=True)  # detects bytes that are not UTF-8 and wrong offsets
             found += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, (MemoryError, NotImplementedError)) or getattr(error, "errno", None) is not None:
@@ -52,7 +58,7 @@ def group_problem(file: Any, group: int) -> str:
 
 
 def batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:
-    """Yield the rows in batches; large rows come in smaller batches, so that memory stays bounded."""
+    """Return an iterator over the batches of a row group; large rows come in smaller batches to limit memory use."""
     facts = file.metadata.row_group(group)
     each = max(1, facts.total_byte_size // max(1, facts.num_rows))
     size = max(1, min(_BATCH_ROWS, _BATCH_BYTES // each))
@@ -61,14 +67,14 @@ def batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:
 
 @contextmanager
 def open_parquet(source: Any, name: str | Path) -> Iterator[Any]:
-    """Open a Parquet file by its path, or from an open file; ``name`` is used in messages."""
+    """Open a Parquet file from a path or from an open file; ``name`` is the name of the file in messages."""
     with optional_imports("Parquet files"):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
     with clear_errors(name):
         try:
-            # with a buffer size pyarrow reads page by page, so that memory does not depend on the size of row groups
+            # with a buffer size, pyarrow reads page by page, so that memory use does not depend on the row group size
             with pq.ParquetFile(source, buffer_size=1 << 20, page_checksum_verification=True) as file:
                 yield file
         except (pa.ArrowMemoryError, pa.ArrowNotImplementedError) as error:
@@ -79,6 +85,6 @@ def open_parquet(source: Any, name: str | Path) -> Iterator[Any]:
 
 
 def first_sentence(error: Exception) -> str:
-    """Return the first sentence of a message of pyarrow without control characters, which may come from the file."""
+    """Return the first sentence of a pyarrow error message, without control characters that may come from the file."""
     shown = "".join(sign if sign.isprintable() else " " for sign in reason(error).split(".")[0])
     return " ".join(shown.split())

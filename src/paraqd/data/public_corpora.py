@@ -1,4 +1,4 @@
-"""Read the public corpora in their published formats: AQuA-RAT, MathQA and GSM8K."""
+"""Read the public corpora AQuA-RAT, MathQA and GSM8K in their published formats."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 from paraqd.data.formats import TableError, clear_errors, reason
 from paraqd.generators.training_data import detokenized
 
-LIMIT = 1 << 26  # bytes of a JSON document, which is read as a whole; MathQA's train.json has about 30 MB
+LIMIT = 1 << 26  # the maximum size of a JSON document in bytes; MathQA's train.json has about 30 MB
 _LINE_LIMIT = 1 << 24  # characters
-_MEMBER = "train.json"  # of MathQA's archive
+_MEMBER = "train.json"  # the file to read from MathQA's archive
 _FRACTION = re.compile(r"(?<=\d) / (?=\d)")
 _POSSESSIVE = re.compile(r"(?<=\w) ' (?=s\b)")
 
 
 @dataclass(frozen=True)
 class CorpusQuestion:
-    """A question of a public corpus with single spaces; ``formula`` is MathQA's annotation, unchanged."""
+    """A question from a public corpus, with normalised spaces; ``formula`` is MathQA's original annotation."""
 
     source: str
     text: str
@@ -31,19 +31,19 @@ class CorpusQuestion:
 
 
 def read_aqua(path: Path) -> Iterator[CorpusQuestion]:
-    """Yield the questions of AQuA-RAT: lines of JSON with question, options, rationale and correct."""
+    """Yield the questions of AQuA-RAT from a JSONL file with the keys question, options, rationale and correct."""
     for where, row in _lines(path):
         yield CorpusQuestion("aqua", _text(row, "question", where))
 
 
 def read_gsm8k(path: Path) -> Iterator[CorpusQuestion]:
-    """Yield the questions of GSM8K: lines of JSON with question and answer."""
+    """Yield the questions of GSM8K from a JSONL file with the keys question and answer."""
     for where, row in _lines(path):
         yield CorpusQuestion("gsm8k", _text(row, "question", where))
 
 
 def read_mathqa(path: Path) -> Iterator[CorpusQuestion]:
-    """Yield the training questions of MathQA, from its archive or from an unpacked train.json (a list of objects)."""
+    """Yield the training questions of MathQA from its archive or from the unpacked train.json."""
     rows = _document(path)
     if not isinstance(rows, list):
         raise TableError(f"{path} is not a JSON list of problems, as MathQA's train.json is")
@@ -62,7 +62,7 @@ READERS: Mapping[str, Callable[[Path], Iterator[CorpusQuestion]]] = {
 
 
 def untokenized(text: str) -> str:
-    """Remove the spaces that MathQA puts between all tokens.
+    """Remove the spaces that MathQA inserts between tokens.
 
     >>> untokenized("tom ' s share is 3 / 4 of rs . 500 . what is 5 % of it ?")
     "tom's share is 3/4 of rs. 500. what is 5% of it?"
@@ -88,7 +88,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
                     raise TableError(f"{path}, line {number} is longer than {_LINE_LIMIT:,} characters")
                 if not line.isspace():
                     yield f"{path}, line {number}", json.loads(line)
-        except (ValueError, RecursionError) as error:  # bytes that are not UTF-8 are ValueErrors, too
+        except (ValueError, RecursionError) as error:  # bytes that are not UTF-8 also raise a ValueError
             if isinstance(error, TableError):
                 raise
             raise TableError(f"{path} cannot be read at line {max(number, 1)}: {_cause(error)}") from None
@@ -103,12 +103,12 @@ def _document(path: Path) -> Any:
                     members = [name for name in archive.namelist() if name.rpartition("/")[2] == _MEMBER]
                     if not members:
                         raise TableError(f"{path} contains no {_MEMBER}")
-                    # archives made on a Mac have copies in another folder: the shortest path is the right one
+                    # archives created on a Mac have copies in another folder, so the shortest path is the right one
                     with archive.open(min(members, key=len)) as file:
                         return json.loads(_limited(file.read(LIMIT + 1), f"{_MEMBER} in {path}"))
             with open(path, "rb") as file:
                 return json.loads(_limited(file.read(LIMIT + 1), str(path)))
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # an unknown compression, a password
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # unknown compression, or a password
             if isinstance(error, RecursionError):
                 raise TableError(f"{path} is not JSON: {_cause(error)}") from None
             raise TableError(f"{path} is not a valid zip archive ({reason(error)}); download it again") from None
@@ -119,7 +119,7 @@ def _document(path: Path) -> Any:
 
 
 def _limited(content: bytes, name: str) -> bytes:
-    """Return the content of a file; raise a TableError if it is too large, as in an archive made to fill the memory."""
+    """Return the content of a file; raise a TableError if it is too large, as in a malicious archive."""
     if len(content) > LIMIT:
         raise TableError(f"{name} has more than {LIMIT:,} bytes; check that this is the right corpus")
     return content

@@ -1,4 +1,4 @@
-"""Read the question of a row."""
+"""Read the question in a row."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from paraqd.data.tables import Columns, Row, default_id
 from paraqd.operators.apply import Question
 from paraqd.text_check import text_problem
 
-CHUNK = 256  # rows; it does not depend on the number of workers, so that parts fit together
+CHUNK = 256  # rows in a chunk, regardless of the number of workers, so that every run has the same chunks
 
 
 def question_of(row: Row, columns: Columns) -> Question | str:
-    """Return the question of a row, or the reason why it has none.
+    """Return the row's question, or the reason why the row has no usable question.
 
     >>> question_of({"id": "7", "question": "How many?"}, Columns())
     Question(id='7', text='How many?')
@@ -20,6 +20,6 @@ def question_of(row: Row, columns: Columns) -> Question | str:
     text = row.get(columns.question)
     if problem := text_problem(text, "question", unicode=True):
         return problem
-    given = row.get(columns.id)  # spaces around it are kept, because random draws depend on the id
+    given = row.get(columns.id)  # spaces around the id are kept, because random choices depend on it
     name = default_id(str(text)) if given is None or not str(given).strip() else str(given)
     return text_problem(name, "id", unicode=True) or Question(id=name, text=str(text))

@@ -1,8 +1,8 @@
-"""Describe the data sets that have a name: what each one is, where it comes from, and the names of its files.
+"""Describe the named data sets: their content, their origin and their files.
 
-A URL with ``tried=False`` comes from the project's documentation; nobody has tried it with a download. A known sha256
-makes up for that, because another file at the same address is refused. If no sha256 is known, the first download
-records it.
+A URL with ``tried=False`` comes from the documentation of the corpus and has not been tested with a download. If the
+sha256 of such a file is known, any other file at the same URL is rejected. If the sha256 is not known, the first
+download records it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GSM8K_FILES = "https://raw.githubusercontent.com/openai/grade-school-math/HEAD/
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a data set: its name in a data folder (with ``/`` for a subfolder), its address and its hash."""
+    """One file of a data set: its path relative to the data folder (with ``/`` as separator), its URL and its hash."""
 
     name: str
     url: str | None = None
@@ -37,25 +37,26 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set that commands know by name.
+    """A data set that can be passed to commands by name.
 
     Attributes
     ----------
     files : tuple of DataFile
-        The first one is loaded; all of them if ``whole`` is set.
+        The files of the data set. Only the first file is loaded unless ``whole`` is set.
     reader : str
-        The shape of the file if it is not a table of rows: a corpus of `public_corpora`, or ``written_pairs``.
+        The format of the file: ``table``, ``written_pairs`` or the name of a corpus in `public_corpora`.
     contradictions : bool
-        True if the published file has some pairs twice with different labels. It is read as it is.
+        True if the published file contains some pairs twice with different labels. The file is read unchanged.
     obtain : str
-        How to get a set that has no address to download it from.
+        Instructions for obtaining a data set that cannot be downloaded.
     home : str
-        Its web page, or an empty string.
+        The web page of the data set, or an empty string.
     kept_in : str
-        ``package`` if the set is installed with paraqd, ``repository`` if it is in the folder ``datasets`` of paraqd's
-        repository.
+        ``package`` if the data set is installed with paraqd, ``repository`` if it is in the folder ``datasets`` of
+        paraqd's repository, or ``elsewhere``.
     operator_column, group_column : str
-        The column that a breakdown of the pairs uses, and the column that marks pairs that are not independent.
+        The column by which results are broken down, and the column whose equal values mark pairs that are not
+        independent.
 
     """
 
@@ -77,12 +78,12 @@ class Dataset:
 
     @property
     def public(self) -> bool:
-        """True if the set can be downloaded."""
+        """True if all files of the data set have a URL."""
         return all(file.url is not None for file in self.files)
 
 
 def _synthetic_files() -> tuple[DataFile, ...]:
-    """Return the files of the synthetic text, whose hashes are in a list as ``sha256sum`` writes it."""
+    """Return the files of the synthetic text, with their hashes from a list in the format of ``sha256sum``."""
     listed = (resources.files("paraqd.data") / "files" / "synthetic.sha256").read_text("utf-8")
     lines = [line.split() for line in listed.splitlines()]
     return tuple(DataFile(f"synthetic/{name}", sha256=sha256) for sha256, name in lines)
@@ -92,8 +93,8 @@ _REPORTING = "reporting only: no choice is made on its labels"
 _TRAINING = "training, validation"
 _FINAL = Columns(paraphrase="augmented", label="final_label")
 _OWN_FILE = (
-    "with the columns question, paraphrase and label (1 valid, 0 invalid). Or give a command any file instead of the "
-    "name, with --question-column, --paraphrase-column and --label-column"
+    "with the columns question, paraphrase and label (1 valid, 0 invalid). Or pass any file to a command instead of "
+    "the name, with --question-column, --paraphrase-column and --label-column"
 )
 
 _ALL = (
@@ -127,7 +128,7 @@ _ALL = (
             ),
         ),
         columns=Columns(paraphrase="augmented"),
-        contradictions=True,  # four outputs equal the question and have the label of the operator that made them
+        contradictions=True,  # four outputs equal the question and have the label of the operator that produced them
         obtain="its address is not known; ask the paper's authors",
     ),
     Dataset(
@@ -180,8 +181,8 @@ _ALL = (
         use=_TRAINING,
         files=(DataFile("em_math_train.csv"),),
         obtain=(
-            "it is not public: use questions of your own with the column question. Or give a command any file instead "
-            "of the name, with --question-column"
+            "it is not public: use questions of your own with the column question. Or pass any file to a command "
+            "instead of the name, with --question-column"
         ),
     ),
     Dataset(
@@ -275,7 +276,7 @@ _ALL = (
     Dataset(
         name="general_paraphrases",
         kind="pairs",
-        description="General English pairs of PAWS, QQP, MRPC and ParaNMT",
+        description="General English pairs from PAWS, QQP, MRPC and ParaNMT",
         licence="as their sources",
         home="",
         use="training generators, regularisation",

@@ -1,4 +1,4 @@
-"""Define a row of a file, and a row that could not be read."""
+"""Define the types for a file's rows and for rows that could not be read."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ Row = dict[str, Any]
 
 
 class LostRow(Row):
-    """A row that could not be read: it is empty, and ``why`` says what is wrong with it.
+    """An empty row in place of a row that could not be read; ``why`` says what is wrong with that row.
 
-    ``reason`` is the message of a library, which may change with its version.
+    ``reason`` is an error message from a library and may change with the library's version.
 
     >>> row = LostRow("not valid JSON")
     >>> row.get("question"), row.why

@@ -1,7 +1,8 @@
-"""Read the synthetic training text: problems with valid paraphrases, and with invalid ones that have one fault each.
+"""Read the synthetic training text: problems with valid paraphrases and with invalid paraphrases that have one fault.
 
-Language models wrote the text for this project. It is in ``datasets/synthetic`` of the repository, not in the package;
-its ``README.md`` describes the fields and how the labels were checked. Each row of a file is one paraphrase.
+Language models wrote the text for this project. The files are in the repository's folder ``datasets/synthetic``, not in
+the package. The ``README.md`` in that folder describes the fields and how the labels were checked. Each row of a file
+holds one paraphrase.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from paraqd.data.faulty_pairs import FaultyPair, Span, find_words_again
 from paraqd.data.tables import Row, TableError, open_table, text_in
 
 KINDS = frozenset(EVIDENCE_KINDS.values()) | {"number_added"}
-SOURCE, ACROSS = "synthetic", "synthetic-across"  # a pair with the problem itself, and one with another paraphrase
+# the source of a pair of problem and paraphrase, and of a pair of two paraphrases
+SOURCE, ACROSS = "synthetic", "synthetic-across"
 
 
 @dataclass(frozen=True)
 class InvalidParaphrase:
-    """An invalid paraphrase: its text, the kind of its fault, and the words at fault in both texts."""
+    """An invalid paraphrase with the kind of its fault and the spans at fault in the question and in its own text."""
 
     text: str
     kind: str
@@ -42,20 +44,20 @@ class SyntheticProblem:
 
 
 def synthetic_problems(data_dir: str | Path | None = None) -> list[SyntheticProblem]:
-    """Return all synthetic problems, in the order of their ids.
+    """Return all synthetic problems in the order of their ids.
 
-    The order does not depend on the names of the files: training must see the same problems in the same order.
+    The order does not depend on the file names, so that training always sees the problems in the same order.
     """
     return read_problems(find_files("synthetic", data_dir))
 
 
 def read_problems(paths: Iterable[str | Path]) -> list[SyntheticProblem]:
-    """Read the problems of some files, in the order of their ids (``pronouns-2`` before ``pronouns-10``).
+    """Return the problems in some files, in the order of their ids (``pronouns-2`` before ``pronouns-10``).
 
     Raises
     ------
     TableError
-        If a row is not a labelled paraphrase; the message names the file and the row.
+        If a row is not a labelled paraphrase. The message names the file and the row.
 
     """
     questions: dict[str, str] = {}
@@ -88,7 +90,7 @@ def read_problems(paths: Iterable[str | Path]) -> list[SyntheticProblem]:
 
 
 def problem_pairs(problems: Iterable[SyntheticProblem]) -> Iterator[FaultyPair]:
-    """Yield the pairs of problems: each paraphrase with its problem, and with the valid paraphrases of the problem."""
+    """Yield pairs of each paraphrase with its problem and with the problem's other valid paraphrases."""
     for problem in problems:
         for text in problem.valid:
             if text != problem.question:

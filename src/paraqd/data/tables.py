@@ -1,6 +1,6 @@
 """Read CSV, TSV, JSONL and Parquet files as a stream of rows.
 
-No file is held in memory as a whole. A file that cannot be read raises a `TableError` with a message of one line.
+No file is loaded into memory as a whole. If a file cannot be read, a `TableError` with a one-line message is raised.
 """
 
 from __future__ import annotations
@@ -62,12 +62,13 @@ __all__ = [
     "text_in",
 ]
 
-# characters in a line and in a CSV field: a stray quotation mark or a file without line ends must not fill the memory
+# the maximum length of a line and of a CSV field, so that a stray quotation mark or a file without line breaks cannot
+# fill the memory
 _LIMIT = 1 << 26
 _HEADER_LIMIT = 1 << 17
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _SEPARATORS = (",", ";", "\t", "|")
-# other common names of a column; used only to suggest a column, never to choose one
+# other common names for each column, used only to suggest a column and never to choose one
 _ALIASES: Mapping[str, tuple[str, ...]] = {
     "question": (
         "question_text",
@@ -89,7 +90,7 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the columns in a file."""
+    """The column names of a file."""
 
     question: str = "question"
     paraphrase: str = "paraphrase"
@@ -103,20 +104,20 @@ DEFAULT_COLUMNS = Columns()
 
 @dataclass(frozen=True)
 class Table:
-    """An open table: its columns, and its rows, which can be read several times.
+    """A table whose columns are known and whose rows can be read several times.
 
     Attributes
     ----------
     name : str
         The name of the file in messages.
     dialect : Dialect
-        The separator of a CSV file; outputs use the same, so that the same program can open them.
+        The separator of a CSV file. Outputs use the same separator, so that the same program can open them.
     lenient : bool
         True if a line that cannot be read becomes a `LostRow`.
     sound : int, optional
-        The number of rows to read; those after them are damaged.
+        The number of rows to read before the damaged part of the file (default: all).
     lost : dict
-        The row groups of a Parquet file that cannot be read, with the reason.
+        The reasons why row groups of a Parquet file cannot be read, keyed by the number of the row group.
 
     """
 
@@ -141,12 +142,16 @@ class Table:
             raise TableError(_missing(self, role, name))
 
     def written_as(self, name: str) -> str:
-        """Return the name of a column as the file writes it: case and spaces do not matter if one column matches."""
+        """Return a column name as the file spells it.
+
+        If no column has exactly this name and only one matches apart from case and surrounding spaces, return the
+        matching name. Otherwise, return the name unchanged.
+        """
         alike = [column for column in self.columns if column.strip().casefold() == name.strip().casefold()]
         return alike[0] if name not in self.columns and len(alike) == 1 else name
 
     def rows(self, only: Sequence[str] | None = None) -> Iterator[Row]:
-        """Yield every row as a dictionary; ``only`` limits the columns, which saves time."""
+        """Yield every row as a dictionary; ``only`` lists the columns that are needed, which can save time."""
         wanted = None if only is None else [name for name in only if name in self.columns]
         if self.kind.format is Format.PARQUET:
             return parquet_rows(self.path, wanted, self.lost)
@@ -155,7 +160,7 @@ class Table:
 
 
 def default_id(question: str) -> str:
-    """Return the id of a question that has none: the first 16 hex digits of its sha256.
+    """Return the default id of a question, which is the first 16 hex digits of its sha256.
 
     >>> default_id("What is 2 + 2?")
     '38d46ad3618826cf'
@@ -164,7 +169,7 @@ def default_id(question: str) -> str:
 
 
 def row_id(row: Mapping[str, Any], columns: Columns, question: str) -> str:
-    """Return the id of a row without spaces around it, or the `default_id` of its question if it has none.
+    """Return the row's id without surrounding spaces, or the question's `default_id` if the row has no id.
 
     >>> row_id({"id": " 7 "}, DEFAULT_COLUMNS, "What is 2 + 2?"), row_id({}, DEFAULT_COLUMNS, "What is 2 + 2?")
     ('7', '38d46ad3618826cf')
@@ -174,10 +179,10 @@ def row_id(row: Mapping[str, Any], columns: Columns, question: str) -> str:
 
 
 def text_in(row: Mapping[str, Any], role: str, where: str, *, column: str = "", allow_blank: bool = False) -> str:
-    """Return a text of a row; raise a TableError if it is not usable.
+    """Return a text from a row; raise a TableError if the text is not usable.
 
-    ``role`` is question, paraphrase or another name for messages, and ``column`` the name of the column if it differs.
-    With ``allow_blank``, a missing text is blank.
+    ``role`` is the name of the text in messages, such as ``question``. ``column`` is the name of its column (default:
+    ``role``). With ``allow_blank``, a missing text is returned as an empty string.
 
     >>> text_in({"question": 5}, "question", "pairs.jsonl, row 1")
     Traceback (most recent call last):
@@ -192,10 +197,11 @@ def text_in(row: Mapping[str, Any], role: str, where: str, *, column: str = "", 
 
 
 def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool = False) -> Table:
-    """Open a file: its name tells the format, and its first row the columns.
+    """Open a table; the file name determines its format, and the first row determines its columns.
 
-    ``-`` is standard input as JSONL, compressed or not. It is copied to a temporary file, so that its rows can be read
-    several times. With ``lenient``, a line that cannot be read becomes a `LostRow`, and reading goes on.
+    ``-`` means standard input, which must be JSONL and can be compressed. Standard input is copied to a temporary file,
+    so that its rows can be read several times. With ``lenient``, a line that cannot be read becomes a `LostRow`, and
+    reading continues.
     """
     if str(source) != STANDARD_INPUT and Path(source).is_dir():
         raise TableError(_folder(Path(source)))
@@ -235,12 +241,12 @@ def _filled(table: Table, first: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _folder(folder: Path) -> str:
-    """Return the message for a folder that was given instead of a file."""
+    """Return the error message for a folder that was passed instead of a file."""
     try:
         names = sorted(path.name for path in folder.iterdir() if path.is_file() and is_known(path))
     except OSError:
         names = []
-    return f"{folder} is a folder; give a file" + (f", such as {folder / names[0]}" if names else "")
+    return f"{folder} is a folder; pass a file" + (f", such as {folder / names[0]}" if names else "")
 
 
 def _spooled() -> Path:
@@ -255,7 +261,7 @@ def _spooled() -> Path:
 
 
 def suggest(wanted: str, among: Sequence[str], aliases: Sequence[str] = ()) -> str | None:
-    """Return the nearest of some names, or None if none is near."""
+    """Return the name in ``among`` that is most similar to ``wanted``, or None if no name is similar."""
     from rapidfuzz import process
 
     lowered = {name.casefold(): name for name in reversed(among)}
@@ -268,7 +274,7 @@ def suggest(wanted: str, among: Sequence[str], aliases: Sequence[str] = ()) -> s
 
 def _missing(table: Table, role: str, name: str) -> str:
     shown = ", ".join(shorten(column, 40) for column in table.columns[:20]) + (", …" if len(table.columns) > 20 else "")
-    # in a file with scores, valid is the verdict and not a label
+    # in a file with scores, the column valid contains verdicts, not labels
     among = [column for column in table.columns if column != "valid" or "signature" not in table.columns]
     other = {"question": "paraphrase", "paraphrase": "question"}.get(role)
     among = [column for column in among if column.casefold() != other]
@@ -279,7 +285,7 @@ def _missing(table: Table, role: str, name: str) -> str:
 
 
 def shorten(text: str, length: int) -> str:
-    """Return a text that is cut to a length for a message.
+    """Return a text, truncated to a maximum length for use in a message.
 
     >>> shorten("how many apples", 8)
     'how man…'
@@ -301,18 +307,21 @@ def _lines(file: TextIOWrapper, table: Table) -> Iterator[str]:
 
 
 def _decoded(raw: BinaryIO, table: Table, newline: str) -> TextIOWrapper:
-    """Decode a file; a lenient table keeps bytes that are not UTF-8 as surrogates, so that only their rows are lost."""
+    """Return the file as a text stream.
+
+    In a lenient table, bytes that are not UTF-8 become surrogates, so that only the rows that contain them are lost.
+    """
     errors = "surrogateescape" if table.lenient and table.encoding in UTF8 else "strict"
     return TextIOWrapper(raw, encoding=table.encoding, errors=errors, newline=newline)
 
 
 def _broken(table: Table, *texts: str) -> bool:
-    """Return True if a text of a lenient table contains bytes that are not UTF-8."""
+    """Return True if the table is lenient and a text contains bytes that are not UTF-8."""
     return table.lenient and any(not text.isascii() and _ESCAPED.search(text) for text in texts)
 
 
 def _rest(table: Table, error: DamagedError) -> LostRow:
-    """Return a `LostRow` if the table is lenient and the rows after the damage can be read; else raise the error."""
+    """Return a `LostRow` if the table is lenient and later rows can still be read; otherwise raise the error."""
     if not table.lenient or not error.row:
         raise error
     return LostRow(error.row)
@@ -322,9 +331,9 @@ def _rest(table: Table, error: DamagedError) -> LostRow:
 
 
 def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, fields) of every row that is not blank, including the header.
+    """Yield the line number and the fields of every row that is not blank, including the header.
 
-    Stray quotation marks are errors: to guess what they mean could change a text without notice.
+    Stray quotation marks are errors, because guessing their meaning could silently change a text.
     """
     csv.field_size_limit(_LIMIT)
     with open_bytes(table.path, table.kind.packing, table.name) as raw:
@@ -378,7 +387,7 @@ def _csv_rows(table: Table) -> Iterator[Row]:
 
 
 def _dialect(table: Table) -> Dialect:
-    """Return the dialect, which the header or Excel's hint ``sep=;`` in the first line shows."""
+    """Detect the dialect from the header, or from an Excel hint such as ``sep=;`` in the first line."""
     bom = table.encoding in ("utf-8-sig", "utf-16")
     with open_bytes(table.path, table.kind.packing, table.name) as raw:
         file = _decoded(raw, table, newline="")
@@ -389,13 +398,13 @@ def _dialect(table: Table) -> Dialect:
     if len(first) > _HEADER_LIMIT:
         raise TableError(
             f"the first line of {table.name} is longer than {_HEADER_LIMIT:,} characters; it must be a header with the "
-            "names of the columns"
+            "column names"
         )
     hint = first.strip().lower()
     if hint.startswith("sep=") and len(hint) == 5:
         return Dialect(delimiter=first.strip()[4], bom=bom, hinted=True)
     if table.kind.format is Format.TSV:
-        return Dialect(bom=bom)  # a CSV output has commas
+        return Dialect(bom=bom)  # a CSV output uses commas
     known = {name for field in fields(Columns) for name in (field.name, *_ALIASES[field.name])}
 
     def merit(separator: str) -> tuple[int, int]:
@@ -424,7 +433,7 @@ def _jsonl_rows(table: Table) -> Iterator[Row]:
 def _json_object(table: Table, number: int, line: str) -> Row:
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError) as error:  # a plain ValueError: a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # a number with thousands of digits raises a plain ValueError
         cut = "" if line.endswith("\n") else "; the file may be cut off there"
         what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or a number too long"
         if table.name == _STANDARD_INPUT_NAME and not line.lstrip().startswith("{"):

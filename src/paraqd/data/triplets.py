@@ -1,6 +1,6 @@
-"""Make triplets (question, valid, invalid) from labelled pairs, for training.
+"""Build training triplets (question, valid text, invalid text) from labelled pairs.
 
-This module needs only numpy. A machine for training needs pyarrow only if the pairs are in a Parquet file.
+This module depends only on numpy. Pyarrow is needed only to read pairs from a Parquet file.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from paraqd.data.formats import TableError
 from paraqd.data.labels import binary_label
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table, open_table, row_id, text_in
 
-IN_BATCH = -1  # instead of an invalid text: the other questions of the batch are the negatives
+IN_BATCH = -1  # stands in for the invalid text's index if the other questions in the batch serve as negatives
 
-# the reasons why a question yields no triplet, or fewer than it has outputs
+# the reasons why a question yields no triplets, or fewer triplets than it has outputs
 NO_VALID = "no valid output"
 NO_INVALID = "no invalid output"
 NOTHING_LEFT = "every operator dropped"
 UNCHANGED = "an invalid output is the question itself"
 BOTH = "an output is both valid and invalid"
 
-_WHERE = "\0where"  # the file and row, for messages; no column has this name
+_WHERE = "\0where"  # the key for the file and row number shown in messages; no column can have this name
 
 
 @dataclass(frozen=True, eq=False)
 class TripletSet:
-    """Triplets over distinct texts.
+    """Triplets, stored as indices into a tuple of distinct texts.
 
     Attributes
     ----------
     texts : tuple of str
-        Every text that a triplet uses, once.
+        The distinct texts that the triplets use.
     triplets : int32 array of shape (n, 3)
-        Indices of (anchor, valid, invalid) in ``texts``. The third is `IN_BATCH` if the negatives are the other
-        questions of the batch.
+        The indices of the anchor, the valid text and the invalid text in ``texts``. The third index is `IN_BATCH` if
+        the other questions in the batch serve as negatives.
     questions : int32 array of shape (n,)
-        The number of the question of each triplet, from 0; questions without a triplet have no number.
+        The number of each triplet's question, counted from 0. Questions without triplets are not numbered.
     operators : tuple of (str, str)
-        The valid and the invalid operator of each triplet. The first is empty if the question itself is the valid
-        text, the second if the negative is in the batch.
+        The operators that produced the valid and the invalid text of each triplet. The first is empty if the question
+        itself is the valid text. The second is empty if the other questions in the batch serve as negatives.
     skipped : dict
-        The number of questions that yield no triplet, or fewer than they have outputs, by reason.
+        The number of questions that yield no triplets, or fewer triplets than they have outputs, keyed by reason.
 
     """
 
@@ -65,12 +65,12 @@ class TripletSet:
 
     @property
     def n_questions(self) -> int:
-        """The number of questions."""
+        """The number of questions that have triplets."""
         return int(self.questions.max()) + 1 if len(self.questions) else 0
 
 
 class _Output(NamedTuple):
-    """The output of an operator for a question."""
+    """One operator's output for one question."""
 
     operator: str
     paraphrase: str
@@ -78,7 +78,7 @@ class _Output(NamedTuple):
 
 @dataclass
 class _Outputs:
-    """All outputs of one question, in sets, because a repeated question has its outputs twice."""
+    """All outputs for one question, kept in sets because a repeated question repeats its outputs."""
 
     question: str
     valid: set[_Output] = field(default_factory=set)
@@ -98,29 +98,30 @@ def make_triplets(
     questions: Collection[str] | None = None,
     in_batch: bool = False,
 ) -> TripletSet:
-    """Make triplets from labelled pairs as the paper does: each invalid output once, with a random valid one.
+    """Build triplets from labelled pairs as the paper does, combining each invalid output with a random valid output.
 
     Parameters
     ----------
     rows : iterable of mappings
-        The output of ``augment``: ``id``, ``question``, ``paraphrase``, ``label`` (1 valid, 0 invalid) and
-        ``operator``. It is read once, and the rows of a question can be in any order.
+        The rows that ``augment`` writes, with the keys ``id``, ``question``, ``paraphrase``, ``label`` (1 valid,
+        0 invalid) and ``operator``. The rows are read once and can be in any order.
     seed : int
-        The seed of the random choice, which depends on the id of a question and its outputs, but not on their order.
+        The random seed. The choice of valid outputs depends on the seed, the question's id and its set of outputs, but
+        not on the order of the rows.
     drop_operators : sequence of str
-        Operators to leave out, by name or paper id; a composed operator by its full name.
+        The names or paper ids of operators whose outputs are ignored. Specify a composed operator by its full name.
     questions : collection of str, optional
-        The ids of the questions to use; all of them unless given.
+        The ids of the questions to use (default: all).
     in_batch : bool
-        Set this for the baselines, which have only valid outputs: each output makes one triplet with its negatives in
-        the batch. If pseudo-labels have made some outputs invalid, each invalid one is used once, with a random valid
-        one (or the question itself if there is none). Only the remaining valid outputs have their negatives in the
-        batch.
+        Use the other questions in the batch as negatives. Set this for the baselines, whose outputs are all valid, so
+        that each output yields one triplet. If pseudo-labels have marked some outputs as invalid, each invalid output
+        is combined with a random valid output, or with the question itself if no output is valid. Only the remaining
+        valid outputs then use negatives from the batch.
 
     Returns
     -------
     TripletSet
-        The triplets in the order in which their questions first appear.
+        The triplets, in the order in which their questions first appear.
 
     Examples
     --------
@@ -159,12 +160,12 @@ def read_triplets(
     columns: Columns = DEFAULT_COLUMNS,
     encoding: str | None = None,
 ) -> TripletSet:
-    """Make triplets from files that ``augment`` wrote; see `make_triplets`.
+    """Build triplets from files written by ``augment``; see `make_triplets`.
 
     Raises
     ------
     TableError
-        If a file cannot be read, or the files yield no triplet.
+        If a file cannot be read, or the files yield no triplets.
 
     """
     tables = [open_table(path, encoding=encoding) for path in paths]
@@ -180,7 +181,7 @@ def read_triplets(
 
 
 def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of files with the default names of columns, and with their place for messages."""
+    """Yield each row under the default column names, with its file and row number for messages."""
     names = {"id": columns.id, "question": columns.question, "paraphrase": columns.paraphrase, "label": columns.label}
     for table in tables:
         for number, row in enumerate(table.rows([*names.values(), "operator"]), start=1):
@@ -189,10 +190,9 @@ def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str
 
 
 def choose_questions(ids: Iterable[str], count: int, seed: int) -> frozenset[str]:
-    """Return the ids of ``count`` questions, drawn at random.
+    """Return ``count`` of the ids, chosen at random.
 
-    The draw depends only on the seed and the ids, not on what is later done with the questions. A larger draw contains
-    every smaller one.
+    The choice depends only on the seed and the ids. A larger choice contains every smaller choice with the same seed.
 
     >>> few, more = (choose_questions(map(str, range(9)), n, seed=1) for n in (3, 5))
     >>> few < more
@@ -206,7 +206,7 @@ def choose_questions(ids: Iterable[str], count: int, seed: int) -> frozenset[str
 
 
 def draw_triplets(triplets: TripletSet, count: int, seed: int) -> TripletSet:
-    """Return ``count`` of the triplets, drawn at random, in their order; all of them if there are fewer."""
+    """Return ``count`` triplets, chosen at random and kept in their order, or all triplets if there are fewer."""
     if count >= len(triplets):
         return triplets
     kept = np.zeros(len(triplets), dtype=bool)
@@ -215,10 +215,11 @@ def draw_triplets(triplets: TripletSet, count: int, seed: int) -> TripletSet:
 
 
 def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
-    """Return the triplets of a random share of the questions that have any, at least one, in their order.
+    """Return the triplets of a random share of the questions (at least one question), in their order.
 
-    Questions without triplets are not counted. To compare trainings on the same questions, choose them first
-    (`choose_questions`) and make triplets of these. ``skipped`` still describes the whole set.
+    Questions without triplets do not count towards the share. To train several models on the same questions, first
+    choose the questions with `choose_questions` and then build their triplets. The result's ``skipped`` still describes
+    the whole set.
     """
     if not 0 < share <= 1:
         raise ValueError(f"the share of the questions must be above 0 and at most 1, not {share}")
@@ -230,10 +231,10 @@ def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
 
 
 def _kept(triplets: TripletSet, kept: NDArray[np.bool_]) -> TripletSet:
-    """Return some of the triplets; unused texts are removed, and the questions are numbered again."""
+    """Return the triplets that ``kept`` marks, remove unused texts, and renumber the questions."""
     rows = triplets.triplets[kept]
     used = np.unique(rows[rows != IN_BATCH])  # sorted, so that the texts keep their order
-    places = np.full(len(triplets.texts) + 1, IN_BATCH, dtype=np.int32)  # IN_BATCH refers to the last one
+    places = np.full(len(triplets.texts) + 1, IN_BATCH, dtype=np.int32)  # the index IN_BATCH (-1) is the last element
     places[used] = np.arange(len(used))
     return replace(
         triplets,
@@ -245,9 +246,9 @@ def _kept(triplets: TripletSet, kept: NDArray[np.bool_]) -> TripletSet:
 
 
 def _rng(seed: int, name: str) -> random.Random:
-    """Return the random generator of one question.
+    """Return the random number generator for a question or for a task such as ``subset``.
 
-    The one of the operators is not used, because that package needs more than numpy.
+    The operators' own generator is not used here because that room depends on more than numpy.
     """
     digest = hashlib.sha256(f"{seed}\x1f{name}\x1ftriplets".encode("utf-8", "surrogatepass")).digest()
     return random.Random(int.from_bytes(digest[:16], "big"))
@@ -257,7 +258,7 @@ def _rng(seed: int, name: str) -> random.Random:
 
 
 def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str, _Outputs]:
-    """Collect the outputs of each question, in the order in which the questions first appear."""
+    """Return each question's outputs, keyed by question id in the order in which the questions first appear."""
     dropped = _full_names(drop)
     questions: dict[str, _Outputs] = {}
     seen: set[str] = set()
@@ -298,21 +299,21 @@ def _full_names(operators: Sequence[str]) -> frozenset[str]:
 
 
 def _check_known(operators: frozenset[str]) -> None:
-    """Raise an error for a name that is not an operator: a misspelt name would silently drop nothing."""
+    """Raise an error if a name is not an operator, because a misspelt name would silently drop nothing."""
     if not operators:
         return
     from paraqd.operators.registry import base_name, get, names
 
     for name in sorted(operators):
         if not {base_name(part) for part in name.split("+")} <= set(names()):
-            get(name)  # raises, with the nearest name
+            get(name)  # raises an error that suggests the nearest name
 
 
 # --- questions to triplets ----------------------------------------------------------------------
 
 
 def _cleaned(outputs: _Outputs, skipped: Counter[str]) -> tuple[list[_Output], list[_Output]]:
-    """Return the valid and the invalid outputs in a fixed order, without contradictions."""
+    """Return the valid and the invalid outputs in a fixed order, and remove contradictory invalid outputs."""
     valid, invalid = _distinct(outputs.valid), _distinct(outputs.invalid)
     good = {output.paraphrase for output in valid}
     rules: tuple[tuple[str, Callable[[_Output], bool]], ...] = (
@@ -327,7 +328,7 @@ def _cleaned(outputs: _Outputs, skipped: Counter[str]) -> tuple[list[_Output], l
 
 
 def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
-    """Sort outputs; a text that an operator returned in several draws (``A``, ``A#2``) counts once."""
+    """Return the outputs sorted, keeping a text once if several draws of an operator (``A``, ``A#2``) returned it."""
     first: dict[tuple[str, str], _Output] = {}
     for output in sorted(outputs):
         first.setdefault((output.operator.partition("#")[0], output.paraphrase), output)
@@ -335,20 +336,20 @@ def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
 
 
 def _drawn(question: str, valid: list[_Output], invalid: list[_Output], rng: random.Random) -> list[_Triplet]:
-    """Pair each invalid output with a random valid one."""
+    """Combine each invalid output with a random valid output."""
     del question
     return [_Triplet(rng.choice(valid), output) for output in invalid] if valid else []
 
 
 def _with_batch(question: str, valid: list[_Output], invalid: list[_Output], rng: random.Random) -> list[_Triplet]:
-    """Pair each invalid output with a valid one; the remaining valid outputs have their negatives in the batch."""
+    """Combine each invalid output with a valid output, and use in-batch negatives for the remaining valid outputs."""
     paired = _drawn(question, valid or [_Output("", question)], invalid, rng)
     drawn = {triplet.valid for triplet in paired}
     return paired + [_Triplet(output, None) for output in valid if output not in drawn]
 
 
 class _Builder:
-    """Numbers texts and questions while triplets are added."""
+    """Collects triplets and numbers their texts and questions."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
@@ -359,7 +360,7 @@ class _Builder:
 
     def add(self, question: str, triplets: Sequence[_Triplet]) -> None:
         anchor = self._place(question)
-        # by its text: a question with two ids must not be its own negative in a batch
+        # number questions by text, so that a question with two ids is never its own negative in a batch
         number = self._numbers.setdefault(anchor, len(self._numbers))
         for valid, invalid in triplets:
             second = self._place(valid.paraphrase)

@@ -1,4 +1,4 @@
-"""Write rows to CSV, TSV, JSONL and Parquet files; the same rows always give the same bytes."""
+"""Write rows to CSV, TSV, JSONL and Parquet files, so that the same rows always produce the same bytes."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from paraqd.data.formats import (
     reason,
 )
 
-ROW_GROUP = 16_384  # rows of a Parquet row group; it does not depend on how many rows are written at a time
-_GROUP_CHARACTERS = 1 << 24  # large rows make smaller row groups, because a row group is in memory until it is complete
+ROW_GROUP = 16_384  # rows in a Parquet row group, regardless of how many rows are written at a time
+_GROUP_CHARACTERS = 1 << 24  # limits a row group of large rows, because a row group is in memory until it is complete
 
 COMPRESSION: Mapping[str, Any] = {"compression": "zstd", "compression_level": 3}
 
-# the type of each column, in the order of the columns: str, int, float, bool, or for Parquet a type of pyarrow
+# maps each column, in order, to its type: str, int, float, bool or, for Parquet, a pyarrow type
 Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """The separator of a CSV file, and whether it starts with a byte-order mark, which Excel needs.
+    """The separator of a CSV file, and whether the file starts with the byte-order mark that Excel needs.
 
-    ``hinted`` is True if the first line is Excel's hint ``sep=;``. Outputs have no such line.
+    ``hinted`` is True if the first line is an Excel hint such as ``sep=;``. Outputs never have such a line.
     """
 
     delimiter: str = ","
@@ -59,7 +59,7 @@ class Writer(Protocol):
 def check_writable(path: str | Path) -> Kind:
     """Return the kind of an output file; raise a TableError if it cannot be written."""
     if str(path) == STANDARD_INPUT:
-        raise TableError("the output must be a file: give -o NAME.csv (or .tsv, .jsonl, .parquet)")
+        raise TableError("the output must be a file: use -o NAME.csv (or .tsv, .jsonl, .parquet)")
     path, kind = Path(path), kind_of(path)
     check_installed(kind)
     if path.is_dir():
@@ -76,9 +76,9 @@ def check_writable(path: str | Path) -> Kind:
 
 @contextmanager
 def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
-    """Yield the path of a temporary file; when the block ends, it replaces ``path`` in one step, safely on disk.
+    """Yield a path for a temporary file, which is flushed to disk and atomically replaces ``path`` when the block ends.
 
-    ``beside`` is a folder on the same disk for the temporary file; by default it is the folder of ``path``.
+    ``beside`` is the folder for the temporary file, which must be on the same disk (default: the folder of ``path``).
     """
     temporary = (beside or path.parent) / f".{path.name}.{os.getpid()}.writing"
     try:
@@ -94,14 +94,14 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
 
 
 def replace_json(path: Path, data: Any) -> None:
-    """Write data as JSON in one step: readers find the old file or the new one, never a part."""
+    """Write data as JSON atomically, so that readers find either the old file or the new file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the entries of a folder to disk, which makes a rename safe."""
+    """Flush a folder's entries to disk, so that a rename survives a crash."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -120,10 +120,10 @@ def open_writer(
     dialect: Dialect = PLAIN,
     metadata: Mapping[str, Any] | None = None,
 ) -> Iterator[Writer]:
-    """Open a file for rows with the columns of ``schema``.
+    """Open a file for writing rows with the columns of ``schema``.
 
-    ``kind`` follows from the name unless it is given, as for a temporary file. A Parquet file stores ``metadata`` in
-    its schema as JSON under the key ``paraqd``; other formats ignore it.
+    By default, ``kind`` is derived from the file name; pass it for a temporary file. In a Parquet file, ``metadata`` is
+    stored in the schema as JSON under the key ``paraqd``. Other formats ignore ``metadata``.
     """
     kind = kind or kind_of(path)
     with ExitStack() as stack:
@@ -138,7 +138,7 @@ def open_writer(
             stream = stack.enter_context(pa.CompressedOutputStream(_Sink(raw), Packing.ZSTD.name.lower()))
             stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
         elif kind.packing is Packing.GZIP:
-            # without name and time in the header, the same rows give the same bytes
+            # without a name and a time in the header, the same rows produce the same bytes
             stream = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
             stream = stack.enter_context(BufferedWriter(stream, 1 << 16))
         bom = dialect.bom and kind.format is not Format.JSONL
@@ -151,7 +151,7 @@ def open_writer(
 
 
 def write_rows(out: str | Path, schema: Schema, rows: Iterable[Mapping[str, Any]], *, dialect: Dialect = PLAIN) -> Path:
-    """Write rows to a file in one step; its name tells the format."""
+    """Write rows to a file atomically, in the format that the file name determines; return the path."""
     kind, path = check_writable(out), Path(out)
     with replacing(path) as temporary, open_writer(temporary, schema, kind=kind, dialect=dialect) as writer:
         writer.write(rows)
@@ -159,7 +159,7 @@ def write_rows(out: str | Path, schema: Schema, rows: Iterable[Mapping[str, Any]
 
 
 def json_text(data: Any, *, encoding: str = "utf-8", indent: int | None = None) -> str:
-    r"""Return data as JSON, with escapes if the encoding does not have a character.
+    r"""Return data as JSON, with escapes if the encoding cannot represent a character.
 
     >>> json_text("5 €"), json_text("5 €", encoding="ascii")
     ('"5 €"', '"5 \\u20ac"')
@@ -170,7 +170,7 @@ def json_text(data: Any, *, encoding: str = "utf-8", indent: int | None = None) 
         raise TableError("a value is nested too deeply to be written as JSON; remove its column") from None
     try:
         text.encode(encoding)
-    except UnicodeEncodeError:  # no encoding has half of a surrogate pair
+    except UnicodeEncodeError:  # no encoding can represent half of a surrogate pair
         return json.dumps(data, indent=indent)
     return text
 
@@ -186,7 +186,7 @@ class _JsonlWriter:
 
 
 class _CsvWriter:
-    """Writes rows so that reading them returns the same texts, even with a bare carriage return."""
+    """Writes rows so that reading them back returns the same texts, even if a text contains a bare carriage return."""
 
     def __init__(self, file: TextIOWrapper, schema: Schema, delimiter: str) -> None:
         self._columns = tuple(schema)
@@ -197,7 +197,7 @@ class _CsvWriter:
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         for row in rows:
             fields = [_csv_field(row.get(name)) for name in self._columns]
-            # before Python 3.13, csv does not quote a lone \r, and readers take it for the end of the row
+            # before Python 3.13, csv does not quote a lone \r, which readers would take for the end of the row
             carriage = any("\r" in field for field in fields)
             (self._quoting if carriage else self._plain).writerow(fields)
 
@@ -244,7 +244,7 @@ class ParquetRows:
 
 
 def arrow_schema(schema: Schema, metadata: Mapping[str, Any] | None = None) -> Any:
-    """Return a schema of pyarrow, with ``metadata`` as JSON under the key ``paraqd``."""
+    """Return a pyarrow schema that stores ``metadata`` as JSON under the key ``paraqd``."""
     import pyarrow as pa
 
     types: dict[Any, Any] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
@@ -266,7 +266,10 @@ def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None
 
 
 class _Sink(RawIOBase):
-    """Passes bytes on until a write fails; after that pyarrow would try again at exit and print the error."""
+    """Forwards bytes until a write fails and then ignores further writes.
+
+    Otherwise pyarrow would repeat the failed write at exit and print the error.
+    """
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw

@@ -1,4 +1,4 @@
-"""Measure scores: metrics, intervals, calibration, thresholds, tables and plots.
+"""Evaluate scores with metrics, intervals, calibration, thresholds, tables and plots.
 
-All functions take lists or arrays of labels (1 valid, 0 invalid) and scores.
+Labels (1 valid, 0 invalid) and scores can be passed as lists or as arrays.
 """

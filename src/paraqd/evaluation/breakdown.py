@@ -1,4 +1,4 @@
-"""Measure scores separately for each operator."""
+"""Break down the results by operator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paraqd.scoring.verdict import THRESHOLD
 
 @dataclass(frozen=True)
 class OperatorRow:
-    """The pairs of one operator: counts of both labels, the share accepted, the accuracy and the mean score."""
+    """The results for one operator: the counts by label, the share accepted, the accuracy and the mean score."""
 
     operator: str
     n: int
@@ -26,14 +26,16 @@ class OperatorRow:
     mean_score: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain data for JSON."""
+        """Return the row as a JSON-serialisable dictionary."""
         return asdict(self)
 
 
 def by_operator(
     operators: Sequence[str | None], labels: Labels, scores: Scores, *, threshold: float = THRESHOLD
 ) -> tuple[OperatorRow, ...]:
-    """Return a row for each operator in the order of their first pairs; pairs without one are ``(none)``.
+    """Return a row for each operator, in the order in which the operators first appear.
+
+    Pairs without an operator are counted under ``(none)``.
 
     >>> rows = by_operator(["f2", "f8", "f8"], [1, 0, 0], [0.9, 0.7, -0.3])
     >>> [(row.operator, row.n, row.accuracy) for row in rows]

@@ -1,4 +1,4 @@
-"""Check the calibration of scores: probabilities, Brier score, calibration error and reliability curve."""
+"""Measure the calibration of scores: probabilities, Brier score, calibration error and reliability curve."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class Bin:
-    """Pairs with similar probabilities: the mean probability, and the share of valid pairs."""
+    """A bin of pairs with similar probabilities, with their mean probability and the share of valid pairs."""
 
     low: float
     high: float
@@ -28,7 +28,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The result of `calibrate`; ``ece_width`` uses bins of equal width, ``ece_mass`` bins of equal size."""
+    """The result of `calibrate`; ``ece_width`` uses bins of equal width, and ``ece_mass`` bins of equal weight."""
 
     brier: float
     ece_width: float
@@ -38,14 +38,14 @@ class Calibration:
     curve: tuple[Bin, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the calibration as plain data for JSON."""
+        """Return the calibration as a JSON-serialisable dictionary."""
         return asdict(self) | {"curve": [asdict(each) for each in self.curve]}
 
 
 def probabilities(scores: Scores) -> Floats:
-    """Convert scores to the probability that a pair is valid: 0.5 is 0.5, -1 is 0, and 1 is 1.
+    """Convert scores to probabilities that the pairs are valid.
 
-    This is the inverse of: score = p if p ≥ 0.5, else 3p - 1.
+    This is the inverse of the score, which is p if p ≥ 0.5 and 3p - 1 otherwise.
 
     >>> probabilities([-1, -0.25, 0.5, 0.9]).tolist()
     [0.0, 0.25, 0.5, 0.9]
@@ -54,22 +54,23 @@ def probabilities(scores: Scores) -> Floats:
     outside = np.flatnonzero(~((s >= -1) & (s <= 1)))
     if len(outside):
         raise EvaluationError(
-            f"pair {outside[0] + 1} has the score {s[outside[0]]:g}; only scores from -1 to 1 have a probability"
+            f"pair {outside[0] + 1} has the score {s[outside[0]]:g}; only scores from -1 to 1 can be converted to "
+            "probabilities"
         )
     return np.where(s >= 0.5, s, (s + 1) / 3)
 
 
 def calibrate(labels: Labels, scores: Scores, *, bins: int = BINS, balanced: bool = True) -> Calibration:
-    """Compare the probabilities of scores with the labels.
+    """Compare the probabilities that the scores express with the labels.
 
     Parameters
     ----------
     bins
-        The number of bins for both calibration errors and for the curve, which has bins of equal width. Bins without
-        pairs are left out. Equal scores are always in the same bin.
+        The number of bins for both calibration errors and for the reliability curve, which has bins of equal width.
+        Empty bins are omitted. Equal scores are always in the same bin.
     balanced
-        Weigh both classes equally, because a score is a probability for equally common classes. If False, every pair
-        has the same weight.
+        Weight both classes equally, because scores express probabilities for equally common classes. If False, every
+        pair has the same weight.
 
     Examples
     --------
@@ -94,13 +95,13 @@ def calibrate(labels: Labels, scores: Scores, *, bins: int = BINS, balanced: boo
 
 
 def _equal_width(p: Floats, bins: int) -> NDArray[np.intp]:
-    """Return the bin of each pair, low ≤ p < high; the last bin includes 1."""
-    # rounding errors must not move a value on the edge of a bin into the bin below
+    """Return the bin of each pair; a bin includes its lower edge, and the last bin also includes 1."""
+    # the small summand prevents rounding errors from moving a value on the edge of a bin into the bin below
     return np.clip(np.floor(p * bins + 1e-9), 0, bins - 1).astype(np.intp)
 
 
 def _equal_mass(p: Floats, weights: Floats, bins: int) -> NDArray[np.intp]:
-    """Return the bin of each pair so that bins have about the same weight; equal values are in the same bin."""
+    """Return the bin of each pair, so that all bins have about the same weight and equal values are in the same bin."""
     _, level = np.unique(p, return_inverse=True)
     mass = np.bincount(level, weights=weights)
     middle = np.cumsum(mass) - mass / 2
@@ -110,7 +111,7 @@ def _equal_mass(p: Floats, weights: Floats, bins: int) -> NDArray[np.intp]:
 def _binned(
     y: NDArray[np.int64], p: Floats, weights: Floats, places: NDArray[np.intp], *, width: float | None = None
 ) -> tuple[Bin, ...]:
-    """Summarise the bins that have pairs; without a width, a bin extends from its lowest to its highest value."""
+    """Summarise the bins that contain pairs; by default, a bin extends from its lowest to its highest value."""
     found = []
     for i in np.unique(places):
         inside = places == i

@@ -1,4 +1,4 @@
-"""Define the error for labels and scores that cannot be evaluated."""
+"""Define the exception that evaluation raises."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from paraqd.errors import ParaqdError
 
 
 class EvaluationError(ParaqdError, ValueError):
-    """Labels or scores that cannot be evaluated; the message is one line that says why."""
+    """Raised when labels or scores cannot be evaluated; the one-line message says why."""

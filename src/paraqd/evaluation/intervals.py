@@ -1,4 +1,4 @@
-"""Estimate the uncertainty of metrics: bootstrap intervals, and tests of two sets of scores for the same pairs."""
+"""Compute bootstrap intervals for metrics, and test whether two methods differ on the same pairs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paraqd.scoring.verdict import THRESHOLD
 SEED = 3407
 SAMPLES = 2000
 LEVEL = 0.95
-_CHUNK = 1 << 21  # weights in memory at once: 16 MB
+_CHUNK = 1 << 21  # the maximum number of weights in memory at the same time (16 MB)
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Estimate:
     high: float
 
     def to_dict(self) -> dict[str, float]:
-        """Return the estimate as plain data for JSON."""
+        """Return the estimate as a JSON-serialisable dictionary."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Intervals for every metric; ``samples`` counts the samples used, which are those with both classes."""
+    """The intervals of all metrics; ``samples`` is the number of bootstrap samples that contain both classes."""
 
     estimates: Mapping[str, Estimate]
     level: float
@@ -45,14 +45,14 @@ class Bootstrap:
     grouped: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the intervals as plain data for JSON."""
+        """Return the intervals as a JSON-serialisable dictionary."""
         intervals = {name: [estimate.low, estimate.high] for name, estimate in self.estimates.items()}
         return {"level": self.level, "samples": self.samples, "grouped": self.grouped, "metrics": intervals}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A metric of ``a`` and ``b``, the difference b - a with its interval, and the p value of no difference."""
+    """The values of a metric for ``a`` and ``b``, the difference b - a with its interval, and its p-value."""
 
     a: float
     b: float
@@ -60,26 +60,26 @@ class Difference:
     p_value: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the difference as plain data for JSON."""
+        """Return the difference as a JSON-serialisable dictionary."""
         return {"a": self.a, "b": self.b, "difference": self.difference.to_dict(), "p_value": self.p_value}
 
 
 @dataclass(frozen=True)
 class McNemar:
-    """The pairs that only one of two scorers got right, and McNemar's exact test that both are equally good."""
+    """The numbers of pairs that only one of two methods decides correctly, and the p-value of McNemar's exact test."""
 
     only_a: int
     only_b: int
     p_value: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the test as plain data for JSON."""
+        """Return the test as a JSON-serialisable dictionary."""
         return {"only_a_right": self.only_a, "only_b_right": self.only_b, "p_value": self.p_value}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`; ``permutation`` has the p values of the permutation tests by metric."""
+    """The result of `compare`; ``permutation`` maps metrics to the p-values of the permutation tests."""
 
     differences: Mapping[str, Difference]
     mcnemar: McNemar
@@ -89,7 +89,7 @@ class Comparison:
     grouped: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data for JSON."""
+        """Return the comparison as a JSON-serialisable dictionary."""
         return {
             "differences": {name: found.to_dict() for name, found in self.differences.items()},
             "mcnemar": self.mcnemar.to_dict(),
@@ -111,15 +111,15 @@ def bootstrap(
     level: float = LEVEL,
     progress: Progress = silent,
 ) -> Bootstrap:
-    """Return a percentile interval for every metric.
+    """Compute a percentile interval for every metric.
 
     Parameters
     ----------
     groups
-        The group of each pair, such as its question. Whole groups are drawn, because the pairs of one question are
-        not independent, and intervals that ignore this are too narrow.
+        The group of each pair, such as its question. Whole groups are resampled, because the pairs of a question are
+        not independent and intervals that ignore this are too narrow.
     level
-        The share of samples inside the interval.
+        The confidence level of the intervals.
 
     Examples
     --------
@@ -150,12 +150,12 @@ def compare(
     level: float = LEVEL,
     progress: Progress = silent,
 ) -> Comparison:
-    """Test whether ``b`` is better than ``a`` on the same pairs.
+    """Test whether the scores of ``a`` and ``b`` for the same pairs differ significantly.
 
-    Both use the same bootstrap samples, and a p value is twice the share of samples on the other side of zero.
-    McNemar's exact test compares the decisions pair by pair and ignores groups. The permutation tests exchange the two
-    scores of a pair (or of all pairs of a group) at random. They use the scores for the separation, and ranks for the
-    AUC, which must not depend on the scale of the scores.
+    Both methods are evaluated on the same bootstrap samples. A bootstrap p-value is twice the share of samples in which
+    the difference has the opposite sign or is zero. McNemar's exact test compares the decisions pair by pair and
+    ignores groups. The permutation tests randomly swap the two scores of each pair, or of all pairs in a group. They
+    use scores for the separation, and ranks for the AUC because the AUC does not depend on the scale of the scores.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def compare(
 
 
 def mcnemar_p(only_a: int, only_b: int) -> float:
-    """Return the p value of McNemar's exact test: two-sided, binomial.
+    """Return the two-sided p-value of McNemar's exact (binomial) test.
 
     >>> mcnemar_p(0, 5), mcnemar_p(3, 3)
     (0.0625, 1.0)
@@ -203,7 +203,7 @@ def mcnemar_p(only_a: int, only_b: int) -> float:
 
 
 def _members(n: int, groups: Sequence[Hashable] | None) -> tuple[NDArray[np.intp], int]:
-    """Return the group of each pair as a number, and the number of groups."""
+    """Return the number of each pair's group, counted from 0, and the number of groups."""
     if groups is None:
         return np.arange(n), n
     if len(groups) != n:
@@ -215,7 +215,7 @@ def _members(n: int, groups: Sequence[Hashable] | None) -> tuple[NDArray[np.intp
 def _weights(
     n: int, groups: Sequence[Hashable] | None, samples: int, seed: int, progress: Progress, stage: str
 ) -> Iterator[Floats]:
-    """Yield how often each pair is drawn, with one row per sample, in chunks of samples."""
+    """Yield arrays that hold, for each bootstrap sample (row), how often each pair (column) is drawn."""
     members, count = _members(n, groups)
     rng = np.random.default_rng(seed)
     size = max(1, _CHUNK // max(n, count))
@@ -228,7 +228,7 @@ def _weights(
 
 
 def _stacked(draws: Sequence[Mapping[str, Floats]]) -> tuple[dict[str, Floats], int]:
-    """Join the samples, and leave out those without both classes."""
+    """Concatenate the samples, drop samples that lack a class, and return the rest and their number."""
     found = {name: np.concatenate([draw[name] for draw in draws]) for name in METRICS} if draws else {}
     usable = np.isfinite(found["auc"]) if found else np.zeros(0, dtype=bool)
     if not usable.any():
@@ -242,7 +242,7 @@ def _estimate(value: float, samples: Floats, level: float) -> Estimate:
 
 
 def _two_sided(differences: Floats) -> float:
-    """Return the p value of no difference; it is never 0, which a finite number of samples cannot show."""
+    """Return the two-sided p-value, which is never 0 because the number of samples is finite."""
     fewer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return min(1.0, 2 * (fewer + 1) / (len(differences) + 1))
 
@@ -268,7 +268,7 @@ def _permutation(
             "separation": np.where(swapped, -effect, effect).sum(axis=1),
             "auc": _aucs(two, valid) - _aucs(one, valid),
         }
-        for name, values in drawn.items():  # with a tolerance, because sums in another order differ in the last digit
+        for name, values in drawn.items():  # the tolerance allows for rounding errors, which depend on the summation
             extreme[name] += int((np.abs(values) >= abs(observed[name]) - 1e-12).sum())
     return {name: (times + 1) / (samples + 1) for name, times in extreme.items()}
 
@@ -281,7 +281,7 @@ def _average_ranks(scores: Floats) -> Floats:
 
 
 def _aucs(levels: NDArray[np.intp], valid: NDArray[np.bool_]) -> Floats:
-    """Return the AUC of each row of levels, which are whole numbers from 0 (higher is more valid)."""
+    """Return the AUC for each row of ``levels``, which are scores replaced by integers from 0 upwards."""
     rows, width = levels.shape[0], int(levels.max()) + 1
     places = levels + np.arange(rows)[:, None] * width
 

@@ -1,4 +1,4 @@
-"""Compute the metrics of one set of scores, with the F1 of the paper and of scikit-learn."""
+"""Compute metrics from labels and scores, including F1 as defined by the paper and by scikit-learn."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Confusion = tuple[tuple[int, int], tuple[int, int]]
 class Metrics:
     """The result of `evaluate`.
 
-    ``macro_*`` averages over the two classes, and ``weighted_*`` weighs them by their size. ``*_f1`` is the average of
-    the F1 of both classes, as in scikit-learn. ``*_f1_paper`` is the harmonic mean of the averaged precision and the
-    averaged recall, as in the paper. ``mu_pos`` and ``mu_neg`` (the paper's μ+ and μ-) are the mean scores of valid
-    and invalid pairs, ``separation`` (μs) their difference. ``confusion`` has a row for each true label and a column
-    for each decision, 0 first.
+    The metrics ``macro_*`` are plain averages over the two classes, and ``weighted_*`` are averages weighted by class
+    size. ``*_f1`` is the average of the two classes' F1 values, as in scikit-learn. ``*_f1_paper`` is the harmonic mean
+    of the average precision and the average recall over the classes, as in the paper. ``mu_pos`` and ``mu_neg`` (the
+    paper's μ+ and μ-) are the mean scores of valid and invalid pairs, and ``separation`` (μs) is their difference.
+    ``confusion`` has a row for each label and a column for each decision, with invalid (0) first.
     """
 
     n: int
@@ -46,27 +46,28 @@ class Metrics:
     threshold: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the metrics as plain data for JSON."""
+        """Return the metrics as a JSON-serialisable dictionary."""
         data = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**data, "confusion": [list(row) for row in self.confusion]}
 
 
 def evaluate(labels: Labels, scores: Scores, *, threshold: float = THRESHOLD) -> Metrics:
-    """Compare scores with labels; a pair is accepted if its score is greater than ``threshold``.
+    """Compute all metrics from labels and scores.
 
     Parameters
     ----------
     labels
-        1 (valid) or 0 (invalid) for each pair; both are required.
+        The label of each pair: 1 (valid) or 0 (invalid). Both labels must occur.
     scores
-        A finite number for each pair; a higher score is more valid.
+        The score of each pair, which must be finite. Higher scores mean that a pair is more likely to be valid.
     threshold
-        A pair with exactly this score is not accepted.
+        The threshold. A pair is accepted only if its score is greater than the threshold.
 
     Raises
     ------
     EvaluationError
-        If there are other labels, scores that are not finite, no pairs, unequal lengths, or only one class.
+        If there are no pairs, the numbers of labels and scores differ, a label is not 0 or 1, a score is not finite, or
+        all pairs have the same label.
 
     Examples
     --------

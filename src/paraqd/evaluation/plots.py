@@ -1,6 +1,6 @@
-"""Draw the figures of an evaluation as PNG or SVG files; the same data gives the same bytes.
+"""Plot the figures of an evaluation as PNG or SVG files, so that the same data produces the same bytes.
 
-Valid is blue and invalid is orange in all figures. Colour-blind people can distinguish the two.
+In all figures, valid pairs are blue and invalid pairs are orange, which colour-blind readers can distinguish.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 VALID, INVALID = "#0072B2", "#D55E00"
 _GREY = "#555555"
-# the colours of Okabe and Ito, without black, and without yellow, which is hard to see on white
+# based on the palette of Okabe and Ito, without black and without yellow, which is hard to see on white
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#7F3C8D", "#555555")
 _STYLE: Any = {
     "font.size": 10,
@@ -35,7 +35,7 @@ _STYLE: Any = {
     "axes.axisbelow": True,
     "grid.color": "#dddddd",
     "legend.frameon": False,
-    "svg.hashsalt": "paraqd",  # otherwise the names in an SVG file differ from run to run
+    "svg.hashsalt": "paraqd",  # otherwise the ids in an SVG file would differ from run to run
 }
 
 Matrix = Sequence[Sequence[int]]
@@ -43,7 +43,7 @@ Matrix = Sequence[Sequence[int]]
 
 @contextmanager
 def drawing(path: str | Path, *, width: float, height: float) -> Iterator[Figure]:
-    """Yield a figure to draw on, and write it to ``path`` at the end."""
+    """Yield a figure, and write it to ``path`` when the block ends."""
     path = Path(path)
     if path.suffix.lower() not in (".png", ".svg"):
         raise EvaluationError(f"{path}: a figure can be written as .png or .svg")
@@ -53,9 +53,9 @@ def drawing(path: str | Path, *, width: float, height: float) -> Iterator[Figure
 
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(figure)  # no window, no global state
+        FigureCanvasAgg(figure)  # needs no window and no global state
         yield figure
-        # without a date and the version of matplotlib, which would change the bytes
+        # the date and matplotlib's version are omitted, because they would change the bytes
         metadata = {"Date": None, "Creator": "paraqd"} if path.suffix.lower() == ".svg" else {"Software": "paraqd"}
         try:
             figure.savefig(path, dpi=150, metadata=metadata)
@@ -64,20 +64,20 @@ def drawing(path: str | Path, *, width: float, height: float) -> Iterator[Figure
 
 
 def confusion_plot(matrices: Mapping[str, Matrix], path: str | Path, *, title: str = "") -> None:
-    """Draw the confusion matrix of each method (rows: label, columns: decision), at most three in a row.
+    """Plot the confusion matrix of each method, with labels as rows and decisions as columns.
 
-    Shades show shares of a label, so that sets of different sizes can be compared.
+    The shade of a cell indicates its share of the pairs with that label, so that sets of any size can be compared.
     """
     _matrix_plot(matrices, path, title, x="decided", y="labelled")
 
 
 def operator_plot(matrices: Mapping[str, Matrix], path: str | Path, *, title: str = "") -> None:
-    """Draw the labels of each annotated test set: rows are intended labels, columns are annotated labels."""
+    """Plot the labels of each annotated test set, with intended labels as rows and annotated labels as columns."""
     _matrix_plot(matrices, path, title, x="annotated", y="intended")
 
 
 def operator_count_plot(counts: Mapping[str, tuple[int, int]], path: str | Path, *, title: str = "") -> None:
-    """Draw the numbers of valid and invalid pairs of each operator, given as ``{name: (valid, invalid)}``."""
+    """Plot the numbers of valid and invalid pairs for each operator; ``counts`` is ``{name: (valid, invalid)}``."""
     _need(counts)
     with drawing(path, width=7, height=1.4 + 0.36 * len(counts)) as figure:
         axes = figure.subplots()
@@ -100,14 +100,14 @@ def operator_count_plot(counts: Mapping[str, tuple[int, int]], path: str | Path,
 def histogram_plot(
     labels: Labels, scores: Scores, path: str | Path, *, threshold: float = THRESHOLD, title: str = ""
 ) -> None:
-    """Draw a histogram of the scores of valid and invalid pairs, as shares of each class."""
+    """Plot a histogram of the scores of valid and invalid pairs, as shares of each class."""
     histograms_plot(labels, {title: scores}, path, threshold=threshold)
 
 
 def histograms_plot(
     labels: Labels, methods: Mapping[str, Scores], path: str | Path, *, threshold: float = THRESHOLD
 ) -> None:
-    """Draw one histogram of scores for each method, one below the other on the same scale."""
+    """Plot a histogram of the scores of each method, stacked vertically on a common scale."""
     _need(methods)
     drawn = {name: checked(labels, scores) for name, scores in methods.items()}
     lowest = min(-1.0, *(float(s.min()) for _, s in drawn.values()))
@@ -138,7 +138,10 @@ def _histogram(
 
 
 def reliability_plot(curves: Mapping[str, Calibration], path: str | Path, *, title: str = "") -> None:
-    """Draw the share of valid pairs against the probability from the score; the diagonal is perfect."""
+    """Plot the share of valid pairs against the probability that the score expresses.
+
+    Perfectly calibrated scores lie on the diagonal.
+    """
     _need(curves)
     with drawing(path, width=5.6, height=5.6) as figure:
         axes = figure.subplots()
@@ -156,10 +159,10 @@ def reliability_plot(curves: Mapping[str, Calibration], path: str | Path, *, tit
         axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
         axes.set_xlabel("probability of valid, from the score")
         balanced = next(iter(curves.values())).balanced
-        axes.set_ylabel("share of valid pairs" + (" (classes weighed equally)" if balanced else ""))
+        axes.set_ylabel("share of valid pairs" + (" (classes weighted equally)" if balanced else ""))
         axes.grid()
         legend = axes.legend(loc="upper left", fontsize=9)
-        for handle in legend.legend_handles[1:]:  # markers have the size of their weight; in the legend all are equal
+        for handle in legend.legend_handles[1:]:  # marker sizes indicate weights, but are all equal in the legend
             if handle is not None and hasattr(handle, "set_sizes"):
                 handle.set_sizes([50])
         axes.set_title(title)
@@ -168,7 +171,7 @@ def reliability_plot(curves: Mapping[str, Calibration], path: str | Path, *, tit
 def threshold_plot(
     labels: Labels, scores: Scores, path: str | Path, *, threshold: float = THRESHOLD, title: str = ""
 ) -> None:
-    """Draw precision and recall of both classes against the threshold."""
+    """Plot the precision and recall of both classes against the threshold."""
     y, s = checked(labels, scores)
     cuts = np.linspace(min(-1.0, s.min()), max(1.0, s.max()), 401)
     valid, invalid = np.sort(s[y == 1]), np.sort(s[y == 0])
@@ -198,7 +201,7 @@ def threshold_plot(
 def separation_plot(
     methods: Mapping[str, Estimate | float], path: str | Path, *, title: str = "", published: Mapping[str, float] = {}
 ) -> None:
-    """Draw the separation of each method with its interval; a diamond marks the result of the paper."""
+    """Plot the separation of each method with its interval; a diamond marks the paper's result."""
     _need(methods)
     with drawing(path, width=7, height=1.3 + 0.42 * len(methods)) as figure:
         axes = figure.subplots()
@@ -217,7 +220,7 @@ def separation_plot(
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set_yticks(range(len(methods)), list(methods))
         axes.invert_yaxis()
-        axes.set_xlabel("separation (mean score of valid minus mean score of invalid pairs)")
+        axes.set_xlabel("separation (mean score of valid pairs minus mean score of invalid pairs)")
         axes.grid(axis="x")
         axes.set_title(title)
 
@@ -257,4 +260,4 @@ def _matrix(axes: Axes, counts: NDArray[Any], name: str, *, x: str, y: str) -> N
 
 def _need(things: Mapping[str, Any]) -> None:
     if not things:
-        raise EvaluationError("there is nothing to draw")
+        raise EvaluationError("there is nothing to plot")

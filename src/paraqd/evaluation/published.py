@@ -1,6 +1,6 @@
-"""Read the results that the paper reports, to compare them with ours.
+"""Read the paper's published results from ``published.toml``, for comparison with ours.
 
-They are in ``published.toml``. The F1 of the paper is always ``*_f1_paper``; see `paraqd.evaluation.metrics`.
+F1 values in the paper are always named ``*_f1_paper``; see `paraqd.evaluation.metrics`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from paraqd.evaluation.errors import EvaluationError
 
-# the keys of the rows of each table, outermost first
+# the keys that identify a row in each table, with the outermost key first
 KEYS: Mapping[str, tuple[str, ...]] = {
     "main": ("dataset", "method"),
     "operators": ("dataset", "operator"),
@@ -29,7 +29,7 @@ _OWN_COLUMNS = {"pseudo_labels": ("valid_percent", "invalid_percent")}
 
 @dataclass(frozen=True)
 class Published:
-    """A row of a table of the paper: its keys, and its values by metric."""
+    """A row of one of the paper's tables, with the keys that identify it and its values keyed by metric."""
 
     table: str
     keys: Mapping[str, str]
@@ -38,7 +38,7 @@ class Published:
 
 @dataclass(frozen=True)
 class PublishedExample:
-    """A pair from the examples in the paper, with its label and score there."""
+    """One of the paper's example pairs, with the label and score that the paper reports."""
 
     question: str
     paraphrase: str
@@ -47,16 +47,16 @@ class PublishedExample:
 
 
 def published(table: str, **where: str) -> tuple[Published, ...]:
-    """Return the rows of a table of the paper that match ``where``, in the order of the paper.
+    """Return the rows of one of the paper's tables that match ``where``, in the paper's order.
 
-    Case and punctuation of names do not matter.
+    Names are compared without regard to case and punctuation.
 
     >>> [row] = published("main", dataset="aquarat", method="ParaQD")
     >>> row.values["separation"], row.values["macro_f1_paper"]
     (0.78, 0.687)
     """
     if table not in KEYS:
-        raise EvaluationError(f"there is no table {table!r} of the paper; choose from {', '.join(KEYS)}")
+        raise EvaluationError(f"the paper has no table {table!r}; choose from {', '.join(KEYS)}")
     unknown = sorted(set(where) - set(KEYS[table]))
     if unknown:
         raise EvaluationError(f"the keys of table {table} are {', '.join(KEYS[table])}, not {unknown[0]}")
@@ -82,12 +82,12 @@ def top_operators() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
 
 
 def sizes() -> Mapping[str, tuple[int, int]]:
-    """Return the numbers of valid and invalid pairs in each test set of the paper."""
+    """Return the numbers of valid and invalid pairs in each of the paper's test sets."""
     return {dataset: (sizes[0], sizes[1]) for dataset, sizes in _content()["test_sets"].items()}
 
 
 def same_name(one: str, other: str) -> bool:
-    """Return True if two names differ at most in case and punctuation.
+    """Return True if two names are equal apart from case and punctuation.
 
     >>> same_name("EM_Math", "em-math"), same_name("UDA", "UDA (w pl)")
     (True, False)

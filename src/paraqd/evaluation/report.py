@@ -1,4 +1,4 @@
-"""Build a report on one set of scores, or on two sets for the same pairs."""
+"""Build a report on the scores of one method, or on the scores of two methods for the same pairs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from paraqd.plural import counted
 from paraqd.progress import Progress, silent
 from paraqd.scoring.verdict import THRESHOLD
 
-ORACLE_NOTE = "oracle: chosen on these labels, which nobody knows beforehand; not a result"
+ORACLE_NOTE = "oracle: chosen with the test labels, which are not known in practice; not a result"
 _PAPER_METHODS = ("Pretrained", "ParaQD")
-# the table of the paper for each data set
+# the paper's table for each data set
 _REPORTED: Mapping[str, tuple[str, dict[str, str]]] = {
     "aquarat": ("main", {"dataset": "AquaRAT"}),
     "sawp": ("main", {"dataset": "SAWP"}),
@@ -34,7 +34,7 @@ _REPORTED: Mapping[str, tuple[str, dict[str, str]]] = {
 
 @dataclass(frozen=True)
 class Scored:
-    """Labelled pairs with the scores of one method, from which a report is built."""
+    """The labels of the pairs, and the scores that one method assigns to them."""
 
     name: str
     signature: str
@@ -46,7 +46,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Report:
-    """The results; parts that were not requested, or that cannot be computed, are None or empty."""
+    """The results of an evaluation; results that were not requested or cannot be computed are None or empty."""
 
     scored: Scored
     metrics: Metrics
@@ -60,7 +60,7 @@ class Report:
     comparison: Comparison | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data for JSON, with the metrics and the signature first."""
+        """Return the report as a JSON-serialisable dictionary that starts with the metrics and the signature."""
         data: dict[str, Any] = {**self.metrics.to_dict(), "signature": self.scored.signature}
         data["intervals"] = self.intervals.to_dict() if self.intervals else None
         data["best_threshold_oracle"] = self.oracle.to_dict()
@@ -77,7 +77,7 @@ class Report:
         return data
 
     def estimate(self, name: str) -> Estimate | float:
-        """Return a metric with its interval, or without one if there are no intervals."""
+        """Return a metric with its interval, or only its value if there are no intervals."""
         return self.intervals.estimates[name] if self.intervals else float(getattr(self.metrics, name))
 
 
@@ -89,7 +89,9 @@ def build_report(
     intervals: bool = True,
     progress: Progress = silent,
 ) -> Report:
-    """Evaluate scores; if ``other`` is given, compare them with its scores for the same pairs.
+    """Evaluate the scores of one method and, optionally, compare them with the scores of another method.
+
+    ``other`` has the scores of the other method for the same pairs.
 
     >>> report = build_report(Scored("toy", "none", [1, 0, 1, 0], [0.9, -0.2, 0.6, 0.7]), intervals=False)
     >>> report.metrics.accuracy, report.oracle.macro_f1
@@ -120,19 +122,19 @@ def build_report(
 def _calibration(labels: Sequence[int], scores: Sequence[float], *, balanced: bool) -> Calibration | None:
     try:
         return calibrate(labels, scores, balanced=balanced)
-    except EvaluationError:  # scores outside -1 to 1 have no probability; the rest of the report is still useful
+    except EvaluationError:  # scores outside -1 to 1 are not probabilities, but the rest of the report is still useful
         return None
 
 
 def report_tables(report: Report, *, dataset: str | None = None, notes: Sequence[str] = ()) -> tuple[Table, ...]:
-    """Return the report as tables; for a data set of the paper, they show its results beside ours."""
+    """Return the report as tables, which include the paper's results if the paper uses the data set."""
     tables = [_metric_table(report, dataset)]
     if report.comparison is not None:
         tables.append(_comparison_table(report))
     rest = [_confusion_table(report), _summary_table(report), _cut_table(report)]
     if report.operators:
         rest.append(_operator_table(report))
-    if report.other is not None:  # the other tables are about the first of the two
+    if report.other is not None:  # the remaining tables describe only the first method
         rest = [replace(table, title=f"{table.title}: {report.scored.name}") for table in rest]
     tables += rest
     signed = (*notes, report.scored.signature)
@@ -190,7 +192,7 @@ def _comparison_table(report: Report) -> Table:
         f"{METRIC_COLUMNS[name].title} p = {p_value:.3g}" for name, p_value in report.comparison.permutation.items()
     )
     notes = [
-        f"difference: {second} minus {first}; p: bootstrap p value of no difference",
+        f"difference: {second} minus {first}; p: bootstrap p-value for no difference",
         f"decisions: only {first} is right {test.only_a:,} times, only {second} {test.only_b:,} times; McNemar's exact "
         f"test p = {test.p_value:.3g}",
     ]
@@ -201,7 +203,7 @@ def _comparison_table(report: Report) -> Table:
 
 
 def _names(report: Report) -> list[str]:
-    """Return short and distinct names of the sets of scores."""
+    """Return short, distinct names for the methods."""
     both = [report.scored] if report.other is None else [report.scored, report.other]
     names = [shortened(scored.name) for scored in both]
     if len(set(names)) < len(names):
@@ -210,7 +212,7 @@ def _names(report: Report) -> list[str]:
 
 
 def shortened(name: str, *, room: int = 24) -> str:
-    """Return a name that fits above a column; a long name keeps its beginning and its end.
+    """Return a name that fits into a column header; the middle of a long name is removed.
 
     >>> shortened("scores_of_the_second_model_of_march.csv")
     'scores_of_t…of_march.csv'
@@ -230,7 +232,7 @@ def _confusion_table(report: Report) -> Table:
 def _summary_table(report: Report) -> Table:
     rows: list[Row] = [
         {"what": "best threshold for macro F1 (oracle)", "value": report.oracle.threshold},
-        {"what": "macro F1 there (oracle)", "value": report.oracle.macro_f1},
+        {"what": "macro F1 at that threshold (oracle)", "value": report.oracle.macro_f1},
     ]
     notes = [ORACLE_NOTE]
     if report.calibration is not None:
@@ -242,7 +244,7 @@ def _summary_table(report: Report) -> Table:
         ]
         notes.append("calibration: both classes have the same weight")
     else:
-        notes.append("no calibration: scores outside -1 to 1 have no probability")
+        notes.append("no calibration: scores outside -1 to 1 cannot be converted to probabilities")
     columns = (Column("what", "threshold and calibration"), Column("value", "value"))
     return Table("Threshold and calibration", columns, tuple(rows), tuple(notes))
 
@@ -274,7 +276,7 @@ def _operator_table(report: Report) -> Table:
 
 
 def write_plots(report: Report, folder: str | Path, *, ending: str = ".png") -> list[Path]:
-    """Draw the figures of a report into a folder, which is created if necessary; return their files."""
+    """Plot a report's figures into a folder, which is created if necessary; return the paths of the figures."""
     from paraqd.evaluation import plots
 
     folder = Path(folder)

@@ -1,4 +1,4 @@
-"""Write tables of results as Markdown, LaTeX and JSON, with the results of the paper beside ours."""
+"""Write tables of results as Markdown, LaTeX and JSON, and compare our results with the paper's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = Mapping[str, Cell]
 
 OURS, PAPER = "ours", "paper"
 DATASET = "dataset"
-SOURCE = "figures"  # the column that says whether a row is ours or the paper's
+SOURCE = "figures"  # the column that indicates whether a row has our results or the paper's
 NOTHING = "–"
 
 _LATEX = {
@@ -51,9 +51,9 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column: the key of its cells, its title, and the format of its numbers.
+    """A column of a table, with the key of its cells, its title and the number of decimal places.
 
-    ``latex`` is the title in LaTeX if it needs mathematics. With ``best``, the highest of our values is bold.
+    ``latex`` is the title in LaTeX if it contains mathematics. With ``best``, the highest of our values is bold.
     """
 
     key: str
@@ -113,7 +113,7 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def noted(self, *notes: str) -> Table:
-        """Return the table with more notes."""
+        """Return the table with additional notes."""
         return replace(self, notes=(*self.notes, *notes))
 
     def to_markdown(self) -> str:
@@ -129,7 +129,7 @@ class Table:
         return "\n".join(lines)
 
     def to_latex(self) -> str:
-        """Return the table as LaTeX; it needs the package booktabs."""
+        """Return the table as LaTeX, which requires the package booktabs."""
         heads = [column.latex or _latex(column.title) for column in self.columns]
         sides = "".join("r" if self._numeric(column) else "l" for column in self.columns)
         lines = [
@@ -147,7 +147,7 @@ class Table:
         return "\n".join([*lines, r"\end{table}"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain data for JSON; numbers are not rounded."""
+        """Return the table as a JSON-serialisable dictionary; numbers are not rounded."""
         return {
             "title": self.title,
             "columns": [{"key": c.key, "title": c.title, "best": c.best} for c in self.columns],
@@ -163,7 +163,7 @@ class Table:
         return any(isinstance(row.get(column.key), int | float | Estimate) for row in self.rows)
 
     def _is_best(self, row: Row, column: Column) -> bool:
-        """Return True if the rounded cell is the highest of at least two of ours on the same data set."""
+        """Return True if a cell's rounded value is the highest of at least two of our values for the same data set."""
         if not column.best or row.get(SOURCE, OURS) != OURS:
             return False
         beside = [r for r in self.rows if r.get(SOURCE, OURS) == OURS and r.get(DATASET) == row.get(DATASET)]
@@ -174,7 +174,7 @@ class Table:
 
 
 def write_tables(tables: Sequence[Table], path: str | Path) -> None:
-    """Write tables to one file; its name tells the format: .md, .tex or .json (a list)."""
+    """Write tables to a file, in the format that the file name extension determines: .md, .tex or .json (a list)."""
     path = Path(path)
     if table_format(path) == ".json":
         text = json.dumps([table.to_dict() for table in tables], ensure_ascii=False, indent=2, allow_nan=False)
@@ -189,7 +189,7 @@ def write_tables(tables: Sequence[Table], path: str | Path) -> None:
 
 
 def table_format(path: str | Path) -> str:
-    """Return the ending of a file name, which tells the format of a table, or raise an EvaluationError.
+    """Return the file name extension that determines the format of a table; raise an EvaluationError for others.
 
     >>> table_format("Results.TEX")
     '.tex'
@@ -201,7 +201,7 @@ def table_format(path: str | Path) -> str:
 
 
 def metric_columns(names: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns for some metrics.
+    """Return the columns for the named metrics.
 
     >>> [column.title for column in metric_columns(["mu_pos", "auc"])]
     ['μ+', 'AUC']
@@ -218,10 +218,10 @@ def side_by_side(
     title: str,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Put the row of the paper below each of ours; rows match if the names in the columns ``on`` are the same.
+    """Return a table with the paper's matching row below each of our rows.
 
-    Rows of the paper without one of ours come last, so that missing results are visible. A dash is a metric that the
-    paper does not report.
+    Rows match if they have the same names in the columns ``on``. Rows of the paper without a matching row of ours come
+    last, so that missing results are visible. A dash marks a metric that the paper does not report.
 
     >>> from paraqd.evaluation.published import published
     >>> table = side_by_side([{"dataset": "aquarat", "method": "UDA", "separation": 0.031}],
@@ -243,7 +243,7 @@ def side_by_side(
 
 
 def value(cell: Cell) -> float | None:
-    """Return the number in a cell, or None if there is none."""
+    """Return the number in a cell, or None if the cell does not contain a number."""
     number = cell.value if isinstance(cell, Estimate) else cell
     return None if isinstance(number, str) or number is None or math.isnan(number) else float(number)
 

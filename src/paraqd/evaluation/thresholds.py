@@ -1,4 +1,4 @@
-"""Compare thresholds: the best one in hindsight, and the effect of each."""
+"""Find the best threshold for given labels, and show the effect of different thresholds."""
 
 from __future__ import annotations
 
@@ -16,21 +16,24 @@ THRESHOLDS = (-0.9, -0.75, -0.5, -0.25, 0.0, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
 
 @dataclass(frozen=True)
 class Oracle:
-    """The threshold that is best on these labels; nobody knows it beforehand, so it is not a result."""
+    """The threshold with the highest macro F1 on the given labels.
+
+    It is not a result, because finding it requires the labels of the test set.
+    """
 
     threshold: float
     macro_f1: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the oracle as plain data for JSON."""
+        """Return the oracle as a JSON-serialisable dictionary."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The effect of a threshold: the share of pairs kept, and precision and recall of both classes.
+    """The effect of a threshold: the share of pairs kept, and the precision and recall of both classes.
 
-    A precision is None if no pair was assigned to the class.
+    A class's precision is None if no pair was assigned to the class.
     """
 
     threshold: float
@@ -42,12 +45,12 @@ class Cut:
     macro_f1: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain data for JSON."""
+        """Return the row as a JSON-serialisable dictionary."""
         return asdict(self)
 
 
 def best_threshold(labels: Labels, scores: Scores) -> Oracle:
-    """Return the threshold with the highest macro F1 on these labels; if several are equal, the nearest to 0.5.
+    """Return the threshold with the highest macro F1 on these labels; among equals, the one nearest to 0.5 is chosen.
 
     >>> best_threshold([1, 1, 0, 0], [0.9, 0.7, 0.6, -0.8])
     Oracle(threshold=0.6499999999999999, macro_f1=1.0)
@@ -56,21 +59,21 @@ def best_threshold(labels: Labels, scores: Scores) -> Oracle:
     layout = lay_out(y, s, threshold=THRESHOLD)
     levels = layout.scores[layout.starts]
     between = (levels[:-1] + levels[1:]) / 2
-    between = np.where(between < levels[1:], between, levels[:-1])  # neighbouring floats have no middle
+    between = np.where(between < levels[1:], between, levels[:-1])  # there is no float between adjacent floats
     cuts = np.concatenate(([np.nextafter(levels[0], -np.inf)], between, [levels[-1]]))
-    below = np.concatenate((layout.starts, [len(y)]))  # pairs rejected at each cut
+    below = np.concatenate((layout.starts, [len(y)]))  # the number of pairs rejected at each cut
     valid_below = np.concatenate(([0.0], np.cumsum(layout.labels)))[below]
     fn, tn = valid_below, below - valid_below
     found = from_counts(tn, (len(y) - y.sum()) - tn, fn, y.sum() - fn)["macro_f1"]
     best = np.flatnonzero(found >= found.max() - 1e-12)
     chosen = best[np.argmin(np.abs(cuts[best] - THRESHOLD))]
-    # the default threshold, if it makes the same decisions
+    # prefer the default threshold if it results in the same decisions
     threshold = THRESHOLD if np.array_equal(s > THRESHOLD, s > cuts[chosen]) else float(cuts[chosen])
     return Oracle(threshold, float(found[chosen]))
 
 
 def threshold_table(labels: Labels, scores: Scores, *, thresholds: Sequence[float] = THRESHOLDS) -> tuple[Cut, ...]:
-    """Return the effect of each threshold, to choose one.
+    """Return the effect of each threshold, as a basis for choosing one.
 
     >>> [(cut.kept, cut.precision_valid) for cut in threshold_table([1, 0], [0.9, 0.6], thresholds=[0.5, 0.7, 0.95])]
     [(1.0, 0.5), (0.5, 1.0), (0.0, None)]

@@ -1,4 +1,4 @@
-"""Draw the paper's picture of embeddings: triplets in two dimensions, by t-SNE."""
+"""Plot the embeddings of triplets in two dimensions with t-SNE, as in the paper."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _ROLES = (("anchor", "o"), ("valid", "P"), ("invalid", "X"))
 
 
 def project(embeddings: NDArray[Any], *, seed: int = SEED) -> NDArray[np.float64]:
-    """Project embeddings to points in the plane with t-SNE and the cosine distance."""
+    """Project embeddings onto the plane with t-SNE and the cosine distance."""
     from sklearn.manifold import TSNE
 
     n = len(embeddings)
-    # scikit-learn requires less than the number of points; a third of them is the usual bound
+    # scikit-learn requires a perplexity below the number of points; a third of that number is the usual bound
     perplexity = min(30.0, max(1.0, (n - 1) / 3))
     reducer = TSNE(n_components=2, metric="cosine", init="random", perplexity=perplexity, random_state=seed)
     points: NDArray[np.float64] = reducer.fit_transform(np.asarray(embeddings, dtype=np.float64)).astype(np.float64)
@@ -42,19 +42,19 @@ def tsne_plot(
     seed: int = SEED,
     title: str = "",
 ) -> None:
-    """Draw triplets in the plane: a random sample on the left, all on the right.
+    """Plot triplets in the plane: a random sample in the left panel and all triplets in the right panel.
 
-    Each triplet has its own colour, and each role its own marker. Both panels show the same projection. On the left, a
-    solid line leads from an anchor to its valid paraphrase, and a dotted line to its invalid one.
+    Each triplet has its own colour, and each role has its own marker. Both panels show the same projection. In the left
+    panel, a solid line connects each anchor with its valid paraphrase, and a dotted line with its invalid paraphrase.
 
     Parameters
     ----------
     embeddings
-        One row for each text.
+        An array with one row for each text.
     triplets
-        The row numbers of (anchor, valid, invalid).
+        The row numbers of each triplet's anchor, valid text and invalid text.
     shown
-        The number of triplets on the left.
+        The number of triplets in the left panel.
     """
     chosen = np.asarray(triplets, dtype=np.intp)
     if chosen.ndim != 2 or chosen.shape[1] != 3 or len(chosen) < 2:
@@ -90,7 +90,7 @@ def _panel(axes: Axes, points: NDArray[np.float64], *, size: float, lines: bool)
         if lines:
             for other, style in ((1, "-"), (2, ":")):
                 axes.plot(*triplet[[0, other]].T, color=colour, linestyle=style, linewidth=1.2, zorder=1)
-        # the anchor is a ring, because a valid paraphrase is often at the same place
+        # the anchor is a ring, because the valid paraphrase is often at the same place
         (x, y), others = triplet[0], triplet[1:]
         axes.scatter(x, y, s=1.8 * size, marker="o", facecolor="none", edgecolor=colour, linewidth=1.4, zorder=3)
         for (_, marker), (x, y) in zip(_ROLES[1:], others, strict=True):

@@ -1,7 +1,8 @@
 """Compute all metrics for many weightings of the same pairs at once.
 
-A bootstrap sample has the same pairs with other weights: how often each pair was drawn. So the same code computes the
-metrics, with all weights 1, and their intervals. The pairs are sorted by score only once.
+A bootstrap sample consists of the same pairs with weights that count how often each pair was drawn. The same code
+therefore computes the metrics (with all weights equal to 1) and their intervals. The pairs are sorted by score only
+once.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _CELLS = ("tn", "fp", "fn", "tp")
 
 @dataclass(frozen=True)
 class Layout:
-    """Pairs sorted by score: their labels, scores and decisions, and the start of each run of equal scores."""
+    """The labels, scores and decisions of pairs sorted by score, and the start of each run of equal scores."""
 
     order: NDArray[np.intp]
     labels: Floats
@@ -51,7 +52,10 @@ class Layout:
 
 
 def checked(labels: Labels, scores: Scores, *, one_class: bool = False) -> tuple[NDArray[np.int64], Floats]:
-    """Return labels and scores as arrays; raise an EvaluationError that names the first wrong pair."""
+    """Return labels and scores as arrays; raise an EvaluationError if they cannot be evaluated.
+
+    With ``one_class``, all pairs may have the same label.
+    """
     if len(labels) != len(scores):
         raise EvaluationError(
             f"{len(labels):,} labels but {len(scores):,} scores; there must be one score for each label"
@@ -88,10 +92,10 @@ def lay_out(labels: NDArray[np.int64], scores: Floats, *, threshold: float) -> L
 
 
 def statistics(layout: Layout, weights: Floats) -> dict[str, Floats]:
-    """Return each metric, and the cells of the confusion matrix, for each row of weights.
+    """Return all metrics and the cells of the confusion matrix, with a value for each row of weights.
 
-    ``weights`` has a row for each weighting and a column for each pair in the original order. If a class has no weight
-    in a row, the metrics that need both classes are NaN.
+    ``weights`` has a row for each weighting and a column for each pair in the original order. If all pairs of a class
+    have the weight 0 in a row, the metrics that need both classes are NaN.
     """
     weights = weights[:, layout.order]
     found = _decisions(layout, weights)
@@ -104,7 +108,7 @@ def statistics(layout: Layout, weights: Floats) -> dict[str, Floats]:
         invalid = np.add.reduceat(weights * (1 - layout.labels), layout.starts, axis=1)
         below = np.cumsum(invalid, axis=1) - invalid
         found["auc"] = (valid * (below + invalid / 2)).sum(axis=1) / (positives * negatives)
-        # from the highest score down: precision at each score, weighted by the recall it adds
+        # average the precision at each score, from the highest down, weighted by the increase in recall
         valid, invalid = valid[:, ::-1], invalid[:, ::-1]
         above = np.cumsum(valid, axis=1)
         precision = _ratio(above, above + np.cumsum(invalid, axis=1))
@@ -123,7 +127,8 @@ def _decisions(layout: Layout, weights: Floats) -> dict[str, Floats]:
 def from_counts(tn: Floats, fp: Floats, fn: Floats, tp: Floats) -> dict[str, Floats]:
     """Return the metrics of a confusion matrix; 0/0 counts as 0.
 
-    ``*_f1`` is the mean F1 of the classes, and ``*_f1_paper`` the harmonic mean of the averaged precision and recall.
+    ``*_f1`` is the mean of the classes' F1 values, and ``*_f1_paper`` is the harmonic mean of the mean precision and
+    the mean recall.
 
     >>> found = from_counts(*np.array([200.0, 101.0, 10.0, 129.0]))
     >>> round(float(found["macro_f1_paper"]), 3), round(float(found["macro_f1"]), 3)
@@ -144,6 +149,6 @@ def from_counts(tn: Floats, fp: Floats, fn: Floats, tp: Floats) -> dict[str, Flo
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    """Divide; 0/0 counts as 0."""
+    """Return ``above / below``, or 0 where ``below`` is 0."""
     above, below = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     return np.divide(above, below, out=np.zeros_like(below), where=below != 0)

@@ -1,4 +1,6 @@
-"""Run a checklist of capabilities: pairs that test one thing each, with labels, faults and the words at fault.
+"""Run a checklist of capabilities, which consists of labelled pairs that each test one capability.
+
+An invalid pair also has the kind of its fault and the words at fault.
 
 >>> from paraqd.scoring.verdict import Verdict
 >>> case = parse_case({"question": "Tom has 5 pens. How many?", "paraphrase": "Tom has 5 pens.", "label": 0,

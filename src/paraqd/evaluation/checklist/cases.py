@@ -1,4 +1,4 @@
-"""Read the cases of the checklist, from one file ``CAPABILITY.jsonl`` for each capability."""
+"""Read the cases of the checklist from a file ``CAPABILITY.jsonl`` for each capability."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ _TEXTS = ("question", "paraphrase")
 
 
 class ChecklistError(EvaluationError):
-    """Cases that cannot be used, or verdicts that do not match them; the message is one line that says why."""
+    """Raised when cases cannot be used or do not match the verdicts; the one-line message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A pair with a known verdict.
+    """A pair with the expected verdict.
 
     Attributes
     ----------
     capability : str
-        The capability that it tests, which is also the name of its file.
+        The capability that the case tests, which is also the name of its file without the extension.
     question, paraphrase : str
         The two texts.
     label : int
-        1 if the paraphrase is valid, 0 if not.
+        1 if the paraphrase is valid, 0 if it is invalid.
     kinds : tuple of EvidenceKind
-        The accepted kinds of the fault, the best first. It is empty for a valid pair, and if no evidence is expected.
+        The kinds of evidence that are accepted for the fault, with the best kind first. The tuple is empty if the pair
+        is valid or no evidence is expected.
     question_spans, paraphrase_spans : tuple of (start, end)
-        The words at fault, in code points of each text.
+        The spans of the words at fault in each text, in code points.
     line : int
-        The line in the file, from 1, or 0 if the case does not come from a file.
+        The line number in the file, counted from 1, or 0 if the case does not come from a file.
 
     """
 
@@ -55,14 +56,14 @@ class Case:
 
     @property
     def where(self) -> dict[str, list[str]]:
-        """The words at fault in each text, as the file quotes them."""
+        """The words at fault in each text, as quoted in the file."""
         return {
             "question": [self.question[a:b] for a, b in self.question_spans],
             "paraphrase": [self.paraphrase[a:b] for a, b in self.paraphrase_spans],
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the case as plain data, as in its file, with its capability and line."""
+        """Return the case as a JSON-serialisable dictionary with the keys of the file, the capability and the line."""
         found: dict[str, Any] = {
             "capability": self.capability,
             "line": self.line,
@@ -76,14 +77,14 @@ class Case:
 
 
 def load_cases(folder: str | Path | None = None, *, capabilities: Sequence[str] | None = None) -> tuple[Case, ...]:
-    """Return the cases of a folder, sorted by the name of the capability.
+    """Return the cases in a folder, sorted by capability.
 
     Parameters
     ----------
     folder
-        A folder with a file ``CAPABILITY.jsonl`` for each capability. Default: the cases that come with paraqd.
+        A folder with a file ``CAPABILITY.jsonl`` for each capability (default: the cases that come with paraqd).
     capabilities
-        The capabilities to read. Default: all.
+        The capabilities to read (default: all).
 
     Raises
     ------
@@ -101,15 +102,15 @@ def load_cases(folder: str | Path | None = None, *, capabilities: Sequence[str] 
 
 
 def parse_case(found: object, *, capability: str, line: int = 0) -> Case:
-    """Return the case of a line.
+    """Convert the JSON object in a line to a case.
 
-    ``where`` quotes words, each of which must occur exactly once in its text. An invalid pair without ``kinds`` and
-    ``where`` tests only the verdict.
+    ``where`` quotes the words at fault. Each quotation must occur exactly once in its text. An invalid pair without
+    ``kinds`` and ``where`` tests only the verdict.
 
     Raises
     ------
     ChecklistError
-        If it is not a case; the message says what is wrong, but does not name the file.
+        If the object is not a case. The message says what is wrong but does not name the file.
 
     Examples
     --------
@@ -126,15 +127,15 @@ def parse_case(found: object, *, capability: str, line: int = 0) -> Case:
     if problem := pair_problem(*(found.get(name) for name in _TEXTS)):
         raise ChecklistError(problem)
     label = found.get("label")
-    if type(label) is not int or label not in (0, 1):  # neither true nor "1", so that there is one way to write it
+    if type(label) is not int or label not in (0, 1):  # true and "1" are rejected, so that labels are written uniformly
         raise ChecklistError("'label' must be 1 (valid) or 0 (invalid)")
     kinds = _kinds(found.get("kinds", []))
     spans = _spans(found.get("where", {}), found)
     marked = any(spans.values())
     if label == 1 and (kinds or marked):
-        raise ChecklistError("a valid pair has no fault; leave out 'kinds' and 'where'")
+        raise ChecklistError("a valid pair has no fault; remove 'kinds' and 'where'")
     if bool(kinds) != marked:
-        raise ChecklistError("give both 'kinds' (the fault) and 'where' (the words at fault), or neither")
+        raise ChecklistError("specify both 'kinds' (the fault) and 'where' (the words at fault), or neither")
     return Case(
         capability=capability,
         question=found["question"],
@@ -159,7 +160,7 @@ def _kinds(given: object) -> tuple[EvidenceKind, ...]:
 
 
 def _spans(where: object, texts: Mapping[str, Any]) -> dict[str, tuple[Span, ...]]:
-    """Return the places of the quoted words in each text."""
+    """Return the spans of the quoted words in each text."""
     if not isinstance(where, Mapping) or not set(where) <= set(_TEXTS):
         raise ChecklistError("'where' must be an object with the keys 'question' and 'paraphrase'")
     found = {}
@@ -185,7 +186,7 @@ def _files(root: Traversable, here: str) -> dict[str, Traversable]:
         raise ChecklistError(f"there is no folder {here}")
     found = sorted((file.name, file) for file in root.iterdir() if file.name.endswith(_ENDING))
     if not found:
-        raise ChecklistError(f"{here} has no cases, which are files CAPABILITY{_ENDING}")
+        raise ChecklistError(f"{here} has no cases; cases are in files named CAPABILITY{_ENDING}")
     return {name.removesuffix(_ENDING): file for name, file in found}
 
 

@@ -1,4 +1,4 @@
-"""Judge a scorer by the checklist: its verdicts, and whether its evidence marks the right fault."""
+"""Run the checklist: compare a scorer's verdicts and evidence with the expected labels and faults."""
 
 from __future__ import annotations
 
@@ -18,44 +18,45 @@ Judge = Callable[[Pairs], Sequence[Verdict]]
 
 @dataclass(frozen=True)
 class CaseResult:
-    """A case and the verdict on it."""
+    """A case and the scorer's verdict on it."""
 
     case: Case
     verdict: Verdict
 
     @property
     def passed(self) -> bool:
-        """True if the verdict is right."""
+        """True if the verdict is correct."""
         return self.verdict.valid == (self.case.label == 1)
 
     @property
     def evidence_right(self) -> bool | None:
-        """True if the evidence marks the fault; None if no evidence is expected, or the verdict is valid."""
+        """True if the evidence marks the fault, or None if no evidence is expected or the verdict is *valid*."""
         if not self.case.kinds or self.verdict.valid:
             return None
         return any(shows_the_fault(piece, self.case) for piece in self.verdict.evidence)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the case and the verdict as plain data for JSON."""
+        """Return the case and the verdict as a JSON-serialisable dictionary."""
         return {**self.case.to_dict(), "evidence_right": self.evidence_right, "verdict": self.verdict.to_dict()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class CapabilityRow:
-    """The results of one capability, or of all.
+    """The results for one capability or for the whole checklist.
 
     Attributes
     ----------
     capability : str
-        The name, or ``all`` for the whole checklist.
+        The name of the capability, or ``all`` for the whole checklist.
     n, passed : int
-        The number of cases, and of those with the right verdict.
+        The number of cases, and the number of cases with the correct verdict.
     valid, valid_passed, invalid, invalid_passed : int
-        The same for valid and invalid cases.
+        The same numbers for valid and for invalid cases.
     evidence_asked, evidence_right : int
-        The number of invalid cases that were judged invalid, and of those with the right evidence on the right words.
+        The number of detected faults for which evidence is expected, and the number of these faults for which the
+        evidence has the right kind and marks the right words.
     rejected, rejected_with_evidence : int
-        The number of all cases that were judged invalid, and of those with any evidence.
+        The number of cases that were judged invalid, and the number of these cases that have any evidence.
 
     """
 
@@ -73,22 +74,22 @@ class CapabilityRow:
 
     @property
     def pass_rate(self) -> float:
-        """The share of right verdicts."""
+        """The share of correct verdicts."""
         return self.passed / self.n
 
     @property
     def evidence_rate(self) -> float | None:
-        """The share of detected faults with the right evidence; None if no fault was detected."""
+        """The share of detected faults with the right evidence, or None if no fault was detected."""
         return self.evidence_right / self.evidence_asked if self.evidence_asked else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain data for JSON."""
+        """Return the row as a JSON-serialisable dictionary."""
         return {**asdict(self), "pass_rate": self.pass_rate, "evidence_rate": self.evidence_rate}
 
 
 @dataclass(frozen=True)
 class ChecklistReport:
-    """The results of a checklist: a row for each capability, one for all, and the result of every case."""
+    """The results of a checklist: totals, a row for each capability, and the result of every case."""
 
     signature: str
     total: CapabilityRow
@@ -102,16 +103,16 @@ class ChecklistReport:
 
     @property
     def misplaced(self) -> tuple[CaseResult, ...]:
-        """The cases rightly judged invalid whose evidence is missing, or marks another fault or other words."""
+        """The invalid cases that were detected, but whose evidence is missing or marks another fault or other words."""
         return tuple(result for result in self.results if result.evidence_right is False)
 
     def to_dict(self, *, failures: int | None = None) -> dict[str, Any]:
-        """Return the report as plain data for JSON.
+        """Return the report as a JSON-serialisable dictionary.
 
         Parameters
         ----------
         failures
-            The greatest number of failing examples for each capability. Default: all.
+            The maximum number of failing examples for each capability (default: all).
         """
         return {
             "signature": self.signature,
@@ -123,7 +124,7 @@ class ChecklistReport:
 
 
 def shows_the_fault(piece: Evidence, case: Case) -> bool:
-    """Return True if a piece of evidence has a kind of the fault and marks some of its words.
+    """Return True if a piece of evidence has an accepted kind and marks at least one of the words at fault.
 
     >>> from paraqd.scoring.verdict import EvidenceKind
     >>> changed = EvidenceKind.NUMBER_CHANGED
@@ -145,10 +146,10 @@ def run_checklist(judge: Judge, cases: Sequence[Case]) -> ChecklistReport:
     Parameters
     ----------
     judge
-        A function that returns a verdict for each pair, such as ``Scorer.load().score_pairs``. `judge_by` makes one
-        from plain scores.
+        A function that returns a verdict for each pair, such as ``Scorer.load().score_pairs``. Use `judge_by` to
+        create a judge from a function that returns scores.
     cases
-        The cases, as `load_cases` returns them.
+        The cases, as returned by `load_cases`.
 
     Raises
     ------
@@ -180,7 +181,9 @@ def judge_by(
     threshold: float = THRESHOLD,
     signature: str = "",
 ) -> Judge:
-    """Make a judge from plain scores, such as a similarity; a pair is valid if its score exceeds the threshold.
+    """Create a judge from a function that returns scores, such as similarities.
+
+    A pair is judged valid if its score is greater than the threshold.
 
     >>> judge = judge_by(lambda pairs: [float(len(q) == len(p)) for q, p in pairs])
     >>> [verdict.valid for verdict in judge([("Ann is 4.", "Ann is 5."), ("Ann is 4.", "Ann is four.")])]
@@ -195,7 +198,7 @@ def judge_by(
 
 
 def first_of_each(results: Sequence[CaseResult], most: int | None) -> list[CaseResult]:
-    """Return the results, but at most ``most`` for each capability."""
+    """Return the first ``most`` results for each capability, or all results if ``most`` is None."""
     taken: dict[str, int] = {}
     found = []
     for result in results:
