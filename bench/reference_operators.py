@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
-import difflib
 import os
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,40 +20,17 @@ import numpy as np
 
 from paraqd.data.datasets import load_pairs
 from paraqd.data.tables import open_table
+from paraqd.evaluation.edits import EDIT_KINDS, REPLACED, edit_kind, find_edits
 from paraqd.generators.encoder import Encoder, load_encoder
 from paraqd.scoring.cosine import cosine_scores
 
-_WORD = re.compile(r"\w+")
 COLUMNS = {f"positive{n}": f"f{n}" for n in range(1, 5)} | {f"neg_{n}": f"f{n + 4}" for n in range(1, 7)}
-KINDS = ("same words", "words deleted", "words replaced", "reworded")
-
-
-def edits(question: str, paraphrase: str) -> list[tuple[str, list[str], list[str]]]:
-    """Return (kind, old words, new words) for each difference."""
-    before, after = _WORD.findall(question), _WORD.findall(paraphrase)
-    matcher = difflib.SequenceMatcher(None, [w.lower() for w in before], [w.lower() for w in after], autojunk=False)
-    return [(kind, before[a:b], after[c:d]) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
-
-
-def edit_kind(question: str, paraphrase: str) -> str:
-    """Name the kind of edit that turned the question into the paraphrase.
-
-    >>> edit_kind("Ann has 3 apples.", "Ann has 3 sona.")
-    'words replaced'
-    """
-    found = edits(question, paraphrase)
-    if not found:
-        return "same words"
-    if all(kind == "delete" for kind, *_ in found):
-        return "words deleted"
-    if all(kind == "replace" and abs(len(old) - len(new)) <= 1 for kind, old, new in found):
-        return "words replaced"
-    return "reworded"
 
 
 def no_entity(question: str, paraphrase: str) -> bool:
     """Return True if only lower-case words were replaced."""
-    return all(word.islower() and word.isalpha() for _, old, _ in edits(question, paraphrase) for word in old)
+    edits = find_edits(question, paraphrase)
+    return all(word.islower() and word.isalpha() for edit in edits for word in edit.before)
 
 
 def accepted(encoders: Sequence[Encoder], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -81,9 +56,9 @@ def reference(path: Path, encoders: Sequence[Encoder], heads: Sequence[str]) -> 
     for column, name in COLUMNS.items():
         pairs = [(record["question"], record[column]) for record in records if record[column].strip()]
         counted = Counter(edit_kind(*pair) for pair in pairs)
-        plain = sum(edit_kind(*pair) == "words replaced" and no_entity(*pair) for pair in pairs)
-        rows.append([name, len(pairs), *(counted[kind] for kind in KINDS), plain, *accepted(encoders, pairs)])
-    table(["public code's", "outputs", *KINDS, "of these only lower-case words", *heads], rows)
+        plain = sum(edit_kind(*pair) == REPLACED and no_entity(*pair) for pair in pairs)
+        rows.append([name, len(pairs), *(counted[kind] for kind in EDIT_KINDS), plain, *accepted(encoders, pairs)])
+    table(["public code's", "outputs", *EDIT_KINDS, "of these only lower-case words", *heads], rows)
 
 
 def own(path: str, encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
@@ -100,7 +75,7 @@ def tests(encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
     rows = []
     for name in ("aquarat", "sawp"):
         pairs = [(pair.question, pair.paraphrase) for pair in load_pairs(name) if pair.label == 0]
-        for kind in KINDS[1:]:
+        for kind in EDIT_KINDS[1:]:
             some = [pair for pair in pairs if edit_kind(*pair) == kind]
             rows.append([name, kind, len(some), *accepted(encoders, some)])
     table(["invalid pairs of", "edit", "pairs", *heads], rows)

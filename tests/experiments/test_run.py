@@ -36,21 +36,26 @@ _SPEC.loader.exec_module(_command)
 pytestmark = pytest.mark.xdist_group("experiments")  # one smoke run for all of them
 
 
+ARMS = ("recipes", "leak", "deletion", "sources", "optimisation", "margin")
+
+
 def tables(folder, name):
     return json.loads((folder / "tables" / f"{name}.json").read_text())
 
 
 def score_file(training, test_set):
-    return Path("scores") / training.slug / f"{RunData(Path('run'), SMOKE).test_set(test_set).key}.csv"
+    return Path("scores") / training.slug / f"{RunData(Path('run'), SMOKE).test_set(test_set).key}.csv.gz"
 
 
 def score_rows(folder, training, test_set):
-    return list(csv.DictReader((folder / score_file(training, test_set)).read_text().splitlines()))
+    return list(open_table(folder / score_file(training, test_set)).rows())
 
 
 def test_every_experiment_has_its_table_in_three_formats_and_says_that_it_is_a_smoke_run(smoke):
     folder, stdout, _ = smoke
     for found in EXPERIMENTS:
+        if found.kind == "test-operators":
+            continue  # the samples do not come in twos, which the list of parts that were not run says
         for ending in ("md", "tex", "json"):
             assert "smoke scale" in (folder / "tables" / f"{found.name}.{ending}").read_text()
         assert found.title in stdout
@@ -59,7 +64,7 @@ def test_every_experiment_has_its_table_in_three_formats_and_says_that_it_is_a_s
 
 def test_every_row_that_was_declared_is_in_the_table(smoke):
     folder, *_ = smoke
-    for name in ("main", "operators", "loss", "seed", "train-operators", "leak", "sources", "optimisation", "margin"):
+    for name in ("main", "operators", "loss", "seed", "train-operators", *ARMS):
         declared = [row.names for row in experiment(name).rows(SMOKE)]
         shown = [{key: row[key] for key in experiment(name).on} for row in tables(folder, name)[0]["rows"]]
         assert shown == declared
@@ -84,11 +89,12 @@ def test_the_figures_in_a_table_are_those_of_the_scores(smoke):
     [row] = [row for row in tables(folder, "main")[0]["rows"] if row["method"] == "ParaQD"]
     [training] = [t for t in experiment("main").trainings(SMOKE) if t.method.name == "ParaQD"]
     scored = score_rows(folder, training, "samples")
-    found = evaluate([int(r["label"]) for r in scored], [float(r["score"]) for r in scored])
+    labels = [pair.label for pair in RunData(Path("run"), SMOKE).test_set("samples").pairs]
+    found = evaluate(labels, [float(r["score"]) for r in scored])
     assert row["separation"]["value"] == pytest.approx(found.separation)
     assert row["separation"]["low"] <= found.separation <= row["separation"]["high"]
     assert row["mu_neg"] == pytest.approx(found.mu_neg)
-    assert set(scored[0]) == {"id", "label", "score", "signature"}  # no texts
+    assert set(scored[0]) == {"id", "score", "signature"}  # no texts and no labels
     assert re.fullmatch(
         r"paraqd:\S+\|model:paraqd-\w+@[0-9a-f]{8}\|mode:encoder\|threshold:0.5", scored[0]["signature"]
     )
@@ -199,9 +205,41 @@ def test_the_axes_of_a_models_vectors_are_kept(smoke):
     found = measurements.spectrum(training, test)
     texts = {text for pair in test.pairs for text in (pair.question, pair.paraphrase)}
     assert found["values"].sum() == pytest.approx(len(texts), rel=1e-3)  # of unit length
-    assert found["questions"].shape == found["paraphrases"].shape == (len(test.pairs), 16)
+    assert found["questions"].shape == found["paraphrases"].shape == (len(test.pairs), 4)
     near = (found["questions"].astype(float) * found["paraphrases"].astype(float)).sum(axis=1)
-    assert near == pytest.approx(measurements.scores(training, test), abs=0.1)  # most of each lies on the first axes
+    assert near == pytest.approx(measurements.scores(training, test), abs=0.15)  # most of each is on the first axes
+
+
+def test_arms_are_compared_with_the_first_by_their_means(smoke):
+    folder, *_ = smoke
+    whole, differences, edits = tables(folder, "margin")
+    seen = {row["arm"]: row["separation"]["value"] for row in whole["rows"]}  # one seed each
+    first = seen["cosine, 2"]
+    for row in differences["rows"]:
+        assert row["separation"] == pytest.approx(seen[row["arm"]])
+        if row["arm"] != "cosine, 2":
+            assert row["separation_difference"]["value"] == pytest.approx(seen[row["arm"]] - first)
+    invalid = sum(pair.label == 0 for pair in RunData(Path("run"), SMOKE).test_set("samples").pairs)
+    parts = [row for row in edits["rows"] if row["arm"] == "cosine, 1"]
+    assert parts[0]["edit"] == "all invalid pairs"
+    assert parts[0]["pairs"] == sum(row["pairs"] for row in parts[1:]) == invalid
+    assert sum(row["part"] for row in parts[1:]) == pytest.approx(parts[0]["difference"]["value"])
+
+
+def test_without_training_tables_are_made_from_the_scores_and_missing_models_are_listed(smoke, tmp_path):
+    folder, *_ = smoke
+    run = tmp_path / "run"
+    shutil.copytree(folder, run)
+    shutil.rmtree(run / "models")
+    shutil.rmtree(run / "data")
+    missing = experiment("leak").trainings(SMOKE)[1]
+    shutil.rmtree(run / "scores" / missing.slug)
+    [outcome] = run_experiments(["leak"], run, scale=SMOKE, device="cpu", figures=False, train=False)
+    assert [row["arm"] for row in outcome.tables[0].rows] == ["paper"]
+    assert "no scores of this model yet" in outcome.not_run["ParaQD, public code, all-MiniLM-L6-v2"]
+    assert not (run / "models").exists()
+    with pytest.raises(ExperimentError, match="there is no run in"):
+        run_experiments(["leak"], tmp_path / "new", scale=SMOKE, train=False)
 
 
 def test_operators_left_out_are_left_out(smoke):
@@ -216,13 +254,13 @@ def test_operators_left_out_are_left_out(smoke):
 
 def test_a_second_call_runs_nothing_again(smoke):
     folder, *_ = smoke
-    before = {path: path.stat().st_mtime_ns for path in (folder / "scores").rglob("*.csv")}
+    before = {path: path.stat().st_mtime_ns for path in (folder / "scores").rglob("*.csv.gz")}
     stages = []
     run_experiments(
         ["examples", "loss"], folder, scale=SMOKE, device="cpu", progress=lambda stage, *_: stages.append(stage)
     )
     assert not [stage for stage in stages if "training" in stage or "scoring" in stage]
-    assert before == {path: path.stat().st_mtime_ns for path in (folder / "scores").rglob("*.csv")}
+    assert before == {path: path.stat().st_mtime_ns for path in (folder / "scores").rglob("*.csv.gz")}
 
 
 def test_a_run_that_was_killed_ends_with_the_same_scores(smoke, tmp_path):
@@ -241,7 +279,7 @@ def test_a_run_that_was_killed_ends_with_the_same_scores(smoke, tmp_path):
     assert made.items() <= {p: p.stat().st_mtime_ns for p in (tmp_path / "run" / "data").iterdir()}.items()
     for training in experiment("examples").trainings(SMOKE):
         name = score_file(training, "examples")
-        assert (tmp_path / "run" / name).read_text() == (folder / name).read_text()
+        assert (tmp_path / "run" / name).read_bytes() == (folder / name).read_bytes()
 
 
 def test_of_processes_that_share_a_run_each_trains_what_no_other_does(smoke, tmp_path):
@@ -250,7 +288,7 @@ def test_of_processes_that_share_a_run_each_trains_what_no_other_does(smoke, tmp
     shutil.copytree(folder, run)
     held, *others = experiment("loss").trainings(SMOKE)
     files = {training: run / score_file(training, SMOKE.first_set) for training in (held, *others)}
-    before = {training: file.read_text() for training, file in files.items()}
+    before = {training: file.read_bytes() for training, file in files.items()}
     later = run / "tables" / "pseudo-labels.json"
     for file in (*files.values(), later):
         file.unlink()
@@ -265,12 +303,12 @@ def test_of_processes_that_share_a_run_each_trains_what_no_other_does(smoke, tmp
             assert all(file.is_file() for file in wanted)
             assert process.poll() is None, process.stderr.read()  # it waits for that one
             assert not files[held].is_file()
-            files[held].write_text(before[held])
+            files[held].write_bytes(before[held])
         except BaseException:
             process.kill()
             raise
     assert process.wait() == 0, process.stderr.read()
-    assert before == {training: file.read_text() for training, file in files.items()}
+    assert before == {training: file.read_bytes() for training, file in files.items()}
 
 
 def test_scores_of_other_pairs_are_not_taken_for_those_of_a_changed_test_set(smoke, tmp_path):

@@ -22,7 +22,8 @@ def experiment(
     names: list[str] = typer.Argument(
         ...,
         metavar="NAME...",
-        help="main, operators, loss, encoder, seed, train-operators, pseudo-labels, examples, or all.",
+        help="main, operators, loss, encoder, seed, train-operators, pseudo-labels, recipes, leak, deletion, sources, "
+        "optimisation, margin, collapse, test-operators, examples, or all.",
     ),
     out: str = typer.Option(..., "--out", "-o", help="The output folder; a run in the same folder continues."),
     scale: str = typer.Option("full", "--scale", help="full, or smoke: a trial of some minutes on the samples."),
@@ -64,6 +65,12 @@ def experiment(
     ),
     device: str | None = typer.Option(None, "--device", help="cpu or cuda.", rich_help_panel=_MODELS),
     workers: int = typer.Option(1, "--workers", help="The number of processes that augment.", rich_help_panel=_MODELS),
+    train: bool = typer.Option(
+        True,
+        "--train/--no-train",
+        help="Train models that have no scores yet. Without: make tables from the scores in the folder.",
+        rich_help_panel=_TRAINING,
+    ),
     figures: bool = typer.Option(True, "--figures/--no-figures", help="Draw the plots.", rich_help_panel=_SHOWN),
     as_json: bool = typer.Option(False, "--json", help="Write the tables as JSON.", rich_help_panel=_SHOWN),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no tables.", rich_help_panel=_SHOWN),
@@ -104,6 +111,7 @@ def experiment(
                 device=device,
                 workers=workers,
                 figures=figures,
+                train=train,
                 progress=bar.update,
             )
     except KeyboardInterrupt:

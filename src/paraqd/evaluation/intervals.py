@@ -191,6 +191,82 @@ def compare(
     )
 
 
+def compare_runs(
+    labels: Labels,
+    runs_a: Sequence[Scores],
+    runs_b: Sequence[Scores],
+    *,
+    threshold: float = THRESHOLD,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+    groups: Sequence[Hashable] | None = None,
+    level: float = LEVEL,
+) -> dict[str, Difference]:
+    """Compare two methods that were trained several times: the difference of every metric, averaged over trainings.
+
+    A sample draws pairs (or groups), the same for both methods, and the trainings of each method. So an interval
+    covers both sources of chance. It is somewhat too narrow if there are only a few trainings.
+
+    Examples
+    --------
+    >>> labels, low, high = [1, 0] * 30, [0.9, 0.8] * 30, [0.9, -0.8] * 30
+    >>> found = compare_runs(labels, [low, low], [high, low], samples=200)["separation"].difference
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    (0.8, 0.0, 1.6)
+    """
+    sides = [[checked(labels, scores) for scores in runs] for runs in (runs_a, runs_b)]
+    points = [[evaluate(y, s, threshold=threshold) for y, s in side] for side in sides]
+    layouts = [[lay_out(y, s, threshold=threshold) for y, s in side] for side in sides]
+    rng = np.random.default_rng((seed, 2))
+    draws = []
+    for weights in _weights(len(sides[0][0][0]), groups, samples, seed, silent, "comparison"):
+        means = []
+        for side in layouts:
+            found = [statistics(layout, weights) for layout in side]
+            shares = _run_shares(rng, len(weights), len(side))
+            means.append({n: (np.stack([one[n] for one in found], axis=1) * shares).sum(axis=1) for n in METRICS})
+        draws.append({name: means[1][name] - means[0][name] for name in METRICS})
+    stacked, _ = _stacked(draws)
+    differences = {}
+    for name in METRICS:
+        a, b = (float(np.mean([getattr(point, name) for point in side])) for side in points)
+        differences[name] = Difference(a, b, _estimate(b - a, stacked[name], level), _two_sided(stacked[name]))
+    return differences
+
+
+def compare_means(
+    runs_a: Sequence[Scores],
+    runs_b: Sequence[Scores],
+    *,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+    groups: Sequence[Hashable] | None = None,
+    level: float = LEVEL,
+) -> Difference:
+    """Compare the mean value of the same pairs in two methods that were trained several times; see `compare_runs`.
+
+    >>> found = compare_means([[0.9, 0.8], [0.7, 0.8]], [[0.1, 0.2]], samples=200)
+    >>> round(found.a, 3), round(found.b, 3), found.difference.high < 0
+    (0.8, 0.15, True)
+    """
+    sides = [np.asarray(runs, dtype=np.float64) for runs in (runs_a, runs_b)]
+    rng = np.random.default_rng((seed, 2))
+    draws = []
+    for weights in _weights(sides[0].shape[1], groups, samples, seed, silent, "comparison"):
+        totals = weights.sum(axis=1, keepdims=True)
+        a, b = ((weights @ side.T / totals * _run_shares(rng, len(weights), len(side))).sum(axis=1) for side in sides)
+        draws.append(b - a)
+    found = np.concatenate(draws)
+    mean_a, mean_b = (float(side.mean()) for side in sides)
+    return Difference(mean_a, mean_b, _estimate(mean_b - mean_a, found, level), _two_sided(found))
+
+
+def _run_shares(rng: np.random.Generator, rows: int, runs: int) -> Floats:
+    """Draw trainings with replacement for each sample; return the share of each training in it."""
+    shares: Floats = rng.multinomial(runs, [1 / runs] * runs, size=rows) / runs
+    return shares
+
+
 def mcnemar_p(only_a: int, only_b: int) -> float:
     """Return the two-sided p-value of McNemar's exact (binomial) test.
 

@@ -23,8 +23,12 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "train_operators": ("method",),
     "encoder": ("encoder", "method"),
     "pseudo_labels": ("dataset", "method"),
+    "test_operators": ("dataset",),
 }
-_OWN_COLUMNS = {"pseudo_labels": ("valid_percent", "invalid_percent")}
+_OWN_COLUMNS = {
+    "pseudo_labels": ("valid_percent", "invalid_percent"),
+    "test_operators": ("precision", "recall", "accuracy"),
+}
 
 
 @dataclass(frozen=True)

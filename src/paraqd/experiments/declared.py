@@ -122,32 +122,26 @@ def _arm(method: Method, scale: Scale, **settings: Any) -> Training:
     )
 
 
-def _arms(scale: Scale, arms: Mapping[str, Training], seeds: Sequence[int]) -> list[Row]:
+def _arms(
+    scale: Scale, arms: Mapping[str, Training], seeds: Sequence[int], *, more_sets: Sequence[str] = ()
+) -> list[Row]:
     """Return a row for each arm, seed and test set. The other arms are compared with the first one."""
     return [
         Row(made.with_settings(seed=seed), {"dataset": test_set, "arm": name, "seed": str(seed)}, test_set)
-        for test_set in scale.test_sets
+        for test_set in dict.fromkeys((*scale.test_sets, *more_sets))
         for name, made in arms.items()
         for seed in seeds
     ]
 
 
 def _recipes(scale: Scale) -> list[Row]:
-    return [
-        Row(
-            training(method, scale).with_settings(seed=seed),
-            {"dataset": s, "method": method.name, "seed": str(seed)},
-            s,
-        )
-        for s in scale.test_sets
-        for method in (PARAQD, PUBLIC_CODE)
-        for seed in (scale.settings.seed, 1)
-    ]
+    arms = {method.name: training(method, scale) for method in (PARAQD, PUBLIC_CODE)}
+    return _arms(scale, arms, (scale.settings.seed, 1), more_sets=[scale.train_operator_set])
 
 
 def _leak(scale: Scale) -> list[Row]:
     arms = {"paper": _arm(PARAQD, scale), "public-code": _arm(PUBLIC_CODE, scale)}
-    return _arms(scale, arms, scale.arm_seeds)
+    return _arms(scale, arms, scale.arm_seeds, more_sets=[scale.train_operator_set])
 
 
 def _deletion(scale: Scale) -> list[Row]:
@@ -176,6 +170,14 @@ def _margin(scale: Scale) -> list[Row]:
     arms = {f"cosine, {margin:g}": _arm(PARAQD, scale, margin=margin) for margin in (2.0, 1.0, 0.5, 0.3)}
     arms["Euclidean, 5"] = _arm(PARAQD, scale, distance="euclidean", margin=5.0)
     return _arms(scale, arms, scale.arm_seeds)
+
+
+def _collapse(scale: Scale) -> list[Row]:
+    untrained = _arms(scale, {"Pretrained": training(PRETRAINED, scale)}, (scale.settings.seed,))
+    whole = _arms(scale, {"ParaQD, full size": training(PARAQD, scale)}, (scale.settings.seed, 1))
+    leak = _arms(scale, {"public-code": _arm(PUBLIC_CODE, scale)}, scale.arm_seeds)
+    rows = [*untrained, *whole, *_margin(scale), *leak]
+    return sorted(rows, key=lambda row: scale.test_sets.index(row.test_set))
 
 
 def _examples(scale: Scale) -> list[Row]:
@@ -220,7 +222,7 @@ EXPERIMENTS = (
     Experiment(
         "recipes",
         "The paper's recipe and the public code's at full size",
-        on=("dataset", "method", "seed"),
+        on=ARM,
         rows=_recipes,
     ),
     Experiment("leak", "Word replacement if an operator does not apply", on=ARM, rows=_leak),
@@ -228,6 +230,13 @@ EXPERIMENTS = (
     Experiment("sources", "One corpus of questions against another, in equal steps", on=ARM, rows=_sources),
     Experiment("optimisation", "Batches, learning rates and trainers", on=ARM, rows=_optimisation),
     Experiment("margin", "Margins of the triplet loss", on=ARM, rows=_margin),
+    Experiment("collapse", "Scores that are the product of two signs", on=ARM, rows=_collapse, kind="collapse"),
+    Experiment(
+        "test-operators",
+        "The operators that made the test sets, recovered from the order of rows",
+        on=("dataset",),
+        kind="test-operators",
+    ),
     Experiment("examples", "The paper's examples, scored", rows=_examples, kind="examples"),
 )
 

@@ -47,7 +47,7 @@ def draw(
             figure(f"confusion-{test_set}", title, partial(confusion_plot, matrices, title=title))
         title = f"Separation, {test_set}"
         cells = {name: result.measured.cell("separation") for name, result in here.items()}
-        paper = _paper(experiment, here) if beside else {}
+        paper = _paper(experiment, here) if beside and experiment.table else {}
         figure(
             f"separation-{test_set}",
             title,

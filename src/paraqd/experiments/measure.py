@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 import time
@@ -15,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.data.locks import exclusive
+from paraqd.data.tables import open_table
 from paraqd.data.triplets import TripletSet
-from paraqd.data.writers import replace_json, replacing
+from paraqd.data.writers import replace_json, replacing, write_rows
 from paraqd.evaluation.intervals import Bootstrap, Estimate, bootstrap
 from paraqd.evaluation.metrics import Metrics, evaluate
 from paraqd.experiments.data import RunData, TestSet
@@ -33,7 +33,8 @@ from paraqd.training.encoders import embedder, load_trainable
 from paraqd.training.seed_search import SeedSearch, search_seed
 from paraqd.training.validation import Validation, validate
 
-_AXES = 16
+_AXES = 4
+_SCORE_COLUMNS = {"id": str, "score": str, "signature": str}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +55,13 @@ class Measured:
 
 
 class Measurements:
-    """The measurements of a run. Missing models are trained, and missing scores computed."""
+    """The measurements of a run. Missing models are trained, if ``train`` is True, and missing scores computed."""
 
-    def __init__(self, data: RunData, *, keep: Sequence[str] = (), checkpoint_seconds: float = 60.0) -> None:
+    def __init__(
+        self, data: RunData, *, keep: Sequence[str] = (), checkpoint_seconds: float = 60.0, train: bool = True
+    ) -> None:
         self.data = data
+        self.train = train
         self.folder = data.folder
         self.keep = set(keep)
         self.checkpoint_seconds = checkpoint_seconds
@@ -76,6 +80,8 @@ class Measurements:
             raise self._not_run[training.slug]
         if not any(self._missing(training, sets, embeddings)):
             return
+        if not self.train:
+            raise NotRunError("there are no scores of this model yet")
         with exclusive(self.folder / "locks" / f"{training.slug}.lock", wait=wait):
             wanted, drawn = self._missing(training, sets, embeddings)
             if not wanted and not drawn:
@@ -110,8 +116,8 @@ class Measurements:
         """Return the metrics of a model on a test set that it has been scored on."""
         key = (training.slug, test.key)
         if key not in self._measured:
-            rows = list(csv.DictReader(self._score_file(training, test).read_text("utf-8").splitlines()))
-            labels = np.array([int(row["label"]) for row in rows])
+            rows = self._score_rows(training, test)
+            labels = np.array([int(pair.label or 0) for pair in test.pairs])
             scores = np.array([float(row["score"]) for row in rows])
             groups = [row["id"] for row in rows]
             samples = self.data.scale.bootstrap_samples
@@ -128,8 +134,10 @@ class Measurements:
 
     def scores(self, training: Training, test: TestSet) -> list[float]:
         """Return the scores of a model on a test set, in the order of its pairs."""
-        rows = csv.DictReader(self._score_file(training, test).read_text("utf-8").splitlines())
-        return [float(row["score"]) for row in rows]
+        return [float(row["score"]) for row in self._score_rows(training, test)]
+
+    def _score_rows(self, training: Training, test: TestSet) -> list[dict[str, Any]]:
+        return list(open_table(self._score_file(training, test)).rows(list(_SCORE_COLUMNS)))
 
     def vectors(self, training: Training, test: TestSet) -> tuple[NDArray[Any], list[tuple[int, int, int]]]:
         """Return the embeddings of the triplets of a test set, and the rows of each triplet."""
@@ -138,7 +146,10 @@ class Measurements:
 
     def spectrum(self, training: Training, test: TestSet) -> dict[str, NDArray[Any]]:
         """Return the positions of the texts of a test set on the main axes of their vectors; see `_spectrum`."""
-        with np.load(self._spectrum_file(training, test)) as held:
+        path = self._spectrum_file(training, test)
+        if not path.is_file():
+            raise NotRunError(f"{path} is missing: delete the scores of {training.slug} and run the experiment again")
+        with np.load(path) as held:
             return {name: held[name] for name in held.files}
 
     def facts(self, training: Training) -> dict[str, Any]:
@@ -248,7 +259,7 @@ class Measurements:
     # files
 
     def _score_file(self, training: Training, test: TestSet) -> Path:
-        return self.folder / "scores" / training.slug / f"{test.key}.csv"
+        return self.folder / "scores" / training.slug / f"{test.key}.csv.gz"
 
     def _vector_file(self, training: Training, test: TestSet) -> Path:
         return self.folder / "embeddings" / training.slug / f"{test.key}.npz"
@@ -260,13 +271,14 @@ class Measurements:
         return self.folder / "trainings" / f"{training.slug}.json"
 
     def _write_scores(self, training: Training, test: TestSet, scores: NDArray[Any], signed: str) -> None:
+        # no texts and no labels, so that a run can be published
+        rows = [
+            {"id": pair.id, "score": f"{score:.6f}", "signature": signed}
+            for pair, score in zip(test.pairs, scores.tolist(), strict=True)
+        ]
         path = self._score_file(training, test)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["id", "label", "score", "signature"])  # no texts, so that a run can be published
-            for pair, score in zip(test.pairs, scores.tolist(), strict=True):
-                writer.writerow([pair.id, pair.label, f"{score:.6f}", signed])
+        write_rows(path, _SCORE_COLUMNS, rows)
 
     def _write_facts(self, training: Training, facts: dict[str, Any]) -> None:
         replace_json(self._facts_file(training), {**training.to_dict(), **facts})
@@ -288,7 +300,7 @@ def _spectrum(embed: Any, test: TestSet) -> dict[str, NDArray[Any]]:
     """Describe the vectors of a test set by their main axes.
 
     ``values`` are the squared singular values of all distinct texts' unit vectors (not centred), and ``questions`` and
-    ``paraphrases`` the coordinates of each pair on the first 16 axes.
+    ``paraphrases`` the coordinates of each pair on the first four axes.
     """
     texts = list(dict.fromkeys(text for pair in test.pairs for text in (pair.question, pair.paraphrase)))
     vectors = np.asarray(embed(texts), dtype=np.float64)

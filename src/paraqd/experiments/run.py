@@ -14,15 +14,23 @@ from typing import Any
 from paraqd.data.locks import HeldError, exclusive
 from paraqd.data.writers import replace_json
 from paraqd.evaluation.tables import Table, write_tables
+from paraqd.experiments.arms import collapse_table, difference_table, edit_table
 from paraqd.experiments.data import EXAMPLES, RunData, TestSet
-from paraqd.experiments.declared import EXPERIMENTS, Experiment, experiment
+from paraqd.experiments.declared import ARM, EXPERIMENTS, Experiment, experiment
 from paraqd.experiments.errors import ExperimentError, NotRunError
 from paraqd.experiments.figures import Figure, draw
 from paraqd.experiments.measure import Measurements
 from paraqd.experiments.methods import SSMBA_PL, UDA_PL, Training
 from paraqd.experiments.report import write_report
 from paraqd.experiments.scales import Scale
-from paraqd.experiments.tables import Result, example_table, pseudo_label_table, score_tables
+from paraqd.experiments.tables import (
+    Result,
+    count_test_operators,
+    example_table,
+    pseudo_label_table,
+    recovered_operator_table,
+    score_tables,
+)
 from paraqd.operators.plan import make_plan
 from paraqd.progress import Progress
 from paraqd.training.encoders import encoder_hash
@@ -30,8 +38,8 @@ from paraqd.training.processes import refuse_several
 from paraqd.training.recipe_corpus import generator_facts
 from paraqd.version import __version__
 
-_PACKAGES = ("paraqd", "torch", "transformers", "sentence-transformers", "accelerate", "numpy", "scikit-learn")
-FORMAT = 1
+_PACKAGES = ("torch", "transformers", "sentence-transformers", "accelerate", "numpy", "scikit-learn")
+FORMAT = 2
 
 
 @dataclass
@@ -56,6 +64,7 @@ def run_experiments(
     device: str | None = None,
     workers: int = 1,
     figures: bool = True,
+    train: bool = True,
     checkpoint_seconds: float = 60.0,
     progress: Progress | None = None,
 ) -> list[Outcome]:
@@ -72,6 +81,8 @@ def run_experiments(
         Models for f1, f9 and SSMBA by key: folders or names. Stand-ins are trained for missing ones.
     figures : bool
         Draw the plots.
+    train : bool
+        Train the models that have no scores yet. If False, the tables are made from the scores in the folder.
 
     """
     refuse_several("an experiment")
@@ -89,9 +100,9 @@ def run_experiments(
         progress=progress,
     )
     _check(data_dir, generators or {})
-    _begin(folder, data)
+    _begin(folder, data, train=train)
     keep = _shared(scale)
-    measurements = Measurements(data, keep=keep, checkpoint_seconds=checkpoint_seconds)
+    measurements = Measurements(data, keep=keep, checkpoint_seconds=checkpoint_seconds, train=train)
     outcomes: list[Outcome] = []
     for wait in (False, True):  # first models that no other process is training, then also those of other processes
         for found in [each for each in chosen if all(outcome.experiment is not each for outcome in outcomes)]:
@@ -130,6 +141,9 @@ def _run(found: Experiment, data: RunData, measurements: Measurements, *, figure
     if found.kind == "pseudo-labels":
         _pseudo_labels(outcome, data)
         return outcome
+    if found.kind == "test-operators":
+        _test_operators(outcome, data)
+        return outcome
     if not wait and not _train_free(found, data, measurements):
         return None
     if found.kind == "examples":
@@ -162,11 +176,20 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
     notes = _notes(scale, measurements, results)
     if scale.name == "smoke" and found.name == "train-operators":
         notes.append("the pairs are the samples, which were not made with the training operators")
-    if scale.name == "full" and found.name != "encoder" and "L12" not in scale.encoder:
+    if scale.name == "full" and found.table and found.name != "encoder" and "L12" not in scale.encoder:
         notes.append(
             f"the paper's rows are of all-MiniLM-L12-v1; for other encoders see its table (ours: {scale.encoder})"
         )
+    if found.kind == "collapse":
+        outcome.tables = (collapse_table(results, measurements, sets, notes),)
+        return
     outcome.tables = score_tables(found, results, notes, beside=scale.name == "full")
+    if found.on == ARM:
+        samples = scale.bootstrap_samples
+        outcome.tables += (
+            difference_table(results, notes, samples=samples),
+            edit_table(results, sets, notes, samples=samples),
+        )
     if figures:
         outcome.figures = draw(found, results, data, measurements, beside=scale.name == "full")
 
@@ -253,6 +276,19 @@ def _pseudo_labels(outcome: Outcome, data: RunData) -> None:
         outcome.tables = (pseudo_label_table(counted, notes, title=title, beside=beside),)
 
 
+def _test_operators(outcome: Outcome, data: RunData) -> None:
+    sets = []
+    for name in data.scale.test_sets:
+        try:
+            count_test_operators(data.test_set(name))
+            sets.append(data.test_set(name))
+        except NotRunError as error:
+            outcome.not_run[name] = str(error)
+    if sets:
+        title = outcome.experiment.title
+        outcome.tables = (recovered_operator_table(sets, (), title=title, beside=data.scale.name == "full"),)
+
+
 def _examples(outcome: Outcome, data: RunData, measurements: Measurements) -> None:
     test, rows = data.test_set(EXAMPLES), outcome.experiment.rows(data.scale)
     for row in list(rows):
@@ -280,11 +316,10 @@ def _check(data_dir: str | Path | None, generators: Mapping[str, str]) -> None:
         )  # raises an error if a key does not belong to an operator
 
 
-def _begin(folder: Path, data: RunData) -> None:
+def _begin(folder: Path, data: RunData, *, train: bool) -> None:
     """Record what the run depends on; refuse the folder of another run."""
     asked: dict[str, Any] = {
         "format": FORMAT,
-        "version": __version__,
         "scale": _scale_facts(data.scale),
         "encoder hash": encoder_hash(data.scale.encoder),
         "stand-ins": data.stand_ins,
@@ -292,6 +327,10 @@ def _begin(folder: Path, data: RunData) -> None:
         "questions": data.source_hash(),
     }
     path = folder / "run.json"
+    if not train:  # nothing is trained, so only the declarations must agree
+        asked = {key: asked[key] for key in ("format", "scale")}
+        if not path.is_file():
+            raise ExperimentError(f"there is no run in {folder}: run the experiments with training first")
     above = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise ExperimentError(f"cannot write {folder}: {above} is not a writable folder")
@@ -357,7 +396,7 @@ def _both(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    found = {"paraqd": __version__}
     for name in _PACKAGES:
         try:
             found[name] = version(name)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from paraqd.evaluation.intervals import Estimate, compare
 from paraqd.evaluation.published import examples, published, top_operators
-from paraqd.evaluation.tables import Cell, Column, Table, metric_columns, side_by_side
+from paraqd.evaluation.tables import OURS, PAPER, SOURCE, Cell, Column, Table, metric_columns, side_by_side
 from paraqd.experiments.data import TestSet
 from paraqd.experiments.declared import INVALID_OPERATORS, VALID_OPERATORS, Experiment, Row
+from paraqd.experiments.errors import NotRunError
 from paraqd.experiments.measure import Measured, Measurements
 from paraqd.experiments.methods import PARAQD
 from paraqd.scoring.verdict import THRESHOLD
@@ -48,7 +49,7 @@ def score_tables(
     ours: list[Mapping[str, Cell]] = [
         {**result.row.names, **{name: _cell(result.measured, name) for name in METRICS}} for result in results
     ]
-    theirs = published(experiment.table) if beside else ()
+    theirs = published(experiment.table) if beside and experiment.table else ()
     whole = side_by_side(
         ours, theirs, on=experiment.on, metrics=METRICS, title=experiment.title, notes=_plus_interval_note(notes)
     )
@@ -141,6 +142,42 @@ def top_table(results: Sequence[Result], notes: Sequence[str], *, beside: bool) 
         )
     note = "the operators whose removal lowers the separation most, the most important first"
     return Table("The two most important operators of each kind", columns, tuple(rows), (*notes, note))
+
+
+def count_test_operators(test: TestSet) -> tuple[int, int, int, int]:
+    """Return how many outputs of the valid and of the invalid test operators are labelled valid and invalid.
+
+    The files do not name the operators. The paper applied one valid and one invalid operator to each question, and
+    the rows come in twos of one question, so we infer that the first of the two was made by the valid operator.
+    Raises `NotRunError` if the rows do not come in twos.
+    """
+    firsts, seconds = test.pairs[::2], test.pairs[1::2]
+    if len(firsts) != len(seconds) or any(a.question != b.question for a, b in zip(firsts, seconds, strict=True)):
+        raise NotRunError("the rows do not come in twos of one question, so their order does not tell the operator")
+    valid, missed = sum(pair.label == 1 for pair in firsts), sum(pair.label == 1 for pair in seconds)
+    return valid, len(firsts) - valid, missed, len(seconds) - missed
+
+
+def recovered_operator_table(sets: Sequence[TestSet], notes: Sequence[str], *, title: str, beside: bool) -> Table:
+    """Return precision, recall and accuracy of the test operators, as inferred by `count_test_operators`."""
+    names = ("first_valid", "first_invalid", "second_valid", "second_invalid", "precision", "recall", "accuracy")
+    ours: list[Mapping[str, Cell]] = []
+    for test in sets:
+        counts = tp, fp, fn, tn = count_test_operators(test)
+        figures = (tp / (tp + fp), tp / (tp + fn), (tp + tn) / sum(counts))
+        ours.append({"dataset": test.name, SOURCE: OURS, **dict(zip(names, (*counts, *figures), strict=True))})
+    theirs: list[Mapping[str, Cell]] = []
+    if beside:
+        theirs = [{**row.keys, SOURCE: PAPER, **row.values} for row in published("test_operators")]
+    titles = ("valid op., valid", "valid op., invalid", "invalid op., valid", "invalid op., invalid", *names[4:])
+    columns = [Column("dataset", "dataset"), Column(SOURCE, SOURCE)]
+    columns += [Column(n, t, decimals=3 if n in names[4:] else 0) for n, t in zip(names, titles, strict=True)]
+    note = (
+        "an inference: the files do not say which operator made a row; each question has two rows, and the first is "
+        "taken for the output of a valid operator, the second for that of an invalid one; the paper gives only the "
+        "average over AquaRAT, EM_Math and SAWP"
+    )
+    return Table(title, tuple(columns), (*ours, *theirs), (*notes, note))
 
 
 def pseudo_label_table(
