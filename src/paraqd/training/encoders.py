@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# The encoders of the paper's table. It calls the third only "MPNet". The paper puts MPNet below both MiniLMs in semantic
-# search, which fits paraphrase-mpnet-base-v2 better than all-mpnet-base-v2; see results/arms/README.md.
+# The encoders of the paper's table, which calls the third only "MPNet". The paper puts MPNet below both MiniLMs in
+# semantic search, which fits paraphrase-mpnet-base-v2 better than all-mpnet-base-v2; see results/arms/README.md.
 PAPER_ENCODERS = {
     "all-MiniLM-L6-v2": DEFAULT_ENCODER,
     "all-MiniLM-L12-v1": "sentence-transformers/all-MiniLM-L12-v1",
