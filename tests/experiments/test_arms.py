@@ -137,9 +137,8 @@ def test_the_committed_tables_come_from_the_committed_scores(tmp_path):
     names = ["deletion", "collapse", "test-operators"]
     run_experiments(names, tmp_path / "run", scale=SCALE, data_dir=DATA, figures=False, train=False)
     for name in names:
-        assert json.loads((tmp_path / "run" / "tables" / f"{name}.json").read_text()) == json.loads(
-            (committed / "tables" / f"{name}.json").read_text()
-        )
+        made, kept = (json.loads((f / "tables" / f"{name}.json").read_text()) for f in (tmp_path / "run", committed))
+        assert [table["rows"] for table in made] == [table["rows"] for table in kept]
     data = RunData(tmp_path / "run", SCALE, data_dir=DATA)
     assert count_test_operators(data.test_set("aquarat")) == (74, 146, 65, 155)
     assert count_test_operators(data.test_set("sawp")) == (86, 114, 44, 156)
