@@ -1,4 +1,4 @@
-"""Read word problems: sentences, quantities, names and the questions asked. All functions are pure."""
+"""Read the sentences, quantities, names and questions in word problems. All functions are pure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def read(text: str, *, entities: EntityReader | None = None) -> Problem:
     Parameters
     ----------
     text : str
-        The text; every string can be read.
+        The text of the problem. Any string is accepted.
     entities : EntityReader, optional
-        The reader that finds names; a light one, which needs no model, unless given.
+        The reader that finds names. By default, a light reader that does not need a model.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def read(text: str, *, entities: EntityReader | None = None) -> Problem:
         entities=names,
         questions=find_questions(text, sentences),
     )
-    problem.__dict__["stream"] = stream  # fills the cached property
+    problem.__dict__["stream"] = stream  # fill the cached property
     return problem
 
 

@@ -1,7 +1,7 @@
-"""List the currencies: their names, codes, signs and coins.
+"""List currencies with their names, codes, signs and coins.
 
-This is the only table of money in the package. The tables of units, of the purity check and of the operators are
-derived from it, so a new currency is one new row here.
+This is the package's only table of currencies. The tables that units, the purity check and the operators use are
+derived from it, so adding a currency takes one new row here.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Currency:
-    """One currency.
+    """A currency.
 
-    ``name`` is canonical. ``codes`` are abbreviations and ``spellings`` further names. ``before`` holds words that
-    are written before a number like a sign (Rs. 5, rupees 5), besides the codes. ``signs`` holds single characters.
-    ``coin`` is the canonical name of a hundredth; ``coin_of_its_own`` is False if the coin's name belongs to another
-    currency (a cent is read as a hundredth of a dollar).
+    ``name`` is the canonical name. ``codes`` are abbreviations, and ``spellings`` are further names. ``before`` holds
+    words that, like the codes, are written before a number (rupees 5). ``signs`` holds single characters. ``coin`` is
+    the canonical name of a hundredth of the currency. ``coin_of_its_own`` is False if the coin's name belongs to
+    another currency. For example, a cent is read as a hundredth of a dollar.
     """
 
     name: str
@@ -34,13 +34,13 @@ class Currency:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Every single word for the currency: names and abbreviations, not its coin."""
+        """The one-word names and abbreviations of the currency, without its coin."""
         found = (self.name, self.plural, *self.spellings, *self.before, *self.codes)
         return tuple(dict.fromkeys(word for word in found if " " not in word))
 
     @property
     def coin_words(self) -> tuple[str, ...]:
-        """Every word for the coin."""
+        """The names of the coin, or an empty tuple if they belong to another currency."""
         found = (self.coin, self.coin_plural, *self.coin_spellings)
         return tuple(dict.fromkeys(word for word in found if word)) if self.coin_of_its_own else ()
 
@@ -69,7 +69,7 @@ CURRENCIES: tuple[Currency, ...] = (
     ),
     Currency(
         "pound sterling", "pounds sterling", codes=("gbp",), signs="£", coin="penny", coin_plural="pence"
-    ),  # a plain "pound" may be a weight
+    ),  # "pound" alone may be a weight
     Currency("euro", "euros", codes=("eur",), signs="€", coin="cent", coin_plural="cents", coin_of_its_own=False),
     Currency("yen", "yen", codes=("jpy",), signs="¥"),
     Currency("yuan", "yuan", codes=("cny", "rmb")),
@@ -83,7 +83,7 @@ CURRENCIES: tuple[Currency, ...] = (
     Currency("won", "won", codes=("krw",), signs="₩"),
 )
 BY_NAME = {currency.name: currency for currency in CURRENCIES}
-# names of currencies that are ordinary words too
+# names of currencies that are also ordinary words
 ORDINARY_WORDS = frozenset({"re", "won", "rand"})
 # the plurals of currencies and coins, as single words: dollars, cents, …
 PLURALS: tuple[str, ...] = tuple(
@@ -94,12 +94,12 @@ PLURALS: tuple[str, ...] = tuple(
         if word and " " not in word and word not in ORDINARY_WORDS
     )
 )
-# sign -> canonical unit; the sign of a coin follows the number, the others come before it
+# sign -> canonical unit; a coin's sign follows the number, and the other signs precede it
 SIGNS: dict[str, str] = {sign: currency.name for currency in CURRENCIES for sign in currency.signs}
 COIN_SIGNS: dict[str, str] = {currency.coin_sign: currency.coin for currency in CURRENCIES if currency.coin_sign}
 # word before a number -> canonical unit
 WORDS_BEFORE: dict[str, str] = {
     word: currency.name for currency in CURRENCIES for word in (*currency.codes, *currency.before)
 }
-# a regular expression for one sign before a number
+# a regular expression that matches one sign before a number
 SIGN_PATTERN = f"[{re.escape(''.join(SIGNS))}]"

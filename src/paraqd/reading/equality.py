@@ -1,4 +1,4 @@
-"""Compare quantities exactly, whatever their form and unit; currencies are never converted."""
+"""Compare quantities exactly, regardless of their form and unit. Currencies are never converted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _APART = frozenset({Kind.ORDINAL, Kind.TIME_OF_DAY, Kind.LABEL})
 
 
 def signature(quantity: Quantity) -> Hashable:
-    """Return a key that is the same for two quantities if and only if they are equal.
+    """Return a key that two quantities share if and only if they are equal.
 
     >>> from paraqd.reading import read
     >>> (a,), (b,) = read("60 minutes").quantities, read("takes an hour").quantities
@@ -36,7 +36,7 @@ def signature(quantity: Quantity) -> Hashable:
 
 
 def equal(a: Quantity, b: Quantity) -> bool:
-    """Return True if two quantities are exactly equal: the same magnitude in the same dimension.
+    """Return True if two quantities have exactly the same magnitude and the same dimension.
 
     >>> from paraqd.reading import read
     >>> hour, minutes, half = read("It takes an hour, 60 minutes, or half.").quantities
@@ -47,7 +47,7 @@ def equal(a: Quantity, b: Quantity) -> bool:
 
 
 def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quantity, ...]]]:
-    """Return each quantity with its signature; the parts of a compound (2 hours 30 minutes) are added up.
+    """Return the quantities with their signatures. The parts of a compound (2 hours 30 minutes) are added up.
 
     >>> from paraqd.reading import read
     >>> [(s, [q.surface for q in parts]) for s, parts in grouped(read("It took 1 hour 30 minutes.").quantities)]
@@ -76,21 +76,21 @@ def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quanti
 
 
 def _compound(this: Quantity, following: Quantity) -> bool:
-    """Return True if ``following`` is the smaller part of the same measure and follows ``this`` directly."""
+    """Return True if ``following`` is a smaller part of the same measure and directly follows ``this``."""
     if this.unit is None or following.unit is None or "/" in this.unit or this.unit_span is None:
         return False
     if this.kind not in {Kind.MEASURE, Kind.MONEY} or this.unit == following.unit or this.value < 0:
         return False
-    # " ", ", " or " and " between them; "2 m by 40 cm" and "2 m or 40 cm" are not sums
+    # " ", ", " or " and " separates the parts; "2 m by 40 cm" and "2 m or 40 cm" are not sums
     if following.start - this.end not in {1, 2, 5} or this.value.denominator != 1:
         return False
-    # one dollar and thirty cents an hour: the rate belongs to the sum
+    # the rate applies to the sum: one dollar and thirty cents an hour
     top, bottom = dimension(this.unit), _part(following.unit.partition("/")[0], this)
     return top[0] == bottom[0] and top[1] > following.value * bottom[1] and category(this.unit) != "temperature"
 
 
 def _part(unit: str, whole: Quantity) -> tuple[str, Fraction]:
-    """Return the dimension and factor of the smaller part of a sum: cents after euros are euro cents."""
+    """Return the dimension and factor of a sum's smaller part. Cents after euros are euro cents."""
     name, factor = dimension(whole.unit)
     if unit == "cent" and name in _CENTS and factor == 1:
         return name, Fraction(1, 100)
@@ -98,12 +98,12 @@ def _part(unit: str, whole: Quantity) -> tuple[str, Fraction]:
 
 
 def multiset(quantities: Iterable[Quantity]) -> Counter[Hashable]:
-    """Return the quantities of a text as a multiset that does not depend on their form."""
+    """Return a multiset of quantities that does not depend on how they are written."""
     return Counter(signed for signed, _ in grouped(tuple(quantities)))
 
 
 def same_quantities(a: Iterable[Quantity], b: Iterable[Quantity]) -> bool:
-    """Return True if two texts have the same quantities, each equally often, in any order and form.
+    """Return True if two texts contain the same quantities equally often, in any order and form.
 
     >>> from paraqd.reading import read
     >>> q = read("It takes 2 hours 30 minutes to pack a dozen boxes.").quantities

@@ -1,4 +1,4 @@
-"""Find names by capitals, position and small lists, without a model."""
+"""Find names by capitals, position and short lists, without a model."""
 
 from __future__ import annotations
 
@@ -62,10 +62,13 @@ def _lists() -> _Lists:
 
 
 class LightEntities:
-    """The light reader of names: capitals, position and small lists, or the lists alone for text in lower case."""
+    """A reader that finds names without a model.
+
+    The reader uses capitals, position and short lists. In text without capitals, it uses the lists alone.
+    """
 
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
-        """Return every mention, in order."""
+        """Return every mention of a name, in order."""
         del tokens
         return find_names(Stream(text), sentences)
 
@@ -79,7 +82,7 @@ def find_names(s: Stream, sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
 
 
 class _Scan:
-    """One text, prepared for finding names."""
+    """A search for names in one text."""
 
     def __init__(self, s: Stream, lists: _Lists) -> None:
         self.s = s
@@ -93,13 +96,13 @@ class _Scan:
         return Entity(self.s.source[start:end], category, start, end)
 
     def titled(self, i: int) -> bool:
-        """Return True if there is a title before token i."""
+        """Return True if a title precedes token i."""
         if i > 1 and self.low[i - 1] == ".":
             i -= 1
         return i > 0 and self.low[i - 1] in _TITLES
 
     def place_of_several(self, i: int) -> int:
-        """Return the number of words of the place name at token i, or 0 if there is none with several words."""
+        """Return the number of words in the multi-word place name at token i, or 0 if there is none."""
         names = self.lists.several.get(self.low[i])
         if names is None:
             return 0
@@ -127,7 +130,7 @@ class _Scan:
             i = j
 
     def may_be_listed(self, i: int) -> bool:
-        """Skip the words that cannot begin a name, which are nearly all."""
+        """Return False if the word at token i cannot begin a name, which is the case for nearly all words."""
         word = self.low[i]
         if word in self.lists.beginnings or word[-2:] in POSSESSIVES:
             return True
@@ -146,7 +149,7 @@ class _Scan:
         return category
 
     def follows(self, i: int) -> bool:
-        """Return True if token i is one space after the token before, which is not a possessive."""
+        """Return True if one space separates token i from the preceding token, and that token is not a possessive."""
         return self.s.start[i] == self.s.end[i - 1] + 1 and _base(self.low[i - 1]) == self.low[i - 1]
 
     # texts with capitals
@@ -169,7 +172,7 @@ class _Scan:
         return [self.entity(i, j, self.category(i, j)) for i, j in sorted(found)]
 
     def runs(self) -> Iterator[tuple[int, int]]:
-        """Yield the runs [i, j) of capitalised words; a hyphen joins (Mei-Ling, Min-jun)."""
+        """Yield the runs [i, j) of capitalised words. Words joined by a hyphen form one run (Mei-Ling, Min-jun)."""
         words, low = self.s.text, self.low
         done = 0
         for i, word in enumerate(words):
@@ -193,7 +196,7 @@ class _Scan:
         return _is_name_like(s.text[j + 1]) or self.low[j - 1] in self.lists.single
 
     def skip_ordinary(self, i: int, j: int) -> int:
-        """Return the start of the name in the run [i, j), after words that are capitalised for other reasons."""
+        """Return the start of the name in the run [i, j), skipping words that are capitalised for other reasons."""
         while i < j and not self.titled(i) and self.is_ordinary(i) and not self.place_of_several(i):
             i += 1
         return i
@@ -209,7 +212,7 @@ class _Scan:
         return base in _MONTHS or base == "roman" or self.lists.single.get(base) != "PERSON"
 
     def opens_with_name(self, i: int, known: set[str]) -> bool:
-        """Decide whether the first word of a sentence is a name."""
+        """Return True if the word at token i, which opens a sentence, is a name."""
         word, base = self.low[i], _base(self.low[i])
         following = self.low[i + 1]
         if base in {"may", "will"}:
@@ -247,7 +250,7 @@ def _base(word: str) -> str:
 
 
 def _plain(word: str) -> str:
-    """Return a word without accents: zoë is listed as zoe."""
+    """Return a word without accents, because *zoë* is listed as *zoe*."""
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
 
 

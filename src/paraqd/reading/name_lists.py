@@ -1,4 +1,4 @@
-"""Load the lists of names that come with the package: people, places and organisations."""
+"""Load the lists of names that ship with the package: people, places and organisations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _lines(name: str) -> list[str]:
 
 @cache
 def people() -> dict[str, str]:
-    """Return first names and how they are used: ``f``, ``m`` or ``u`` (both).
+    """Return first names with their gender: ``f``, ``m`` or ``u`` (unisex).
 
     >>> people()["Meera"]
     'f'
@@ -39,7 +39,7 @@ def _people() -> list[list[str]]:
 
 @cache
 def places() -> dict[str, str]:
-    """Return names of places with their kinds (city, country, river …).
+    """Return the names of places with their kinds (city, country, river …).
 
     >>> places()["New York"]
     'city'
@@ -49,17 +49,17 @@ def places() -> dict[str, str]:
 
 @cache
 def organisations() -> tuple[str, ...]:
-    """Return names of companies, schools and teams."""
+    """Return the names of companies, schools and teams."""
     return tuple(_lines("organisations.txt"))
 
 
 @cache
 def not_names() -> frozenset[str]:
-    """Return words in lower case that are names in some texts and ordinary words in most."""
+    """Return words, in lower case, that are occasionally names but usually ordinary words."""
     return frozenset(_lines("not_names.txt"))
 
 
 @cache
 def capitalised_words() -> frozenset[str]:
-    """Return, in lower case, words that often have a capital although they are not names."""
+    """Return words, in lower case, that are often capitalised although they are not names."""
     return frozenset(word.lower() for word in _lines("capitalised.txt"))

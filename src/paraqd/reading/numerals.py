@@ -1,4 +1,4 @@
-"""Read numbers in words (cardinals, ordinals, fractions) and the values of digits."""
+"""Read numbers in words (cardinals, ordinals, fractions) and numbers in digits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ORDINAL_TENS = "twentieth thirtieth fortieth fiftieth sixtieth seventieth eight
 ORDINAL_ONES = {word: i for i, word in enumerate(_ORDINAL_ONES.split()) if i}
 ORDINALS = ORDINAL_ONES | {word: 10 * i for i, word in enumerate(_ORDINAL_TENS.split(), start=2)}
 ORDINALS |= {"hundredth": 100, "thousandth": 1000, "millionth": 1_000_000}
-# denominators of fractions in words, singular and plural
+# denominators in words, singular and plural
 DENOMINATORS = {word: value for word, value in ORDINALS.items() if value > 2}
 DENOMINATORS |= {"half": 2, "quarter": 4}
 DENOMINATORS |= {word + "s": value for word, value in DENOMINATORS.items() if word != "half"} | {"halves": 2}
@@ -89,7 +89,7 @@ MULTIPLES = {
     "ninefold": 9,
     "tenfold": 10,
 }
-# counted by sevens, in twelves
+# as in *by sevens* and *in twelves*
 PLURALS = {
     **{word + ("es" if word == "six" else "s"): value for word, value in ONES.items() if value > 1},
     **{word.removesuffix("y") + "ies": value for word, value in TENS.items()},
@@ -101,13 +101,13 @@ _PARTS_OF_DAY = (
     ("p", ["in", "the", "evening"]),
 )
 CARDINAL_START = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
-# a number with more digits is a label: nobody computes with it, and converting it does not take linear time
+# a longer number is a label, because nobody computes with it and converting it does not take linear time
 MAX_DIGITS = 400
 
 
 @lru_cache(maxsize=4096)
 def digits_value(word: str) -> Fraction:
-    """Return the exact value of a number in digits: 1,200 or 0.6 or .5.
+    """Return the exact value of a number in digits, such as 1,200, 0.6 or .5.
 
     >>> digits_value("1,20,000"), digits_value(".5")
     (Fraction(120000, 1), Fraction(1, 2))
@@ -115,7 +115,7 @@ def digits_value(word: str) -> Fraction:
     Fraction(9, 2)
     """
     if "," in word and not is_grouped(word):
-        word = word.replace(",", ".")  # the comma of a price
+        word = word.replace(",", ".")  # a price with a decimal comma
     whole, _, decimals = word.replace(",", "").partition(".")
     if not decimals:
         return Fraction(int(whole))
@@ -123,7 +123,10 @@ def digits_value(word: str) -> Fraction:
 
 
 def _below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
-    """Read *twenty-five*, *twenty five*, *seven* at i: (value, next token)."""
+    """Read a number below one hundred at token i, such as *twenty-five*, *twenty five* or *seven*.
+
+    Return the value and the index of the next token, or None.
+    """
     word = s.low[i]
     if word in TENS:
         value = TENS[word]
@@ -140,7 +143,7 @@ def _below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
 
 
 def _next_part(s: Stream, i: int) -> int:
-    """Skip a hyphen or *and* inside a number in words."""
+    """Return the index of the next part of a number in words, after a hyphen or *and*."""
     if s.text[i] == "-" and s.glued(i) and s.glued(i + 1):
         return i + 1
     if s.low[i] == "and":
@@ -149,7 +152,9 @@ def _next_part(s: Stream, i: int) -> int:
 
 
 def cardinal(s: Stream, i: int) -> tuple[int, int] | None:
-    """Read a whole number in words at token i: (value, next token), or None.
+    """Read a whole number in words at token i.
+
+    Return the value and the index of the next token, or None.
 
     >>> cardinal(Stream("two lakh fifty thousand one hundred and five"), 0)
     (250105, 8)
@@ -160,7 +165,7 @@ def cardinal(s: Stream, i: int) -> tuple[int, int] | None:
         k = j if first else _next_part(s, j)
         skipped_and = k != j and s.low[j] == "and"
         if first and s.low[k] in SCALES:
-            group, after = 1, k  # "hundred rupees", or after "a"
+            group, after = 1, k  # "hundred rupees", also after "a"
         else:
             part = _below_hundred(s, k)
             if part is None:
@@ -178,7 +183,7 @@ def cardinal(s: Stream, i: int) -> tuple[int, int] | None:
             after = _hyphen(s, after) + 1
         else:
             scale = 1
-        # each part must be of a smaller scale than the one before; "five and six" are two numbers
+        # each part must have a smaller scale than the preceding part; "five and six" are two numbers
         if not first and (scale >= last_scale or group * scale >= last_scale or last_scale == 1 or group == 0):
             break
         if skipped_and and scale > 1:
@@ -191,12 +196,15 @@ def cardinal(s: Stream, i: int) -> tuple[int, int] | None:
 
 
 def _hyphen(s: Stream, i: int) -> int:
-    """Skip a hyphen between number words (two-hundred)."""
+    """Return the index of the scale after a hyphen (two-hundred), or i if there is no such hyphen."""
     return i + 1 if s.text[i] == "-" and s.glued(i) and s.glued(i + 1) and s.low[i + 1] in SCALES else i
 
 
 def ordinal_value(s: Stream, i: int) -> tuple[int, int] | None:
-    """Read an ordinal in words at i (*third*, *twenty-first*, *one hundred and fifth*): (value, next token)."""
+    """Read an ordinal in words at token i, such as *third*, *twenty-first* or *one hundred and fifth*.
+
+    Return the value and the index of the next token, or None.
+    """
     found = _ordinal_below_hundred(s, i)
     if found is not None or s.low[i] not in CARDINAL_START:
         return found
@@ -217,7 +225,7 @@ def _ordinal_below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
         return None
     hyphen = s.text[i + 1] == "-" and s.glued(i + 1)
     last = s.low[i + 2] if hyphen else s.low[i + 1]
-    # "twenty second" may be twenty seconds, "twenty first graders" are twenty
+    # "twenty second" may be twenty seconds, and "twenty first graders" are twenty people
     if not 0 < ORDINAL_ONES.get(last, 0) < 10 or (
         not hyphen and (last == "second" or s.low[i + 2].startswith("grade"))
     ):
@@ -226,7 +234,11 @@ def _ordinal_below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
 
 
 def meridiem(s: Stream, i: int, first: int | None = None) -> tuple[str, int] | None:
-    """Read am, a.m., pm, p.m. at i: ('a' or 'p', next token); after *at* and a number also *in the morning*."""
+    """Read *am*, *a.m.*, *pm* or *p.m.* at token i.
+
+    Also read *in the morning* and the like if *at* precedes the number that starts at token ``first``. Return ``"a"``
+    or ``"p"`` and the index of the next token, or None.
+    """
     word = s.low[i]
     if first and s.low[first - 1] in _AT:
         for part, words in _PARTS_OF_DAY:
@@ -235,7 +247,7 @@ def meridiem(s: Stream, i: int, first: int | None = None) -> tuple[str, int] | N
     if word in {"am", "pm"}:
         return word[0], i + 1
     if word in {"a", "p"} and s.text[i + 1] == "." and s.low[i + 2] == "m" and s.text[i + 3] == "." and i:
-        return word, i + 4  # a . m . in texts with a space before each mark
+        return word, i + 4  # "a . m .", in texts with a space before each punctuation mark
     if word in {"a", "p"} and s.text[i + 1] == "." and s.low[i + 2] == "m" and s.glued(i + 1):
         return word, i + 4 if s.text[i + 3] == "." and s.glued(i + 3) else i + 3
     return None

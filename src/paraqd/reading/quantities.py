@@ -1,4 +1,4 @@
-"""Find the quantities of a text in one pass over its tokens."""
+"""Find a text's quantities in one pass over its tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paraqd.reading.unit_parsing import FoundUnit, simple_unit
 from paraqd.reading.units import SPELLINGS
 from paraqd.reading.worded_quantities import STARTERS, worded
 
-_MARKS = frozenset(["", *".,;:?!-()\"'%$"])  # the empty one follows the last token
+_MARKS = frozenset(["", *".,;:?!-()\"'%$"])  # empty tokens follow the last token
 _FRACTIONS = frozenset({"frac", "dfrac", "tfrac"})
 # words that may continue a number: 2 and a half, 4 fifths, 3 p.m., 12 noon, at 7 in the evening
 _GO_ON = frozenset(DENOMINATORS) | {"and", "a", "am", "p", "pm", "in", "noon", "midnight", "oclock"}
@@ -26,12 +26,12 @@ _TIME_BEFORE = frozenset({"at", "by", "until", "till", "from", "before", "after"
 _RATIO_WORDS = frozenset({"ratio", "ratios", "proportion", "proportions", "odds", "scale", "ratio's"})
 _FOOT_MARKS, _INCH_MARKS = frozenset("'’′"), frozenset('"”″')
 _PRIMES = _FOOT_MARKS | _INCH_MARKS
-_THIN = "\u00a0\u2009\u202f"  # spaces that hold a number together
+_THIN = "\u00a0\u2009\u202f"  # spaces inside a number
 _SUPERSCRIPT_DIGITS = str.maketrans(SUPERSCRIPT + SUBSCRIPT, "0123456789" * 2)
 
 
 def find_quantities(s: Stream) -> tuple[Quantity, ...]:
-    """Return every quantity of a text, in order; their spans do not overlap.
+    """Return every quantity in a text, in order. Their spans do not overlap.
 
     >>> stream = Stream("Pens cost Rs. 9 each; half a dozen took 1 1/2 hours at 20%.")
     >>> [(str(q.value), q.unit) for q in find_quantities(stream)]
@@ -40,7 +40,7 @@ def find_quantities(s: Stream) -> tuple[Quantity, ...]:
     drafts: list[Draft] = []
     floor = 0
     for i, word in enumerate(s.low):
-        # nearly all tokens are words or marks that cannot begin a quantity
+        # skip words and marks that cannot begin a quantity, which are nearly all tokens
         if i < floor or word in _MARKS or (word not in STARTERS and word.isalpha()):
             continue
         first = s.text[i][0]
@@ -66,7 +66,7 @@ def find_quantities(s: Stream) -> tuple[Quantity, ...]:
 
 
 def _latex_fraction(s: Stream, i: int, floor: int) -> Draft | None:
-    r"""Read ``\frac{1}{2}``; anything else in braces is left alone."""
+    r"""Read a fraction such as ``\frac{1}{2}``, or return None if the braces hold anything but digits."""
     inside = s.text[i + 2 : i + 8]
     if s.low[i + 1] not in _FRACTIONS or inside[::3] != ["{", "{"] or inside[2::3] != ["}", "}"]:
         return None
@@ -77,7 +77,7 @@ def _latex_fraction(s: Stream, i: int, floor: int) -> Draft | None:
 
 
 def _label(s: Stream, i: int, floor: int) -> Draft:
-    """Read digits as a label, together with letters directly before them (x1, A1)."""
+    """Read digits as a label, together with the letters immediately before them (x1, A1)."""
     digits = s.text[i].translate(_SUPERSCRIPT_DIGITS)
     value = digits_value(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else Fraction(0)
     draft = Draft(value, Kind.LABEL, i, i + 1)
@@ -87,7 +87,7 @@ def _label(s: Stream, i: int, floor: int) -> Draft:
 
 
 def _raised(s: Stream, i: int, floor: int) -> Draft:
-    """Read a superscript: an exponent after something, else a label."""
+    """Read a superscript as an exponent if it has a base, otherwise as a label."""
     draft = _label(s, i, floor)
     if s.glued(i) or (i > 0 and len(s.text[i - 1]) == 1 and s.text[i - 1].isalpha()):
         draft.kind, draft.first = Kind.EXPONENT, i
@@ -101,7 +101,7 @@ def _numeric(s: Stream, i: int, floor: int) -> Draft:
     if power is not None:
         return power
     following = s.low[i + 1]
-    if following.isalpha() and following not in _GO_ON:  # by far the most common: 12 pens
+    if following.isalpha() and following not in _GO_ON:  # by far the most common case: 12 pens
         draft = Draft(digits_value(s.text[i]), Kind.COUNT, i, i + 1)
     else:
         value, after, kind = number(s, i)
@@ -115,11 +115,11 @@ def _numeric(s: Stream, i: int, floor: int) -> Draft:
 
 
 def _names_something(s: Stream, i: int) -> bool:
-    """Return True if digits follow letters directly and are a label (x1, A1, H2O)."""
+    """Return True if digits immediately after letters are a label (x1, A1, H2O)."""
     before = s.text[i - 1]
     if not s.glued(i) or not before[-1].isalpha() or s.low[i - 1] in _GLUED_BEFORE:
         return False
-    # a lower-case word with a number stuck to it ("is616") is a typing error, not a name
+    # a lower-case word that runs into a number ("is616") is a typing error, not a name
     return len(before) == 1 or not before.islower() or (s.text[i] in {"2", "3"} and before in SPELLINGS)
 
 
@@ -135,7 +135,10 @@ def _exponent(s: Stream, i: int, floor: int) -> Draft | None:
 
 
 def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
-    """Read a number in digits at i, with its fraction: (value, next token, kind)."""
+    """Read a number in digits at token i, including a fraction that belongs to it.
+
+    Return the value, the index of the next token, and the kind.
+    """
     value = digits_value(s.text[i])
     if value.denominator != 1 or "." in s.text[i]:
         return value, i + 1, Kind.COUNT
@@ -167,12 +170,15 @@ def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
 
 
 def _opens_groups(s: Stream, i: int) -> bool:
-    """Return True if groups of three digits follow after spaces: 5 000, 1 250 000, and 12 500 with a thin space."""
+    """Return True if spaces separate the number at token i into groups of three digits.
+
+    Examples are 5 000, 1 250 000, and 12 500 with a thin space.
+    """
     if len(s.text[i]) > 3 or not _group(s, i + 1):
         return False
     if s.text[i + 1] == "000" or s.source[s.end[i]] in _THIN:
         return True
-    # 1 250 000 and 1 250 300 people, and not the list 100 200 300
+    # 1 250 000 and 1 250 300 people, but not the list 100 200 300
     ends = s.text[i + 2] == "000" or s.text[i + 3][:1].isalpha()
     return _group(s, i + 2) and not _group(s, i + 3) and len(s.text[i]) < 3 and ends
 
@@ -182,7 +188,7 @@ def _group(s: Stream, i: int) -> bool:
 
 
 def _spaced_groups(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
-    """Read 5 000 and 1 250 000: groups of three digits after spaces."""
+    """Read a number whose groups of three digits are separated by spaces, such as 5 000 or 1 250 000."""
     digits, after = s.text[i], i + 1
     while _group(s, after):
         digits += s.text[after]
@@ -193,7 +199,7 @@ def _spaced_groups(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
 
 
 def _worded_denominator(s: Stream, i: int) -> tuple[int, int] | None:
-    """Read the *fifths* of ``4 fifths`` and ``4-fifths``."""
+    """Read the *fifths* in ``4 fifths`` or ``4-fifths``."""
     j = i + 1 if s.text[i] == "-" else i
     word = s.low[j]
     if word in DENOMINATORS and word.endswith("s") and not (word == "quarters" and j == i):
@@ -202,7 +208,7 @@ def _worded_denominator(s: Stream, i: int) -> tuple[int, int] | None:
 
 
 def _and_fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
-    """Read the fraction after *2 and*: ``a half``, ``½``, ``1/2`` before a unit."""
+    """Read the fraction after *2 and*, such as ``a half``, ``½``, or ``1/2`` before a unit."""
     if s.low[i] == "a" and s.low[i + 1] in {"half", "quarter"}:
         return Fraction(1, 2 if s.low[i + 1] == "half" else 4), i + 2
     if s.text[i] and s.text[i][0] in VULGAR_VALUES:
@@ -214,7 +220,7 @@ def _and_fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
 
 
 def _fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
-    """Read 3/4, also with spaces around the slash; a date such as 3/4/2010 is not a fraction."""
+    """Read a fraction such as 3/4 or 3 / 4. A date such as 3/4/2010 is not a fraction."""
     if s.text[i + 1] not in {"/", "⁄"} or not s.number_at(i + 2) or s.glued(i + 1) != s.glued(i + 2):
         return None
     if len(s.text[i]) > MAX_DIGITS:
@@ -229,7 +235,7 @@ def _fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
 
 
 def _suffix(s: Stream, d: Draft) -> bool:
-    """Add st, nd, rd or th to the draft, which makes a whole number an ordinal (also ``6 th``)."""
+    """Add the suffix st, nd, rd or th to the draft (also ``6 th``), and return True if this makes it an ordinal."""
     i = d.after
     if s.low[i] not in _SUFFIXES or s.start[i] - s.end[i - 1] > 1 or (s.text[i] == "St" and not s.glued(i)):
         return False
@@ -240,7 +246,7 @@ def _suffix(s: Stream, d: Draft) -> bool:
         return False
     if not s.glued(i) and s.low[i] not in {"th", _fitting_suffix(int(d.value))}:
         if s.low[i] == "st" or s.number_at(i + 1):
-            return False  # 12 st 4 lb; 150 nd 20
+            return False  # "12 st 4 lb" and "150 nd 20" have no ordinals
     d.kind = Kind.ORDINAL
     d.after = d.number_after = i + 1
     return True
@@ -251,7 +257,7 @@ def _fitting_suffix(n: int) -> str:
 
 
 def _clock(s: Stream, i: int) -> Draft | None:
-    """Read a time of day in digits: 10 a.m., 3:30, 15:45, 5 o'clock."""
+    """Read a time of day in digits, such as 10 a.m., 3:30, 15:45 or 5 o'clock."""
     dotted = _dotted_clock(s, i)
     if dotted is not None:
         return dotted
@@ -276,14 +282,14 @@ def _clock(s: Stream, i: int) -> Draft | None:
 
 
 def _half_of_day(s: Stream, d: Draft) -> None:
-    """Read ``7 o'clock in the evening`` as 19 hours."""
+    """Extend a time by the half of the day after it, so that ``7 o'clock in the evening`` is 19 hours."""
     for words in (["in", "the", "evening"], ["in", "the", "afternoon"], ["at", "night"]):
         if s.low[d.after : d.after + len(words)] == words and d.value < 12:
             d.value, d.after = d.value + 12, d.after + len(words)
 
 
 def _dotted_clock(s: Stream, i: int) -> Draft | None:
-    """Read 9.30 a.m., as the British write it."""
+    """Read a time in British notation, such as 9.30 a.m."""
     hour, point, minutes = s.text[i].partition(".")
     half_day = meridiem(s, i + 1) if point and len(minutes) == 2 and hour.isdecimal() else None
     if half_day is None or int(hour) > 12 or int(minutes) > 59:
@@ -293,7 +299,7 @@ def _dotted_clock(s: Stream, i: int) -> Draft | None:
 
 
 def _feet_or_inches(s: Stream, i: int) -> Draft | None:
-    """Read the parts of 5'6" and of 5′ 6″."""
+    """Read the feet or the inches of a length such as 5'6" or 5′ 6″."""
     mark = s.text[i + 1]
     if not mark or mark not in _PRIMES or not s.glued(i + 1) or not s.text[i].isdecimal():
         return None
@@ -310,7 +316,10 @@ def _feet_or_inches(s: Stream, i: int) -> Draft | None:
 
 
 def _has_minutes(s: Stream, i: int) -> bool:
-    """Return True if ``:30`` follows the number at i; with a space in it only if it cannot be a ratio."""
+    """Return True if minutes such as ``:30`` follow the number at token i.
+
+    Minutes after a space count only if the expression cannot be a ratio.
+    """
     minutes = s.text[i + 2]
     if s.text[i + 1] != ":" or not s.glued(i + 1) or len(minutes) != 2 or not minutes.isdecimal() or int(minutes) > 59:
         return False
@@ -320,7 +329,7 @@ def _has_minutes(s: Stream, i: int) -> bool:
 
 
 def _ratio(s: Stream, i: int, value: Fraction, after: int) -> Draft | None:
-    """Read 2:3, 2 : 3 : 5, 9/8:3/4."""
+    """Read a ratio such as 2:3, 2 : 3 : 5 or 9/8:3/4."""
     terms = [value]
     while s.text[after] == ":" and s.number_at(after + 1) and len(s.text[after + 1]) <= MAX_DIGITS:
         term, after, _ = number(s, after + 1)

@@ -1,4 +1,4 @@
-"""Complete a number with the words around it: scale, currency, unit, rate and sign."""
+"""Complete a number with the scale, currency, unit, rate and sign around it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from paraqd.reading.types import Kind, Quantity, Span
 from paraqd.reading.unit_parsing import FoundUnit, denominator, money_letter, rate, simple_unit
 from paraqd.reading.units import PERCENT, SIGNS, category
 
-_SIGNS_AFTER = frozenset("€₹£")  # also written after the number, without a space
+_SIGNS_AFTER = frozenset("€₹£")  # these signs may also follow the number without a space
 _SHORT_SCALES = {"k": 1000, "m": 1_000_000, "mn": 1_000_000, "bn": 1_000_000_000, "b": 1_000_000_000}
 _BLOCKS_SIGN = frozenset(")]%°'’\"”")
-_MOST_SCALES = 2  # five hundred thousand
+_MOST_SCALES = 2  # as in *five hundred thousand*
 _NOT_LETTERS = frozenset({"a", "i"})
 _ALGEBRA = MINUS | frozenset("+*=<>≤≥^/()×÷·²³")
 
 
 @dataclass(slots=True)
 class Draft:
-    """An unfinished quantity; the expression so far covers the tokens [first, after)."""
+    """A quantity under construction, which covers the tokens [first, after) so far."""
 
     value: Fraction
     kind: Kind
@@ -66,7 +66,10 @@ class Draft:
 
 
 def complete(s: Stream, d: Draft, floor: int) -> Draft:
-    """Attach everything that belongs to a number; tokens before ``floor`` belong to an earlier quantity."""
+    """Attach the sign, scale and unit to a number, and return the draft.
+
+    Tokens before ``floor`` belong to an earlier quantity and are not used.
+    """
     currency = _currency_before(s, d, floor)
     _scale(s, d, money=currency is not None)
     if currency is None:
@@ -86,7 +89,10 @@ def complete(s: Stream, d: Draft, floor: int) -> Draft:
 
 
 def _currency_before(s: Stream, d: Draft, floor: int) -> tuple[str, int] | None:
-    """Find $, Rs., INR … before the number: (currency, first token)."""
+    """Find a currency before the number, such as $, Rs. or INR.
+
+    Return the currency and the index of its first token, or None.
+    """
     i = d.first - 1
     if i < floor:
         return None
@@ -118,7 +124,7 @@ def _take_currency(s: Stream, d: Draft, floor: int, name: str, first: int) -> No
         d.after += 2  # Rs. 500/-
     spelled = simple_unit(s, d.after)
     if spelled is not None and spelled.name == name:
-        d.after = spelled.after  # "$5 dollars" says it twice
+        d.after = spelled.after  # "$5 dollars" names the currency twice
     under = denominator(s, d.after)
     if under is not None:
         d.unit = f"{name}/{under.name}"
@@ -151,7 +157,7 @@ def _scale(s: Stream, d: Draft, *, money: bool) -> None:
 
 
 def _rest_in_words(s: Stream, d: Draft, scale: int) -> None:
-    """Read the *fifty* of ``3 hundred and fifty``."""
+    """Add the *fifty* in ``3 hundred and fifty`` to the draft."""
     i = d.after + 1 if s.low[d.after] == "and" else d.after
     rest = None if d.worded else cardinal(s, i)
     if rest is not None and 1 < rest[0] < scale:
@@ -160,7 +166,7 @@ def _rest_in_words(s: Stream, d: Draft, scale: int) -> None:
 
 
 def _sign_stands_free(s: Stream, i: int) -> bool:
-    """Return True if the minus at i is a sign: there is nothing before it to subtract from."""
+    """Return True if the minus at token i is a sign, because nothing precedes it from which to subtract."""
     if i == 0:
         return True
     before = s.text[i - 1]
@@ -213,7 +219,7 @@ def _unit_after(s: Stream, d: Draft) -> bool:
     if s.text[i] == "-" and s.glued(i) and s.glued(i + 1):
         unit = simple_unit(s, i + 1)
         if unit is not None and len(s.text[i + 1]) == 1 and s.text[i + 1] not in "mgL":
-            unit = None  # 5-s
+            unit = None  # "5-s" does not mean seconds
     elif s.text[i] in SIGNS and ((s.text[i] in _SIGNS_AFTER and s.glued(i)) or s.text[i] in COIN_SIGNS):
         unit = FoundUnit(SIGNS[s.text[i]], i, i + 1)
     else:
@@ -225,7 +231,10 @@ def _unit_after(s: Stream, d: Draft) -> bool:
 
 
 def _unit_of_fraction(s: Stream, d: Draft) -> bool:
-    """Read ``1/4 of an hour``, ``half a mile``, ``half of one kilometre``."""
+    """Attach the unit of a fraction, as in ``1/4 of an hour``, ``half a mile`` or ``half of one kilometre``.
+
+    Return True if there is such a unit.
+    """
     if d.kind is not Kind.FRACTION:
         return False
     i = d.after
@@ -249,7 +258,7 @@ def _unit_of_fraction(s: Stream, d: Draft) -> bool:
 
 
 def _and_a_half(s: Stream, d: Draft) -> None:
-    """Read ``an hour and a half``."""
+    """Add the half in ``an hour and a half`` to the draft."""
     i = d.after
     if s.low[i : i + 3] == ["and", "a", "half"] and d.value.denominator == 1:
         d.value += Fraction(1, 2)
@@ -265,7 +274,7 @@ def _times(s: Stream, d: Draft) -> bool:
 
 
 def _coefficient(s: Stream, d: Draft) -> None:
-    """Recognise 2y, 3(x + 1), 2 n + 3."""
+    """Mark the draft as a coefficient in expressions such as 2y, 3(x + 1) or 2 n + 3."""
     if d.worded or d.kind not in {Kind.COUNT, Kind.FRACTION}:
         return
     i = d.after
@@ -293,10 +302,10 @@ def _coefficient(s: Stream, d: Draft) -> None:
 
 
 def _names_decade(s: Stream, i: int) -> bool:
-    """Return True if the letter at i is the s of the 1990s."""
+    """Return True if the letter at token i is the s in a decade such as the 1990s."""
     return s.text[i] == "s" and s.glued(i) and s.text[i - 1].endswith("0") and s.text[i + 1] not in _ALGEBRA
 
 
 def _hyphenated(s: Stream, i: int) -> bool:
-    """Return True if the letter at i begins a compound such as T-shirt."""
+    """Return True if the letter at token i begins a compound such as T-shirt."""
     return s.text[i + 1] == "-" and s.glued(i + 1) and s.glued(i + 2) and len(s.text[i + 2]) > 2

@@ -1,4 +1,4 @@
-"""Find the questions of a text: the clause that asks, and its target."""
+"""Find the questions in a text. A question is a clause that asks for something, together with its target."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _IMPERATIVES = (
     "find calculate determine compute evaluate solve simplify express estimate state work convert write identify "
     "prove show give name choose select list tell"
 )
-# cue words that open an asking clause, strongest first
+# words that open an asking clause, strongest first
 _HOW = re.compile(
     r"\bhow (?:many|much|long|far|old|fast|often|tall|high|deep|wide|large|big|heavy|soon|late|could|can|do|does|is)\b",
     re.I,
@@ -29,7 +29,7 @@ _ASKING_PHRASE = re.compile(
     r"find (?:the|its|his|her|their|out|x|y|n))\b",
     re.I,
 )
-# in a text without question marks, a verb before its subject asks
+# without a question mark, an auxiliary before its subject indicates a question
 _INVERTED = re.compile(
     r"\b(?:what|which|how (?:many|much|long|far|old|fast))(?: \w+){0,4}? "
     r"(?:does|do|did|is|are|was|were|will|would|can|could|should|must) (?:he|she|it|they|we|you|i|the|each)\b",
@@ -40,7 +40,7 @@ _WANTED = re.compile(
     re.I,
 )
 _REQUIRED = re.compile(r"(?:required|wanted|sought|asked(?: for)?|to find)\s*:\s*(?=[^\W\d_])", re.I)
-# asks if it opens a clause, but not if somebody does it: they go there and count birds
+# imperative at the start of a clause; in *they go there and count birds*, the verb is not an imperative
 _ORDERED = re.compile(r"(?:^|[,:;]\s+|\b(?:please|then)\s+)((?:count|decide|discover|rearrange)\b)(?! to\b| \d)", re.I)
 _AUXILIARY = re.compile(r"\s+(?:will|would|does|do|did|is|are|was|were|can|could|should|has|have|had)\b", re.I)
 _VERBS = re.compile(
@@ -72,7 +72,7 @@ _ORDER = re.compile(
     re.I,
 )
 _LOOK_BACK = 60
-# a sentence without a question mark asks only if it has one of these words; the patterns look for the rest
+# a sentence without a question mark can ask only if it contains one of these words; the patterns check the details
 _ORDERS = frozenset(f"{_IMPERATIVES} search seek".split())
 _PRONOUNS = frozenset("what which who whose whom when where why how".split())
 _CUES = _ORDERS | _PRONOUNS
@@ -83,7 +83,7 @@ _WORD = re.compile(r"\w+")
 
 
 def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question, ...]:
-    """Return the asking clauses of a text, in order.
+    """Return the asking clauses in a text, in order.
 
     >>> from paraqd.reading.sentences import split_sentences
     >>> text = "If a pen costs $2, how many pens can Tom buy for $10?"
@@ -103,10 +103,10 @@ def _asks(sentence: Sentence) -> Question | None:
     text = sentence.text
     marked = text.rstrip("\"'”’) ").endswith(("?", "？"))
     low = text.lower()
-    # a pattern may match letters that look like others (ſ, ı), so that any word is possible then
+    # outside ASCII, a pattern may match letters that resemble others (ſ, ı), so assume that all words occur
     cues = _CUES.intersection(_WORD.findall(low)) if text.isascii() else _CUES
     if not cues and not marked:
-        return None  # nearly all sentences that ask nothing
+        return None  # true for nearly all sentences that do not ask
     if "how" in cues:
         finds = "find" in low
         how = next((m for m in _HOW.finditer(text) if marked or finds or _opens_clause(text, m.start())), None)
@@ -140,7 +140,7 @@ def _asks(sentence: Sentence) -> Question | None:
 
 
 def _just_before(text: str, end: int) -> str:
-    """Return the last words before ``end``; to look further back would be slow and useless."""
+    """Return the last words before ``end``. Looking further back would be slow and unnecessary."""
     return text[max(0, end - _LOOK_BACK) : end].rstrip()
 
 
@@ -150,7 +150,10 @@ def _opens_clause(text: str, start: int) -> bool:
 
 
 def _asking_wh(text: str, *, marked: bool) -> re.Match[str] | None:
-    """Find the first *what* or *how* that asks, else the first other question word; relative pronouns do not ask."""
+    """Find the question word that asks. Relative pronouns are skipped.
+
+    Prefer the first *what* or *how*, then the first *which*, then the first other question word.
+    """
     asking = [match for match in _WH.finditer(text) if _wh_asks(text, match, marked=marked)]
     for words in ({"what", "how"}, {"which"}):
         strong = next((match for match in asking if match.group().lower() in words), None)
@@ -192,7 +195,7 @@ def _clause(sentence: Sentence, start: int, target: str) -> Question:
 
 
 def _with_preposition(text: str, start: int) -> int:
-    """Return the start of the question including the *in* of "…, in how many days"."""
+    """Return the start of a question, including a preposition before it ("…, in how many days")."""
     before = _just_before(text, start)
     word = before.split()[-1] if before else ""
     if word.lower() not in _RELATIVE_BEFORE:
@@ -215,7 +218,7 @@ def _target(rest: str, stop: re.Pattern[str]) -> str:
 
 
 def _how_target(text: str, how: re.Match[str]) -> str:
-    """Return the thing that *how many* counts; of *how long does it take* the whole clause."""
+    """Return the noun that *how many* or *how much* counts, or the whole clause for *how long does it take*."""
     rest = text[how.end() :]
     if how.group().lower().split()[-1] in {"many", "much"}:
         target = _target(rest, _COUNTED_UNTIL)
@@ -229,12 +232,12 @@ def _wh_target(text: str, wh: re.Match[str]) -> str:
     rest = text[wh.end() :].strip()
     copula = _COPULA.match(rest)
     if copula is None and wh.group().lower() in {"what", "which"}:
-        return _target(rest, _VERBS)  # at what speed should he drive
+        return _target(rest, _VERBS)  # as in *at what speed should he drive*
     return _target(rest[copula.end() :] if copula else rest, _STOP_AFTER_FIND)
 
 
 def _marked_without_cue(sentence: Sentence) -> Question:
-    """Read "The speed of the train is?" and "Is x even?"."""
+    """Read a question without question words, such as "The speed of the train is?" or "Is x even?"."""
     text = sentence.text
     start = 0
     comma = text.rfind(", ")
@@ -249,7 +252,7 @@ def _marked_without_cue(sentence: Sentence) -> Question:
 
 
 def _incomplete(last: Sentence) -> Question | None:
-    """Read a last sentence that stops before the answer: "The average salary is"."""
+    """Read a last sentence that is an order or stops before the answer, such as "The average salary is"."""
     text = last.text
     order = _ORDER.match(text)
     if order is not None:
@@ -265,7 +268,7 @@ def _incomplete(last: Sentence) -> Question | None:
 
 
 def _without_tail(body: str) -> str:
-    """Return a clause without the verb and the marks at its end."""
+    """Return a clause without the verb and the punctuation at its end."""
     body = body.strip(" ,:;.?=_-–…")
     for tail in (" will be", " is", " are", " was", " were", " equals", " be"):
         if body.lower().endswith(tail):

@@ -1,4 +1,7 @@
-"""Split texts into sentences, with care for Rs., Mr., a.m., 3.5, No. 7, U.S., missing spaces and line breaks."""
+"""Split texts into sentences.
+
+The splitter handles abbreviations (Rs., Mr., a.m., No. 7, U.S.), decimals, missing spaces and line breaks.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import re
 from paraqd.reading.currencies import SIGNS
 from paraqd.reading.types import Sentence
 
-# A full stop after one of these does not end a sentence by itself.
+# A full stop after one of these abbreviations does not necessarily end a sentence.
 _ABBREVIATIONS = frozenset(
     (
         "rs re mr mrs ms dr st prof sr jr messrs mt ft no nos fig figs vol ch pp eq eqs art sec approx ca cf vs "
@@ -16,7 +19,7 @@ _ABBREVIATIONS = frozenset(
         "mg ml lb lbs oz yd yds hr hrs min mins sq cu pt qt gal max avg p.m a.m u.s u.k"
     ).split()
 )
-# those of them that may end a sentence; the next word decides (a capital letter and more than one letter)
+# abbreviations that may end a sentence, depending on the next word
 _MAY_END = frozenset(
     (
         "etc km kms cm cms mm kg kgs gm gms mg ml lb lbs oz yd yds hr hrs min mins ft sec pt qt gal max avg a.m "
@@ -24,14 +27,14 @@ _MAY_END = frozenset(
     ).split()
 )
 _NEVER_END = _ABBREVIATIONS - _MAY_END - {"al"}
-# a set of characters first, because searching for it is much faster than for alternatives
+# the pattern begins with a character set, because searching for a set is much faster than for alternatives
 _BREAK = re.compile(r"[.?!。！？\n…](?:(?<=[.?!。！？])[.?!。！？]*[\"'”’)\]]*|(?<=\n)\n*)?")
 _ITEM = re.compile(r"\d{1,2}[.)] ")
-_WORD_BEFORE = 24  # characters to look back for an abbreviation
+_WORD_BEFORE = 24  # the number of characters to search for an abbreviation
 
 
 def _word_before(text: str, end: int) -> str:
-    """Return the word that ends at ``end``, including full stops inside it (a.m, e.g, U.S)."""
+    """Return the word that ends at ``end``, including its internal full stops (a.m, e.g, U.S)."""
     start = end
     while start > 0 and end - start < _WORD_BEFORE and (text[start - 1].isalnum() or text[start - 1] == "."):
         start -= 1
@@ -56,24 +59,24 @@ def _stop_ends(text: str, start: int, end: int, *, cased: bool) -> bool:
     if low in _ABBREVIATIONS or low.rpartition(".")[2] in _NEVER_END:
         if low not in _MAY_END:
             return False
-        if low == "no":  # "No. 7" and "the no. of pens" against "She said no. Then"
+        if low == "no":  # "No. 7" and "the no. of pens", but "She said no. Then"
             return head.isupper()
         if low == "st":
             return False
-        if head.islower():  # a sentence may begin so only in a text without capitals
+        if head.islower():  # only in a text without capitals may this begin a sentence
             return not cased and low not in {"a.m", "p.m"} and _starts_clause(after)
         return head.isupper() or (head.isdigit() and low not in {"sec", "ft", "art", "est"})
     if len(word) == 1 and word.isalpha():
         return _letter_stop_ends(text, start, word, after, cased=cased)
     if word.isdigit() and _opens_line(text, start - len(word)):
-        return False  # the number of an item in a list
+        return False  # a list item's number
     if head.islower() and low[-2:] in {".m", ".g", ".e"}:
         return False
     return not head.islower() or len(word) > 1 or word.isdigit()
 
 
 def _letter_stop_ends(text: str, start: int, word: str, after: str, *, cased: bool) -> bool:
-    """Return True if the full stop after one letter (an initial, a unit, a variable) ends a sentence."""
+    """Return True if the full stop after a single letter (an initial, a unit or a variable) ends a sentence."""
     head = after[0]
     if word.islower() and after[1:2] == ".":
         return False  # a. m.
@@ -85,13 +88,16 @@ def _letter_stop_ends(text: str, start: int, word: str, after: str, *, cased: bo
 
 
 def _opens_line(text: str, at: int) -> bool:
-    """Return True if there is only white space between the start of the line and ``at``."""
+    """Return True if only white space precedes the position ``at`` in its line."""
     before = text[max(0, at - 12) : at].rstrip(" \t")
     return before.endswith("\n") or (not before and at <= 12)
 
 
 def _glued_stop_ends(text: str, start: int, word: str, following: str, after: str) -> bool:
-    """Return True if a full stop without a space after it ends a sentence: ``total.How`` does, 3.5 and a.m do not."""
+    """Return True if a full stop with no space after it ends a sentence.
+
+    The full stop in ``total.How`` ends a sentence. The full stops in 3.5 and a.m do not.
+    """
     if not word or not word[-1].isalnum():
         return following.isupper()
     low = word.lower()
@@ -146,7 +152,10 @@ def _mark_ends(text: str, mark: str, start: int, end: int, *, cased: bool) -> bo
 
 
 def _line_ends(text: str, mark: str, start: int, end: int) -> bool:
-    """Return True if line breaks end a sentence: a blank line does, a single break does unless the line only wraps."""
+    """Return True if line breaks end a sentence.
+
+    A blank line always does. A single line break does unless the sentence continues on the next line.
+    """
     if len(mark) > 1:
         return True
     before = text[max(0, start - _WORD_BEFORE) : start].rstrip()
@@ -160,7 +169,7 @@ def _line_ends(text: str, mark: str, start: int, end: int) -> bool:
 
 
 def split_sentences(text: str) -> tuple[Sentence, ...]:
-    """Split a text into sentences, without the white space around them.
+    """Split a text into sentences without surrounding white space.
 
     >>> [s.text for s in split_sentences("Mr. Rao paid Rs. 3.5 at 10 a.m. for No. 7.He left. How much is left?")]
     ['Mr. Rao paid Rs. 3.5 at 10 a.m. for No. 7.', 'He left.', 'How much is left?']
@@ -188,6 +197,6 @@ def _add(spans: list[list[int]], text: str, begin: int, end: int) -> None:
     if start == stop:
         return
     if spans and not any(c.isalnum() for c in piece):
-        spans[-1][1] = stop  # stray marks belong to the sentence before
+        spans[-1][1] = stop  # stray marks belong to the preceding sentence
     else:
         spans.append([start, stop])

@@ -1,4 +1,4 @@
-"""Give the unit of a list or a range to all its numbers, and read ratios written with *to*."""
+"""Assign the unit of a list or range to all its numbers, and read ratios written with *to*."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOOK_BACK = 14
 
 
 def _join(s: Stream, left: Draft, right: Draft) -> str | None:
-    """Return the word or mark that joins two neighbouring numbers into a list or range, or None."""
+    """Return the word or mark that joins two adjacent numbers into a list or range, or None."""
     between = s.low[left.after : right.first]
     if len(between) == 2 and between[0] == "," and between[1] in {"and", "or"}:
         return between[1]
@@ -31,7 +31,7 @@ def _join(s: Stream, left: Draft, right: Draft) -> str | None:
 
 
 def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
-    """Give the unit of a list or range to its earlier numbers, and merge ``ratio of 2 to 3``."""
+    """Assign units to the numbers that share them in a list or range, and merge ratios such as ``ratio of 2 to 3``."""
     drafts = _merge_ratios(s, drafts)
     for i in range(len(drafts) - 2, -1, -1):
         left, right = drafts[i], drafts[i + 1]
@@ -52,7 +52,10 @@ def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
 
 
 def _is_share(s: Stream, left: Draft, right: Draft, join: str | None) -> bool:
-    """Return True if a number beside a percentage is a part: a quarter and 15 %, 0.35 and 15 %, not 0.5 to 2 %."""
+    """Return True if a number beside a percentage is a share and not itself a percentage.
+
+    The first numbers in *a quarter and 15 %* and *0.35 and 15 %* are shares, but the one in *0.5 to 2 %* is not.
+    """
     if left.kind is Kind.FRACTION:
         return True
     listed = join in {",", "and", "or"} and s.low[max(0, left.first - 1)] != "between"
@@ -60,7 +63,7 @@ def _is_share(s: Stream, left: Draft, right: Draft, join: str | None) -> bool:
 
 
 def _minutes_behind_hours(s: Stream, drafts: list[Draft]) -> None:
-    """Read the m of 2h 15m as minutes."""
+    """Read the m in 2h 15m as minutes."""
     for left, right in pairwise(drafts):
         if (
             left.unit == "hour"
@@ -72,7 +75,7 @@ def _minutes_behind_hours(s: Stream, drafts: list[Draft]) -> None:
 
 
 def _cents_behind_dollars(s: Stream, drafts: list[Draft]) -> None:
-    """Read the second number of *two dollars seventy-five* as cents, not that of *for 20 dollars two men*."""
+    """Read the second number in *two dollars seventy-five* as cents, but not the one in *for 20 dollars two men*."""
     for left, right in pairwise(drafts):
         following = s.low[right.after]
         if (
@@ -88,7 +91,7 @@ def _cents_behind_dollars(s: Stream, drafts: list[Draft]) -> None:
 
 
 def _share_currency(s: Stream, drafts: list[Draft]) -> None:
-    """Give a currency sign to the later numbers too: Rs. 60 to 80; $5, $7 and 9."""
+    """Assign a currency to the later numbers of a list or range, as in *Rs. 60 to 80* or *$5, $7 and 9*."""
     for left, right in pairwise(drafts):
         if left.kind is not Kind.MONEY or right.kind is not Kind.COUNT or right.unit is not None:
             continue
@@ -100,7 +103,7 @@ def _share_currency(s: Stream, drafts: list[Draft]) -> None:
 
 
 def _continues(s: Stream, drafts: list[Draft], i: int) -> bool:
-    """Return True if the comma after number i is part of a list: 3, 4, 12 days or 6,8 days."""
+    """Return True if the comma after number i is part of a list, as in *3, 4, 12 days* or *6,8 days*."""
     comma = drafts[i].after
     if s.glued(comma) and s.glued(comma + 1):
         return True

@@ -1,4 +1,4 @@
-"""List characters that mean the same, and characters that nobody sees."""
+"""List characters with the same meaning, and invisible characters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from paraqd.text_check import INVISIBLE
 MINUS_PATTERN = "[-−–]"  # hyphen, minus and en dash
 MINUS = frozenset(MINUS_PATTERN.strip("[]"))
 POSSESSIVES = ("'s", "’s")
-HYPHENS = "\u2010\u2011"  # look like "-"; the second one does not break
+HYPHENS = "\u2010\u2011"  # characters that look like "-": hyphen and non-breaking hyphen
 ZERO_WIDTH = re.compile(f"[{INVISIBLE}]+")
 UNUSUAL = re.compile(f"[{HYPHENS}{INVISIBLE}]")

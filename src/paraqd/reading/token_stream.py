@@ -1,4 +1,4 @@
-"""Lay out the tokens of a text for scanning: parallel lists with empty tokens at the end."""
+"""Arrange a text's tokens for scanning, in parallel lists with empty tokens at the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paraqd.reading.tokens import VULGAR, token_lists, tokens_of
 from paraqd.reading.types import Token
 
 VULGAR_SET = frozenset(VULGAR)
-# tokens that may come before the abbreviation of a unit: "km / h", "per m", "sq m", "x m long"
+# tokens that may precede a unit's abbreviation: "km / h", "per m", "sq m", "x m long"
 _BEFORE_UNITS = frozenset({"/", "per", "sq", ".", "'", "’", "a", "square", "cubic"})
 _PAYING = frozenset(
     (
@@ -21,9 +21,10 @@ _PADDING = 6  # empty tokens at the end, so that a scanner can always look a few
 
 
 class Stream:
-    """The tokens of a text as lists: ``text``, ``low`` (lower case), ``start``, ``end``; ``n`` of them are real.
+    """A text's tokens as parallel lists.
 
-    ``words`` is the set of ``low``.
+    ``text``, ``low``, ``start`` and ``end`` hold each token's text, its text in lower case, and its span. The first
+    ``n`` tokens are real, and the others are empty padding. ``words`` is the set of all elements in ``low``.
     """
 
     def __init__(self, source: str) -> None:
@@ -38,7 +39,10 @@ class Stream:
         self.end += far
 
     def moved(self, source: str, positions: list[int]) -> Stream:
-        """Return the same tokens with spans in another text; ``positions`` has the place of each character in it."""
+        """Return the same tokens with spans in another text.
+
+        ``positions`` maps each character of this text to its position in the other text.
+        """
         stream = object.__new__(Stream)
         stream.__dict__ |= {"source": source, "text": self.text, "low": self.low, "words": self.words, "n": self.n}
         far = [len(source) + 9] * _PADDING
@@ -52,7 +56,7 @@ class Stream:
         return tokens_of(self.text[: self.n], self.start, self.end)
 
     def glued(self, i: int) -> bool:
-        """Return True if token i follows the one before without a space."""
+        """Return True if no space separates token i from the preceding token."""
         return i > 0 and self.start[i] == self.end[i - 1]
 
     def number_at(self, i: int) -> bool:
@@ -66,7 +70,7 @@ class Stream:
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """The single letters of the text that do not follow a number, a slash or *per*."""
+        """The single letters that may be variables, because no number, slash, *per* or the like precedes them."""
         from paraqd.reading.numerals import CARDINAL_START  # imports this module
 
         found = set()
@@ -84,7 +88,7 @@ class Stream:
 
     @cached_property
     def pays_in_pounds(self) -> bool:
-        """True if a word for paying comes shortly before *pounds* somewhere in the text."""
+        """True if a word for paying shortly precedes *pounds* anywhere in the text."""
         return any(
             self.low[i] in {"pound", "pounds"} and not _PAYING.isdisjoint(self.low[max(0, i - 6) : i])
             for i in range(self.n)

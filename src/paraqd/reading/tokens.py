@@ -1,4 +1,4 @@
-"""Split texts into words, numbers and punctuation marks, with one regular expression that does not backtrack."""
+"""Split texts into words, numbers and punctuation marks with a regular expression that does not backtrack."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞↉"
 SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 SUBSCRIPT = "₀₁₂₃₄₅₆₇₈₉"
 
-# A run of digits with commas is one token here and is split afterwards: an expression that checked the groups would
-# have to look ahead from each of them.
+# Digits with commas are one token here and are split afterwards, because an expression that checked the groups would
+# have to look ahead from each group.
 _LETTER = rf"[^\W\d_{VULGAR}{SUPERSCRIPT}{SUBSCRIPT}]"
 _TOKEN = re.compile(
     rf"{_LETTER}+(?:['’]{_LETTER}+)*|\d+(?:,\d+)*(?:\.\d+)?|(?<![\w.)])\.\d+|[{SUPERSCRIPT}]+|[{SUBSCRIPT}]+|\S"
@@ -24,7 +24,7 @@ _GROUP, _START, _END = re.Match.group, re.Match.start, re.Match.end
 
 
 def is_grouped(run: str) -> bool:
-    """Return True if commas in a run of digits group it: Western (10,576) or Indian (1,20,000).
+    """Return True if the commas in a number group its digits, in Western (10,576) or Indian (1,20,000) style.
 
     >>> is_grouped("10,576"), is_grouped("1,20,000"), is_grouped("3,4,5")
     (True, True, False)
@@ -38,7 +38,7 @@ def is_grouped(run: str) -> bool:
     return (western or indian) and first != "0"
 
 
-# 4,50 as a price: the comma is a decimal point
+# a price with a decimal comma: 4,50
 _PRICE = re.compile(r"\d{1,6},\d{2}")
 _PIECE = re.compile("[^,]+|,")
 _MONEY_BEFORE = re.compile(rf"{SIGN_PATTERN}\s?$")
@@ -46,19 +46,19 @@ _MONEY_AFTER = re.compile(r"\s?(?:€|euros?\b|EUR\b)")
 
 
 def _is_price(text: str, word: str, start: int, end: int) -> bool:
-    """Return True if the comma in a run of digits is a decimal point."""
+    """Return True if the comma in a number is a decimal comma."""
     if _PRICE.fullmatch(word) is None:
         return False
     return bool(_MONEY_BEFORE.search(text[max(0, start - 2) : start]) or _MONEY_AFTER.match(text, end))
 
 
 def _is_list(text: str, word: str, start: int, end: int) -> bool:
-    """Return True if the commas in a run of digits separate numbers: 3,4,5."""
+    """Return True if commas between digits separate numbers, as in 3,4,5."""
     return "," in word and end - start > 1 and not is_grouped(word) and not _is_price(text, word, start, end)
 
 
 def token_lists(text: str) -> tuple[list[str], list[int], list[int]]:
-    """Return the words, numbers and punctuation marks of a text, and the start and end of each."""
+    """Return three lists: a text's words, numbers and punctuation marks, their starts, and their ends."""
     matches = list(_TOKEN.finditer(text))
     words, starts, ends = list(map(_GROUP, matches)), list(map(_START, matches)), list(map(_END, matches))
     if "," not in text or not any(map(_is_list, repeat(text), words, starts, ends)):
@@ -75,7 +75,7 @@ def token_lists(text: str) -> tuple[list[str], list[int], list[int]]:
 
 
 def tokens_of(words: Iterable[str], starts: Iterable[int], ends: Iterable[int]) -> tuple[Token, ...]:
-    """Return the lists that `token_lists` made as records."""
+    """Convert the lists that `token_lists` returns into tokens."""
     new = tuple.__new__  # faster than the constructor of a named tuple
     return tuple([new(Token, each) for each in zip(words, starts, ends, strict=False)])
 

@@ -1,6 +1,6 @@
-"""Define the parts of a reading: frozen records with spans in the text.
+"""Define the frozen records that make up a reading.
 
-Every span is a pair (start, end) of code points, ``text[start:end]``.
+A span is a pair (start, end) of positions in code points, such that ``text[start:end]`` is the part in question.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _LIKE_OTHERS = str.maketrans("ſıİ", "sii")
 class Kind(StrEnum):
     """The kind of a quantity.
 
-    ``count`` is a plain number (5 apples, 1995, 0.6); ``measure`` one with a unit of length, time, weight,
-    speed, area, volume, temperature, angle or data; ``multiple`` a factor (twice, double, threefold,
-    3 times); ``time_of_day`` is in hours since midnight; ``coefficient`` and ``exponent`` are parts of expressions
-    (2y, x^2); ``label`` is a digit that is part of a name and counts nothing (the 1 of x1 or of A1).
+    ``count`` is a plain number (5 apples, 1995, 0.6). ``measure`` is a number with a unit of length, time, weight,
+    speed, area, volume, temperature, angle or data. ``multiple`` is a factor (twice, double, threefold, 3 times).
+    ``time_of_day`` is a time in hours since midnight. ``coefficient`` and ``exponent`` are parts of expressions (2y,
+    x^2). ``label`` is a number that is part of a name and does not count anything (the 1 in x1 or A1).
     """
 
     COUNT = "count"
@@ -44,7 +44,7 @@ class Kind(StrEnum):
 
 
 class Token(NamedTuple):
-    """A word, a number or one punctuation mark."""
+    """A word, a number or a punctuation mark."""
 
     text: str
     start: int
@@ -53,7 +53,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, without the white space around it."""
+    """A sentence without surrounding white space."""
 
     text: str
     start: int
@@ -62,13 +62,13 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number with its meaning.
+    """A number with its unit and kind.
 
-    ``span`` covers the whole expression (``Rs. 40,000``, ``5 km``, ``half an hour``); ``number_span`` the number
-    alone; ``unit_span`` the unit or currency sign, None if there is none or if the unit is written
-    elsewhere (the 3 of "3, 4 and 12 days" has the unit day and no ``unit_span``).
-    ``unit`` is a canonical name, singular and British (``kilometre``, ``rupee``, ``kilometre/hour``,
-    ``square metre``, ``percent``) or None. ``terms`` are the numbers of a ratio, else empty. ``worded`` is
+    ``span`` covers the whole expression (``Rs. 40,000``, ``5 km``, ``half an hour``), and ``number_span`` covers the
+    number alone. ``unit_span`` covers the unit or currency sign. It is None if there is no unit or if the unit is
+    written elsewhere: the 3 in "3, 4 and 12 days" has the unit day but no ``unit_span``. ``unit`` is None or a
+    canonical name in the singular and in British spelling (``kilometre``, ``rupee``, ``kilometre/hour``,
+    ``square metre``, ``percent``). ``terms`` holds the numbers of a ratio and is empty for other kinds. ``worded`` is
     True for a number in words.
     """
 
@@ -85,13 +85,13 @@ class Quantity:
 
     @property
     def span(self) -> Span:
-        """Start and end of the whole expression."""
+        """The start and end of the whole expression."""
         return (self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A name: of a person, a place, an organisation or something else (``category``)."""
+    """A mention of a name. ``category`` is the kind of thing named, such as a person, a place or an organisation."""
 
     text: str
     category: str
@@ -101,7 +101,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A clause that asks for something, and its target (``hours``, ``the average speed``)."""
+    """A clause that asks for something, with its target (``hours``, ``the average speed``)."""
 
     text: str
     start: int
@@ -111,7 +111,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Problem:
-    """A word problem that has been read."""
+    """The reading of a word problem."""
 
     text: str
     sentences: tuple[Sentence, ...]
@@ -126,37 +126,37 @@ class Problem:
 
     @cached_property
     def cased(self) -> bool:
-        """True if the text has capitals (many data sets are all in lower case)."""
+        """True if the text contains capitals. Many data sets are entirely in lower case."""
         return any(map(str.isupper, self.text))
 
     @cached_property
     def low(self) -> str:
-        """The text in lower case, as a regular expression that ignores case sees it: ſ is an s, ı and İ are an i.
+        """The text in lower case, as a case-insensitive regular expression sees it: ſ is an s, and ı and İ are an i.
 
-        An expression can only match words that are in it. Looking for them first is much faster.
+        Checking first that this string contains a word is much faster than searching with a regular expression.
         """
         return self.text.lower() if self.text.isascii() else self.text.translate(_LIKE_OTHERS).lower()
 
     @cached_property
     def sentence_starts(self) -> frozenset[int]:
-        """The starts of the sentences."""
+        """The start positions of the sentences."""
         return frozenset(sentence.start for sentence in self.sentences)
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """Words and punctuation marks, in order."""
+        """The words, numbers and punctuation marks, in order."""
         return self.stream.tokens
 
     @cached_property
     def stream(self) -> Stream:
-        """The tokens as lists, for scanning."""
+        """The tokens as parallel lists, for scanning."""
         from paraqd.reading.token_stream import Stream  # imports this module
 
         return Stream(self.text)
 
 
 def computed_once(make: Callable[[Problem], T]) -> Callable[[Problem], T]:
-    """Decorate a function of a problem so that its result is kept with the problem; callers must not change it."""
+    """Decorate a function of a problem so that the problem caches the result. Callers must not modify the result."""
     name = f"_{make.__module__}.{make.__name__}"
 
     @wraps(make)

@@ -1,4 +1,4 @@
-"""Find the units of a text: after a number, and alone ("how many hours", "in km", "per kg")."""
+"""Find the units in a text, both after numbers and alone ("how many hours", "in km", "per kg")."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from paraqd.reading.types import Problem, Quantity, computed_once
 from paraqd.reading.unit_parsing import FoundUnit, rate, simple_unit
 from paraqd.reading.units import PERCENT, SIGNS
 
-# words that may come before a unit without a number
+# words that may precede a unit without a number
 _BEFORE = frozenset({"many", "in", "per", "/", "each", "every", "(", "much", "number"})
 _PRIMES = frozenset("'’′\"”″")
 _LETTERS_BEFORE = frozenset({"/", "per"})
 
 
 class UnitMention(NamedTuple):
-    """A unit at text[start:end]; ``quantity`` is the quantity to which it belongs, or None."""
+    """A unit at ``text[start:end]``. ``quantity`` is the quantity to which the unit belongs, or None."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class UnitMention(NamedTuple):
 
 @computed_once
 def find_unit_mentions(problem: Problem) -> list[UnitMention]:
-    """Return the units that a problem names, in order, without percent.
+    """Return the mentions of units in a problem, in order. Percentages are skipped.
 
     >>> from paraqd.reading import read
     >>> [(m.unit, m.quantity is not None) for m in find_unit_mentions(read("He ran 5 km. How many hours, in total?"))]
@@ -63,21 +63,21 @@ def _without_possessive(text: str, start: int, end: int) -> int:
 
 
 def _written_unit(q: Quantity) -> str:
-    """Return the unit at the quantity's ``unit_span``: for Rs. 9/kg the rupee alone."""
+    """Return the unit written at the quantity's ``unit_span``, which for Rs. 9/kg is the rupee alone."""
     unit = q.unit or ""
     before_number = q.unit_span is not None and q.unit_span[0] < q.number_span[0]
     return unit.partition("/")[0] if before_number else unit
 
 
 def _alone(s: Stream, i: int) -> FoundUnit | None:
-    """Read a unit without a number at token i, after a word of `_BEFORE`."""
+    """Read a unit without a number at token i, which follows a word in `_BEFORE`."""
     word, before = s.low[i], s.low[i - 1]
     if word in SIGNS or not word[:1].isalpha() or word in {"in", "second", "degree", "re", "pounds"}:
         return None
     if len(word) == 1 and before not in _LETTERS_BEFORE and not (before == "in" and s.text[i + 1] == "/"):
         return None
     if before == "/" and i > 1 and len(s.text[i - 2]) == 1 and s.text[i - 2].isalpha():
-        return None  # the denominator of m/s if m was not read as a unit
+        return None  # the denominator in m/s if m was not read as a unit
     if word == "rs":
         return None
     unit = simple_unit(s, i)

@@ -1,4 +1,4 @@
-"""Read the unit after a number: spellings, squares and cubes, rates, and letters that are units."""
+"""Read the unit after a number, including squares, cubes, rates and single letters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from paraqd.reading.signs import MINUS, POSSESSIVES
 from paraqd.reading.token_stream import Stream
 from paraqd.reading.units import MULTI_WORD, NEEDS_CONTEXT, SPELLINGS, category
 
-# the first words of units, except for "1 day's work"
+# the first words of units, except possessives as in "1 day's work"
 _BEGINNINGS = (
     frozenset(SPELLINGS) | frozenset(MULTI_WORD) | frozenset("° º ˚ degree degrees deg sq square cubic cu".split())
 )
@@ -35,12 +35,12 @@ _AFTER_POWER = frozenset(
 _SECOND_THINGS = frozenset("year grade grader graders class floor half place prize shift innings".split())
 _RUPEES = frozenset({*_RUPEE.signs, *_RUPEE.words, *_RUPEE.coin_words}) - ORDINARY_WORDS
 _BEFORE_DECADES = frozenset({"the", "her", "his", "their", "my", "mid", "early", "late", "-"})
-_TELLS_WHEN = frozenset({"later", "ago", "earlier", "after", "before", "afterwards"})  # 2 oz a month later
+_TELLS_WHEN = frozenset({"later", "ago", "earlier", "after", "before", "afterwards"})  # as in *2 oz a month later*
 _MONEY_LETTERS = {"p": "penny", "c": "cent"}
 
 
 class FoundUnit:
-    """The canonical name of a unit at the tokens [first, after)."""
+    """A unit that covers the tokens [first, after), with its canonical name."""
 
     __slots__ = ("after", "first", "name")
 
@@ -51,7 +51,7 @@ class FoundUnit:
 
 
 def _simple(s: Stream, i: int) -> tuple[str, int] | None:
-    """Read a unit without square, cube or rate at i."""
+    """Read a unit at token i, without a power or a rate."""
     word = s.low[i]
     for words, name in MULTI_WORD.get(word, ()):
         if tuple(s.low[i : i + len(words)]) == words:
@@ -67,7 +67,10 @@ def _simple(s: Stream, i: int) -> tuple[str, int] | None:
 
 
 def _power(s: Stream, i: int, name: str, after: int) -> tuple[str, int]:
-    """Read a square or cube after a length: cm^2, cm², cm2, metres squared."""
+    """Read a square or cube after a unit, as in cm^2, cm², cm2 or *metres squared*.
+
+    Return the name and the index of the next token, which are unchanged if there is no power.
+    """
     if category(name) not in {"length", "time"}:
         return name, after
     word = s.text[after]
@@ -79,7 +82,7 @@ def _power(s: Stream, i: int, name: str, after: int) -> tuple[str, int]:
         return _powered(name, word), after + 1
     if word in {"2", "3"} and s.words & _SIZES and not _counts_something(s, after):
         return _powered(name, word), after + 1  # "an area of 1200 m 2"
-    # "a 5 cm cube" is a cube, "an area of 5 metre square" an area
+    # "a 5 cm cube" is a cube, but "an area of 5 metre square" is an area
     if s.low[after] == "squared" or (s.low[after] == "square" and s.words & _SIZES):
         return _powered(name, "2"), after + 1
     if s.low[after] == "cubed":
@@ -88,7 +91,7 @@ def _power(s: Stream, i: int, name: str, after: int) -> tuple[str, int]:
 
 
 def _counts_something(s: Stream, i: int) -> bool:
-    """Return True if the number at i counts or measures the word after it."""
+    """Return True if the number at token i counts or measures the word after it."""
     following = s.text[i + 1]
     return s.start[i] - s.end[i - 1] > 1 or (following[:1].isalpha() and s.low[i + 1] not in _AFTER_POWER)
 
@@ -98,7 +101,7 @@ def _powered(name: str, power: str) -> str:
 
 
 def _is_letter_unit(s: Stream, i: int) -> bool:
-    """Return True if the letter at i, after a number, is a unit and not a variable."""
+    """Return True if the letter at token i, which follows a number, is a unit and not a variable."""
     word = s.text[i]
     if word != word.lower() and word != "L":
         return False
@@ -108,7 +111,7 @@ def _is_letter_unit(s: Stream, i: int) -> bool:
         return False
     after = s.text[i + 1]
     if after and after in _OPERATORS and not (after == "×" or (after == "^" and s.text[i + 2] in {"2", "3"})):
-        # "60 m - 40 m" is a difference of lengths and "20 m * 15 m" a size; "5m - 3" is one of terms
+        # in "60 m - 40 m" and "20 m * 15 m", m is a unit; in "5m - 3", it is a variable
         return after in {*MINUS, "*"} and s.number_at(i + 2) and s.text[i + 3] == word
     if after == "(" and s.glued(i + 1):
         return False
@@ -119,7 +122,7 @@ def _is_letter_unit(s: Stream, i: int) -> bool:
 
 
 def _in_context(s: Stream, i: int) -> bool:
-    """Return True if a spelling that is also a word or a letter means the unit here."""
+    """Return True if the token at i, which could also be an ordinary word or a variable, means a unit."""
     word = s.low[i]
     if len(word) == 1:
         return _is_letter_unit(s, i)
@@ -136,7 +139,7 @@ def _in_context(s: Stream, i: int) -> bool:
 
 
 def simple_unit(s: Stream, i: int) -> FoundUnit | None:
-    """Read a unit at token i without a rate: ``km``, ``sq. m``, ``cubic feet``, ``cm^2``, ``°C``."""
+    """Read a unit at token i, without a rate, such as ``km``, ``sq. m``, ``cubic feet``, ``cm^2`` or ``°C``."""
     word = s.low[i]
     if word not in _BEGINNINGS and word[-2:] not in POSSESSIVES:
         return None
@@ -174,7 +177,7 @@ def simple_unit(s: Stream, i: int) -> FoundUnit | None:
 
 
 def _is_sterling(s: Stream, i: int) -> bool:
-    """Return True if the pounds at i are money."""
+    """Return True if the pounds at token i are money."""
     if _WEIGHT_WORDS & s.words or s.low[i + 1] in {"of", "per"}:
         return False
     if _STERLING_SIGNS & s.words:
@@ -183,7 +186,7 @@ def _is_sterling(s: Stream, i: int) -> bool:
 
 
 def rate(s: Stream, unit: FoundUnit) -> FoundUnit:
-    """Extend a unit to a rate: ``/hr``, ``per hour``, ``an hour``, ``p.a.``."""
+    """Return a unit extended by the denominator after it, such as ``/hr``, ``per hour``, ``an hour`` or ``p.a.``."""
     if "/" in unit.name:
         return unit
     under = denominator(s, unit.after)
@@ -193,7 +196,7 @@ def rate(s: Stream, unit: FoundUnit) -> FoundUnit:
 
 
 def denominator(s: Stream, i: int) -> FoundUnit | None:
-    """Read the denominator of a rate at i."""
+    """Read the denominator of a rate at token i, or return None."""
     word = s.low[i]
     if word == "." and s.glued(i) and s.low[i + 1] in {"per", "/"} and s.text[i - 1].isalpha():
         return denominator(s, i + 1)  # "5 kms. per hour"
@@ -213,7 +216,7 @@ def denominator(s: Stream, i: int) -> FoundUnit | None:
         if s.low[j] == "in":
             return None
         if s.low[j] == "pound":
-            return FoundUnit("pound", i, j + 1)  # a price per pound means weight
+            return FoundUnit("pound", i, j + 1)  # in a price per pound, the pound is a weight
         found = simple_unit(s, j)
         return FoundUnit(found.name, i, found.after) if found and category(found.name) != "currency" else None
     if word in {"a", "an", "each", "every"}:
@@ -230,7 +233,7 @@ def denominator(s: Stream, i: int) -> FoundUnit | None:
 
 
 def money_letter(s: Stream, i: int) -> FoundUnit | None:
-    """Read 50p and 50c, without a space, if the letter is not a variable of the text."""
+    """Read the letter in 50p or 50c as a unit of money, unless the letter is a variable in the text."""
     if s.text[i] == "p" and s.words & _RUPEES:
         return None  # 1rs 6p
     if s.glued(i) and s.text[i] in _MONEY_LETTERS and s.text[i] not in s.variables:

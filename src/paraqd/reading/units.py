@@ -1,8 +1,8 @@
-"""List units by their canonical names: spellings, categories, and exact factors between them.
+"""List units with their spellings, categories and exact conversion factors, keyed by canonical name.
 
-A factor converts into the dimension's base unit. Months and years have a dimension of their own (`calendar`):
-a month is not a fixed number of days. Each currency is its own dimension: currencies are never converted.
-`pint` was considered and left out: it reads neither context nor Indian units.
+A factor converts a unit into its dimension's base unit. Months and years have their own dimension (`calendar`), because
+a month is not a fixed number of days. Each currency has its own dimension, because currencies are never converted.
+`pint` was considered but not used, because it considers neither context nor Indian units.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paraqd.reading.currencies import SIGNS as CURRENCY_SIGNS
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One unit: ``name`` is canonical; ``names`` are its full spellings, ``abbreviations`` its short ones."""
+    """A unit with its canonical name, its full spellings (``names``) and its short spellings (``abbreviations``)."""
 
     name: str
     plural: str
@@ -37,7 +37,7 @@ def _unit(
 
 
 def _money(currency: Currency) -> list[Unit]:
-    """Return the units of a currency; a coin converts within its own currency only."""
+    """Return the units of a currency. A coin is converted only within its own currency."""
     dimension = f"currency:{currency.name.removesuffix(' sterling')}"
     names = tuple(dict.fromkeys((currency.name, currency.plural, *currency.spellings)))
     found = [Unit(currency.name, currency.plural, "currency", dimension, Fraction(1), currency.codes, names)]
@@ -60,7 +60,7 @@ _TABLE = (
     _unit("inch", "inches", "length", "length", "0.0254", "in"),
     _unit("nautical mile", "nautical miles", "length", "length", "1852"),
     _unit("light year", "light years", "length", "light year", "1"),
-    # time, in seconds; the calendar in months
+    # time, in seconds; calendar units, in months
     _unit("second", "seconds", "time", "time", "1", "s sec secs"),
     _unit("millisecond", "milliseconds", "time", "time", "1/1000", "ms"),
     _unit("minute", "minutes", "time", "time", "60", "min mins", "minuts"),
@@ -80,26 +80,30 @@ _TABLE = (
     _unit("quintal", "quintals", "weight", "weight", "100000"),
     _unit("pound", "pounds", "weight", "weight", "453.59237", "lb lbs"),
     _unit("ounce", "ounces", "weight", "weight", "28.349523125", "oz"),
-    _unit("ton", "tons", "weight", "ton", "1"),  # short or long: texts do not say which, so it is not converted
+    _unit(
+        "ton", "tons", "weight", "ton", "1"
+    ),  # never converted, because texts do not say whether a ton is short or long
     _unit("stone", "stone", "weight", "weight", "6350.29318"),
-    # speed: the units that are one word; km/h and the like are compounds of length and time
+    # speed: only one-word units; km/h and the like are compounds of length and time
     _unit("knot", "knots", "speed", "speed:knot", "1"),
-    # area beyond squares of lengths, in square metres
+    # areas other than squares of lengths, in square metres
     _unit("acre", "acres", "area", "length^2", "4046.8564224"),
     _unit("hectare", "hectares", "area", "length^2", "10000", "ha"),
-    # volume beyond cubes of lengths, in cubic metres; US customary measures
+    # volumes other than cubes of lengths, in cubic metres; US customary measures
     _unit("litre", "litres", "volume", "length^3", "1/1000", "l ltr ltrs lt lts lit", "liter, liters"),
     _unit("millilitre", "millilitres", "volume", "length^3", "1/1000000", "ml mls", "milliliter, milliliters"),
     _unit("centilitre", "centilitres", "volume", "length^3", "1/100000", "cl", "centiliter, centiliters"),
     _unit("kilolitre", "kilolitres", "volume", "length^3", "1", "kl", "kiloliter, kiloliters"),
-    _unit("gallon", "gallons", "volume", "gallon", "1", "gal gals"),  # US or imperial: texts do not say which
+    _unit(
+        "gallon", "gallons", "volume", "gallon", "1", "gal gals"
+    ),  # texts do not say whether a gallon is US or imperial
     _unit("quart", "quarts", "volume", "gallon", "1/4", "qt qts"),
     _unit("pint", "pints", "volume", "gallon", "1/8", "pt pts"),
     _unit("fluid ounce", "fluid ounces", "volume", "fluid ounce", "1"),
     _unit("cup", "cups", "volume", "cup", "1"),
     _unit("tablespoon", "tablespoons", "volume", "tablespoon", "1", "tbsp"),
     _unit("teaspoon", "teaspoons", "volume", "tablespoon", "1/3", "tsp"),
-    # temperature: not converted (0 °C is not a multiple of anything in °F)
+    # temperature; never converted, because °C and °F have different zero points
     _unit("degree celsius", "degrees celsius", "temperature", "celsius", "1", "", "degrees centigrade"),
     _unit("degree fahrenheit", "degrees fahrenheit", "temperature", "fahrenheit", "1"),
     # angle, in degrees
@@ -116,7 +120,7 @@ _TABLE = (
 UNITS: dict[str, Unit] = {unit.name: unit for unit in _TABLE}
 PERCENT = "percent"
 
-# written out in one word although they are compounds
+# compounds written as one word
 ONE_WORD_RATES = {
     "kmph": "kilometre/hour",
     "kmh": "kilometre/hour",
@@ -135,7 +139,7 @@ ONE_WORD_POWERS = {
     "cum": "cubic metre",
 }
 SIGNS = {**CURRENCY_SIGNS, **COIN_SIGNS}
-# Spellings that are ordinary words too: the scanner decides about them in context.
+# Spellings that are also ordinary words or variables. The scanner decides in context.
 NEEDS_CONTEXT = ORDINARY_WORDS | {"in", "m", "g", "l", "s", "h", "mt", "mo", "mi", "lit", "lt", "cum", "stone"}
 
 
@@ -150,7 +154,7 @@ def _spellings() -> dict[str, str]:
 
 
 SPELLINGS: dict[str, str] = _spellings()
-# units of several words, by their first word
+# multi-word units, keyed by their first word
 MULTI_WORD: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {}
 for _name, _canonical in SPELLINGS.items():
     _words = tuple(_name.split())
@@ -160,7 +164,7 @@ for _name, _canonical in SPELLINGS.items():
 
 @lru_cache(maxsize=4096)
 def dimension(unit: str | None) -> tuple[str, Fraction]:
-    """Return a unit's dimension and its factor into the dimension's base unit.
+    """Return a unit's dimension and the factor that converts the unit into the dimension's base unit.
 
     >>> dimension("kilometre/hour")
     ('length/time', Fraction(5, 18))
@@ -188,7 +192,7 @@ def dimension(unit: str | None) -> tuple[str, Fraction]:
 
 @lru_cache(maxsize=4096)
 def category(unit: str | None) -> str | None:
-    """Return the category that a unit belongs to (length, time, speed, currency …), or None.
+    """Return a unit's category (length, time, speed, currency …), or None if the unit has no category.
 
     >>> category("mile/hour"), category("square metre"), category("rupee/kilogram"), category("percent")
     ('speed', 'area', 'currency', None)
@@ -208,7 +212,7 @@ def category(unit: str | None) -> str | None:
 
 
 def plural(unit: str) -> str:
-    """Write a canonical unit's name in the plural.
+    """Return the plural of a unit's canonical name, in words.
 
     >>> plural("foot"), plural("square metre"), plural("kilometre/hour")
     ('feet', 'square metres', 'kilometres per hour')
@@ -223,7 +227,7 @@ def plural(unit: str) -> str:
 
 
 def singular(unit: str) -> str:
-    """Write a canonical unit's name in the singular.
+    """Return the singular of a unit's canonical name, in words.
 
     >>> singular("kilometre/hour")
     'kilometre per hour'

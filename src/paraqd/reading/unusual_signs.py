@@ -1,4 +1,4 @@
-"""Read texts with unusual hyphens and zero-width characters as if they had none, with spans in the original text."""
+"""Replace unusual hyphens and zero-width characters before a text is read, and restore the spans afterwards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _TO_HYPHEN = str.maketrans(HYPHENS, "-" * len(HYPHENS))
 
 
 def replace_unusual_signs(text: str) -> tuple[str, list[int]]:
-    r"""Return a text with plain hyphens and without zero-width characters, and the old position of each character.
+    r"""Replace unusual hyphens with plain hyphens, and remove zero-width characters.
+
+    Return the new text and the original position of each of its characters.
+
 
     >>> replace_unusual_signs("5\u2010day\u200b trip")
     ('5-day trip', [0, 1, 2, 3, 4, 6, 7, 8, 9, 10])
@@ -24,7 +27,7 @@ def replace_unusual_signs(text: str) -> tuple[str, list[int]]:
 
 
 def restore_text(problem: Problem, text: str, positions: list[int]) -> Problem:
-    """Return a reading with its spans moved to the original text."""
+    """Return a reading with its spans mapped to the original text."""
 
     def moved(start: int, end: int) -> Span:
         return (positions[start], positions[end - 1] + 1) if end > start else (0, 0)
@@ -49,5 +52,5 @@ def restore_text(problem: Problem, text: str, positions: list[int]) -> Problem:
         entities=tuple(map(place, problem.entities)),
         questions=tuple(map(place, problem.questions)),
     )
-    restored.__dict__["stream"] = problem.stream.moved(text, positions)  # fills the cached property
+    restored.__dict__["stream"] = problem.stream.moved(text, positions)  # fill the cached property
     return restored

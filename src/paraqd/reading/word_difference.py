@@ -1,4 +1,4 @@
-"""Compare two texts word by word, to show a person the differences."""
+"""Compare two texts word by word, so that the differences can be displayed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 _PIECES = re.compile(r"\w+|\s+|[^\w\s]")
-_COMPARED = 1500  # pieces; longer texts are shown as replaced, because comparing takes quadratic time
+_COMPARED = 1500  # tokens; longer texts are shown as replaced entirely, because comparison takes quadratic time
 
 
 class Segment(NamedTuple):
-    """A stretch of text that is in both texts (``=``), only in the first (``-``) or only in the second (``+``)."""
+    """A piece of text that is in both texts (``=``), only in the first (``-``), or only in the second (``+``)."""
 
     sign: Literal["=", "-", "+"]
     text: str
 
 
 def differences(before: str, after: str) -> list[Segment]:
-    """Return the segments that turn one text into the other.
+    """Return the segments that describe how one text becomes the other.
 
     >>> differences("It is 5 km away.", "It is 5 kilometres away.")[1:3]
     [Segment(sign='-', text='km'), Segment(sign='+', text='kilometres')]
@@ -33,7 +33,7 @@ def differences(before: str, after: str) -> list[Segment]:
 
 
 def _merged(opcodes: Sequence[tuple[str, int, int, int, int]], old: list[str], new: list[str]) -> Iterator[Segment]:
-    """Join changes with only white space between them; many small changes are hard to read."""
+    """Yield segments, merging changes that only white space separates, because many small changes are hard to read."""
     removed = added = ""
     for tag, i, j, k, m in opcodes:
         kept = "".join(old[i:j])

@@ -1,4 +1,4 @@
-"""Read quantities in words: twenty-five, half an hour, a dozen, twice, the third, noon."""
+"""Read quantities in words, such as *twenty-five*, *half an hour*, *a dozen*, *twice*, *the third* or *noon*."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STARTERS = (
 
 _COINS = frozenset(["dime", "dimes", "nickel", "nickels", "penny", "pennies", "coin", "coins"])
 _SCHOOL = frozenset(["grade", "grader", "graders", "grades", "class", "standard", "floor"])
-# a third or a fifth before one of these, or at the end of a clause, is a fraction; before a noun it is an ordinal
+# *a third* is a fraction before one of these words or at the end of a clause, and an ordinal before a noun
 _AFTER_PART = frozenset(
     (
         "of as more less the that full empty larger smaller greater longer shorter faster slower bigger older "
@@ -65,7 +65,7 @@ _DURATION_BEFORE = frozenset(
 )
 _SPANS_OF_TIME = (["period"], ["duration"], ["interval"], ["gap"], ["time"], ["total"], ["space"])
 _VAGUE = (["few"], ["several"], ["many"], ["some"])
-# a pair of these is one thing, or is counted in pairs
+# things of which a pair is one item, or which are counted in pairs
 _ONE_PAIR = frozenset(
     "shoes socks gloves trousers jeans pants scissors glasses boots sandals shorts earrings slippers skates mittens "
     "sunglasses sneakers trainers tights goggles pliers tweezers binoculars headphones dice cards".split()
@@ -81,7 +81,7 @@ _LONG_PERIODS = frozenset({"decade", "fortnight", "century"})
 
 
 def worded(s: Stream, i: int, floor: int) -> Draft | None:
-    """Read a quantity in words that starts at token i, or return None."""
+    """Read a quantity in words at token i, or return None if there is none."""
     word = s.low[i]
     if s.glued(i) and s.text[i - 1] in {"'", "’", "_", "@"}:
         return None
@@ -139,12 +139,12 @@ def _behind_article(s: Stream, i: int, floor: int) -> Draft | None:
         if s.low[i + 2] in _AFTER_PART or not s.text[i + 2][:1].isalpha():
             if not (s.text[i + 2] == "-" and s.glued(i + 2)):
                 return complete(s, Draft(Fraction(1, DENOMINATORS[word]), Kind.FRACTION, i, i + 2, worded=True), floor)
-        return None  # "a third pipe": the ordinal is read at its own token
+        return None  # the ordinal in "a third pipe" is read at its own token
     return _one_unit(s, i)
 
 
 def _one_unit(s: Stream, i: int) -> Draft | None:
-    """Read *an hour* as 1 hour if it is a duration and not the denominator of a rate."""
+    """Read *an hour* as 1 hour if it is a duration rather than the denominator of a rate."""
     unit = simple_unit(s, i + 1)
     if unit is None or len(s.low[i + 1]) < 3 or s.low[i + 1].endswith("s"):
         return None
@@ -169,7 +169,7 @@ def _one_unit(s: Stream, i: int) -> Draft | None:
 
 
 def _half_or_quarter(s: Stream, i: int, first: int, floor: int) -> Draft | None:
-    """Read *half*, *a half*, *a quarter*, *half past three*; a quarter may be a coin."""
+    """Read *half*, *a half*, *a quarter* or *half past three*. Return None for a quarter that is a coin."""
     word = s.low[i]
     value = Fraction(1, 2 if word == "half" else 4)
     clock = _past_or_to(s, i, first, value)
@@ -190,7 +190,7 @@ def _half_or_quarter(s: Stream, i: int, first: int, floor: int) -> Draft | None:
 
 
 def _is_part(s: Stream, i: int, first: int) -> bool:
-    """Return True if *quarter* is a fraction and not a coin, a season or a district."""
+    """Return True if *quarter* is a fraction rather than a coin, a period or a district."""
     after = s.low[i + 1]
     if simple_unit(s, i + 1) is not None and after != "in":
         return True
@@ -217,7 +217,7 @@ def _past_or_to(s: Stream, i: int, first: int, part: Fraction, *, timed: bool = 
 
 
 def _minutes_past(s: Stream, first: int, minutes: int, after: int) -> Draft | None:
-    """Read *five past nine*, and after *at* also *ten to seven*."""
+    """Read a time such as *five past nine* or, after *at* or *until*, *ten to seven*."""
     direction = after + (s.low[after] in {"minutes", "minute"})
     known = minutes in _CLOCK_MINUTES or direction > after
     if not known or s.low[direction] not in {"past", "to"} or not 0 < minutes < 60:
@@ -226,7 +226,7 @@ def _minutes_past(s: Stream, first: int, minutes: int, after: int) -> Draft | No
         return None
     clock = _past_or_to(s, direction - 1, first, Fraction(minutes, 60), timed=True)
     if clock is not None and s.text[clock.after][:1].isalpha() and s.low[clock.after] not in _BEHIND_CLOCK:
-        return None  # at five to nine dollars, five past two goalkeepers
+        return None  # not times: *at five to nine dollars*, *five past two goalkeepers*
     half_day = meridiem(s, clock.after, first) if clock is not None else None
     if clock is not None and half_day is not None:
         clock.value, clock.after = clock.value % 12 + (12 if half_day[0] == "p" else 0), half_day[1]
@@ -265,7 +265,7 @@ def _cardinal(s: Stream, i: int, first: int, floor: int) -> Draft | None:
     clock = _minutes_past(s, first, value, after)
     if clock is not None:
         return clock
-    if s.low[after] == "score":  # three score and ten years
+    if s.low[after] == "score":  # as in *three score and ten years*
         more = cardinal(s, after + 2) if s.low[after + 1] == "and" else None
         end = more[1] if more else after + 1
         if s.low[end] in {"years", "year"}:
@@ -284,7 +284,7 @@ def _cardinal(s: Stream, i: int, first: int, floor: int) -> Draft | None:
 
 
 def _point(s: Stream, d: Draft) -> None:
-    """Read the decimals of *two point five*."""
+    """Add the decimals in *two point five* to the draft."""
     i, digits = d.after + 1, ""
     if s.low[d.after] != "point":
         return
@@ -297,7 +297,10 @@ def _point(s: Stream, d: Draft) -> None:
 
 
 def _denominator_at(s: Stream, i: int, top: Fraction) -> tuple[int, int] | None:
-    """Read a denominator in words after a numerator that ended before token i: (value, next token)."""
+    """Read a denominator in words at token i, which follows the numerator ``top``.
+
+    Return the value and the index of the next token, or None.
+    """
     hyphen = s.text[i] == "-" and s.glued(i) and s.glued(i + 1)
     j = i + 1 if hyphen else i
     word = s.low[j]
@@ -308,7 +311,7 @@ def _denominator_at(s: Stream, i: int, top: Fraction) -> tuple[int, int] | None:
     if s.low[j + 1] in _SCHOOL or (s.text[j + 1] == "-" and s.glued(j + 1) and s.low[j + 2] in _SCHOOL):
         return None
     if top >= DENOMINATORS[word] and word in {"halves", "quarters"} and s.low[j + 1] != "of":
-        return None  # four quarters of a year are periods
+        return None  # *four quarters* are periods of a year
     singular = not word.endswith("s")
     if hyphen or (top == 1) == singular or s.low[j + 1] == "of":
         return DENOMINATORS[word], j + 1
@@ -316,7 +319,10 @@ def _denominator_at(s: Stream, i: int, top: Fraction) -> tuple[int, int] | None:
 
 
 def _over(s: Stream, d: Draft) -> bool:
-    """Read the denominator of *two thirds*, *one-half*."""
+    """Divide the draft by the denominator after it, as in *two thirds* or *one-half*.
+
+    Return True if there is a denominator.
+    """
     found = _denominator_at(s, d.after, d.value)
     if found is None:
         return False
@@ -326,7 +332,7 @@ def _over(s: Stream, d: Draft) -> bool:
 
 
 def _and_part(s: Stream, d: Draft) -> None:
-    """Read *and a half*, *and three quarters* after a whole number."""
+    """Add a fraction such as *and a half* or *and three quarters* to a whole number."""
     i = d.after
     if s.low[i : i + 6] == ["-", "and", "-", "a", "-", "half"]:
         d.value, d.kind = d.value + Fraction(1, 2), Kind.FRACTION
@@ -358,7 +364,7 @@ def _starts(s: Stream, i: int) -> bool:
 
 
 def _counts(s: Stream, i: int) -> bool:
-    """Return True if *one* at i is the number 1 and not a pronoun."""
+    """Return True if the *one* at token i is the number 1 rather than a pronoun."""
     before, after = s.low[i - 1] if i else "", s.low[i + 1]
     if after == "-" and s.glued(i + 1):
         return s.low[i + 2] not in _ONE_COMPOUND
