@@ -167,7 +167,7 @@ def test_a_complete_declaration_is_accepted():
         ({"name": "Mine", "polarity": "valid"}, "must declare changes"),
         ({"name": "Mine", "polarity": "good", "changes": frozenset()}, "must be 'valid' or 'invalid', not 'good'"),
         ({"name": "Mine", "polarity": "valid", "changes": {"names"}}, "must be a frozenset of numbers, units"),
-        ({"name": "Mine", "polarity": "valid", "changes": frozenset({"name"})}, "it has name"),
+        ({"name": "Mine", "polarity": "valid", "changes": frozenset({"name"})}, "it contains name"),
         ({"name": "Mine", "polarity": "invalid", "changes": frozenset()}, "must declare its fault"),
         ({"name": "Mine", "polarity": "valid", "changes": frozenset(), "fault": "number_lost"}, "must not declare a"),
     ],

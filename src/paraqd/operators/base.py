@@ -215,7 +215,7 @@ def _check_declaration(cls: type[Operator]) -> None:
     unknown = sorted(set(cls.changes) - EVERYTHING) if isinstance(cls.changes, frozenset) else [repr(cls.changes)]
     if unknown:
         raise DeclarationError(
-            f"{cls.__name__}.changes must be a frozenset of {', '.join(PARTS)}; it has {', '.join(unknown)}"
+            f"{cls.__name__}.changes must be a frozenset of {', '.join(PARTS)}; it contains {', '.join(unknown)}"
         )
     if cls.polarity == "invalid" and cls.fault is None:
         raise DeclarationError(

@@ -97,8 +97,9 @@ def make_plan(
             continue
         operator = _find(name)
         if operators is None and loaded.valid and (operator.polarity == "valid") != (name in loaded.valid):
+            listed = "valid" if name in loaded.valid else "invalid"
             raise AugmentError(
-                f"the recipe {loaded.name} lists {name} on the wrong side; {name} produces {operator.polarity} pairs"
+                f"the recipe {loaded.name} lists {name} as {listed}, but {name} produces {operator.polarity} pairs"
             )
         missing = [need for need in _generators_of(operator) if need not in given]
         if stand_ins and missing:

@@ -221,7 +221,7 @@ def get(name: str) -> Operator:
         return operator
     nearest = process.extractOne(name, [*names(), *_by_paper_id()])
     hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
-    raise UnknownOperatorError(f"unknown operator {name!r}{hint} (all: {', '.join(names())})")
+    raise UnknownOperatorError(f"unknown operator {name!r}{hint} (available: {', '.join(names())})")
 
 
 def declarations() -> dict[str, Declaration]:

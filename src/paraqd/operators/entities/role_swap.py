@@ -38,9 +38,9 @@ class RoleSwap(Operator):
 
 
 def _pairs(problem: Problem, sentence: Sentence) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return the pair of names in a sentence that treats the two people differently, if both names recur elsewhere.
+    """Return the spans of the two names in a sentence that treats the people differently.
 
-    The list has at most one pair.
+    The list has at most one pair. It is empty unless both names recur elsewhere.
     """
     found = [
         (name, span)

@@ -78,7 +78,7 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
     paper = PAPER_MODELS[key]
     if model is None and paper.train_first:
         raise GeneratorUnavailableError(
-            f"{paper.operator} needs {paper.model} trained to reconstruct: run `paraqd generator train {key} "
+            f"{paper.operator} needs {paper.model} trained to reconstruct questions; run `paraqd generator train {key} "
             f"--base-model {paper.model} --out DIR` and pass --generator {key}=DIR, or use --stand-ins"
         )
     chosen = paper.model if model is None else model

@@ -21,7 +21,7 @@ _IRREGULAR = {
     "twelve": "twelfth",
 }
 _LARGEST = 10**15
-# denominators with a common word other than the ordinal
+# denominators other than the ordinals from third to twentieth
 _DENOMINATORS = {2: "half", 4: "quarter", 100: "hundredth", 1000: "thousandth"}
 
 

@@ -25,7 +25,7 @@ class QuestionTruncation(Operator):
     changes = frozenset({"question"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Cut the question off; return None if the question is too short or ends long before the text does."""
+        """Cut the question off; return None if no cut would leave the text clearly incomplete."""
         del resources
         question = problem.question
         if question is None:

@@ -93,7 +93,7 @@ def _misspell(text: str, problem: Problem, rng: random.Random) -> str:
 
 
 def _plain(word: str, named: frozenset[str], *, cased: bool) -> bool:
-    """Return True if a word may be misspelt: no number, unit or name, and no word that determines the answer."""
+    """Return True if a word is not a number, a unit, a name or a word that determines the answer."""
     if word in named | _NUMBER_WORDS or word in SPELLINGS or _WEIGHTY.fullmatch(word):
         return False
     known = word.title() in people() or word.title() in places()
