@@ -74,7 +74,7 @@ def test_who_settles_decides_alone_and_counts_for_no_agreement(pairs, journal):
     merged = merge(pairs, read_annotators([*three, settled], pairs))
     assert merged[2].label == 0  # against a majority of two
     assert disagreements(read_annotators([*three, settled], pairs)) == disagreements(judges)
-    with pytest.raises(AnnotationError, match="give the file of bob, too"):
+    with pytest.raises(AnnotationError, match="also pass the file of bob"):
         read_annotators([sources[0], settled], pairs)
 
 
@@ -177,7 +177,7 @@ def test_labels_other_than_0_and_1(tmp_path, pairs):
 
 def test_sheets_that_do_not_fit(tmp_path, pairs):
     sheet = sheet_of(tmp_path / "bob.csv", ['"How many, 0?","What, 9?",1'])
-    with pytest.raises(AnnotationError, match=r"row 1 of .*bob.csv is not among the pairs of"):
+    with pytest.raises(AnnotationError, match=r"the pair in row 1 of .*bob.csv is not in"):
         read_annotators([sheet], pairs)
     sheet_of(sheet, ['"How many, 0?","What, 0?",1'], "question,paraphrase,verdict")
     with pytest.raises(AnnotationError, match=r"no column 'label' .*--label-column NAME"):

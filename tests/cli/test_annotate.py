@@ -76,7 +76,7 @@ def test_labels_notes_and_a_summary(here, typed):
     code, out, err = typed([*"v 1 i 0 s n?".split(), "n a remark", "v"], "annotate", "pairs.csv", "--annotator", "ann")
     assert code == 0
     assert out == "ann: 5 of 6 labelled (3 valid, 2 invalid), 1 skipped; saved in pairs.ann.jsonl\n"
-    assert "'n?' has no meaning here" in err
+    assert "unknown key 'n?'" in err
     header, decisions = read_journal("pairs.ann.jsonl")
     assert header.annotator == "ann"
     assert [label for _, label in decisions.made] == [1, 1, 0, 0, None, 1]
@@ -233,7 +233,7 @@ def test_an_annotator_who_labelled_nothing(here, typed, fails):
     labelled_as_intended("ann")
     typed([], "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")
     line = fails("annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv")
-    assert "bob labelled nothing: 0 of 6 pairs have a label in bob.csv" in line and "leave out bob" in line
+    assert "bob labelled nothing: 0 of 6 pairs have a label in bob.csv" in line and "omit bob" in line
     assert not Path("merged.csv").exists()
     typed("q", "annotate", "pairs.csv", "--annotator", "eve")
     assert "eve labelled nothing: 0 of 6" in fails("annotate", "merge", "pairs.csv", "pairs.eve.jsonl", "-o", "m.csv")
@@ -244,7 +244,7 @@ def test_an_annotator_who_labelled_nothing(here, typed, fails):
 def test_spreadsheets_go_out_and_come_back(here, typed):
     labelled_as_intended("ann")
     code, _, err = typed([], "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")
-    assert (code, err) == (0, "6 pairs in bob.csv; write 1 (valid) or 0 (invalid) into the column label\n")
+    assert (code, err) == (0, "6 pairs in bob.csv; write 1 (valid) or 0 (invalid) in the column label\n")
     text = Path("bob.csv").read_text(encoding="utf-8-sig")
     Path("bob.csv").write_text(text.replace("label", "Verdict").replace(",\n", ",1\n"), encoding="utf-8")
     command = ["annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv", "--json"]
@@ -390,9 +390,9 @@ def test_single_keys_at_a_terminal(terminal):
     screen.press("v")  # no Enter
     screen.wait_for("1 of 6 labelled")
     screen.press("\x1b[A")  # an arrow key is one unknown key, not three
-    screen.wait_for("has no meaning here")
+    screen.wait_for("unknown key")
     screen.press("n")
-    screen.wait_for("note (blank removes it)")
+    screen.wait_for("note (leave blank to remove it)")
     screen.press("schön\n")
     screen.wait_for("noted")
     screen.press("iu0vi1i")  # typed ahead

@@ -100,7 +100,7 @@ def test_list_shows_what_is_here(here, capsys):
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line[:1].strip()}
     assert lines["questions"].split()[1:4] == ["questions", "1", "local"]
     assert lines["sawp"].split()[1:4] == ["pairs", "2", "changed"], "these are not the paper's pairs"
-    assert lines["gsm8k"].split()[1:5] == ["questions", "not", "here", "MIT"]
+    assert lines["gsm8k"].split()[1:4] == ["questions", "missing", "MIT"]
     assert lines["gsm8k"].rstrip().endswith(DATASETS["gsm8k"].description)
 
 
@@ -217,7 +217,7 @@ def test_build_of_what_cannot_be_built(here, fails):
     line = fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
     assert "aqua_rat was not found: run paraqd data get aqua_rat" in line
     corpora(Path("data"))
-    assert "--corpus svamp: give NAME" in fails("data", "build", "questions", "-o", "q.csv", "--corpus", "svamp")
+    assert "--corpus svamp: use NAME" in fails("data", "build", "questions", "-o", "q.csv", "--corpus", "svamp")
     Path("data/pawp_test.csv").unlink()
     line = fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
     assert "pawp was not found" in line and "--test-set" in line

@@ -1,1 +1,1 @@
-"""Make test sets, label them, compare annotators, check labels."""
+"""Create test sets, label them, measure the agreement between annotators, and check labels."""

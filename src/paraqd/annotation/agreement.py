@@ -1,4 +1,4 @@
-"""Measure the agreement of two annotators beyond chance: Cohen's κ."""
+"""Measure the agreement between two annotators with Cohen's κ, which corrects for agreement by chance."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ import numpy as np
 
 from paraqd.evaluation.errors import EvaluationError
 
-# the usual words for κ, each up to its bound: Landis and Koch (1977)
+# the terms of Landis and Koch (1977) for values of κ up to each bound
 _WORDS = ((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """The agreement of two annotators on the same ``n`` pairs.
+    """The agreement between two annotators on the same ``n`` pairs.
 
     Attributes
     ----------
     kappa, low, high : float or None
-        Cohen's κ and its interval; None if κ is not defined (see `cohen_kappa`).
+        Cohen's κ and the bounds of its interval, or None if κ is not defined (see `cohen_kappa`).
     observed : float
-        The share of pairs with the same label.
+        The share of pairs to which both annotators assigned the same label.
     expected : float
-        The share that would agree by chance if both annotators used each label as often as they did.
+        The share of pairs on which the annotators would agree by chance, given how often each of them used each label.
     table : tuple of tuples
-        ``table[i][j]`` counts the pairs that the first labelled ``categories[i]`` and the second ``categories[j]``.
+        The contingency table. ``table[i][j]`` is the number of pairs that the first annotator labelled
+        ``categories[i]`` and the second annotator labelled ``categories[j]``.
 
     """
 
@@ -44,7 +45,7 @@ class Agreement:
 
     @property
     def word(self) -> str:
-        """The word of Landis and Koch (1977) for this κ; the paper's 0.79 is "substantial"."""
+        """The term of Landis and Koch (1977) for this κ; for example, the paper's 0.79 is "substantial"."""
         if self.kappa is None:
             return "not defined"
         if self.kappa < 0:
@@ -52,7 +53,7 @@ class Agreement:
         return next((word for bound, word in _WORDS if self.kappa <= bound), "almost perfect")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return the agreement as a JSON-serialisable dictionary."""
         return {**asdict(self), "word": self.word}
 
 
@@ -63,14 +64,15 @@ def cohen_kappa(
     categories: Sequence[Hashable] = (0, 1),
     confidence: float = 0.95,
 ) -> Agreement:
-    """Return Cohen's κ of two annotators' labels with its asymptotic interval.
+    """Compute Cohen's κ and its asymptotic interval from two annotators' labels.
 
-    κ = (observed - expected) / (1 - expected): 1 is full agreement, 0 is no more than chance. The interval is κ ± z·s
-    with the large-sample variance of Fleiss, Cohen and Everitt (1969), cut at -1 and 1. It is too narrow for a few
-    dozen pairs, and its width is 0 if the annotators agree on all pairs.
+    κ is (observed - expected) / (1 - expected). It is 1 for full agreement and 0 if the agreement is no better than
+    chance. The interval is κ ± z·s, where s² is the large-sample variance of Fleiss, Cohen and Everitt (1969), and is
+    limited to the range from -1 to 1. The interval is too narrow for a few dozen pairs, and its width is 0 if the
+    annotators agree on all pairs.
 
-    If both annotators gave the same single label to every pair, κ is 0/0. It is None then and not 1, because such pairs
-    say nothing about agreement. If only one of them used a single label, κ is 0.
+    If both annotators assigned the same label to every pair, κ would be 0/0. In this case it is None rather than 1,
+    because such labels are no evidence of agreement beyond chance. If only one annotator used a single label, κ is 0.
 
     >>> cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0]).kappa
     0.5
@@ -91,7 +93,7 @@ def cohen_kappa(
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     observed, expected = float(np.trace(shares)), float(rows @ columns)
     kappa = low = high = None
-    # compared as whole numbers, because a product of shares can miss 1 by a rounding error
+    # integers are compared, because a product of shares can differ from 1 by a rounding error
     if max(table.sum(axis=1) + table.sum(axis=0)) < 2 * n:
         kappa = (observed - expected) / (1 - expected)
         half = NormalDist().inv_cdf((1 + confidence) / 2) * _standard_error(shares, kappa, expected, n)
@@ -122,13 +124,12 @@ def _table(first: Sequence[Hashable], second: Sequence[Hashable], categories: Se
 
 
 def _standard_error(shares: np.ndarray, kappa: float, expected: float, n: int) -> float:
-    """Return the large-sample standard error of κ by Fleiss, Cohen and Everitt (1969)."""
+    """Return the large-sample standard error of κ according to Fleiss, Cohen and Everitt (1969)."""
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     diagonal = np.diag(shares)
     agreeing = float(diagonal @ (1 - (rows + columns) * (1 - kappa)) ** 2)
-    crossed = (
-        columns[:, None] + rows[None, :]
-    ) ** 2  # cell (i, j): how often the second uses i, plus how often the first uses j
+    # cell (i, j): how often the second annotator uses label i, plus how often the first annotator uses label j
+    crossed = (columns[:, None] + rows[None, :]) ** 2
     differing = (1 - kappa) ** 2 * float((shares * crossed).sum() - diagonal @ np.diag(crossed))
     variance = (agreeing + differing - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
     return float(np.sqrt(max(variance, 0.0)))

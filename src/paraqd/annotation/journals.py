@@ -1,7 +1,7 @@
-"""Keep each annotator's decisions in a journal, which is on disk as soon as a decision is made.
+"""Record each annotator's decisions in a journal, which is flushed to disk after every decision.
 
-A journal is JSONL. Its first line names the annotator and the pairs. Every other line is one event: a label, a skip, a
-note, or an undo of the last decision. Lines are only ever added, so a killed process loses at most one event.
+A journal is a JSONL file. The first line identifies the annotator and the pairs. Every other line is an event: a label,
+a skip, a note, or an undo of the last decision. Lines are only appended, so a killed process loses at most one event.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from paraqd.data.writers import sync_folder
 SEED = 3407
 _KIND = "annotations"
 _BEGINNING = f'{{"paraqd": "{_KIND}"'.encode()
-_FORBIDDEN = '/\\:;=,"<>|?*'  # in the name of an annotator, which becomes part of file names and lists
+_FORBIDDEN = '/\\:;=,"<>|?*'  # not allowed in an annotator's name, which becomes part of file names and lists
 
 
 def annotator_name(name: str) -> str:
-    """Return a name with single spaces; raise an AnnotationError if it cannot be part of a file name."""
+    """Return an annotator's name with normalised spaces; raise an AnnotationError if it cannot be in a file name."""
     name = " ".join(name.split())
     strange = sorted({sign for sign in name if sign in _FORBIDDEN or not sign.isprintable()})
     if not name or strange or name.startswith("."):
@@ -39,7 +39,7 @@ def annotator_name(name: str) -> str:
 
 
 def journal_path(pairs: str | Path, annotator: str) -> Path:
-    """Return the default path of an annotator's journal, which is beside the file of pairs.
+    """Return the default path of an annotator's journal, which is in the same folder as the pairs.
 
     >>> journal_path("data/pairs.csv.gz", "ann").as_posix()
     'data/pairs.ann.jsonl'
@@ -53,7 +53,7 @@ def journal_path(pairs: str | Path, annotator: str) -> Path:
 
 
 class Decision(NamedTuple):
-    """The decision on a pair: 1 (valid), 0 (invalid) or None (skipped)."""
+    """A decision on a pair; ``label`` is 1 (valid), 0 (invalid) or None (skipped)."""
 
     key: str
     label: int | None
@@ -70,7 +70,7 @@ class Header:
     resolves: tuple[str, ...] = ()
 
     def line(self) -> dict[str, Any]:
-        """Return the header as it is written."""
+        """Return the header as it is written to the journal."""
         plain = {"annotator": self.annotator, "pairs": self.pairs, "count": self.count, "seed": self.seed}
         resolves = {"resolves": list(self.resolves)} if self.resolves else {}
         return {"paraqd": _KIND, **plain, **resolves}
@@ -78,13 +78,13 @@ class Header:
 
 @dataclass
 class Decisions:
-    """The result of the events of a journal: the decisions that were not undone, in their order, and the notes."""
+    """The state that results from a journal's events: the decisions that were not undone, in order, and the notes."""
 
     made: list[Decision] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
 
     def apply(self, event: Mapping[str, Any]) -> None:
-        """Apply one event; raise a KeyError or ValueError if it makes no sense."""
+        """Apply one event; raise a KeyError or ValueError if the event is not valid."""
         if event.get("undo"):
             if not self.made:
                 raise ValueError("there is nothing to undo")
@@ -103,13 +103,13 @@ class Decisions:
 
     @property
     def labels(self) -> dict[str, int]:
-        """The label of every pair that has one."""
+        """The labels of the pairs that have one, keyed by pair."""
         last = dict(self.made)
         return {key: label for key, label in last.items() if label is not None}
 
     @property
     def skipped(self) -> list[str]:
-        """The pairs that were skipped and not labelled later, in the order in which they were skipped."""
+        """The keys of pairs that were skipped and not labelled later, in the order in which they were last skipped."""
         last: dict[str, int | None] = {}
         for key, label in self.made:
             last.pop(key, None)
@@ -118,19 +118,19 @@ class Decisions:
 
 
 def is_journal(path: str | Path) -> bool:
-    """Return True if a file begins like a journal."""
+    """Return True if a file starts like a journal."""
     with clear_errors(path), open(path, "rb") as file:
         return file.read(len(_BEGINNING)) == _BEGINNING
 
 
 def read_journal(path: str | Path) -> tuple[Header, Decisions]:
-    """Read a journal; an incomplete event at the end of the file is ignored."""
+    """Return a journal's header and decisions; an incomplete event at the end of the file is ignored."""
     with clear_errors(path), open(path, "rb") as file:
         return _read(file, str(path))[:2]
 
 
 def _read(file: IO[bytes], name: str) -> tuple[Header, Decisions, int]:
-    """Return the header, the result of the events, and the length of the complete lines in bytes."""
+    """Return the header, the decisions, and the total length of the complete lines in bytes."""
     whole = 0
     header: Header | None = None
     decisions = Decisions()
@@ -145,7 +145,7 @@ def _read(file: IO[bytes], name: str) -> tuple[Header, Decisions, int]:
                 decisions.apply(event)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             what = "is not a journal of annotations" if header is None else f"is damaged in line {number}"
-            raise AnnotationError(f"{name} {what}; give the file that paraqd annotate wrote") from None
+            raise AnnotationError(f"{name} {what}; pass the file that paraqd annotate wrote") from None
         whole += len(line)
     if header is None:
         raise AnnotationError(f"{name} is not a journal of annotations, or was cut off before its first event")
@@ -174,15 +174,15 @@ class Journal:
         self._file = file
 
     def decide(self, key: str, label: int | None) -> None:
-        """Record a label, or a skip if it is None; it is on disk when this returns."""
+        """Record a label, or a skip if the label is None, and flush it to disk."""
         self._append({"pair": key, "label": label})
 
     def note(self, key: str, text: str) -> None:
-        """Record a note on a pair, which replaces an earlier one; a blank note removes it."""
+        """Record a note on a pair, which replaces any earlier note; a blank text removes the note."""
         self._append({"pair": key, "note": " ".join(text.split())})
 
     def undo(self) -> Decision | None:
-        """Undo the last decision and return it, or None if there is none."""
+        """Undo and return the last decision; return None if there is no decision."""
         if not self.decisions.made:
             return None
         last = self.decisions.made[-1]
@@ -203,7 +203,7 @@ def _write_line(file: IO[bytes], event: Mapping[str, Any], path: Path) -> None:
         os.fsync(file.fileno())
     except OSError as error:
         with suppress(OSError):
-            file.truncate(end)  # otherwise the next line would be joined to an incomplete one
+            file.truncate(end)  # otherwise the next line would be joined to an incomplete line
         raise TableError(f"cannot write {path}: {reason(error)}; earlier decisions are safe") from None
 
 
@@ -211,30 +211,30 @@ def _write_line(file: IO[bytes], event: Mapping[str, Any], path: Path) -> None:
 def open_journal(
     path: str | Path, pairs: PairsToLabel, *, annotator: str, seed: int | None = None, resolves: Sequence[str] = ()
 ) -> Iterator[Journal]:
-    """Open an annotator's journal, or create it.
+    """Open an annotator's journal, or create it if it does not exist.
 
     Raises
     ------
     AnnotationError
-        If the file is not a journal of this annotator for these pairs, or another process is writing it.
+        If the file is not this annotator's journal for these pairs, or another process is writing to it.
     TableError
         If the file cannot be written.
 
     """
     path = Path(path)
     try:
-        # unbuffered: a failed write must not be repeated when the file is closed
+        # unbuffered, because a failed write must not be repeated when the file is closed
         file = open(path, "r+b" if path.exists() else "x+b", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise TableError(f"cannot write {path}: {reason(error)}") from None
     with file:
         if not try_lock(file):
-            raise AnnotationError(f"another session is writing {path}; end it first")
+            raise AnnotationError(f"another session is writing to {path}; end it first")
         beginning = file.read(len(_BEGINNING))
         if not _BEGINNING.startswith(beginning):
             raise AnnotationError(f"{path} exists and is not a journal of annotations; choose another -o")
         file.seek(0)
-        if b"\n" not in file.read(1 << 16):  # new, or a process was killed while it wrote the first line
+        if b"\n" not in file.read(1 << 16):  # the file is new, or a process was killed while writing the first line
             file.truncate(0)
             chosen = SEED if seed is None else seed
             header = Header(annotator, pairs.digest, len(pairs.pairs), chosen, tuple(resolves))
@@ -256,7 +256,7 @@ def _check_same(
         raise AnnotationError(f"{path} is the journal of {header.annotator}, not of {annotator}; choose another -o")
     check_pairs(path, header, pairs)
     if seed is not None and seed != header.seed:
-        raise AnnotationError(f"{path} was started with --seed {header.seed}; leave out --seed to continue it")
+        raise AnnotationError(f"{path} was started with --seed {header.seed}; omit --seed to continue it")
     if tuple(resolves) != header.resolves:
         settled = " and ".join(header.resolves)
         purpose = f"settle the disagreements of {settled}" if settled else "label all pairs"
@@ -264,7 +264,7 @@ def _check_same(
 
 
 def check_pairs(path: str | Path, header: Header, pairs: PairsToLabel) -> None:
-    """Raise an AnnotationError unless the journal belongs to these pairs."""
+    """Raise an AnnotationError if the journal was started for other pairs."""
     if header.pairs != pairs.digest:
         raise AnnotationError(
             f"the pairs in {pairs.name} have changed since {path} was started ({header.count:,} pairs then, "
@@ -276,7 +276,7 @@ def check_pairs(path: str | Path, header: Header, pairs: PairsToLabel) -> None:
 
 
 def shuffled(pairs: PairsToLabel, *, annotator: str, seed: int) -> list[str]:
-    """Return the keys in a random order of the annotator, which does not depend on the order of the file."""
+    """Return the keys in the annotator's own random order, which does not depend on the order of the file."""
 
     def rank(key: str) -> bytes:
         return hashlib.sha256(f"{seed}\x1f{annotator}\x1f{key}".encode()).digest()
@@ -285,10 +285,10 @@ def shuffled(pairs: PairsToLabel, *, annotator: str, seed: int) -> list[str]:
 
 
 class Session:
-    """The pairs that an annotator still has to label, one after the other.
+    """A queue of the pairs that an annotator still has to label.
 
-    Pairs without a decision come first, then those that were skipped in earlier sessions. A pair that is skipped now
-    comes again in the next session. ``scope`` limits the session to some pairs.
+    Pairs without a decision come first, followed by pairs that were skipped in earlier sessions. A pair that is skipped
+    in this session comes up again in the next session. ``scope`` limits the session to some pairs.
     """
 
     def __init__(self, journal: Journal, pairs: PairsToLabel, *, scope: Collection[str] | None = None) -> None:
@@ -303,36 +303,39 @@ class Session:
 
     @property
     def current(self) -> PairToLabel | None:
-        """The current pair, or None at the end."""
+        """The current pair, or None if no pairs are left."""
         return self._pairs[self._queue[0]] if self._queue else None
 
     @property
     def total(self) -> int:
-        """The number of pairs in the session, labelled or not."""
+        """The number of pairs in the scope of the session, labelled or not."""
         return len(self._scope)
 
     @property
     def labelled(self) -> int:
-        """The number of pairs with a label."""
+        """The number of pairs in the scope that have a label."""
         return len(self._scope & self.journal.decisions.labels.keys())
 
     @property
     def skipped(self) -> int:
-        """The number of pairs that were skipped and have no label."""
+        """The number of pairs in the scope that were skipped and have no label."""
         return len(self._scope.intersection(self.journal.decisions.skipped))
 
     @property
     def left(self) -> int:
-        """The number of pairs still to come in this session."""
+        """The number of pairs left in this session."""
         return len(self._queue)
 
     def decide(self, label: int | None) -> None:
-        """Record a decision on the current pair (None skips it) and move on to the next pair."""
+        """Record a label for the current pair, or a skip if the label is None, and move on to the next pair."""
         self.journal.decide(self._queue[0], label)
         self._queue.popleft()
 
     def undo(self) -> bool:
-        """Undo the last decision, even of an earlier session, and show its pair next; return False if there is none."""
+        """Undo the last decision, even from an earlier session, and make its pair the current pair.
+
+        Return False if there is no decision to undo.
+        """
         last = self.journal.undo()
         if last is None:
             return False
@@ -343,5 +346,5 @@ class Session:
         return True
 
     def note(self, text: str) -> None:
-        """Write a note on the current pair."""
+        """Record a note on the current pair."""
         self.journal.note(self._queue[0], text)

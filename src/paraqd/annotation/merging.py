@@ -1,4 +1,4 @@
-"""Merge the labels of several annotators into one label for each pair."""
+"""Merge several annotators' labels into one label for each pair."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _INTENDED = "intended"
 
 @dataclass(frozen=True)
 class Annotator:
-    """The labels and notes of one annotator by the keys of pairs.
+    """One annotator's labels and notes, keyed by the keys of the pairs.
 
-    ``resolves`` names the annotators whose disagreements this one settles. It is empty for an ordinary annotator.
+    ``resolves`` names the annotators whose disagreements this annotator settles. It is empty for other annotators.
     """
 
     name: str
@@ -36,8 +36,8 @@ class Annotator:
 class Merged:
     """A pair with its merged label.
 
-    ``agreed`` is None if fewer than two annotators labelled the pair. ``label`` is None if nobody labelled it, or if a
-    disagreement was not settled.
+    ``agreed`` is None if fewer than two annotators labelled the pair. ``label`` is None if no annotator labelled the
+    pair or the annotators' disagreement was not settled.
     """
 
     pair: PairToLabel
@@ -54,15 +54,16 @@ def read_annotators(
     label_columns: Sequence[str] = ("label",),
     encoding: str | None = None,
 ) -> list[Annotator]:
-    """Read the labels of annotators from journals, or from tables such as a spreadsheet saved as CSV.
+    """Read annotators' labels from journals, or from tables such as a spreadsheet saved as CSV.
 
-    The annotator of a table has the name of the file. With several ``label_columns``, each column is an annotator with
-    the name of the column. A blank means that the pair has no label.
+    The labels in a table belong to an annotator who is named after the file. With several ``label_columns``, each
+    column belongs to an annotator who is named after the column. A blank cell means that the pair has no label.
 
     Raises
     ------
     AnnotationError
-        If a pair is not among ``pairs``, an annotator appears twice, or a label is not 1 or 0.
+        If a labelled pair is not in ``pairs``, an annotator appears twice, a label is not 1 or 0, or an annotator
+        whose disagreements another annotator settles is missing.
 
     """
     found: list[Annotator] = []
@@ -83,7 +84,7 @@ def read_annotators(
         if absent:
             whose = " and ".join(annotator.resolves)
             raise AnnotationError(
-                f"{annotator.source} settles the disagreements of {whose}; give the file of {absent[0]}, too"
+                f"{annotator.source} settles the disagreements of {whose}; also pass the file of {absent[0]}"
             )
     return found
 
@@ -102,13 +103,13 @@ def _of_table(
     present = [name for name in label_columns if name in sheet.names]
     if not present:
         raise AnnotationError(
-            f"{sheet.name} has no column {label_columns[0]!r} (it has: {', '.join(sheet.names)}); name the column of "
-            "labels with --label-column NAME"
+            f"{sheet.name} has no column {label_columns[0]!r} (it has: {', '.join(sheet.names)}); name the label "
+            "column with --label-column NAME"
         )
     known = {pair.key for pair in pairs.pairs}
     stranger = next((pair for pair in sheet.pairs if pair.key not in known), None)
     if stranger is not None:
-        raise AnnotationError(f"row {stranger.number} of {sheet.name} is not among the pairs of {pairs.name}")
+        raise AnnotationError(f"the pair in row {stranger.number} of {sheet.name} is not in {pairs.name}")
     for column in present:
         labels = {}
         for pair in sheet.pairs:
@@ -130,33 +131,33 @@ def _stem(source: str | Path) -> str:
 
 
 def check_labelled(annotators: Sequence[Annotator], pairs: PairsToLabel) -> None:
-    """Raise an AnnotationError if an annotator labelled nothing, which must not count as agreement."""
+    """Raise an AnnotationError if an annotator did not label any pair, which must not count as agreement."""
     for annotator in annotators:
         if not annotator.labels:
             raise AnnotationError(
                 f"{annotator.name} labelled nothing: 0 of {len(pairs.pairs):,} pairs have a label in "
-                f"{annotator.source}; fill in 1 (valid) or 0 (invalid), or leave out {annotator.name}"
+                f"{annotator.source}; fill in 1 (valid) or 0 (invalid), or omit {annotator.name}"
             )
 
 
 def disagreements(annotators: Sequence[Annotator]) -> list[str]:
-    """Return the keys of pairs with different labels; annotators who settle disagreements do not count."""
+    """Return the keys of the pairs on which annotators disagree, ignoring annotators who settle disagreements."""
     judges = [annotator for annotator in annotators if not annotator.resolves]
     keys = dict.fromkeys(key for annotator in judges for key in annotator.labels)
     return [key for key in keys if len({judge.labels[key] for judge in judges if key in judge.labels}) > 1]
 
 
 def both_labelled(first: Annotator, second: Annotator, pairs: PairsToLabel) -> tuple[list[int], list[int]]:
-    """Return the labels of two annotators for the pairs that both of them labelled."""
+    """Return two annotators' labels for the pairs that both annotators labelled."""
     keys = [pair.key for pair in pairs.pairs if pair.key in first.labels and pair.key in second.labels]
     return [first.labels[key] for key in keys], [second.labels[key] for key in keys]
 
 
 def merge(pairs: PairsToLabel, annotators: Sequence[Annotator]) -> list[Merged]:
-    """Give each pair one label.
+    """Merge the annotators' labels into one label for each pair.
 
-    It is the label that all annotators agree on, or the one of an annotator who settles disagreements, or the one of
-    the majority. A tie that nobody settled leaves the pair without a label.
+    If the annotators disagree, the label comes from the annotators who settle disagreements or, without them, from the
+    majority. In case of a tie, the pair has no label.
     """
     return [_merged(pair, annotators) for pair in pairs.pairs]
 
@@ -181,10 +182,10 @@ def _majority(labels: Sequence[int]) -> int | None:
 
 
 def write_merged(out: str | Path, pairs: PairsToLabel, merged: Sequence[Merged]) -> None:
-    """Write merged pairs with the columns of their file, the merged label, and the labels of all annotators.
+    """Write merged pairs with the columns of their file, the merged label, and the labels and notes of all annotators.
 
-    A label that the file had before is moved to the column ``intended`` if there is no such column: it is the label
-    that the operator should produce.
+    If the file already has labels and no column ``intended``, the old labels are moved to that column, because they are
+    the labels that the operators should produce.
     """
     names = pairs.columns
     taken = {names.id, names.question, names.paraphrase, names.label, *_ADDED}
@@ -214,9 +215,9 @@ def write_merged(out: str | Path, pairs: PairsToLabel, merged: Sequence[Merged])
 
 
 def write_sheet(out: str | Path, pairs: PairsToLabel, keys: Sequence[str]) -> None:
-    """Write pairs for an annotator who works in a spreadsheet: only the texts and an empty column for the label.
+    """Write the texts of pairs with an empty label column, for an annotator who works in a spreadsheet.
 
-    A CSV file starts with a byte-order mark, because Excel misreads other than plain English letters without it.
+    A CSV file starts with a byte-order mark, because Excel misreads non-ASCII characters without one.
     """
     by_key = {pair.key: pair for pair in pairs.pairs}
     rows = [{"question": by_key[key].question, "paraphrase": by_key[key].paraphrase} for key in keys]
@@ -232,7 +233,7 @@ def _label_or_none(value: Any) -> int | None:
 
 
 def _type(values: Sequence[Any]) -> type:
-    """Return the type of a column that is copied; str if it has values of several types."""
+    """Return the type of a copied column, or str if its values have several types."""
     kinds = {type(value) for value in values if value is not None}
     return kinds.pop() if len(kinds) == 1 and kinds <= {str, int, float, bool} else str
 

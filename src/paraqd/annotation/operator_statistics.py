@@ -1,4 +1,4 @@
-"""Compare the intended labels of test operators with the labels of annotators."""
+"""Compare the test operators' intended labels with the annotators' labels."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from paraqd.data.labels import ALSO_READ, binary_label
 from paraqd.evaluation.errors import EvaluationError
 
-# the averages in the paper over AquaRAT, EM_Math and SAWP
+# the paper's averages over AquaRAT, EM_Math and SAWP
 PAPER_AVERAGES: Mapping[str, float] = {"precision": 0.4, "recall": 0.59, "accuracy": 0.56}
 
 
 @dataclass(frozen=True)
 class OperatorCount:
-    """The labels of the outputs of one operator.
+    """The annotated labels of one operator's outputs.
 
-    ``intended`` is the label that the operator should produce (1 valid, 0 invalid). ``valid`` and ``invalid`` count the
-    labels of the annotators.
+    ``intended`` is the label that the operator should produce (1 valid, 0 invalid). ``valid`` and ``invalid`` are the
+    numbers of outputs that annotators labelled valid and invalid.
     """
 
     operator: str
@@ -40,11 +40,11 @@ class OperatorCount:
 
 @dataclass(frozen=True)
 class OperatorStatistics:
-    """Intended labels against annotated labels, as a confusion matrix with "valid" as the positive class.
+    """A confusion matrix of intended and annotated labels, with "valid" as the positive class.
 
-    ``matrix[i][j]`` counts the pairs with intended label ``i`` and annotated label ``j``, as in the paper's figure of
-    test operators, which `paraqd.evaluation.plots.operator_plot` draws. ``unlabelled`` counts the rows without an
-    annotated label, which are left out.
+    ``matrix[i][j]`` is the number of pairs with the intended label ``i`` and the annotated label ``j``, as in the
+    paper's figure of test operators (see `paraqd.evaluation.plots.operator_plot`). ``unlabelled`` is the number of rows
+    without an annotated label, which are not counted otherwise.
     """
 
     operators: tuple[OperatorCount, ...]
@@ -58,13 +58,13 @@ class OperatorStatistics:
 
     @property
     def precision(self) -> float:
-        """The share of valid pairs among those intended to be valid (0 if there are none)."""
+        """The share of pairs annotated as valid among the pairs intended to be valid (0 if there are none)."""
         false, true = self.matrix[1]
         return _share(true, true + false)
 
     @property
     def recall(self) -> float:
-        """The share of pairs intended to be valid among the valid ones (0 if there are none)."""
+        """The share of pairs intended to be valid among the pairs annotated as valid (0 if there are none)."""
         (_, missed), (_, true) = self.matrix
         return _share(true, true + missed)
 
@@ -74,7 +74,7 @@ class OperatorStatistics:
         return _share(self.matrix[0][0] + self.matrix[1][1], self.n)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return the statistics as a JSON-serialisable dictionary."""
         operators = [{**asdict(count), "n": count.n, "accuracy": count.accuracy} for count in self.operators]
         return {
             "n": self.n,
@@ -90,9 +90,9 @@ class OperatorStatistics:
 def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics:
     """Count annotated pairs by operator and intended label.
 
-    Each row has ``operator``, ``intended`` and ``label`` (0 or 1 as a number or text; a blank label is not annotated
-    yet), and optionally ``paper_id``. Operators for valid pairs come first, ordered by paper id and name.
-    An `EvaluationError` names the row that cannot be counted.
+    Each row has ``operator``, ``intended`` and ``label`` (0 or 1 as a number or text, or blank if the pair has not been
+    annotated), and optionally ``paper_id``. Operators that should produce valid pairs come first, sorted by paper id
+    and name. If a row cannot be counted, an `EvaluationError` that names the row is raised.
 
     >>> rows = [
     ...     {"operator": "ActivePassive", "paper_id": "fa", "intended": 1, "label": 1},
@@ -146,7 +146,7 @@ def average_statistics(statistics: Sequence[OperatorStatistics]) -> dict[str, fl
 
 
 def _label(value: Any, number: int, name: str) -> int | None:
-    """Return 0 or 1, or None for a blank."""
+    """Return 0 or 1, or None for a blank value."""
     try:
         return binary_label(value)
     except ValueError:

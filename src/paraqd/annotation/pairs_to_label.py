@@ -1,4 +1,4 @@
-"""Read the pairs that annotators label. A pair is identified by its two texts."""
+"""Read the pairs that annotators label, and identify each pair by its two texts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from paraqd.errors import ParaqdError
 
 
 class AnnotationError(ParaqdError, ValueError):
-    """Annotations that cannot be made or used; the message is one line that says what to do."""
+    """Raised when annotations cannot be recorded or used; the one-line message says what to do."""
 
 
 @dataclass(frozen=True)
 class PairToLabel:
-    """A pair to label: ``key`` identifies its texts, ``row`` is the row of the file, ``number`` counts from 1."""
+    """A pair to label; ``key`` identifies its texts, and ``number`` is the number of its row, counted from 1."""
 
     key: str
     number: int
@@ -28,7 +28,7 @@ class PairToLabel:
 
 @dataclass(frozen=True)
 class PairsToLabel:
-    """The pairs of a file; ``digest`` is the same for the same pairs in any order and any format."""
+    """The pairs in a file; ``digest`` identifies the pairs regardless of their order and the file format."""
 
     name: str
     pairs: tuple[PairToLabel, ...]
@@ -39,7 +39,7 @@ class PairsToLabel:
 
 
 def pair_key(question: str, paraphrase: str) -> str:
-    """Return a hash of the two texts that ignores white space, because spreadsheets change it.
+    """Return a hash of the two texts, ignoring differences in white space because spreadsheets change white space.
 
     >>> pair_key("How  many?", "How much?") == pair_key("How many? ", "How much?")
     True
@@ -51,14 +51,14 @@ def pair_key(question: str, paraphrase: str) -> str:
 def read_pairs_to_label(
     source: str | Path, *, columns: Columns = DEFAULT_COLUMNS, encoding: str | None = None
 ) -> PairsToLabel:
-    """Read the pairs of a file.
+    """Read the pairs in a file.
 
     Raises
     ------
     TableError
-        If a question is blank, or a text is not usable.
+        If a question is blank or a text is not usable.
     AnnotationError
-        If a pair appears twice, or two questions have the same id.
+        If there are no pairs, a pair appears twice, or two questions have the same id.
 
     """
     table = open_table(source, encoding=encoding)

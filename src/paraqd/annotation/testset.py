@@ -1,4 +1,4 @@
-"""Make a test set for annotators: for each question one output of a valid and one of an invalid operator."""
+"""Create a test set for annotators with the outputs of one valid and one invalid operator for each question."""
 
 from __future__ import annotations
 
@@ -35,20 +35,21 @@ from paraqd.runs.locations import Location
 from paraqd.runs.run import RunOptions, look_at
 from paraqd.runs.survey import Inputs
 
-# as augment writes them, with an empty label for annotators, and the label that the operator intends
+# the columns that augment writes (the label is left empty for annotators), and the label that the operator intends
 SCHEMA: Mapping[str, type] = {**AUGMENTED, "intended": int}
 
-_STAND_INS = ", or use --stand-ins"  # the end of errors about generators
+_STAND_INS = ", or use --stand-ins"  # the end of error messages about generators
 SIDES = {1: "valid", 0: "invalid"}
 
 
 @dataclass(frozen=True)
 class MadeTestset(AugmentReport):
-    """The result: the report of an augmentation, and for each side the ids of the questions that lack an output.
+    """The report on a test set, which extends the report on an augmentation.
 
-    The ``questions`` of an operator are those on which it was tried, and ``applied`` counts its outputs. ``pairs``
-    counts the outputs that were written, by operator. An output that repeats the question or the other
-    side is not written.
+    ``lacking`` maps each side (valid, invalid) to the ids of the questions without an output on that side. ``pairs`` is
+    the number of outputs written, keyed by operator. An output that repeats the question or the output of the other
+    side is not written. An operator's ``questions`` are the questions to which it was applied, and ``applied`` counts
+    its outputs.
     """
 
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -69,16 +70,16 @@ def make_testset(
     columns: Columns = DEFAULT_COLUMNS,
     **options: Unpack[RunOptions],
 ) -> MadeTestset:
-    """Apply to each question one valid and one invalid operator of a recipe, drawn at random.
+    """Apply one valid and one invalid operator of a recipe, chosen at random, to each question.
 
-    The draw depends only on the seed and the id. If the drawn operator gives nothing, or the text of the other side,
-    the next one in a random order is tried. Operators whose model or package is missing are left out, and every
-    question that drew another one keeps its output. The valid pair of a question comes first. The column ``label`` is
-    empty, and ``intended`` holds the label that the operator promises. A question whose text or id is in an earlier row
-    is skipped.
+    The choice depends only on the seed and the question's id. If the chosen operator returns nothing, or repeats the
+    question or the text of the other side, the next operator in a random order is tried. Operators whose model or
+    package is missing are skipped, which does not affect questions for which another operator was chosen. The valid
+    pair of a question comes before the invalid pair. The column ``label`` is empty, and the column ``intended`` holds
+    the label that the operator promises. A row is skipped if its question or its id appears in an earlier row.
 
-    The parameters and errors are those of `paraqd.runs.augment.augment`. A call that was interrupted continues where it
-    stopped when it is made again.
+    The parameters and exceptions are the same as for `paraqd.runs.augment.augment`. To continue an interrupted run,
+    call the function again with the same arguments.
     """
     started = time.monotonic()
     place = Location.at(source)
@@ -122,11 +123,11 @@ def make_testset(
     )
 
 
-# --- what can run -------------------------------------------------------------------------------
+# --- runnable operators -------------------------------------------------------------------------
 
 
 def _not_installed(recipe: Recipe, skip: Sequence[str]) -> dict[str, str]:
-    """Return the operators whose code needs a missing package, with the remedy."""
+    """Return the operators whose code needs a missing package, with instructions for installing the package."""
     absent = {}
     for name in recipe.operators:
         try:
@@ -138,7 +139,7 @@ def _not_installed(recipe: Recipe, skip: Sequence[str]) -> dict[str, str]:
 
 
 def _full_name(name: str) -> str:
-    """Return the name of the operator for a paper id; one whose code cannot be loaded is never tried."""
+    """Return the full name of an operator, or the name unchanged if the operator's code cannot be loaded."""
     try:
         return get(name).name
     except ModuleNotFoundError:
@@ -146,7 +147,10 @@ def _full_name(name: str) -> str:
 
 
 def _runnable(plan: Plan, recipe: Recipe, resources: Resources, absent: Mapping[str, str]) -> Plan:
-    """Load the models, and leave out the operators whose model is missing; both sides must keep one."""
+    """Load the models and return the plan without operators whose model is missing.
+
+    Raise an AugmentError unless each side keeps at least one operator.
+    """
     steps: list[Step] = []
     left_out = {**absent, **plan.left_out}
     for step in plan.steps:
@@ -165,29 +169,32 @@ def _runnable(plan: Plan, recipe: Recipe, resources: Resources, absent: Mapping[
 
 
 def _with_training_hint(why: str, step: Step, recipe: Recipe) -> str:
-    """Say how to make a model instead of suggesting ``--stand-ins``, which would ask for that model again."""
+    """Replace the advice to use ``--stand-ins`` with the command that trains a model.
+
+    The advice is kept if the operator's stand-in works without a model.
+    """
     if _STAND_INS not in why or rules_stand_in(step.name, recipe):
         return why
-    made = "".join(f"; paraqd generator train {key} --data DIR --out DIR makes a small one" for key in step.generators)
+    made = "".join(f"; paraqd generator train {key} --data DIR --out DIR trains a small one" for key in step.generators)
     return why.replace(_STAND_INS, made)
 
 
-# --- drawing ------------------------------------------------------------------------------------
+# --- choosing operators -------------------------------------------------------------------------
 
 
 def draw_order(names: Sequence[str], *, seed: int, row_id: str, side: str) -> list[str]:
-    """Return the operators of a side in the order in which they are tried on a question.
+    """Return the operators of a side in the order in which they are tried for a question.
 
     >>> draw_order(["a", "b", "c"], seed=3407, row_id="q3", side="invalid")
     ['b', 'a', 'c']
     """
-    order = sorted(names)  # the order of the recipe does not matter
+    order = sorted(names)  # sorting makes the result independent of the order in the recipe
     derive_rng(seed, row_id, f"testset.{side}").shuffle(order)
     return order
 
 
 def _repeats(inputs: Inputs, columns: Columns, progress: Progress) -> dict[tuple[str, int], str]:
-    """Return the rows whose question is in an earlier row, with the reason: a test set must not count one twice."""
+    """Return the rows that repeat an earlier row's question or id, with the reason for skipping each row."""
     texts: dict[str, str] = {}
     ids: dict[str, str] = {}
     found: dict[tuple[str, int], str] = {}
@@ -213,21 +220,22 @@ def _repeats(inputs: Inputs, columns: Columns, progress: Progress) -> dict[tuple
 
 @dataclass(frozen=True)
 class TestsetJob(AugmentJob):
-    """The job of applying one operator of each side to every question.
+    """The job that applies one operator of each side to every question.
 
-    ``names`` are all operators of a side, including those that cannot run; ``repeats`` are rows to skip.
+    ``names`` maps each side's label to all its operators, including operators that cannot run. ``repeats`` maps rows
+    that are skipped to the reason.
     """
 
-    __test__ = False  # not a test, in spite of its name
+    __test__ = False  # tells pytest that this class is not a test
     names: Mapping[int, Sequence[str]] = field(default_factory=dict)
     repeats: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     def question(self, file: str, number: int, row: Row) -> Question | str:
-        """Return the question in a row, or the reason why it is skipped."""
+        """Return the row's question, or the reason the row is skipped."""
         return self.repeats.get((file, number)) or super().question(file, number, row)
 
     def make(self, questions: Sequence[Question], resources: Resources) -> list[Outputs]:
-        """Return for each step its outputs for the questions that drew it, and None for the others."""
+        """Return each step's outputs, with None for questions for which another step was chosen."""
         steps = {step.name: i for i, step in enumerate(self.plan.steps)}
         outputs = [Outputs(texts=[None] * len(questions), tally=Tally()) for _ in steps]
         taken = [{_plain(question.text)} for question in questions]
@@ -242,7 +250,7 @@ class TestsetJob(AugmentJob):
             }
             while waiting:
                 waiting = {q: names for q, names in waiting.items() if names}
-                for name, s in steps.items():  # an operator runs on all questions whose turn it is, in one batch
+                for name, s in steps.items():  # apply each operator in one batch to all questions for which it is next
                     turn = [q for q, names in waiting.items() if names[0] == name]
                     if not turn:
                         continue
@@ -259,7 +267,7 @@ class TestsetJob(AugmentJob):
         return outputs
 
     def rows(self, question: Question, made: Mapping[int, tuple[str, str]], collector: Collector) -> Iterator[Row]:
-        """Yield the pairs of a question, the valid one first."""
+        """Yield a question's pairs, with the valid pair first."""
         assert isinstance(collector, _Collector)
         by_label = {self.plan.steps[s].label: s for s in made}
         for label, side in SIDES.items():
@@ -280,7 +288,7 @@ class TestsetJob(AugmentJob):
 
 @dataclass
 class _Collector(Collector):
-    """A collector for the report of a test set; ``place`` counts the questions, so that ids come in their order."""
+    """A collector for the report on a test set; ``place`` counts the questions, so that their ids can be sorted."""
 
     place: int = 0
     lacking: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: {side: [] for side in SIDES.values()})
@@ -291,11 +299,11 @@ class _Collector(Collector):
         self.pairs = [0] * len(self.plan.steps)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data that `include` adds to another collector."""
+        """Return the counts as a JSON-serialisable dictionary, which `include` adds to another collector."""
         return super().to_dict() | {"lacking": self.lacking, "pairs": self.pairs}
 
     def include(self, data: Mapping[str, Any], file: str = "", start: int = 0) -> None:
-        """Add the data of the part that begins at a row."""
+        """Add the counts for a piece of the input that starts at the row ``start``."""
         super().include(data, file, start)
         for side, ids in data["lacking"].items():
             self.lacking[side] += [(start + place, id) for place, id in ids]
@@ -303,5 +311,5 @@ class _Collector(Collector):
 
 
 def _plain(text: str) -> str:
-    """Return the text as annotators see it: different white space does not make a different pair."""
+    """Return a text with normalised white space, because annotators cannot see differences in white space."""
     return " ".join(text.split())

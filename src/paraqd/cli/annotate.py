@@ -1,4 +1,4 @@
-"""Run ``paraqd annotate``: label pairs at the terminal, merge annotators, and check test operators."""
+"""Implement ``paraqd annotate``, which labels pairs at the terminal, merges labels, and checks test operators."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ENCODING = typer.Option(
 _LABELS = typer.Option(
     ["label"],
     "--label-column",
-    help="The column of labels in tables; repeat it if a table has several annotators.",
+    help="The label column in tables; repeat the option if a table has several annotators.",
     rich_help_panel=_FILES,
 )
 _JSON = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN)
@@ -54,12 +54,12 @@ app = typer.Typer(cls=_PairsFirst, no_args_is_help=True)
 
 @app.callback(epilog=EXAMPLE)
 def annotate() -> None:
-    """Label pairs by hand, with two or more annotators who have a journal each.
+    """Label pairs by hand, with two or more annotators who each have a journal.
 
     1. paraqd annotate PAIRS --annotator NAME: label pairs at the terminal (run it again to continue).
     2. paraqd annotate PAIRS --annotator NAME --resolve A --resolve B: settle the disagreements of A and B.
     3. paraqd annotate merge PAIRS A B -o MERGED: measure Cohen's κ and write one file.
-    4. paraqd annotate stats MERGED: compare the intended labels of operators with the merged labels.
+    4. paraqd annotate stats MERGED: compare the operators' intended labels with the merged labels.
     """
 
 
@@ -71,7 +71,7 @@ def label(
     resolve: list[str] = typer.Option(
         [], "--resolve", metavar="FILE", help="Show only the pairs on which these annotators disagree."
     ),
-    seed: int | None = typer.Option(None, "--seed", help="The seed of your order of the pairs. Default: 3407."),
+    seed: int | None = typer.Option(None, "--seed", help="The seed for your order of the pairs. Default: 3407."),
     question_column: str = _QUESTION,
     paraphrase_column: str = _PARAPHRASE,
     id_column: str = _ID,
@@ -80,7 +80,7 @@ def label(
     as_json: bool = _JSON,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No summary.", rich_help_panel=_SHOWN),
 ) -> None:
-    """Label pairs at the terminal with one key each; every decision is saved at once.
+    """Label pairs at the terminal with one key each; every decision is saved immediately.
 
     Keys: v or 1 valid, i or 0 invalid, s skip, u undo, n note, ? definition of valid, q quit. Run the same command
     again to continue. Without a terminal, keys are read from standard input, one per line.
@@ -115,12 +115,12 @@ def label(
 @app.command("merge", epilog="Example: paraqd annotate merge pairs.csv pairs.ann.jsonl bob.csv -o merged.csv")
 def merge(
     source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
-    annotated: list[str] = typer.Argument(..., metavar="FILE...", help="Journals, or tables with a column of labels."),
-    out: str = typer.Option(..., "--out", "-o", help="The file for the merged pairs; its name tells the format."),
+    annotated: list[str] = typer.Argument(..., metavar="FILE...", help="Journals, or tables with a label column."),
+    out: str = typer.Option(..., "--out", "-o", help="The file for the merged pairs; its name sets the format."),
     disagreements: str | None = typer.Option(
         None, "--disagreements", metavar="FILE", help="Also write the pairs on which annotators disagree."
     ),
-    drop_open: bool = typer.Option(False, "--drop-open", help="Leave out pairs without a settled label."),
+    drop_open: bool = typer.Option(False, "--drop-open", help="Omit pairs without a settled label."),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace existing outputs."),
     question_column: str = _QUESTION,
     paraphrase_column: str = _PARAPHRASE,
@@ -130,10 +130,10 @@ def merge(
     as_json: bool = _JSON,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No table.", rich_help_panel=_SHOWN),
 ) -> None:
-    """Merge annotators: measure Cohen's κ of every two, and write one file with one label for each pair.
+    """Merge the annotators' labels into one label for each pair, and measure Cohen's κ between all annotators.
 
-    If they disagree, an annotator who used --resolve decides, or else the majority. A tie has no label. An annotator
-    without any label is an error.
+    If the annotators disagree, the annotator who used --resolve decides, or otherwise the majority. A pair with a tie
+    has no label. It is an error if an annotator has no labels at all.
     """
     from paraqd.annotation import merging
 
@@ -157,7 +157,7 @@ def merge(
         "valid": sum(item.label == 1 for item in merged),
         "invalid": sum(item.label == 0 for item in merged),
         "open": len(unsettled),
-        # None, which is not agreement, if no pair was labelled by two annotators
+        # None, which does not mean agreement, if no pair was labelled by two annotators
         "disagreed": sum(item.agreed is False for item in merged) if agreements else None,
         "annotators": {annotator.name: len(annotator.labels) for annotator in annotators},
         "agreement": [{"first": a, "second": b, **found.to_dict()} for a, b, found in agreements],
@@ -174,9 +174,9 @@ def merge(
 @app.command("export", epilog="Example: paraqd annotate export pairs.csv --annotator bob -o bob.csv")
 def export(
     source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
-    annotator: str = typer.Option(..., "--annotator", "-a", help="The annotator, whose order of the pairs is used."),
+    annotator: str = typer.Option(..., "--annotator", "-a", help="The annotator's name, which determines the order."),
     out: str = typer.Option(..., "--out", "-o", help="The sheet, such as bob.csv."),
-    seed: int = typer.Option(3407, "--seed", help="The seed of the annotator's order of the pairs."),
+    seed: int = typer.Option(3407, "--seed", help="The seed for the annotator's order of the pairs."),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing sheet."),
     question_column: str = _QUESTION,
     paraphrase_column: str = _PARAPHRASE,
@@ -192,18 +192,18 @@ def export(
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
     write_sheet(out, pairs, shuffled(pairs, annotator=annotator_name(annotator), seed=seed))
     if not quiet:
-        say(f"{counted(len(pairs.pairs), 'pair')} in {out}; write 1 (valid) or 0 (invalid) into the column label")
+        say(f"{counted(len(pairs.pairs), 'pair')} in {out}; write 1 (valid) or 0 (invalid) in the column label")
 
 
 @app.command("stats", epilog="Example: paraqd annotate stats aquarat.csv sawp.csv")
 def stats(
     sources: list[str] = typer.Argument(..., metavar="FILE...", help="Merged files, one for each data set."),
-    plot: str | None = typer.Option(None, "--plot", metavar="FILE", help="Also draw it: .png or .svg."),
+    plot: str | None = typer.Option(None, "--plot", metavar="FILE", help="Also write a plot to a .png or .svg file."),
     label_column: str = typer.Option("label", "--label-column", rich_help_panel=_FILES),
     encoding: str | None = _ENCODING,
     as_json: bool = _JSON,
 ) -> None:
-    """Compare the intended labels of test operators with the annotated labels, as in the paper."""
+    """Compare the test operators' intended labels with the annotated labels, as in the paper."""
     from paraqd.annotation.operator_statistics import PAPER_AVERAGES, average_statistics, operator_statistics
     from paraqd.data.tables import open_table
     from paraqd.evaluation.errors import EvaluationError
@@ -215,7 +215,7 @@ def stats(
         if absent:
             raise _error(
                 f"{table.name} has no column {absent[0]!r} (it has: {', '.join(table.columns)}); use a file that "
-                "paraqd annotate merge wrote for pairs of paraqd testset"
+                "paraqd annotate merge wrote for pairs from paraqd testset"
             )
         try:
             found[source] = operator_statistics({**row, "label": row.get(label_column)} for row in table.rows())
@@ -243,7 +243,7 @@ def _error(message: str) -> Exception:
 
 
 def _login() -> str:
-    """Return the login name with characters that an annotator's name may have."""
+    """Return the login name, with underscores for characters that an annotator's name must not contain."""
     import getpass
     import re
 
@@ -290,7 +290,7 @@ def _summary(session: Session, *, as_json: bool, quiet: bool) -> None:
 
 
 def _agreements(annotators: list[Annotator], pairs: PairsToLabel) -> list[tuple[str, str, Agreement]]:
-    """Return Cohen's κ of every two annotators who labelled some pair in common."""
+    """Return Cohen's κ for every two annotators who labelled at least one common pair."""
     from itertools import combinations
 
     from paraqd.annotation.agreement import cohen_kappa
@@ -343,10 +343,10 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
 
 
 def _name_open(unsettled: list[Merged], *, dropped: bool) -> None:
-    """Name the pairs without a merged label, and the reason."""
+    """Print the row numbers of pairs without a merged label, and the reason."""
     tied = [item.pair.number for item in unsettled if item.agreed is False]
     bare = [item.pair.number for item in unsettled if item.agreed is not False]
-    done = "left out" if dropped else "kept without a label"
+    done = "omitted" if dropped else "kept without a label"
     if tied:
         say(
             f"{len(tied):,} in dispute, {done} (settle them with paraqd annotate PAIRS --resolve): row "
@@ -374,7 +374,7 @@ def _show_statistics(found: dict[str, OperatorStatistics], average: dict[str, fl
             table.add_row(count.operator, count.paper_id, intended, *numbers, f"{count.accuracy:.1%}")
         console.print(table)
         if statistics.unlabelled:
-            console.print(f"{counted(statistics.unlabelled, 'row')} without a label left out")
+            console.print(f"{counted(statistics.unlabelled, 'row')} without a label skipped")
         console.print(_figures(statistics.to_dict()), soft_wrap=True)
     if len(found) > 1:
         console.print(f"average over {len(found)} files: {_figures(average)}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Show an annotator one pair after the other, without its origin, and read the keys."""
+"""Show pairs to an annotator one at a time, without their origin, and read the annotator's decisions."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ DEFINITION = (
     '5, "km" for "kilometres", "30 minutes" for "half an hour", or a name changed everywhere are all valid.',
     "invalid: a number, a unit, a condition or the question is lost, changed or exchanged, even if the answer does not "
     "need it; names are mixed up; or the text no longer makes sense.",
-    "Clumsy grammar alone does not make it invalid. If in doubt, press s to decide later, or n for a note.",
+    "Clumsy grammar alone does not make a pair invalid. If in doubt, press s to decide later, or n to add a note.",
 )
 
 _LABELS = {"v": 1, "1": 1, "i": 0, "0": 0, "s": None}
 _NAMES = {1: "valid", 0: "invalid", None: "skipped"}
 _MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 _STYLES = {"=": "", "-": "bold red", "+": "bold green"}
-_RECENT = 50  # decisions that count for the pace
+_RECENT = 50  # the number of decisions from which the pace is computed
 
 
 class Pace:
-    """The time per decision: the median of the last ones, so that a break does not count."""
+    """The time per decision, computed as the median of recent decisions so that breaks do not count."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -45,21 +45,21 @@ class Pace:
         self._taken: list[float] = []
 
     def shown(self) -> None:
-        """Start the clock when a pair is on the screen."""
+        """Start the clock when a pair is shown."""
         self._started = self._clock()
 
     def decided(self) -> None:
-        """Stop the clock when the pair is decided."""
+        """Record the time taken when a pair has been decided."""
         self._taken.append(self._clock() - self._started)
 
     @property
     def seconds(self) -> float | None:
-        """Seconds per decision, or None before the third."""
+        """The seconds per decision, or None before the third decision."""
         return median(self._taken[-_RECENT:]) if len(self._taken) >= 3 else None
 
 
 def annotate_pairs(session: Session, keys: Keys, console: Console, *, pace: Pace | None = None) -> None:
-    """Show pair after pair and record the decisions, until the last pair, ``q`` or the end of the input."""
+    """Show one pair after another and record the decisions, until the last pair, ``q`` or the end of the input."""
     pace = pace or Pace()
     fresh = True
     console.print(Text(KEYS, style="dim"))
@@ -89,12 +89,12 @@ def annotate_pairs(session: Session, keys: Keys, console: Console, *, pace: Pace
             for line in DEFINITION:
                 console.print(Text(line))
         else:
-            console.print(Text(f"{visible(key)!r} has no meaning here: {KEYS}", style="yellow"))
+            console.print(Text(f"unknown key {visible(key)!r}: {KEYS}", style="yellow"))
 
 
 def _note(session: Session, keys: Keys, text: str, console: Console) -> None:
     if not text:
-        console.print("note (blank removes it): ", end="")
+        console.print("note (leave blank to remove it): ", end="")
         text = keys.line()
     session.note(text)
     console.print(Text("noted" if text else "note removed", style="dim"))
@@ -118,10 +118,7 @@ def _show(pair: PairToLabel, session: Session, pace: Pace, console: Console) -> 
 
 
 def progress(session: Session, pace: Pace) -> str:
-    """Return the progress of the annotator.
-
-    The time left follows from the pace of this session and the number of pairs still to come.
-    """
+    """Describe the annotator's progress, including the time left at the pace of this session."""
     parts = [f"{session.labelled:,} of {session.total:,} labelled"]
     if session.skipped:
         parts.append(f"{session.skipped:,} skipped")

@@ -1,4 +1,4 @@
-"""Run ``paraqd data``: list, download, find and build data sets."""
+"""Implement ``paraqd data``, which lists, downloads, finds and builds data sets."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _PATH_EXAMPLE = "Example: paraqd data path sawp"
 _BUILD_EXAMPLE = "Example: paraqd data build questions -o questions.jsonl.gz --corpus gsm8k --corpus mathqa"
 
 _TEST_SETS = ("aquarat", "sawp", "pawp")
-_WIDE = 110  # columns of a terminal that is wide enough for the licences
-_OWN = "em_math"  # the prefix of sets that users provide themselves
-_PLACES = {"bundled": "bundled", "clone": "clone", "local": "local", "cache": "cache", "missing": "not here"}
+_WIDE = 110  # the minimum terminal width, in columns, at which licences are shown
+_OWN = "em_math"  # the prefix of data sets that users provide themselves
+_PLACES = {"bundled": "bundled", "clone": "clone", "local": "local", "cache": "cache", "missing": "missing"}
 
 app = typer.Typer(help="List, download, find and build data sets.", no_args_is_help=True)
 
@@ -51,7 +51,7 @@ def list_(
     data_dir: str | None = _DATA_DIR,
     as_json: bool = _JSON,
 ) -> None:
-    """List the data sets with their licences, and show which ones are here."""
+    """List the data sets with their licences, and show which of them are available."""
     from paraqd.data.datasets import dataset_names, state
 
     rows = [_row(state(name, data_dir), data_dir) for name in dataset_names()]
@@ -63,20 +63,21 @@ def list_(
 
 @app.command("get", epilog=EXAMPLE)
 def get(
-    names: list[str] = typer.Argument(..., metavar="NAME...", help="Names of data sets; see paraqd data list."),
+    names: list[str] = typer.Argument(..., metavar="NAME...", help="The names of data sets; see paraqd data list."),
     data_dir: str | None = _DATA_DIR,
     as_json: bool = _JSON,
     quiet: bool = _QUIET,
 ) -> None:
-    """Download data sets into the cache and check them; sets that are already here are only checked.
+    """Download data sets into the cache and check them; data sets that are already available are only checked.
 
-    The cache is ~/.cache/paraqd, or the cache folder of your system. Set PARAQD_CACHE_DIR to use another folder.
+    The cache is the folder paraqd in your system's cache folder, such as ~/.cache/paraqd. Set PARAQD_CACHE_DIR to use
+    another folder.
     """
     from paraqd.cli.progress import Bar
     from paraqd.data import datasets
 
     for name in names:
-        datasets.dataset(name)  # reports a wrong name before anything is downloaded
+        datasets.dataset(name)  # raises an error for an unknown name before anything is downloaded
     paths: dict[str, str] = {}
     failed: dict[str, datasets.DatasetError] = {}
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
@@ -103,29 +104,29 @@ def path(
     name: str = typer.Argument(..., metavar="NAME", help="The name of a data set; see paraqd data list."),
     data_dir: str | None = _DATA_DIR,
 ) -> None:
-    """Show the path of a data set: in the package, the data folder, a clone of the repository, or the cache."""
+    """Show the path of a data set in the package, the data folder, a clone of the repository, or the cache."""
     from paraqd.data.datasets import find, state
 
     typer.echo(find(name, data_dir))
     if state(name, data_dir).sound is False:
-        say(f"{name} differs from the known file (another sha256)")
+        say(f"{name} differs from the known file (its sha256 is different)")
 
 
 @app.command("build", epilog=_BUILD_EXAMPLE)
 def build(
-    what: str = typer.Argument(..., metavar="WHAT", help="questions, which is the training mixture."),
-    out: str = typer.Option(..., "--out", "-o", metavar="FILE", help="The output file; its name tells the format."),
+    what: str = typer.Argument(..., metavar="WHAT", help="The data set to build: questions (the training mixture)."),
+    out: str = typer.Option(..., "--out", "-o", metavar="FILE", help="The output file; its name sets the format."),
     corpus: list[str] = typer.Option(
         [],
         "--corpus",
         metavar="NAME[=FILE]",
-        help="aqua_rat, mathqa or gsm8k, with its file if it is not in the data folder. Default: all three.",
+        help="A corpus: aqua_rat, mathqa or gsm8k, with its file if it is not in the data folder. Default: all three.",
     ),
     test_set: list[str] = typer.Option(
         [],
         "--test-set",
         metavar="NAME|FILE",
-        help="Pairs whose questions are left out. Default: aquarat, sawp and pawp.",
+        help="Pairs whose questions are excluded. Default: aquarat, sawp and pawp.",
     ),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing file."),
     data_dir: str | None = _DATA_DIR,
@@ -134,8 +135,8 @@ def build(
 ) -> None:
     """Build the training mixture from the public corpora.
 
-    It keeps questions of 6 to 120 words that are not multiple choice, are not repeated apart from case and
-    punctuation, and are not in a test set apart from numbers. About one in fifty is for validation.
+    The mixture contains questions of 6 to 120 words. It excludes multiple-choice questions, duplicates (ignoring case
+    and punctuation) and test questions (ignoring numbers). About one in fifty questions is used for validation.
     """
     from paraqd.cli.progress import Bar
     from paraqd.data.datasets import load_pairs
@@ -146,7 +147,7 @@ def build(
         raise typer.BadParameter(f"cannot build {what!r}; the only choice is questions")
     check_writable(out)
     if Path(out).exists() and not overwrite:
-        raise FileExistsError(f"{out} already exists; choose another name, or give --overwrite")
+        raise FileExistsError(f"{out} already exists; choose another name, or use --overwrite")
     files = _corpora(corpus, data_dir)
     excluded = [pair.question for name in test_set or _TEST_SETS for pair in _test_pairs(load_pairs, name, data_dir)]
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
@@ -166,13 +167,13 @@ def _corpora(given: list[str], data_dir: str | None) -> dict[str, Path]:
     for item in given or READERS:
         name, sign, file = item.partition("=")
         if name not in READERS or (sign and not file):
-            raise typer.BadParameter(f"--corpus {item}: give NAME or NAME=FILE, where NAME is {', '.join(READERS)}")
+            raise typer.BadParameter(f"--corpus {item}: use NAME or NAME=FILE, where NAME is {' or '.join(READERS)}")
         files[name] = Path(file) if file else find(name, data_dir)
     return files
 
 
 def _test_pairs(load: Callable[..., Any], name: str, data_dir: str | None) -> Any:
-    """Read a test set; if it is missing, the error says how to leave it out."""
+    """Read a test set; if it is missing, raise an error that says how to choose other test sets."""
     from paraqd.data.datasets import DatasetError
 
     try:
@@ -198,7 +199,7 @@ def _row(state: State, data_dir: str | None) -> dict[str, Any]:
     if state.path is not None:
         try:
             rows = len((load_pairs if record.kind == "pairs" else load_questions)(record.name, data_dir=data_dir))
-        except TableError as error:  # the other sets can still be listed
+        except TableError as error:  # the other data sets can still be listed
             flaw = str(error)
     return {
         "name": record.name,
@@ -236,13 +237,13 @@ def _show(rows: list[dict[str, Any]]) -> None:
     console.print(table)
     notes = []
     if any(row["where"] == "missing" for row in rows):
-        notes.append("to download a set that is not here, or to learn how to get it, run paraqd data get NAME")
+        notes.append("to download a missing data set, or to learn how to obtain it, run paraqd data get NAME")
     own = [row["name"] for row in rows if row["name"].startswith(_OWN)]
     notes.append(f"{' and '.join(own)} are not public; put your own files into the data folder")
     if not licensed:
         notes.append("use a wider terminal or --json to see the licences")
     if any(row["sound"] is False for row in rows):
-        notes.append("changed: the file differs from the known one")
+        notes.append("changed: the file differs from the known file")
     notes += [f"{row['name']}: {row['flaw']}" for row in rows if row["flaw"]]
     for note in notes:
         console.print(Text(note, style="dim"))
@@ -256,7 +257,7 @@ def _show_mixture(mixture: Mixture) -> None:
     table.add_column("corpus", no_wrap=True)
     for title in ("read", "kept", "validation", "formulas"):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("left out")
+    table.add_column("skipped")
     for corpus in mixture.corpora:
         counts = (corpus.read, corpus.kept, corpus.validation, corpus.formulas)
         table.add_row(corpus.source, *(f"{count:,}" for count in counts), Text(_reasons(corpus.left_out)))

@@ -1,4 +1,4 @@
-"""Run ``paraqd evaluate``: compare scores with labels."""
+"""Implement ``paraqd evaluate``, which compares scores with labels."""
 
 from __future__ import annotations
 

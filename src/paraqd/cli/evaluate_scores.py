@@ -1,4 +1,4 @@
-"""Read the scores of ``paraqd evaluate`` from files, compute them with models, and write them."""
+"""Read scores for ``paraqd evaluate`` from files, compute them with models, and write them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _TAKES = "--compare needs a file of scores (write one with paraqd evaluate --sco
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """Options for reading files; if ``score_column`` is None, the column ``score`` is used if it exists."""
+    """Options for reading files.
+
+    If ``score_column`` is None, scores are read from the column ``score`` if that column exists.
+    """
 
     columns: Columns
     encoding: str | None
@@ -40,9 +43,10 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """Scores from files, and the models for the other scores by the option that names them.
+    """Scores that were found in files, and the models that compute the other scores.
 
-    ``given`` has the two names from the command line. ``implied`` is the model that is used if no option names one.
+    ``models`` is keyed by the option that names the model. ``given`` has the two names from the command line.
+    ``implied`` is the model that is used because no option names a model, or an empty string.
     """
 
     scored: Scored | None
@@ -54,7 +58,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Model:
-    """A loaded model, and the signature of its scores."""
+    """A loaded model and the signature of its scores."""
 
     name: str
     signature: str
@@ -62,7 +66,7 @@ class Model:
 
 
 def columns_of(source: str, question: str | None, paraphrase: str | None, label: str | None) -> Columns:
-    """Return the names of the columns: the given ones, or those of the data set, or the default names."""
+    """Return the column names from the command line; by default, use the names of the data set or the default names."""
     from dataclasses import replace
 
     from paraqd.data.datasets import DATASETS
@@ -85,13 +89,13 @@ def names_a_model(text: str) -> bool:
     if is_known(text) or Path(text).exists():
         return False
     raise EvaluationError(
-        f"--compare {text}: there is no file or model with this name; give a file of scores, "
+        f"--compare {text}: there is no file or model with this name; pass a file of scores, "
         f"{DEFAULT_SCORER}, {DEFAULT_ENCODER} or a model folder"
     )
 
 
 def inputs(source: str, compare: str | None, data_dir: str | None) -> list[str]:
-    """Return the files that are read, which must not be overwritten; for a data set, its files."""
+    """Return the files that are read and must not be overwritten, including the path of a data set."""
     from paraqd.data.datasets import DATASETS, state
 
     found = [source, *filter(None, [compare])]
@@ -103,7 +107,7 @@ def inputs(source: str, compare: str | None, data_dir: str | None) -> list[str]:
 def find_scores(
     source: str, pairs: Sequence[Pair], reading: Reading, *, model: str | None, compare: str | None
 ) -> Found:
-    """Read scores from files, and name the models for the other scores."""
+    """Read scores from files, and determine the models that compute the other scores."""
     by_model = compare is not None and names_a_model(compare)
     scored = scored_in(source, pairs, reading)
     other = scored_elsewhere(compare, source, pairs, reading) if compare is not None and not by_model else None
@@ -122,21 +126,21 @@ def find_scores(
 
 
 def load_models(found: Found, *, device: str | None, threshold: float) -> dict[str, Model]:
-    """Load all models before the first is used, so that a wrong name or device is reported at once."""
+    """Load all models before any model is used, so that a wrong name or device is reported immediately."""
     return {option: _load(name, option, device, threshold) for option, name in found.models.items()}
 
 
 def make_scores(
     found: Found, models: Mapping[str, Model], pairs: Sequence[Pair], *, progress: Progress
 ) -> tuple[Scored, Scored | None]:
-    """Return both sets of scores; scores that no file has are computed by the models."""
+    """Return the scores of both methods; scores that are not in a file are computed by the models."""
     from dataclasses import replace
 
     made = {option: _scored_by(model, pairs, progress) for option, model in models.items()}
     scored = found.scored or made[_FIRST]
     other = found.other or made.get(_SECOND)
     if other is not None and scored.name == other.name and found.given[0] != found.given[1]:
-        # files or models with the same name in different folders get the names from the command line
+        # the paths from the command line distinguish files or models that have the same name in different folders
         return replace(scored, name=found.given[0]), replace(other, name=found.given[1])
     return scored, other
 
@@ -180,7 +184,7 @@ def _scored_by(model: Model, pairs: Sequence[Pair], progress: Progress) -> Score
 
 
 def scored_in(source: str, pairs: Sequence[Pair], reading: Reading) -> Scored | None:
-    """Return the scores in the file of the pairs, or None if it has none."""
+    """Return the scores that were read with the pairs, or None if pairs have no score."""
     scores = [pair.score for pair in pairs if pair.score is not None]
     if len(scores) < len(pairs):
         return None
@@ -188,7 +192,7 @@ def scored_in(source: str, pairs: Sequence[Pair], reading: Reading) -> Scored | 
 
 
 def scored_elsewhere(path: str, source: str, pairs: Sequence[Pair], reading: Reading) -> Scored:
-    """Read the scores of a second file in the order of the first."""
+    """Read the scores from a second file, and return them in the order of the first file's pairs."""
     from paraqd.data.pairs import read_pairs
     from paraqd.data.tables import DEFAULT_COLUMNS, open_table
     from paraqd.evaluation.errors import EvaluationError
@@ -237,7 +241,7 @@ def scored_elsewhere(path: str, source: str, pairs: Sequence[Pair], reading: Rea
 
 
 def write_scores(out: str, source: str, pairs: Sequence[Pair], scored: Scored, encoding: str | None) -> None:
-    """Write the pairs with their scores for ``--compare``; a CSV has the separator of the file of pairs."""
+    """Write the pairs with their scores for ``--compare``; a CSV file uses the same separator as the input file."""
     from paraqd.data.tables import Dialect, open_table
     from paraqd.data.writers import write_rows
 
@@ -271,7 +275,10 @@ def _scored(name: str, signature: str, pairs: Sequence[Pair], scores: Sequence[f
 
 
 def _signature(source: str, reading: Reading) -> str:
-    """Return the signature of the scores in a file, with this threshold, or one that names the file."""
+    """Return the signature stored in a file of scores, with the current threshold.
+
+    If the file has no signature, or more than one, return a signature that names the file.
+    """
     from paraqd.data.tables import open_table
     from paraqd.version import __version__
 
@@ -286,5 +293,5 @@ def _signature(source: str, reading: Reading) -> str:
 
 
 def _is_file(source: str) -> bool:
-    """Return True for a file, and False for standard input, which is already read, or the name of a data set."""
+    """Return True for a file, and False for a data set or for standard input, which has already been read."""
     return source != "-" and Path(source).is_file()

@@ -1,4 +1,4 @@
-"""Read single keys from a terminal, or lines if standard input is not a terminal."""
+"""Read single keystrokes from a terminal, or lines if standard input is not a terminal."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TextIO
 
-_END = ("\x04", "\x1a")  # Ctrl-D, and Ctrl-Z if it is not a signal
+_END = ("\x04", "\x1a")  # Ctrl-D, and Ctrl-Z where it does not suspend the program
 _ESCAPE = "\x1b"
 
 
 class Stroke(NamedTuple):
-    """A key, and the rest of its line."""
+    """A key and, if lines are read, the rest of the line."""
 
     key: str
     text: str = ""
 
 
 class Keys(Protocol):
-    """A source of key strokes."""
+    """A source of keystrokes."""
 
     def read(self) -> Stroke | None:
-        """Return the next stroke, or None at the end of the input."""
+        """Return the next keystroke, or None at the end of the input."""
 
     def line(self) -> str:
-        """Return a line of text."""
+        """Return the next line of text."""
 
 
 @contextmanager
 def open_keys() -> Iterator[Keys]:
-    """Yield a source of keys as they are pressed, or of lines if standard input is not a terminal."""
+    """Yield a source that reads keys as they are pressed, or lines if standard input is not a terminal."""
     if not sys.stdin.isatty():
         yield _Lines(sys.stdin)
         return
@@ -44,7 +44,8 @@ def open_keys() -> Iterator[Keys]:
     handle = sys.stdin.fileno()
     before = termios.tcgetattr(handle)
     try:
-        tty.setcbreak(handle, termios.TCSADRAIN)  # before anything is shown, so that an early Ctrl-D counts as a key
+        # set the mode before anything is shown, so that an early Ctrl-D is read as a key
+        tty.setcbreak(handle, termios.TCSADRAIN)
         yield _TerminalKeys(handle, before)
     finally:
         termios.tcsetattr(handle, termios.TCSADRAIN, before)
@@ -56,7 +57,7 @@ class _Lines:
     def __init__(self, stream: TextIO) -> None:
         reconfigure: Any = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="replace")  # a stray byte becomes an unknown key
+            reconfigure(errors="replace")  # a byte that cannot be decoded becomes an unknown key
         self._stream = stream
 
     def read(self) -> Stroke | None:
@@ -79,7 +80,8 @@ class _TerminalKeys:
         import termios
         import tty
 
-        # every time, because a shell resets the terminal if the program is suspended; DRAIN keeps the keys typed ahead
+        # set the mode every time, because a shell resets the terminal if the program is suspended; DRAIN keeps keys
+        # that were typed ahead
         tty.setcbreak(self._handle, termios.TCSADRAIN)
         key = self._character()
         if not key or key in _END:
@@ -118,7 +120,7 @@ class _WindowsKeys:
         key: str = msvcrt.getwch()  # type: ignore[attr-defined, unused-ignore]
         if key == "\x03":
             raise KeyboardInterrupt
-        if key in ("\x00", "\xe0"):  # a function key: its code follows
+        if key in ("\x00", "\xe0"):  # a function key, whose code follows
             msvcrt.getwch()  # type: ignore[attr-defined, unused-ignore]
             return Stroke(_ESCAPE)
         return None if key in _END else Stroke(key)

@@ -1,6 +1,6 @@
-"""Check label purity: compare each augmented pair with its operator's promise, without the operators' code.
+"""Check label purity by comparing each augmented pair with its operator's promise, without using the operators' code.
 
-`check_pair` checks one pair, `check_file` a whole file.
+`check_pair` checks one pair, and `check_file` checks all pairs in a file.
 """
 
 from __future__ import annotations

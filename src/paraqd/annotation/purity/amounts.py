@@ -1,8 +1,9 @@
 """Read quantities a second time for the purity check, independently of the reader.
 
-An error in `paraqd.reading` must not hide a wrong label, so none of its code is used here; only the tables of
-currencies and signs are shared. This second count is simpler than the reader: it uses no context and no shared units.
-It is made to compare a text with its own rewording, not to understand a single text.
+This *second count* uses none of the code in `paraqd.reading`, so that an error in the reader cannot hide a wrong label.
+Only the tables of currencies and signs are shared. The second count is simpler than the reader: it ignores the context
+and does not apply a unit to several numbers. Its purpose is to compare a text with its rewording, not to understand a
+single text.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _BETWEEN: frozenset[tuple[str, ...]] = frozenset({(), ("and",), (",",)})
 
 
 class _Unit(NamedTuple):
-    """A dimension and the factor to its base unit; for a rate, ``per`` is the factor of the denominator."""
+    """A unit's dimension and its factor relative to the base unit; for a rate, ``per`` is the denominator's factor."""
 
     name: str
     factor: Fraction
@@ -34,9 +35,9 @@ class _Unit(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """A number with its unit, if any, in the tokens from ``start`` to ``end``.
+    """A number in the tokens from ``start`` to ``end``, with its unit if it has one.
 
-    ``number`` is the number as written; ``value`` is in the base unit of the ``dimension``.
+    ``number`` is the number as written, and ``value`` is the amount in the base unit of the ``dimension``.
     """
 
     value: Fraction
@@ -51,19 +52,19 @@ class Amount(NamedTuple):
 
 @dataclass(frozen=True)
 class Count:
-    """The tokens of a text, as written and in lower case, and its amounts."""
+    """The tokens of a text, as written and in lower case, and the amounts in the text."""
 
     tokens: tuple[str, ...]
     low: tuple[str, ...]
     amounts: tuple[Amount, ...]
-    units: frozenset[int]  # indices of tokens that belong to a unit
+    units: frozenset[int]  # the indices of tokens that belong to a unit
 
     def multiset(self) -> Counter[tuple[Fraction, str]]:
-        """Return the number of occurrences of each amount; compounds such as 2 hours 30 minutes are added up."""
+        """Count the occurrences of each amount; the parts of compounds such as 2 hours 30 minutes are added up."""
         return Counter((value, dimension) for value, dimension, _ in self.summed())
 
     def summed(self) -> list[tuple[Fraction, str, int]]:
-        """Return value, dimension and end of each amount in order; compounds are added up."""
+        """Return the value, dimension and end of each amount, in order; the parts of compounds are added up."""
         found: list[tuple[Fraction, str, int]] = []
         last: Amount | None = None
         for amount in self.amounts:
@@ -75,7 +76,7 @@ class Count:
         return found
 
     def numbers(self) -> Counter[Fraction]:
-        """Return the number of occurrences of each number, without its unit."""
+        """Count the occurrences of each number, regardless of its unit."""
         return Counter(amount.number for amount in self.amounts if amount.written)
 
     def inside(self) -> frozenset[int]:
@@ -83,7 +84,7 @@ class Count:
         return frozenset(k for amount in self.amounts for k in range(amount.start, amount.end))
 
     def lone_units(self) -> Counter[tuple[str, Fraction]]:
-        """Return the units without a number, as in "how many hours" and "in km"."""
+        """Count the units without a number, as in "how many hours" and "in km"."""
         inside = self.inside()
         words = (self.low[k] for k in self.units if k not in inside and self.low[k] in UNITS)
         return Counter(UNITS[part] for word in words for part in WRITTEN_TOGETHER.get(word, (word,)))
@@ -91,7 +92,7 @@ class Count:
 
 @lru_cache(maxsize=256)
 def count(text: str) -> Count:
-    """Read the amounts of a text.
+    """Read the amounts in a text.
 
     >>> [(str(a.value), a.dimension) for a in count("Two and a half hours at $1.20, 3/4 of it.").amounts]
     [('9000', 'time'), ('6/5', 'dollar'), ('3/4', '')]
@@ -113,7 +114,7 @@ def count(text: str) -> Count:
 
 
 def _amounts_at(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
-    """Read the amounts at token i: usually one, several for a list of digits (3,4,5), or none."""
+    """Read the amounts at token i: none, one, or several for a list of digits such as 3,4,5."""
     values, j = number_at(low, i)
     if not values:
         return _bare_unit(low, i, units)
@@ -139,14 +140,14 @@ def _amounts_at(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
 
 
 def _after_sign(low: Sequence[str], j: int, sign: _Unit) -> tuple[_Unit, int]:
-    """Read the rest of an amount with a sign: "$5 dollars", "Rs. 9/kg", "$5 an hour"."""
+    """Read the rest of an amount with a currency sign: "$5 dollars", "Rs. 9/kg", "$5 an hour"."""
     _, after = _unit(low, j)
     end = after if after > j and low[j] in SAID_TWICE else j
     return _with_rate(low, sign, end)
 
 
 def _bare_unit(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
-    """Read "an hour" and "a week" as one of them."""
+    """Read "an hour" as one hour, and "a week" as one week."""
     if low[i] not in {"a", "an"} or i + 1 >= len(low) or low[i + 1] in ONLY_BEHIND_NUMBER | SIGNS:
         return []
     unit, end = _unit(low, i + 1)
@@ -196,7 +197,7 @@ def _simple_unit(low: Sequence[str], j: int) -> tuple[_Unit | None, int]:
 
 
 def _unit_at(low: Sequence[str], k: int) -> bool:
-    return k < len(low) and low[k] in UNITS and _is_unit_here(low, k)  # in 5 m 2 cm the 2 is not a power
+    return k < len(low) and low[k] in UNITS and _is_unit_here(low, k)  # in "5 m 2 cm", the 2 is not a power
 
 
 def _is_unit_here(low: Sequence[str], k: int) -> bool:
@@ -244,11 +245,9 @@ def _is_lone_unit(low: Sequence[str], k: int) -> bool:
 
 
 def _continues(a: Amount, b: Amount, low: Sequence[str]) -> bool:
-    """Return True if b continues a: 2 hours [and] 30 minutes, two dollars and fifty cents."""
+    """Return True if a and b form a compound: 2 hours [and] 30 minutes, two dollars and fifty cents."""
     if low[a.end : b.start] not in _BETWEEN or not a.dimension or a.number.denominator != 1:
         return False
-    same = b.dimension in {
-        a.dimension,
-        f"{a.dimension}/{b.dimension.partition('/')[2]}",
-    }  # nine rupees ten paise per kg
+    # the second part may be a rate: nine rupees ten paise per kg
+    same = b.dimension in {a.dimension, f"{a.dimension}/{b.dimension.partition('/')[2]}"}
     return same and b.factor * b.per < a.factor * a.per and b.value * b.per < a.factor * a.per

@@ -1,4 +1,4 @@
-"""Check one pair against the promise of its operator."""
+"""Check one pair against its operator's promise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraqd.annotation.purity.pair import PURE, Finding, Pair, Promise, impure
 from paraqd.annotation.purity.valid import check_valid
 
 NO_PROMISES: Mapping[str, Promise] = MappingProxyType({})
-# assumed for an operator that declares nothing: any rewording
+# an operator without a promise is assumed to reword the text
 _REWORDING = frozenset({"wording", "numbers", "units"})
 
 
@@ -30,15 +30,15 @@ def check_pair(
     question, paraphrase : str
         The pair.
     operator : str
-        The operator's name. For ``A+B``, B's promise decides, and the parts that A may change may differ too. A
-        further draw, such as ``A#2``, makes the promise of A.
+        The operator's name. A composed operator ``A+B`` must keep the promise of B, but the parts that A may change may
+        also differ. A further draw, such as ``A#2``, must keep the promise of A.
     label : int
-        1 for valid, 0 for invalid.
+        The label: 1 for valid, 0 for invalid.
     note : str
-        The operator's note: ``consistent_renaming`` or nothing.
+        The operator's note: ``consistent_renaming`` or an empty string.
     promises : mapping of str to Promise
-        The promise of each operator by name, such as ``paraqd.operators.declarations()``. A pair of an operator that
-        is not among them is checked by its label alone.
+        The promises, keyed by the operator's name, such as ``paraqd.operators.declarations()``. If the operator has no
+        promise, the pair is checked only against its label.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Compare two texts word by word: changes, renamings, and words that were glued together."""
+"""Compare two texts word by word to find changes, renamings, and words that were glued together."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from paraqd.annotation.purity.numerals import NUMBER_WORDS, plain
 from paraqd.annotation.purity.units import UNITS
 from paraqd.reading.currencies import CURRENCIES, SIGN_PATTERN
 
-_LONGEST = 1500  # tokens; aligning takes quadratic time
-# marks without a meaning; those in numbers, arithmetic and money have one
+_LONGEST = 1500  # the maximum number of tokens to align, because alignment takes quadratic time
+# marks that carry no meaning, unlike marks in numbers, arithmetic and amounts of money
 _FOLD = re.compile(
     r"""\s+|(?<!\d)[,:]+|(?<=[^\W\d_])\.|[.,:]+(?!\d)|[;!?'"`’‘“”()\[\]{}_…]+|(?<![\d\s])-|-(?![\d\s])"""
 )
 _ENDERS = frozenset(".?!")
 _ARTICLES = frozenset({"a", "an"})
-# words that may be part of a number or a unit in one form and not in another
+# words that may be part of a number or a unit in one notation but not in another
 _NUMBER_GLUE = frozenset({"to", "and", "of", "times", "time", "minus", "negative", "o'clock", "fold", "am", "pm"})
 _NUMBER_GLUE |= {"past", "sterling"}
 _UNIT_GLUE = frozenset({"per", "each", "every", "squared", "of", "sterling", "metric"})
 _STARTS = frozenset("what how which who find if the he she they it when where calculate determine".split())
-# a full stop after one of these may be part of it
+# abbreviations, which may end with a full stop
 _SHORT = (
     frozenset(w for w in UNITS if len(w) < 5)
     | {"mr", "mrs", "ms", "dr", "no", "sq", "cu", "vs", "st", "eg", "etc", "approx"}
@@ -42,7 +42,7 @@ _GLUED_WORD = re.compile(
 _GLUED_FINE = frozenset({"tens", "tent", "tenths", "ones", *NUMBER_WORDS})
 _LONGEST_WORD = 60
 _WORD = re.compile(r"[^\W\d_]+")
-_PLURAL = re.compile(r"(?<=...)(?:y|ies?|(?<=o)es|s)$")  # candy and candies, cookie and cookies
+_PLURAL = re.compile(r"(?<=...)(?:y|ies?|(?<=o)es|s)$")  # makes candy equal to candies, and cookie to cookies
 
 _LISTING = frozenset({",", ";", "and", "or"})
 
@@ -66,7 +66,10 @@ _NO_CONTENT = STOP | frozenset(UNITS) | NUMBER_WORDS | {"sq", "square", "cu", "c
 
 
 class Change(NamedTuple):
-    """Tokens of the question and their replacement in the paraphrase; one of them may be empty."""
+    """Tokens of the question and the tokens that replace them in the paraphrase; ``old`` or ``new`` may be empty.
+
+    ``start`` is the index of the first old token in the question.
+    """
 
     old: tuple[str, ...]
     new: tuple[str, ...]
@@ -83,7 +86,7 @@ def fold(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Cut off the ending of a word, so that its other forms match."""
+    """Return the first letters of a word, so that different forms of the word match."""
     word = word.lower()
     if len(word) > 5:
         return word[:5]
@@ -91,13 +94,13 @@ def stem(word: str) -> str:
 
 
 def content_stems(text: str) -> Counter[str]:
-    """Return the stems of content words, without numbers and units."""
+    """Count the stems of the content words in a text, without numbers and units."""
     words = (word.lower() for word in _WORD.findall(text))
     return Counter(stem(w) for w in words if len(w) > 1 and w not in _NO_CONTENT)
 
 
 def split_possessives(tokens: Sequence[str]) -> list[str]:
-    """Make ``'s`` a token of its own, so that renaming an owner changes one token."""
+    """Split off ``'s`` as a separate token, so that renaming an owner changes only one token."""
     found: list[str] = []
     for token in tokens:
         if token.endswith(("'s", "'S")) and len(token) > 2:
@@ -108,7 +111,10 @@ def split_possessives(tokens: Sequence[str]) -> list[str]:
 
 
 def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
-    """Return the differences between two token sequences, in order; common ends are removed first."""
+    """Return the differences between two token sequences, in order.
+
+    A common beginning and a common end are skipped before the alignment.
+    """
     begin = 0
     while begin < min(len(old), len(new)) and old[begin] == new[begin]:
         begin += 1
@@ -127,20 +133,20 @@ def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
 
 
 def is_subsequence(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Return True if ``part`` is ``whole`` with some tokens left out."""
+    """Return True if ``part`` results from removing tokens from ``whole``."""
     rest = iter(whole)
     return all(any(token == other for other in rest) for token in part)
 
 
 class Renaming(NamedTuple):
-    """New names by old names; ``consistent`` is True if they are replaced everywhere and one to one."""
+    """New names, keyed by old names; ``consistent`` is True if every name is replaced everywhere, one to one."""
 
     names: dict[tuple[str, ...], tuple[str, ...]]
     consistent: bool
 
 
 def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
-    """Compare two token sequences, and find out if they differ by a consistent renaming.
+    """Find renamed phrases in two token sequences, and whether the sequences differ only by a consistent renaming.
 
     >>> renaming("Tom ran . Tom won .".split(), "Max ran . Max won .".split()).consistent
     True
@@ -156,13 +162,13 @@ def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
     for change in found:
         if not change.old or not change.new or names.setdefault(change.old, change.new) != change.new:
             consistent = False
-        if any(token in _LISTING for token in (*change.old, *change.new)):  # one name for two: a person is missing
+        if any(token in _LISTING for token in (*change.old, *change.new)):  # a list changed, so a person may be missing
             consistent = False
         if len(change.old) > 1:
             gone |= {word for word in old[change.start : change.start + len(change.old)] if word[0].isalpha()}
     changed = {k for change in found for k in range(change.start, change.start + len(change.old))}
     left = {token for k, token in enumerate(old) if k not in changed}
-    # a word of a longer name may occur elsewhere in lower case: Soccer Stars play in a soccer league
+    # a word from a longer name may occur elsewhere in lower case: the Soccer Stars play in a soccer league
     alone = {phrase[0] for phrase in names if len(phrase) == 1}
     added = {word for phrase in names.values() for word in phrase if word[0].isalpha()} - STOP
     stays = (gone - STOP) & left or alone & {token.lower() for token in left}
@@ -172,7 +178,7 @@ def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
 
 
 def singular_things(tokens: Sequence[str]) -> list[str]:
-    """Remove the articles a and an and cut the endings of plurals, so that apple and apples are one thing.
+    """Remove the articles *a* and *an* and the endings of plurals, so that *apple* and *apples* match.
 
     >>> singular_things("An apple, two apples and 3 mangoes".split())
     ['apple,', 'two', 'apple', 'and', '3', 'mango']
@@ -181,17 +187,17 @@ def singular_things(tokens: Sequence[str]) -> list[str]:
 
 
 class Skeleton(NamedTuple):
-    """The words of a text, and the full stop, question mark or nothing after each.
+    """The words of a text and the punctuation that ends sentences.
 
-    The first stop comes before all words. A stop is empty, ``.``, ``?`` or ``!``, or ``~`` for a full stop that may be
-    part of an abbreviation.
+    ``stops`` has an element before the first word and one after each word. An element is ``.``, ``?``, ``!``, ``~`` for
+    a full stop that may be part of an abbreviation, or empty.
     """
 
     words: tuple[str, ...]
     stops: tuple[str, ...]
 
     def stops_like(self, other: Skeleton) -> bool:
-        """Return True if both texts seem to have the same sentences."""
+        """Return True if both texts appear to have the same sentence boundaries."""
         return all(
             a == b or ("~" in a + b and (a + b).strip("~") in {"", "."})
             for a, b in zip(self.stops, other.stops, strict=True)
@@ -199,7 +205,7 @@ class Skeleton(NamedTuple):
 
 
 def skeleton(text: Count, *, numbers: bool, units: bool) -> Skeleton:
-    """Return a text without its numbers or units, to compare the rest.
+    """Return the words of a text without numbers or units, so that the remaining words can be compared.
 
     >>> from paraqd.annotation.purity.amounts import count
     >>> skeleton(count("She paid $5 for 2 pens."), numbers=True, units=True)
@@ -215,9 +221,9 @@ def skeleton(text: Count, *, numbers: bool, units: bool) -> Skeleton:
             stops[-1] = stop if stop != "~" else stops[-1] or stop
         elif k not in dropped and token not in unsaid and token[0].isalnum():
             if token == "s" and text.low[k - 1] == "'":
-                continue  # a possessive s after a space
+                continue  # a possessive s that is separated from its word
             if numbers and token == "is" and text.low[k + 1 : k + 2] == ("to",):
-                continue  # 4 is to 1: four to one
+                continue  # "4 is to 1" equals "four to one"
             words.append(token.removesuffix("'s"))
             stops.append("")
     return Skeleton(tuple(words), tuple(stops))
@@ -236,7 +242,7 @@ def _stop(text: Count, k: int) -> str:
 
 
 def glued(question: str, paraphrase: str) -> str | None:
-    """Return text that is glued together in the paraphrase only: onekm, 9zerozero, km.What.
+    """Return words that are glued together only in the paraphrase, such as onekm, 9zerozero or km.What, or None.
 
     >>> glued("It is 1 km.", "It is onekm."), glued("It is 1 km.", "It is one km.")
     ('onekm', None)
@@ -263,20 +269,20 @@ def glued(question: str, paraphrase: str) -> str | None:
 
 
 def _shape(token: str) -> str:
-    """Return the shape of a token of digits and letters, which ignores the number and the unit."""
+    """Return the shape of a token of digits and letters, which is the same for all numbers and units."""
     shape = re.sub(r"[\d.,]+", "0", token.lower().rstrip("."))
     return "0u" if shape[0] == "0" and shape[1:] in UNITS else shape
 
 
 def roles(text: Count) -> Counter[tuple[object, ...]]:
-    """Return each number with its unit or the noun after it."""
+    """Count each number together with its dimension, or with the nouns after it if it has no unit."""
     return Counter(
         (value, dimension, "" if dimension else _noun_behind(text, end)) for value, dimension, end in text.summed()
     )
 
 
 def _noun_behind(text: Count, k: int) -> str:
-    """Return the next two content words that the number can belong to."""
+    """Return the stems of the next two content words to which a number can refer."""
     found: list[str] = []
     for word in text.low[k : k + 5]:
         if (not word[0].isalpha() and word != "-") or word in NUMBER_WORDS:

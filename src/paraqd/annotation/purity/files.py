@@ -1,4 +1,4 @@
-"""Check the labels of a file of pairs, and report them by operator."""
+"""Check the labels of all pairs in a file, and report the results for each operator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from paraqd.runs.store import NO_PARTS, Facts, Parts
 from paraqd.text_check import text_problem
 from paraqd.version import __version__
 
-# the columns of an offending row, in this order
+# the columns of the file of offending rows, in order
 OFFENDERS: Mapping[str, type] = {
     "id": str,
     "operator": str,
@@ -33,12 +33,12 @@ OFFENDERS: Mapping[str, type] = {
 }
 UNNAMED = "(no operator)"
 _CHUNK = 512
-_NAMED_ROWS = 100  # unchecked rows that a report names one by one
+_NAMED_ROWS = 100  # the maximum number of skipped rows that a report lists individually
 _LABELS = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0, "valid": 1, "invalid": 0}
 
 
 class LabelledPair(NamedTuple):
-    """A row of the file with the columns that the check needs."""
+    """The values from a row that the check needs."""
 
     id: str
     question: str
@@ -50,7 +50,7 @@ class LabelledPair(NamedTuple):
 
 @dataclass(frozen=True)
 class Offender:
-    """A pair that breaks the promise of its operator, or that looks odd (``finding.suspicious``)."""
+    """A pair that breaks its operator's promise or looks odd (``finding.suspicious``)."""
 
     item: LabelledPair
     finding: Finding
@@ -58,7 +58,7 @@ class Offender:
 
 @dataclass(frozen=True)
 class OperatorPurity:
-    """The purity of the pairs of one operator; ``n`` is the sum of pure, impure and consistent renamings."""
+    """The purity of one operator's pairs; ``n`` is the number of pure pairs, impure pairs and consistent renamings."""
 
     name: str
     label: int
@@ -72,17 +72,17 @@ class OperatorPurity:
 
     @property
     def pure(self) -> int:
-        """The number of pairs that keep the promise, apart from consistent renamings."""
+        """The number of pairs that keep the promise, excluding consistent renamings."""
         return self.n - self.impure - self.consistent_renamings
 
     @property
     def purity(self) -> float:
-        """The share of pure pairs without consistent renamings; 1 if there are no others."""
+        """The share of pure pairs, excluding consistent renamings, or 1 if there are no other pairs."""
         judged = self.pure + self.impure
         return self.pure / judged if judged else 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a program."""
+        """Return the purity as a JSON-serialisable dictionary."""
         return {
             "label": self.label,
             "n": self.n,
@@ -98,10 +98,10 @@ class OperatorPurity:
 
 @dataclass(frozen=True)
 class PurityReport:
-    """The result of a check: one entry for each operator, in the order in which they first occur.
+    """The result of a check, with an entry for each operator in the order in which the operators first occur.
 
-    ``skipped`` rows have no usable pair. ``resumed`` rows were finished by an earlier run, and ``problems`` names files
-    of a folder that could not be read.
+    ``skipped`` is the number of rows without a usable pair. ``resumed`` is the number of rows that an earlier run
+    finished. ``problems`` lists the files in a folder that could not be read.
     """
 
     source: str
@@ -125,11 +125,11 @@ class PurityReport:
 
     @property
     def lowest(self) -> float:
-        """The purity of the worst operator."""
+        """The purity of the operator with the lowest purity."""
         return min((operator.purity for operator in self.operators), default=1.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a program."""
+        """Return the report as a JSON-serialisable dictionary."""
         return {
             "source": self.source,
             "n": self.n,
@@ -140,7 +140,7 @@ class PurityReport:
         }
 
 
-# the position of a row: its piece, and its number there
+# the position of a row: the index of its piece, and its row number
 _Position = tuple[int, int]
 
 
@@ -159,7 +159,7 @@ class _Tally:
 
 
 class Collector:
-    """A sum of findings; the order in which they are added does not matter."""
+    """Collects findings; the result does not depend on the order in which findings are added."""
 
     def __init__(self, *, examples: int = 3) -> None:
         self._examples = examples
@@ -168,7 +168,7 @@ class Collector:
         self.skipped_rows: list[tuple[int, str]] = []
 
     def add(self, item: LabelledPair, finding: Finding, position: _Position = (0, 0)) -> None:
-        """Count one finding; the position decides which examples are shown."""
+        """Count one finding; the positions of the findings determine which examples are shown."""
         tally = self._tallies.setdefault(item.operator, _Tally(item.label, position))
         tally.n += 1
         if not finding.ok:
@@ -194,12 +194,12 @@ class Collector:
         del kept[self._examples :]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data that `include` adds to another collector."""
+        """Return the counts as a JSON-serialisable dictionary, which `include` adds to another collector."""
         tallies = {name: asdict(tally) for name, tally in self._tallies.items()}
         return {"tallies": tallies, "skipped": self.skipped, "skipped_rows": self.skipped_rows}
 
     def include(self, data: Facts, file: str) -> None:
-        """Add the data of a part; rows that were not checked are named with their file, if given."""
+        """Add the counts for a piece of the input; ``file`` is added to the reasons for skipping rows."""
         self.skipped += data["skipped"]
         self.skipped_rows += [(row, f"{why}, {file}" if file else why) for row, why in data["skipped_rows"]]
         for name, other in data["tallies"].items():
@@ -242,7 +242,7 @@ def _commonest(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _example(data: Sequence[Any]) -> tuple[_Position, Offender]:
-    """Return an example from the plain data of a part."""
+    """Convert an example from the dictionary of another collector."""
     (piece, row), offender = data
     item = offender["item"]
     pair = LabelledPair(*item) if isinstance(item, list | tuple) else LabelledPair(**item)
@@ -258,25 +258,25 @@ def check_file(
     columns: Columns = DEFAULT_COLUMNS,
     **options: Unpack[RunOptions],
 ) -> PurityReport:
-    """Check every pair of a file, or of a folder of files, that ``paraqd augment`` made or that has the same columns.
+    """Check every pair in a file or in a folder of files.
 
     Parameters
     ----------
     source : str or Path
-        CSV, TSV, JSONL or Parquet with the columns question, paraphrase and label, and operator, note and id if they
-        are known; or a folder of such files. Without an operator a pair is judged by its label alone.
+        A CSV, TSV, JSONL or Parquet file with the columns question, paraphrase and label, and optionally operator, note
+        and id, as written by ``paraqd augment``; or a folder of such files.
     promises : mapping of str to Promise
-        The promise of each operator by name: ``paraqd.operators.declarations()``. A pair of an operator that is not
-        among them is judged by its label alone.
+        The promises, keyed by the operator's name, such as ``paraqd.operators.declarations()``. A pair without an
+        operator, or whose operator has no promise, is checked only against its label.
     offenders : str or Path, optional
-        A file, or a folder, for the rows that break their promise or look odd. With it, a call that was interrupted
-        continues where it stopped when it is made again.
+        A file or folder to which rows that break their operator's promise or look odd are written. If it is specified,
+        an interrupted run can be continued by calling the function again with the same arguments.
     examples : int
-        The number of offending rows of each operator in the report.
+        The maximum number of offending rows for each operator in the report.
     columns : Columns
-        The names of the columns.
+        The column names.
     **options
-        ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others: see
+        Options such as ``workers``, ``engine``, ``overwrite``, ``restart`` and ``progress``; see
         `paraqd.runs.run.RunOptions`.
 
     """
@@ -319,14 +319,14 @@ def check_file(
 
 
 def _digest(promises: Mapping[str, Promise]) -> str:
-    """Return eight digits that stand for the promises."""
+    """Return eight hex digits that identify the promises."""
     plain = [(name, each.polarity, each.fault, sorted(each.changes)) for name, each in sorted(promises.items())]
     return hashlib.sha256(repr(plain).encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
 class PurityJob:
-    """The job of checking pairs and writing the offending ones."""
+    """The job that checks pairs and writes the offending pairs."""
 
     reader: Reader
     columns: Columns
@@ -335,13 +335,13 @@ class PurityJob:
     parts: Parts = NO_PARTS
 
     def worker(self, *, threads: int | None = None) -> PurityWorker:
-        """Make a worker."""
+        """Create a worker."""
         del threads
         return PurityWorker(self)
 
 
 class PurityWorker(PieceWorker):
-    """The check at work on pieces."""
+    """A worker that checks the pairs in pieces of the input."""
 
     identity = f"paraqd:{__version__}"
 
@@ -349,7 +349,7 @@ class PurityWorker(PieceWorker):
         self._job = job
 
     def piece(self, piece: Piece, on_rows: OnRows) -> Facts:
-        """Check the pairs of a piece."""
+        """Check the pairs in a piece, and return the counts."""
         job, collector, done = self._job, Collector(examples=self._job.examples), 0
         columns = job.columns
         only = [columns.question, columns.paraphrase, columns.label, columns.id, "operator", "note"]
@@ -376,7 +376,7 @@ class PurityWorker(PieceWorker):
 
 
 def _labelled_pair(row: Row, columns: Columns) -> LabelledPair | str:
-    """Return the pair in a row, or the reason why there is none."""
+    """Return the row's pair, or the reason the row is skipped."""
     question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
     label = _LABELS.get(str(row.get(columns.label)).strip().lower())
     if text_problem(question, "question"):

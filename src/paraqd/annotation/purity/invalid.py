@@ -1,4 +1,4 @@
-"""Check pairs of invalid operators: the problem must have changed, in the way that the operator declares."""
+"""Check the pairs of invalid operators: the problem must have changed in the way that the operator declares."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ Check = Callable[[Pair], Finding | None]
 
 CONSISTENT = "consistent_renaming"
 _VAGUE = frozenset("some a an the few many lot of his her their its my our your these those".split())
-_LETTERS = frozenset({"m", "g", "s", "h", "l", "in", "p", "c", "f"})  # units only after a number
+_LETTERS = frozenset({"m", "g", "s", "h", "l", "in", "p", "c", "f"})  # these are units only after a number
 _OF_UNITS = frozenset("celsius fahrenheit centigrade nautical metric fluid degree degrees second cube".split())
 _SEEMING = re.compile(r"\bsecond\b|\b[kcm]?m ?\^? ?[23]\b|[²³]", re.I)
-_MARKS = frozenset({*"+*/^=<>×÷√%°", *SIGNS})  # marks that mean as much as a word
+_MARKS = frozenset({*"+*/^=<>×÷√%°", *SIGNS})  # marks that are as meaningful as words
 _MOST_DELETED = 2
 _CUT_TOKENS = 3
 _NOT_SENTENCE_END = re.compile(r"(?:^|[\s(])(?:rs|mr|mrs|dr|ms|no|sq)\.$", re.I)
 _LETTER_END = re.compile(r"(?:^|\s)[a-z]\.$", re.I)
 _LETTER_START = re.compile(r"\s*[a-z](?:\.|$|\s*\?)", re.I)
-# words with the same meaning in a question: replacing one with another does not change the question
+# words with the same meaning; replacing one with another does not change a question
 _SYNONYMS = (
     "average mean",
     "total sum altogether overall",
@@ -59,7 +59,7 @@ _SYNONYMS = (
     "amount sum",
 )
 _SAME_MEANING = tuple(frozenset(map(stem, group.split())) for group in _SYNONYMS)
-# words for relations; a flip replaces one with another
+# words that express relations; reversing a relation replaces one of these words with another
 _RELATIONS = frozenset(
     (
         "more less fewer greater lesser smaller larger bigger higher lower taller shorter longer older elder "
@@ -82,7 +82,10 @@ _RELATIONS = frozenset(
 
 
 def check_invalid(pair: Pair, fault: str) -> Finding:
-    """Check a pair that should be another problem, by the kind of its fault; empty if the kind is not known."""
+    """Check a pair whose paraphrase should state another problem.
+
+    ``fault`` is the expected kind of fault, or an empty string if the kind is not known.
+    """
     if not pair.paraphrase.strip():
         return impure("blank")
     if fold(pair.question) == fold(pair.paraphrase):
@@ -98,7 +101,7 @@ def check_invalid(pair: Pair, fault: str) -> Finding:
 
 
 def _any_fault(pair: Pair) -> Finding | None:
-    """Check a pair whose kind of fault is not known: it is suspicious if it looks valid in every respect."""
+    """Check a pair whose kind of fault is not known; the pair is suspicious if it looks valid in every respect."""
     if any(pair.quantities) or any(pair.counted):
         return None
     before, after = content_stems(pair.question), content_stems(pair.paraphrase)
@@ -112,7 +115,7 @@ def _any_fault(pair: Pair) -> Finding | None:
 
 
 def _words_apart(pair: Pair, *, numbers: bool, units: bool, ignoring: frozenset[str] = frozenset()) -> bool:
-    """Return True if anything but numbers or units differs; never if the wording or names may differ."""
+    """Return True if anything other than numbers or units differs; return False if wording or names may differ."""
     if (pair.free | pair.own) & {"wording", "names"}:
         return False
     before = skeleton(pair.qc, numbers=numbers, units=units)
@@ -121,11 +124,11 @@ def _words_apart(pair: Pair, *, numbers: bool, units: bool, ignoring: frozenset[
 
 
 def _number_lost(pair: Pair) -> Finding | None:
-    # compare values only: a unit without its number may be read as something else
+    # compare only values, because a unit that has lost its number may be read as something else
     (lost, added), (lost_here, added_here) = pair.values, pair.numbers
     if not lost or not lost_here:
         return by_two(not lost, not lost_here, "no quantity lost")
-    # the rest of a lost number may look like a number: second, m 2, cm^3
+    # the remains of a lost quantity may look like a number: second, m 2, cm^3
     seeming = {Fraction(2), Fraction(3)} if _SEEMING.search(pair.question) else set()
     new, new_here = added.keys() - seeming, added_here.keys() - seeming
     if new or new_here:
@@ -151,7 +154,7 @@ def _one_number_changed(pair: Pair) -> Finding | None:
     same, same_here = not any(pair.quantities), not any(pair.counted)
     if same or same_here:
         return by_two(same, same_here, "no quantity changed")
-    # compare values only: if the 5 of 5 feet 6 inches changes, one number changes
+    # compare only values, because a changed 5 in 5 feet 6 inches is one changed number
     many = max(sum(c.values()) for c in pair.values) > 1
     many_here = max(sum(c.values()) for c in pair.numbers) > 1
     if many or many_here:
@@ -166,7 +169,7 @@ def _numbers_exchanged(pair: Pair) -> Finding | None:
     if before != after and any(pair.numbers):
         return by_two(any(pair.values), True, "not the same numbers")
     if roles(pair.qc) == roles(pair.pc):
-        # the second count sees nouns and units only, not which of two averages a number is
+        # the second count sees only nouns and units, and cannot tell which of two averages a number describes
         finding = doubt if "wording" in pair.own else impure
         return finding("every number belongs to the same thing as before")
     if _words_apart(pair, numbers=True, units=False):
@@ -200,7 +203,7 @@ def _category(unit: str) -> str | None:
 
 
 def _prefix_rest(pair: Pair) -> str | None:
-    """Return the text that was cut off at the end, or None if the paraphrase is not a beginning of the question."""
+    """Return the text that was cut off at the end, or None if the question does not start with the paraphrase."""
     kept, whole = " ".join(pair.paraphrase.split()), " ".join(pair.question.split())
     return whole[len(kept) :] if whole.startswith(kept) and len(kept) < len(whole) else None
 
@@ -357,7 +360,7 @@ def _entity_changed(pair: Pair) -> Finding | None:
 
 
 def _touches_a_name(pair: Pair, *, capitals: bool = False) -> bool:
-    """Return True if a name of the question changed; with ``capitals``, any word with a capital counts as a name."""
+    """Return True if a name in the question changed; with ``capitals``, every capitalised word counts as a name."""
     old = {word for change in pair.changes for word in change.old}
     if capitals:
         return bool(old & {t.lower() for t in split_possessives(pair.qc.tokens) if t[:1].isupper()})
@@ -370,7 +373,7 @@ def _touches_a_name(pair: Pair, *, capitals: bool = False) -> bool:
 def _words_lost(pair: Pair) -> Finding | None:
     if "wording" in pair.free:
         return _any_fault(pair)
-    # compare characters: deleting a mark may join the words on both sides (2/5, semi-annual)
+    # compare characters, because deleting a mark may join the words on both sides (2/5, semi-annual)
     if not is_subsequence("".join(pair.pc.low), "".join(pair.qc.low)):
         return impure("words added")
     lost = Counter(_words(pair.qc.low)) - Counter(_words(pair.pc.low))
@@ -390,7 +393,7 @@ def _incoherent(pair: Pair) -> Finding | None:
     return impure("no content word lost or replaced") if all(w in SILENT for w in changed) else None
 
 
-# evidence kind -> check
+# maps each evidence kind to its check
 _CHECKS: Mapping[str, Check] = {
     "number_lost": _number_lost,
     "number_changed": _number_changed,

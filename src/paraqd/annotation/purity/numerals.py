@@ -1,6 +1,6 @@
-"""Read numbers for the second count: digits, fractions, number words, ordinals.
+"""Read digits, fractions, number words and ordinals for the second count.
 
-The rules use no context, so that a text and its rewording are read alike. Tokens must be in lower case.
+The rules ignore the wider context, so that a text and its rewording are read alike. Tokens must be in lower case.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from paraqd.reading.signs import MINUS
 
 _TOKEN = re.compile(r"\d+(?:,\d+)*(?:\.\d+)?|(?<![^\W\d_])\.\d+|[^\W\d_]+(?:'[^\W\d_]+)*|[^\w\s]|_")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")
-_MOST_DIGITS = 1000  # Python refuses to read much longer numbers
-_MOST = 10**30  # a longer "million million million …" is not a number
+_MOST_DIGITS = 1000  # Python refuses to convert much longer numbers
+_MOST = 10**30  # limits sequences such as "million million million …"
 _PLAIN = str.maketrans({"²": "^2", "³": "^3", "’": "'", "⁄": "/", "º": "°", **dict.fromkeys(MINUS | {"—"}, "-")})
 
 _ONES = {
@@ -74,7 +74,7 @@ def _fraction(c: str) -> str:
 
 
 def tokens_of(text: str) -> list[str]:
-    """Split a text into numbers, words and marks; digits and letters are separate tokens.
+    """Split a text into numbers, words and marks; adjacent digits and letters become separate tokens.
 
     >>> tokens_of("5km at $1,200.50 each.")
     ['5', 'km', 'at', '$', '1,200.50', 'each', '.']
@@ -83,7 +83,10 @@ def tokens_of(text: str) -> list[str]:
 
 
 def number_at(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
-    """Read a number at token i; return several values for a list of digits (3,4,5), or none."""
+    """Read the number at token i; return its values and the index of the next token.
+
+    There are several values for a list of digits such as 3,4,5, and no values if there is no number.
+    """
     word = low[i]
     if word[0].isdecimal() or (word[0] == "." and len(word) > 1):
         values = _digits(word)
@@ -106,7 +109,7 @@ def number_at(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
 
 
 def _is_time(low: Sequence[str], i: int) -> bool:
-    """Return True if *second* is a unit: per second, one second, a second (but not "a second pipe")."""
+    """Return True if *second* is a unit, as in "per second", "one second" and "a second", but not "a second pipe"."""
     before = low[i - 1]
     return before in {"per", "/", "each", "every"} or (before in _NOT_ORDINAL_AFTER and not noun_follows(low, i + 1))
 
@@ -153,14 +156,14 @@ def _article(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
 
 
 def noun_follows(low: Sequence[str], k: int) -> bool:
-    """Return True if a noun follows: "a third pipe" has an ordinal, "a third of them" a fraction."""
+    """Return True if a noun follows; for example, *third* is an ordinal in "a third pipe", but not in "a third of"."""
     return k < len(low) and (low[k] == "-" or (low[k][0].isalpha() and low[k] not in _BEHIND_FRACTION))
 
 
 def _cardinal(low: Sequence[str], i: int) -> tuple[Fraction, int]:
     """Read number words: seven hundred and fifty-two thousand, three point zero six, twenty-first."""
     total = current = 0
-    room = 10**15  # the next word must be smaller than this: "three thirty" are two numbers
+    room = 10**15  # the next word must be smaller than this, because "three thirty" is two numbers
     j = i
     while j < len(low):
         k = _joined(low, j) if j > i else j
@@ -185,7 +188,7 @@ def _cardinal(low: Sequence[str], i: int) -> tuple[Fraction, int]:
 
 
 def _joined(low: Sequence[str], j: int) -> int:
-    """Skip a hyphen or an *and* inside a number in words."""
+    """Return the index after a hyphen or *and* inside a number in words, or the index unchanged."""
     if low[j] == "-" and j + 1 < len(low) and low[j + 1] in NUMBER_WORDS:
         return j + 1
     if low[j] == "and" and low[j - 1] in _SCALES and j + 1 < len(low) and low[j + 1] in {*_ONES, *_TENS, *_ORDINAL}:
@@ -193,7 +196,7 @@ def _joined(low: Sequence[str], j: int) -> int:
         if low[k] in _TENS:
             k += 1 + (low[k + 1 : k + 2] == ("-",))
         k += k < len(low) and low[k] in _ONES
-        # "one hundred and two hundred" are two numbers, "one hundred and two thousand" is one
+        # "one hundred and two hundred" is two numbers, but "one hundred and two thousand" is one
         return j if k < len(low) and _SCALES.get(low[k], 10**15) <= _SCALES[low[j - 1]] else j + 1
     return j
 
@@ -224,7 +227,7 @@ def _half(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
 
 
 def _tail(low: Sequence[str], value: Fraction, j: int) -> tuple[tuple[Fraction, ...], int]:
-    """Read the rest of a cardinal: million, dozen, thirds, and a half, times."""
+    """Read the rest of a cardinal number: million, dozen, thirds, and a half, times."""
     while j < len(low) and low[j] in _SCALES and value < _MOST:
         value, j = value * _SCALES[low[j]], j + 1
     k = j + 1 if low[j : j + 1] == ("-",) else j
@@ -242,7 +245,7 @@ def _tail(low: Sequence[str], value: Fraction, j: int) -> tuple[tuple[Fraction, 
 
 
 def _part(low: Sequence[str], i: int, *, in_digits: bool) -> tuple[Fraction | None, int]:
-    """Read the fraction of a mixed number: "a half", "three fifths"; after digits only "a half" and 1/3."""
+    """Read the fraction in a mixed number, such as "three fifths"; after digits, only "a half" or digits can follow."""
     if in_digits and _is_digits(low, i) and low[i + 1 : i + 2] == ("/",) and _is_digits(low, i + 2):
         top, bottom = _exact(low[i]), _exact(low[i + 2])
         return (top / bottom, i + 3) if 0 < top < bottom else (None, i)

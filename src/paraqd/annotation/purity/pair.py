@@ -1,4 +1,4 @@
-"""Hold a pair that is being checked, and the result of the check."""
+"""Define the pair that is checked, the operator's promise, and the result of the check."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from paraqd.reading import Problem
 from paraqd.reading import read as _read
 from paraqd.reading.equality import multiset
 
-# All rows of a question follow each other, so each question is read once.
+# All rows of a question are adjacent, so a small cache is enough to read each question only once.
 read = lru_cache(maxsize=128)(_read)
 
 
 class Promise(Protocol):
-    """An operator's promise about its outputs: their label, the kind of fault, and the parts that it may change.
+    """An operator's promise about its outputs: their label, their kind of fault, and the parts that may change.
 
-    An operator's declaration is a promise. The check takes it as data and never calls the operator.
+    The declaration of an operator is a promise. The check only reads the promise and never calls the operator.
     """
 
     @property
@@ -31,7 +31,7 @@ class Promise(Protocol):
 
     @property
     def fault(self) -> str | None:
-        """The evidence kind of an invalid output; empty if it varies."""
+        """The evidence kind of the outputs' fault; None if the outputs are valid, and empty if their faults vary."""
 
     @property
     def changes(self) -> frozenset[str]:
@@ -42,10 +42,10 @@ class Promise(Protocol):
 class Finding:
     """The result of checking one pair.
 
-    ``ok`` is False if the pair breaks its operator's promise. ``suspicious`` marks a pair that passes but looks odd,
-    or about which the reader and the second count disagree. ``reason`` explains either. ``consistent_renaming`` marks
-    an invalid pair that only renames a person or place everywhere, and so keeps the problem; such pairs are counted
-    separately.
+    ``ok`` is False if the pair breaks its operator's promise. ``suspicious`` marks a pair that passes but looks odd, or
+    on which the reader and the second count disagree. ``reason`` explains a broken promise or a suspicion.
+    ``consistent_renaming`` marks an invalid pair that only renames a person or place everywhere and therefore does not
+    change the problem. Such pairs are counted separately.
     """
 
     ok: bool = True
@@ -68,7 +68,10 @@ def doubt(reason: str) -> Finding:
 
 
 def by_two(by_reader: bool, by_count: bool, reason: str) -> Finding | None:
-    """Combine two opinions that something is wrong: both together are impure, one alone is suspicious."""
+    """Combine the opinions of the reader and the second count that something is wrong.
+
+    If both agree, the pair is impure. If only one of them finds a fault, the pair is suspicious.
+    """
     if by_reader and by_count:
         return impure(reason)
     if by_reader or by_count:
@@ -78,10 +81,10 @@ def by_two(by_reader: bool, by_count: bool, reason: str) -> Finding | None:
 
 @dataclass(frozen=True)
 class Pair:
-    """A question and its paraphrase, read and counted at the first request.
+    """A question and its paraphrase; their readings and counts are computed when they are first needed.
 
-    ``free`` holds the parts that the operators before the last one may change, ``own`` those that the last one may
-    change. The check of a valid pair sees both in ``free``.
+    ``free`` contains the parts that the operators before the last operator may change, and ``own`` contains the parts
+    that the last operator may change. For a valid pair, ``free`` contains all these parts.
     """
 
     question: str
@@ -92,49 +95,49 @@ class Pair:
 
     @cached_property
     def q(self) -> Problem:
-        """The question, as the reader reads it."""
+        """The question as read by the reader."""
         return read(self.question)
 
     @cached_property
     def p(self) -> Problem:
-        """The paraphrase, as the reader reads it."""
+        """The paraphrase as read by the reader."""
         return read(self.paraphrase)
 
     @cached_property
     def qc(self) -> Count:
-        """The question, as the second count reads it."""
+        """The question as read by the second count."""
         return count(self.question)
 
     @cached_property
     def pc(self) -> Count:
-        """The paraphrase, as the second count reads it."""
+        """The paraphrase as read by the second count."""
         return count(self.paraphrase)
 
     @cached_property
     def changes(self) -> list[Change]:
-        """The differences between the tokens, ignoring case."""
+        """The differences between the tokens of the two texts, ignoring case."""
         return changes(split_possessives(self.qc.low), split_possessives(self.pc.low))
 
     @cached_property
     def quantities(self) -> tuple[Counter[Hashable], Counter[Hashable]]:
-        """The quantities that were lost and added, by the reader."""
+        """The quantities that were lost and the quantities that were added, according to the reader."""
         before, after = multiset(self.q.quantities), multiset(self.p.quantities)
         return before - after, after - before
 
     @cached_property
     def values(self) -> tuple[Counter[Fraction], Counter[Fraction]]:
-        """The numbers, without units, that were lost and added, by the reader."""
+        """The numbers, without units, that were lost and that were added, according to the reader."""
         before, after = (Counter(q.value for q in problem.quantities) for problem in (self.q, self.p))
         return before - after, after - before
 
     @cached_property
     def numbers(self) -> tuple[Counter[Fraction], Counter[Fraction]]:
-        """The numbers, without units, that were lost and added, by the second count."""
+        """The numbers, without units, that were lost and that were added, according to the second count."""
         before, after = self.qc.numbers(), self.pc.numbers()
         return before - after, after - before
 
     @cached_property
     def counted(self) -> tuple[Counter[Hashable], Counter[Hashable]]:
-        """The quantities that were lost and added, by the second count."""
+        """The quantities that were lost and the quantities that were added, according to the second count."""
         before, after = self.qc.multiset(), self.pc.multiset()
         return Counter(before - after), Counter(after - before)

@@ -1,4 +1,4 @@
-"""List the units of the second count: spellings, dimensions and factors, independent of the reader's."""
+"""List the spellings, dimensions and factors of units for the second count, independently of the reader's units."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paraqd.reading.currencies import CURRENCIES, ORDINARY_WORDS, WORDS_BEFORE
 from paraqd.reading.currencies import SIGNS as CURRENCY_SIGNS
 
 _F = Fraction
-# spelling -> (dimension, factor)
+# maps each spelling to its dimension and its factor
 UNITS: dict[str, tuple[str, Fraction]] = {}
 for _dimension, _factor, _names in (
     ("length", _F(1), "m metre metres meter meters mtr mtrs mt mts"),
@@ -37,7 +37,7 @@ for _dimension, _factor, _names in (
     ("weight", _F(1000000), "tonne tonnes"),
     ("weight", _F(100000), "quintal quintals"),
     ("ton", _F(1), "ton tons"),
-    ("pound", _F(1), "lb lbs pound pounds"),  # money or weight: the second count does not distinguish them
+    ("pound", _F(1), "lb lbs pound pounds"),  # the second count does not distinguish money from weight
     ("pound", _F(1, 16), "oz ounce ounces"),
     ("pound", _F(1, 100), "p"),
     ("length^3", _F(1, 1000), "l litre litres liter liters ltr ltrs lt lts lit"),
@@ -78,7 +78,7 @@ for _word in ORDINARY_WORDS - {"re"}:
 # letters and words that are units only after a number
 ONLY_BEHIND_NUMBER = frozenset("p m g s h l in mt re mo mi lt lit pt second".split())
 SIGNS = frozenset({*CURRENCY_SIGNS, *WORDS_BEFORE})
-# currencies that may follow an amount with a sign: "$5 dollars", "Rs. 500 rupees"
+# currencies that may follow an amount that already has a sign: "$5 dollars", "Rs. 500 rupees"
 SAID_TWICE = SIGNS | {"pounds"} | {word for currency in CURRENCIES for word in currency.words}
 WRITTEN_TOGETHER = {
     "kmph": ("km", "h"),

@@ -1,4 +1,4 @@
-"""Check pairs of valid operators: the problem must be the same, and only the declared parts may differ."""
+"""Check the pairs of valid operators: the problem must stay the same, and only the declared parts may differ."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PRONOUN_ONE = re.compile(
     r"|\b1 (?:another|must|should|can|who|would)\b",
     re.I,
 )
-# words that may start a sentence with a capital
+# words that are not names, although they may be capitalised at the start of a sentence
 _NO_NAMES = STOP | frozenset(UNITS) | NUMBER_WORDS
 _NO_NAMES |= frozenset(
     "negative minus determine calculate compute evaluate solve given suppose assume assuming work".split()
@@ -49,7 +49,7 @@ _HALF_LIST = re.compile(r"\d,(?:" + "|".join(sorted(NUMBER_WORDS)) + r")\b", re.
 _OPERATOR_SIGNS = frozenset("+*=<>×÷")
 _LETTERS = frozenset("mgslh")
 _PRONOUNS = frozenset("he she him her his hers they them their".split())
-# words for a relation and for its opposite; a rewording may use another word of the same side
+# words for a relation and for its opposite; a rewording may use another word from the same side
 _OPPOSITES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("more",), ("fewer", "less")),
     (("increased", "increases", "increase"), ("decreased", "decreases", "decrease", "reduced")),
@@ -65,14 +65,14 @@ _OPPOSITES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("positive",), ("negative",)),
 )
 _NEW_WORDS = 0.5  # a rewording with a larger share of new content words is suspicious
-_MOST_REPLACED = 2  # words that a rewording may replace in the question
-_STEM = 4  # letters that the forms of a word share
-# characters between the end of a rate and its denominator, if it comes after or inside the rate
+_MOST_REPLACED = 2  # the maximum number of words that a rewording may replace in the question
+_STEM = 4  # the number of letters that the forms of a word share
+# the maximum number of characters between the end of a rate and a denominator after it or inside it
 _BEHIND, _INSIDE = 9, 30
 
 
 def check_valid(pair: Pair) -> Finding:
-    """Check a pair that should be the same problem."""
+    """Check a pair whose two texts should state the same problem."""
     doubtful = None
     for finding in _findings(pair):
         if not finding.ok:
@@ -98,13 +98,13 @@ def _unchanged(pair: Pair) -> Finding | None:
 
 
 def _glue(pair: Pair) -> Finding | None:
-    if "punctuation" in pair.free:  # the space between sentences may be missing on purpose
+    if "punctuation" in pair.free:  # the space between sentences may have been removed deliberately
         return None
     return impure("glued together") if glued(pair.question, pair.paraphrase) else None
 
 
 def same_numbers(pair: Pair) -> Finding | None:
-    """Compare the quantities; if relations may change, a number may become its inverse (twice: half)."""
+    """Compare the quantities; if relations may change, a number may become its inverse (*twice* and *half*)."""
     by_reader, by_count = any(pair.quantities), any(pair.counted)
     if "relations" in pair.free:
         by_reader, by_count = _differ_by_more_than_inverses(*pair.values), _differ_by_more_than_inverses(*pair.numbers)
@@ -120,7 +120,7 @@ def _differ_by_more_than_inverses(lost: Counter[Fraction], added: Counter[Fracti
 
 
 def _lone_units(problem: Problem) -> Counter[str]:
-    """Return the units outside quantities; the kg of "Rs. 9 per kg" belongs to a quantity."""
+    """Count the units outside quantities; for example, "kg" in "Rs. 9 per kg" belongs to a quantity."""
     bottoms: dict[str, list[int]] = {}
     for q in problem.quantities:
         if q.unit and "/" in q.unit:
@@ -135,7 +135,7 @@ def _lone_units(problem: Problem) -> Counter[str]:
 
 
 def _same_units(pair: Pair) -> Finding | None:
-    """Compare the units without a number; a rewording may repeat one, but not add another."""
+    """Compare the units without a number; a rewording may repeat a unit but must not add another unit."""
     read_before, read_after = _lone_units(pair.q), _lone_units(pair.p)
     before, after = pair.qc.lone_units(), pair.pc.lone_units()
     if "wording" in pair.free:  # the reader's units without a number depend on the words around them
@@ -153,11 +153,11 @@ def _same_names(pair: Pair) -> Finding | None:
         return impure("names differ") if lost_or_new and "names" not in pair.free else None
     if "names" not in pair.free:
         changed = _name_changes(pair)
-        if "sentences" in pair.free:  # a word of an added sentence may look like a name
+        if "sentences" in pair.free:  # a word in an added sentence may look like a name
             changed = {name: times for name, times in changed.items() if times[0]}
         return impure("names differ") if changed else None
     if "wording" not in pair.free:
-        return None  # the words are compared one by one
+        return None  # other checks compare the texts word by word
     changed = {name: times for name, times in _name_changes(pair).items() if times[0]}
     if any(after for _, after in changed.values()):
         return impure("names mixed")
@@ -168,16 +168,15 @@ def _same_names(pair: Pair) -> Finding | None:
 
 
 def _name_changes(pair: Pair) -> dict[str, tuple[int, int]]:
-    """Return the number of mentions of each name in both texts, if it differs.
+    """Return the names with different numbers of mentions in the two texts, with both numbers.
 
-    The reader decides which words are names. Their mentions are counted in the texts, including those that the reader
-    did not recognise.
+    The reader decides which words are names. Their mentions are counted in the tokens, so that mentions that the reader
+    did not recognise are included.
     """
     names = {word.lower() for e in (*pair.q.entities, *pair.p.entities) for word in re.findall(r"[^\W\d_]+", e.text)}
     names -= _NO_NAMES
-    if any(
-        c.isupper() for c in pair.question
-    ):  # a word that also occurs in lower case is not a name: "Tom Bought …, Ann bought"
+    # a word that also occurs in lower case is not a name: "Tom Bought …, Ann bought"
+    if any(c.isupper() for c in pair.question):
         names -= {token for token in (*pair.qc.tokens, *pair.pc.tokens) if token.islower()}
     before, after = Counter(split_possessives(pair.qc.low)), Counter(split_possessives(pair.pc.low))
     return {name: (before[name], after[name]) for name in names if before[name] != after[name] and len(name) > 1}
@@ -201,11 +200,11 @@ def _question_kept(pair: Pair) -> Finding | None:
     missing = {word for word in target if word[:_STEM] not in found}
     if 2 * len(missing) <= len(target):
         return None
-    # one or two words may have been replaced ("how much did he save": "his savings")
+    # one or two words may have been replaced ("how much did he save" by "his savings")
     return impure("question changed") if len(missing) > _MOST_REPLACED else doubt("the question lost a word")
 
 
-# --- nothing but the promised edit --------------------------------------------------------------
+# --- only the promised edit ---------------------------------------------------------------------
 
 
 def _nothing_else(pair: Pair) -> Finding | None:
@@ -265,14 +264,17 @@ def _only_question(pair: Pair) -> Finding | None:
 
 
 def _only_sentences(pair: Pair) -> Finding | None:
-    """Check that one text is the other with words added."""
+    """Check that one text results from adding words to the other text."""
     before, after = ([w for w in text.low if w[0].isalnum()] for text in (pair.qc, pair.pc))
     short, long = sorted((before, after), key=len)
     return None if is_subsequence(short, long) else impure("other words changed")
 
 
 def _odd_edits(pair: Pair) -> Finding | None:
-    """Find edits that both readings would accept: a pronoun written as a number, a variable written as a unit."""
+    """Find wrong edits that the reader and the second count accept.
+
+    Examples are the pronoun *one* written as a number, and a variable written as a unit.
+    """
     if "numbers" in pair.free:
         if _HALF_LIST.search(pair.paraphrase) and not _HALF_LIST.search(pair.question):
             return doubt("a list partly in words")
@@ -294,14 +296,14 @@ def _is_variable(pair: Pair, letter: str) -> bool:
         if token != letter:
             continue
         before, after = low[k - 1] if k else "", low[k + 1] if k + 1 < len(low) else ""
-        times = {"*", "×"} if before[:1].isdigit() else set()  # 80 m * 60 m are dimensions
+        times = {"*", "×"} if before[:1].isdigit() else set()  # in "80 m * 60 m", the letter is a unit
         if after in _OPERATOR_SIGNS - times or before in _OPERATOR_SIGNS:
             return True
     return False
 
 
 def _reversed_relation(pair: Pair) -> str | None:
-    """Return a relation that has fewer words than before while its opposite has more, or None."""
+    """Return a relation whose words became less frequent while words for its opposite became more frequent, or None."""
     before, after = Counter(pair.qc.low), Counter(pair.pc.low)
     for one, other in _OPPOSITES:
         fewer = [sum(after[word] - before[word] for word in side) for side in (one, other)]
@@ -311,13 +313,13 @@ def _reversed_relation(pair: Pair) -> str | None:
 
 
 def _wording(pair: Pair) -> Finding | None:
-    """Check a rewording: no reversed relation, the same numbers with the same things, most content words kept."""
+    """Check that a rewording reverses no relation, keeps numbers with their nouns, and keeps most content words."""
     reversed_relation = _reversed_relation(pair)
     if reversed_relation is not None and "relations" not in pair.free:
         return impure(f"a relation is reversed ({reversed_relation})")
     before, after = roles(pair.qc), roles(pair.pc)
     lost, new = before - after, after - before
-    # the same things with other numbers; a synonym for a noun is not a swap
+    # compare the nouns, because numbers were swapped only if the same nouns have other numbers
     if len(lost) > 1 and Counter(role[1:] for role in lost.elements()) == Counter(role[1:] for role in new.elements()):
         return doubt("numbers belong to other words")
     target, found = content_stems(pair.question), content_stems(pair.paraphrase)
