@@ -346,7 +346,7 @@ def test_one_id_for_different_questions(fails):
 
 def test_no_such_model(fails):
     pytest.importorskip("transformers")
-    names = "give all-MiniLM-L6-v2 or a model folder"
+    names = "pass all-MiniLM-L6-v2 or a model folder"
     line = fails("scored.csv", "--model", "nowhere")
     assert "--model nowhere: no such model on this machine" in line and names in line
     line = fails("scored.csv", "--compare", "all-MiniLM-L12-v2")
