@@ -82,12 +82,12 @@ def test_the_best_seed_is_searched_and_used(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("rows", "arguments", "message"),
     [
-        (ROWS, ["--loss", "hinge"], "loss 'hinge' is not known: use one of triplet, mnrl"),
+        (ROWS, ["--loss", "hinge"], "unknown loss 'hinge': use one of triplet, mnrl"),
         (ROWS, ["--batch-size", "0"], "batch_size must be at least 1"),
         (ROWS, ["--search-seeds", "a,b"], "--search-seeds a,b: write numbers separated by commas"),
         (ROWS, ["--search-seeds", "0"], "--search-seeds needs validation pairs: give --validation FILE"),
         (ROWS, ["--encoder", "no/such/folder"], "needs 'no/such/folder'"),
-        (ROWS, ["--warmup", "5"], "warmup_share must be a share of the steps"),
+        (ROWS, ["--warmup", "5"], "warmup_share must be a fraction of the steps"),
         (ROWS, ["--seed", "-1"], "seed must be from 0"),
         (ROWS, ["--label-column", "verdict"], "verdict"),
         (ROWS, ["--layers", "9"], "the encoder has 6 layers: 9 cannot be kept"),
@@ -182,7 +182,7 @@ def test_the_recipes_corpus_is_made_once_and_kept(tmp_path, capsys, monkeypatch)
     assert facts["stand_ins"] == ["Backtranslation (RewriteKeepingVoice)"]
     assert list(facts["left_out"]) == ["LossyParaphrase"]
     assert (
-        "left out because their model was not available: LossyParaphrase" in (tmp_path / "m" / "README.md").read_text()
+        "skipped because their models were not available: LossyParaphrase" in (tmp_path / "m" / "README.md").read_text()
     )
     assert facts["data"]["questions"] == 7
     assert facts["validation"]["triplets"] > 0

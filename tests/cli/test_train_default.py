@@ -132,7 +132,7 @@ def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp
     assert [stage["epochs"] for stage in facts["stages"]] == [1, 1]
     assert facts["stages"][1]["inner"] == 768 and facts["teachers"] == [encoder.name]
     card = (tmp_path / "own" / "README.md").read_text("utf-8")
-    assert "- Stage 2, starting from the stage before: 1 epochs" in card
+    assert "- Stage 2, starting from the previous stage: 1 epochs" in card
     assert (tmp_path / "own.work" / "generators" / "f9" / "model.safetensors").is_file()
     assert run(["export", "own", "-o", "small", "--quiet"]) == 0
     assert -1 <= Scorer.load("small").score("Tom has 5 pens. How many?", "How many pens has Tom, who has 5?").score <= 1
@@ -151,7 +151,7 @@ def test_the_name_of_the_list_of_operators_is_not_a_recipe_for_training(tmp_path
     [
         (("--without", "f9"), "the sets are written"),
         (("--set", "data.qestions=4"), "qestions"),
-        (("--set", "judge.stages.epoch=4"), "'epoch' is not a setting of a judge"),
+        (("--set", "judge.stages.epoch=4"), "'epoch' is not a judge setting"),
         (("--set", "nothing"), "write KEY=VALUE"),
         (("--start", "nowhere"), "nowhere has no judge to start from"),
         (("--epochs", "0"), "epochs must be at least 1"),

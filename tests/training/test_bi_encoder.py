@@ -121,7 +121,7 @@ def test_questions_that_were_trained_on_are_counted_in_validation(triplets, tiny
         validation=triplets,
     )
     assert done.facts["validation_overlap"] == 12
-    assert "12 of the questions were also trained on" in (tmp_path / "m" / "README.md").read_text()
+    assert "12 of the questions are also in the training data" in (tmp_path / "m" / "README.md").read_text()
 
 
 def test_an_unfinished_training_with_other_settings_is_not_thrown_away_unasked(triplets, tiny_encoder, tmp_path):
@@ -232,7 +232,7 @@ def test_the_seed_search_takes_the_best_by_validation_and_does_not_repeat_itself
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"loss": "hinge"}, "loss 'hinge' is not known: use one of triplet, mnrl"),
+        ({"loss": "hinge"}, "unknown loss 'hinge': use one of triplet, mnrl"),
         ({"epochs": 0}, "epochs must be at least 1, not 0"),
         ({"loss": "mnrl", "batch_size": 1}, "batch_size must be at least 2"),
         ({"learning_rate": 0.0}, "learning_rate must be between 0 and 1"),
@@ -255,7 +255,7 @@ def broken(folder, name, content):
     ("name", "content", "message"),
     [
         ("model.safetensors", None, "has no model.safetensors"),
-        ("paraqd.json", None, "is a folder with other files in it"),
+        ("paraqd.json", None, "is a folder that contains other files"),
         ("paraqd.json", "{", "paraqd.json cannot be read"),
         ("paraqd.json", '{"format": 99}', "has format 99, but this version of paraqd reads format 1"),
     ],

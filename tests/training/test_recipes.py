@@ -60,9 +60,9 @@ def test_a_recipe_of_ones_own_is_a_file(tmp_path):
         ("nowhere.toml", {}, "cannot read the recipe nowhere.toml"),
         ("default", {"data.nothing.deep": 1}, "has no value 'nothing.deep'"),
         ("default", {"judge.stages": []}, "at least one stage"),
-        ("default", {"teachers": [{"model": "a", "speed": 1}]}, "'speed' is not a setting of a judge"),
+        ("default", {"teachers": [{"model": "a", "speed": 1}]}, "'speed' is not a judge setting"),
         ("default", {"judge.stages.epochs": 0}, "epochs must be at least 1"),
-        ("paper", {"training.loss": "hinge"}, "loss 'hinge' is not known"),
+        ("paper", {"training.loss": "hinge"}, "unknown loss 'hinge'"),
     ],
 )
 def test_errors_are_one_line(name, overrides, message):

@@ -1,6 +1,6 @@
-"""Train the models of paraqd from recipes: scorers with a learned judge, and the paper's bi-encoders.
+"""Train paraqd's models from recipes: scorers with a learned judge, and the paper's bi-encoders.
 
-This package needs the extra ``train``: ``pip install 'paraqd[train]'``.
+Training requires the extra ``train``: ``pip install 'paraqd[train]'``.
 """
 
 from paraqd.training.settings import TrainSettings

@@ -1,4 +1,4 @@
-"""Apply operators to questions and store the labelled pairs; an interrupted run continues."""
+"""Apply operators to questions and store the labelled pairs. An interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paraqd.runs.store import is_unfinished
 
 @dataclass(frozen=True)
 class PreparedPairs:
-    """A file of labelled pairs and its origin: the recipe, stand-ins for models, and operators left out."""
+    """A file of labelled pairs and its origin: the recipe, the stand-ins for models, and the operators skipped."""
 
     path: Path
     recipe: str
@@ -28,7 +28,7 @@ class PreparedPairs:
 
 
 def describe_pairs(path: str | Path) -> PreparedPairs:
-    """Read the origin of a file of augmented pairs; it is unknown for files that paraqd did not write."""
+    """Read the origin of a file of augmented pairs. If paraqd did not write the file, the fields are empty."""
     facts = read_metadata(path)
     stand_ins = tuple(f"{name} ({model})" for name, model in facts.get("stand_ins", {}).items())
     return PreparedPairs(
@@ -37,7 +37,7 @@ def describe_pairs(path: str | Path) -> PreparedPairs:
 
 
 def write_questions(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """Write questions as JSON Lines, atomically."""
+    """Write questions to a JSON Lines file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         lines = (json.dumps({"id": str(row["id"]), "question": str(row["question"])}) for row in rows)
@@ -60,9 +60,10 @@ def prepare_pairs(
     workers: int = 1,
     progress: Progress = silent,
 ) -> PreparedPairs:
-    """Apply the operators of a recipe, or those given, to questions unless the pairs are already there.
+    """Apply a recipe's operators, or the operators in ``operators``, to a file of questions.
 
-    An operator whose model is not available is left out and named in the result.
+    If the file ``out`` is already complete, it is reused. An operator whose model is not available is skipped and named
+    in the result.
     """
     if not is_complete(out):
         augment(
@@ -85,5 +86,5 @@ def prepare_pairs(
 
 
 def is_complete(out: Path) -> bool:
-    """Return True if a file of pairs is complete and no run is about to replace it."""
+    """Return True if a file of pairs is complete and no unfinished run is going to replace it."""
     return out.is_file() and not is_unfinished(out) and bool(read_metadata(out).get("complete"))

@@ -1,10 +1,10 @@
-"""Plan and make the batches of a training.
+"""Plan and build the batches for training a bi-encoder.
 
-Texts are tokenised once, and texts of similar length share a batch. A batch encodes each distinct text once, except
-that a valid text equal to its question (f2) is encoded a second time: dropout then gives two different vectors, and
-the triplet has something to pull together.
+Texts are tokenised once, and texts of similar length share a batch. In a batch, each distinct text is encoded once. The
+exception is a valid text that is identical to its question (f2), which is encoded a second time. Dropout then produces
+two different vectors, and the loss can pull them together.
 
-All batches are planned before the training starts, so that an interrupted run resumes with the same batches.
+All batches are planned before training starts, so that an interrupted run resumes with the same batches.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
     from paraqd.data.triplets import TripletSet
 
-_POOL = 64  # batches whose questions are sorted by length together: enough for little padding, still at random
+# The questions for this many batches are sorted by length together. The number is large enough to avoid most padding
+# and small enough to keep the batches random.
+_POOL = 64
 
 
 @dataclass(frozen=True, eq=False)
 class TokenStore:
-    """All texts as token ids, one after the other in one array."""
+    """The token ids of all texts, concatenated in one array."""
 
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
@@ -33,12 +35,12 @@ class TokenStore:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Tokens of each text."""
+        """The number of tokens in each text."""
         found: NDArray[np.int64] = np.diff(self.starts)
         return found
 
     def padded(self, texts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ids of these texts as a matrix, and its mask."""
+        """Return the token ids of some texts as a padded matrix, and the matrix's attention mask."""
         lengths = self.lengths[texts]
         width = int(lengths.max(initial=1))
         places = np.arange(width)
@@ -61,7 +63,10 @@ def tokenize(texts: Sequence[str], tokenizer: Any, *, max_length: int) -> TokenS
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """The batches of a whole training, as indices of triplets, and after which batches an epoch ends."""
+    """All batches of a training run, as indices of triplets.
+
+    ``epoch_ends`` holds the number of batches that are complete at the end of each epoch.
+    """
 
     batches: tuple[NDArray[np.int64], ...]
     epoch_ends: tuple[int, ...]
@@ -87,22 +92,24 @@ def plan_batches(
     Parameters
     ----------
     triplets : TripletSet
-        What to train on.
+        The training data.
     lengths : array
-        Tokens of each text.
+        The number of tokens in each text.
     apart : bool
-        No question twice in a batch, as in-batch negatives need it. Otherwise the triplets of a question stay
-        together, so that their anchor is encoded once.
+        If True, no question occurs twice in a batch, which in-batch negatives require. If False, all triplets of a
+        question stay together, so that their anchor is encoded only once.
 
     """
-    width = lengths[triplets.triplets].max(axis=1)  # -1, an in-batch negative, reads the last text: harmless here
+    width = lengths[triplets.triplets].max(
+        axis=1
+    )  # for an in-batch negative (-1), the last text is read, which is harmless
     batches: list[NDArray[np.int64]] = []
     ends: list[int] = []
     for epoch in range(epochs):
         rng = np.random.default_rng([seed, epoch])
         rounds = _rounds(triplets.questions, rng) if apart else [np.arange(len(triplets.questions))]
         found = [b for chosen in rounds for b in _cut(chosen, triplets.questions, width, batch_size, rng, apart)]
-        if apart:  # a lone triplet has no one to take a negative from
+        if apart:  # a triplet that is alone in its batch cannot get a negative from another triplet
             found = [batch for batch in found if len(batch) > 1 or triplets.triplets[batch[0], 2] >= 0]
         batches += [found[i] for i in rng.permutation(len(found))]
         ends.append(len(batches))
@@ -110,7 +117,7 @@ def plan_batches(
 
 
 def _rounds(questions: NDArray[np.int32], rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Deal the triplets into rounds in which each question stands at most once."""
+    """Distribute the triplets over rounds in which each question occurs at most once."""
     order = rng.permutation(len(questions))
     by_question = order[np.argsort(questions[order], kind="stable")]
     sorted_questions = questions[by_question]
@@ -128,13 +135,13 @@ def _cut(
     rng: np.random.Generator,
     apart: bool,
 ) -> list[NDArray[np.int64]]:
-    """Shuffle whole questions, sort pools of them by length, and cut the row of triplets into batches."""
+    """Shuffle the questions, sort pools of questions by length, and cut the sequence of triplets into batches."""
     distinct, member = np.unique(questions[chosen], return_inverse=True)
     longest = np.zeros(len(distinct), dtype=np.int64)
     np.maximum.at(longest, member, width[chosen])
     per_question = max(1.0, len(chosen) / max(1, len(distinct)))
     pool_size = max(1, round(_POOL * batch_size / per_question))
-    # where each question comes: its pool at random, within the pool by length, ties at random
+    # the pool of a question is random, and within a pool, questions are ordered by length with ties at random
     shuffled = rng.permutation(len(distinct))
     pool = np.empty(len(distinct), dtype=np.int64)
     pool[shuffled] = np.arange(len(distinct)) // pool_size
@@ -146,7 +153,7 @@ def _cut(
 
 
 def share(count: int, rank: int, size: int) -> slice:
-    """Return which of a batch's triplets are those of one of several processes.
+    """Return the slice of a batch's triplets that belongs to the process with the number ``rank``.
 
     >>> [share(7, rank, 3) for rank in range(3)]
     [slice(0, 3, None), slice(3, 5, None), slice(5, 7, None)]
@@ -159,11 +166,11 @@ def share(count: int, rank: int, size: int) -> slice:
 def collate(
     indices: Sequence[int], triplets: TripletSet, tokens: TokenStore, *, rank: int = 0, size: int = 1
 ) -> dict[str, Any]:
-    """Make the trainer's inputs: the distinct texts of the batch, and each triplet as rows among them.
+    """Build the trainer's inputs: the batch's distinct texts, and each triplet as indices of rows among the texts.
 
-    A valid text that equals its anchor has a row of its own, so that dropout tells the two apart. The in-batch
-    negative (-1) of a triplet is the question of the next triplet. Of several processes each makes its share; a
-    process without a triplet still has a text to encode.
+    A valid text that equals its anchor has a separate row, so that dropout produces two different vectors. A triplet's
+    in-batch negative (-1) is the question in the next triplet. If there are several processes, each builds only its
+    share. A process without a triplet still encodes one text.
     """
     import torch
 

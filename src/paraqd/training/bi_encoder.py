@@ -1,4 +1,4 @@
-"""Train a bi-encoder on triplets and write its model folder; an interrupted training continues."""
+"""Train a bi-encoder on triplets and write its model folder. An interrupted training run can be resumed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trained:
-    """A finished training: its folder, its facts, and True in ``reused`` if it was finished before."""
+    """The result of training a bi-encoder: the model folder and its facts.
+
+    ``reused`` is True if the model had already been trained by an earlier call.
+    """
 
     folder: Path
     facts: dict[str, Any]
@@ -42,14 +45,14 @@ class Trained:
 
     @property
     def validation(self) -> Validation | None:
-        """The validation figures after the last epoch."""
+        """The validation metrics after the last epoch, or None if there were no validation triplets."""
         found = self.facts.get("validation")
         return None if not found else Validation(**{k: v for k, v in found.items() if k != "separation"})
 
 
 @dataclass
 class _History:
-    """The validation figures of each epoch, stored beside the checkpoints for a resumed run."""
+    """The validation metrics after each epoch, stored beside the checkpoints so that a resumed run keeps them."""
 
     path: Path
     epochs: dict[int, dict[str, float]] = field(default_factory=dict)
@@ -83,32 +86,32 @@ def train_bi_encoder(
 ) -> Trained:
     """Train an encoder on triplets and write the model folder.
 
-    After a kill, a call with the same arguments continues and ends with the same weights (on the same machine). A
-    folder that was finished with the same arguments is returned as it is.
+    If the process is killed, a second call with the same arguments on the same machine resumes training and ends with
+    the same weights. If the folder was already finished with the same arguments, it is returned unchanged.
 
-    Several processes, started by ``accelerate launch`` or ``torchrun``, share every batch. They reach what one process
-    would, except that each draws its own dropout. Only the main process writes.
+    If several processes are started by ``accelerate launch`` or ``torchrun``, they share every batch. The result is the
+    same as with one process, except that dropout differs between the processes. Only the main process writes files.
 
     Parameters
     ----------
     triplets : TripletSet
         The training data (`paraqd.data.triplets.make_triplets`).
     out : str or Path
-        The model folder. Checkpoints are kept beside it, in ``OUT.checkpoints``, until it is finished.
+        The model folder. Until training has finished, checkpoints are kept beside it in ``OUT.checkpoints``.
     settings : TrainSettings, optional
-        By default the paper's settings.
+        The training settings (default: the paper's settings).
     encoder : str
-        A packaged name, a folder, or a name on the model hub.
+        The name of a packaged encoder, a folder, or a name on the model hub.
     layers : int, optional
-        The number of first layers to keep, for a quick run.
+        The number of the encoder's first layers to keep, for a quick run (default: all).
     validation : TripletSet, optional
-        Triplets of other questions, for figures after each epoch.
+        Triplets from other questions, on which the model is measured after each epoch.
     checkpoint_seconds : float
-        The time between two checkpoints.
+        The number of seconds between two checkpoints.
     overwrite : bool
-        Replace another model in the folder.
+        Replace the folder if it contains another model.
     restart : bool
-        Discard an unfinished training with other settings.
+        Discard an unfinished training run with other settings.
 
     """
     require_training()
@@ -145,7 +148,7 @@ def train_bi_encoder(
         crew.by_main(lambda: _begin(work_dir, facts, crew.size, restart=restart))
         report("tokenising", 0, len(triplets.texts))
         limit = min(settings.max_length or model.max_seq_length, model.max_seq_length)
-        model.max_seq_length = limit  # validation and users of the model read as much as training does
+        model.max_seq_length = limit  # validation and users of the model use the same limit
         tokens = tokenize(triplets.texts, model.tokenizer, max_length=limit)
         plan = plan_batches(
             triplets,
@@ -204,7 +207,7 @@ def train_bi_encoder(
 
 
 def _write(model: Any, folder: Path, facts: dict[str, Any], work_dir: Path) -> dict[str, Any]:
-    """Write the model folder, delete the checkpoints, and return the facts of ``paraqd.json``."""
+    """Write the model folder, delete the checkpoints, and return the facts in ``paraqd.json``."""
     save_model_folder(
         folder,
         facts,
@@ -216,7 +219,7 @@ def _write(model: Any, folder: Path, facts: dict[str, Any], work_dir: Path) -> d
 
 
 def _check_same(model: Any, crew: Crew) -> None:
-    """Raise an error unless all processes have the same weights, bit for bit."""
+    """Raise `TrainingError` unless all processes have exactly the same weights."""
     if crew.size == 1:
         return
     digest = hashlib.sha256()
@@ -237,13 +240,14 @@ def _overlap(triplets: TripletSet, validation: TripletSet) -> int:
 
 @contextmanager
 def _locked(work_dir: Path) -> Iterator[None]:
-    """Raise an error if another process is training into the same folder."""
+    """Hold a lock on the folder, and raise `TrainingError` if another process holds it."""
     work_dir.parent.mkdir(parents=True, exist_ok=True)
     path = work_dir.with_name(f".{work_dir.name}.lock")
     with open(path, "wb") as file:
         if not try_lock(file):
             raise TrainingError(
-                f"another process is training into {work_dir.stem} now: wait for it, or choose another --out"
+                f"another process is currently training {work_dir.stem}: wait until it has finished, "
+                "or choose another --out"
             )
         try:
             yield
@@ -252,7 +256,7 @@ def _locked(work_dir: Path) -> Iterator[None]:
 
 
 def describe(triplets: TripletSet) -> dict[str, Any]:
-    """Return the numbers of triplets and questions, and a hash of the data."""
+    """Return the number of triplets, the number of questions and a hash of the data."""
     digest = hashlib.sha256()
     for text in triplets.texts:
         digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
@@ -263,7 +267,10 @@ def describe(triplets: TripletSet) -> dict[str, Any]:
 
 
 def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[str, Any] | None:
-    """Return the facts if the folder has the result of this very training; refuse to replace another one."""
+    """Return the folder's facts if its model was trained with the same data and settings, or None if it is empty.
+
+    If the folder contains anything else, return None with ``overwrite``, and raise `TrainingError` otherwise.
+    """
     if not folder.exists() or not any(folder.iterdir()):
         return None
     there: dict[str, Any] = {}
@@ -275,12 +282,18 @@ def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[s
     if there and all(there.get(key) == json.loads(json.dumps(value)) for key, value in facts.items()):
         return there
     if not overwrite:
-        raise TrainingError(f"{folder} has a model of another training: choose another --out, or give --overwrite")
+        raise TrainingError(
+            f"{folder} has a model from another training run: choose another --out, or pass --overwrite"
+        )
     return None
 
 
 def _begin(work_dir: Path, facts: dict[str, Any], processes: int, *, restart: bool) -> None:
-    """Keep the checkpoints of this very training; discard those of another one only with ``restart``."""
+    """Prepare the checkpoint folder.
+
+    Checkpoints from a training run with the same data and settings are kept. Other checkpoints are discarded with
+    ``restart``, and raise `TrainingError` otherwise.
+    """
     manifest = work_dir / "training.json"
     wanted = json.loads(json.dumps({**facts, **({"processes": processes} if processes > 1 else {})}))
     there = json.loads(manifest.read_text("utf-8")) if manifest.is_file() else None
@@ -290,11 +303,11 @@ def _begin(work_dir: Path, facts: dict[str, Any], processes: int, *, restart: bo
         begun = (there or {}).pop("processes", 1)
         if there == json.loads(json.dumps(facts)):
             raise TrainingError(
-                f"{work_dir} has a training that was started in {begun} {'process' if begun == 1 else 'processes'}: "
-                "use as many, or give --restart"
+                f"{work_dir} has a training run that was started in {begun} "
+                f"{'process' if begun == 1 else 'processes'}: use the same number, or pass --restart"
             )
         raise TrainingError(
-            f"{work_dir} has an unfinished training with other settings: finish it with those, or give --restart"
+            f"{work_dir} has an unfinished training run with other settings: use those settings, or pass --restart"
         )
     shutil.rmtree(work_dir, ignore_errors=True)
     replace_json(manifest, wanted)

@@ -1,7 +1,7 @@
-"""Load bi-encoders for training, by name or folder.
+"""Load bi-encoders for training from a folder or by name.
 
-These are SentenceTransformers with any pooling. `paraqd.generators.encoder` embeds texts with finished encoders, and
-needs neither sentence-transformers nor the extra ``train``.
+The bi-encoders are SentenceTransformers with any pooling. To embed texts with a trained encoder, use
+`paraqd.generators.encoder`, which needs neither sentence-transformers nor the extra ``train``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# The encoders of the paper's table, which calls the third only "MPNet". The paper puts MPNet below both MiniLMs in
+# The encoders in the paper's table. The paper calls the third encoder only "MPNet" and ranks it below both MiniLMs in
 # semantic search, which fits paraphrase-mpnet-base-v2 better than all-mpnet-base-v2; see results/arms/README.md.
 PAPER_ENCODERS = {
     "all-MiniLM-L6-v2": DEFAULT_ENCODER,
@@ -27,9 +27,10 @@ PAPER_ENCODERS = {
 
 
 def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, device: str | None = None) -> Any:
-    """Load a SentenceTransformer for training; ``layers`` is the number of first layers to keep.
+    """Load a SentenceTransformer for training.
 
-    Only stock modules are used: no code of the folder is run.
+    If ``layers`` is passed, only this many of the first layers are kept. Only standard modules are used, so code in the
+    folder is never run.
     """
     require_training()
     from sentence_transformers import SentenceTransformer
@@ -40,23 +41,23 @@ def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, de
     )
     if layers is not None:
         cut(model, layers)
-    return model.float()  # weights stored in half precision are trained in full precision
+    return model.float()  # training uses full precision, even if the weights are stored in half precision
 
 
 def encoder_hash(name: str) -> str:
-    """Return 8 hex digits for the weights of an encoder in a folder; empty for an encoder from the hub."""
+    """Return a hash of 8 hexadecimal digits for an encoder in a folder, or an empty string for one from the hub."""
     place = PAPER_ENCODERS.get(name, name)
     folder = encoder_folder(place)
     return folder_hash(folder) if (folder / "config.json").is_file() else ""
 
 
 def cut(model: Any, layers: int) -> None:
-    """Remove all but the first layers of a transformer."""
+    """Remove all layers of a transformer except the first ``layers`` layers."""
     backbone = model[0].model if hasattr(model[0], "model") else model[0].auto_model
     stack = getattr(getattr(backbone, "encoder", None), "layer", None)
     if stack is None:
         raise TrainingError(
-            f"layers can be removed from models of BERT's kind only, not from {type(backbone).__name__}"
+            f"layers can only be removed from models with the structure of BERT, not from {type(backbone).__name__}"
         )
     if not 1 <= layers <= len(stack):
         raise TrainingError(f"the encoder has {len(stack)} layers: {layers} cannot be kept")
@@ -65,7 +66,7 @@ def cut(model: Any, layers: int) -> None:
 
 
 def embedder(model: Any, *, batch_size: int = 128) -> Callable[[Sequence[str]], NDArray[np.float32]]:
-    """Return a function from texts to unit vectors of this model."""
+    """Return a function that maps texts to this model's unit vectors."""
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
         vectors: NDArray[np.float32] = model.encode(

@@ -1,4 +1,4 @@
-"""Export a trained folder to an ONNX graph with weights in eight bits, and compare the scores."""
+"""Export a trained model to an ONNX graph with rounded weights, and compare its scores with the original scores."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _COPIED = (FACTS_FILE, TOKENIZER_FILE, "config.json", "README.md", "LICENSE")
 
 @dataclass(frozen=True)
 class Exported:
-    """The result of an export: the folder, its size, and the changes of the scores of the compared pairs.
+    """The result of an export: the folder, its size, and the changes in the scores of the compared pairs.
 
-    ``most`` is the largest change. 99 in a hundred changes are at most ``nearly_all``.
+    ``most`` is the largest change, ``mean`` is the mean change, and ``nearly_all`` is the 99th percentile.
     """
 
     folder: Path
@@ -44,7 +44,7 @@ class Exported:
     mean: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data."""
+        """Return the result as a JSON-serialisable dictionary."""
         return {
             "folder": str(self.folder),
             "kind": self.kind,
@@ -64,28 +64,29 @@ def export_model(
     bits: int = 8,
     most_moved: float | None = None,
 ) -> Exported:
-    """Export a trained folder to the form that `Scorer` loads.
+    """Export a trained model to the format that `Scorer` loads.
 
     Parameters
     ----------
     folder : str or Path
-        A bi-encoder or a judge that was trained with this package.
+        The folder of a bi-encoder or a judge that was trained with this package.
     out : str or Path
-        The folder to write; it may be the same folder, which then gets ``onnx/``.
+        The folder to write. It may be the model's own folder, to which the subfolder ``onnx`` is then added.
     pairs : sequence of (question, paraphrase)
-        The pairs whose scores are compared with those of the full weights. If the model was not trained with rounded
-        inputs, every second pair also serves to find the ranges of its inputs.
+        The pairs whose scores are compared between the exported model and the original model. If the model was not
+        trained with rounded inputs, every second pair is also used to measure the ranges of the inputs.
     bits : int
-        8, 16, or 32 for the full weights. With 8, the inputs of the layers are rounded too, and the products are
-        products of integers.
+        The number of bits per weight: 8, 16, or 32 for the full weights. With 8 bits, the inputs of the layers are also
+        rounded, so that integers are multiplied.
     most_moved : float, optional
-        Raise an error if more than one score in a hundred changes by more. By default 0.02, or 0.05 for a model that
-        was trained with rounded inputs: some inputs round differently if sums are added up in another order.
+        The largest acceptable change in a score, which at most 1 % of the scores may exceed. The default is 0.02, or
+        0.05 for a model that was trained with rounded inputs, because some inputs are rounded differently if sums are
+        computed in a different order.
 
     Raises
     ------
     ModelError
-        If the folder has no such model, or if scores changed too much. Nothing is written then.
+        If the folder does not contain such a model, or if the scores change too much. Nothing is written in this case.
 
     """
     if bits not in (8, 16, 32):
@@ -98,7 +99,7 @@ def export_model(
     with tempfile.TemporaryDirectory() as work:
         made = {precision: Path(work) / str(precision) for precision in (32, bits)}
         scored = {}
-        ranges = trained_ranges(weights)  # a model trained with ranges uses them in any precision
+        ranges = trained_ranges(weights)  # a model that was trained with ranges uses them in any precision
         for precision, place in made.items():
             if precision == 8 and not ranges:
                 ranges = _observed(kind, weights, config, made[32], pairs[::2])
@@ -111,12 +112,12 @@ def export_model(
         most_moved = most_moved or (TRAINED_MOVED if trained_ranges(weights) else MOST_MOVED)
         if nearly_all > most_moved:
             raise ModelError(
-                f"not exported: with {bits} bits one score in a hundred changes by {nearly_all:.3f} or more, which is "
-                f"above {most_moved:g}; give --bits 16 or 32"
+                f"not exported: with {bits} bits, 1 % of the scores change by {nearly_all:.3f} or more, and the limit "
+                f"is {most_moved:g}; pass --bits 16 or 32"
             )
         target.mkdir(parents=True, exist_ok=True)
         shutil.copytree(made[bits], target, dirs_exist_ok=True)
-        write_facts(target, facts)  # once more: the folder may also hold the weights in full
+        write_facts(target, facts)  # written again because the folder may also contain the full weights
     size = sum(path.stat().st_size for path in ((target / ONNX_FILE), (target / TOKENIZER_FILE))) / 1e6
     return Exported(target, kind, size, len(pairs), float(moved.max()), nearly_all, float(moved.mean()))
 
@@ -133,7 +134,10 @@ def _write(source: Path, place: Path, facts: dict[str, Any], graph: Any) -> None
 def _observed(
     kind: str, weights: Weights, config: dict[str, Any], exact: Path, pairs: Sequence[tuple[str, str]]
 ) -> dict[str, InputRange]:
-    """Find the input ranges of a model on some pairs; without pairs, inputs are not rounded."""
+    """Measure a model's input ranges on some pairs.
+
+    Without pairs, the result is empty, and inputs are not rounded.
+    """
     if not pairs:
         return {}
     if kind == "bi-encoder":
@@ -149,14 +153,14 @@ def _config(folder: Path) -> dict[str, Any]:
         raise ModelError(f"{folder} has no weights to export: it has no config.json")
     config: dict[str, Any] = json.loads(path.read_text("utf-8"))
     if config.get("model_type") != "bert":
-        raise ModelError(f"{folder} has a model of type {config.get('model_type')}: only bert can be exported")
+        raise ModelError(f"{folder} has a model of type {config.get('model_type')}: only bert models can be exported")
     if config.get("hidden_act", "gelu") != "gelu":
-        raise ModelError(f"{folder} has a model with the activation {config['hidden_act']}: only gelu can be exported")
+        raise ModelError(f"{folder} has a model with the activation {config['hidden_act']}: only gelu is supported")
     return config
 
 
 def _weights(folder: Path) -> dict[str, NDArray[np.float32]]:
-    """Return the weights by the names that the graphs use."""
+    """Return the weights in a folder, keyed by the names that the graphs use."""
     from safetensors.numpy import load_file
 
     path = folder / "model.safetensors"

@@ -1,7 +1,8 @@
-"""Train a scorer with a learned judge from a recipe: pairs, teachers, judge, fusion, model folder.
+"""Train a scorer with a learned judge from a recipe.
 
-An interrupted training continues: pairs, tokens, teachers' log-odds, stages and checkpoints are kept beside the model
-folder, in ``OUT.work``.
+Training creates the pairs, trains the teachers and the judge, fits the fusion and writes the model folder. Pairs,
+tokens, the teachers' log-odds, finished stages and checkpoints are kept beside the model folder in ``OUT.work``, so
+that an interrupted training run can be resumed.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from paraqd.training.torch_state import reproducible
 
 @dataclass(frozen=True)
 class TrainedJudge:
-    """A finished training: its folder and the facts of its ``paraqd.json``."""
+    """The result of training a scorer: the model folder and the facts in its ``paraqd.json``."""
 
     folder: Path
     facts: dict[str, Any]
@@ -65,25 +66,26 @@ def train_scorer(
     restart: bool = False,
     progress: Progress = silent,
 ) -> TrainedJudge:
-    """Run a recipe from its data to a model folder.
+    """Run all steps of a recipe, from the data to the model folder.
 
     Parameters
     ----------
     out : str or Path
-        The model folder. Pairs, tokens and checkpoints are kept beside it, in ``OUT.work``.
+        The model folder. Pairs, tokens and checkpoints are kept beside it in ``OUT.work``.
     generators : mapping, optional
-        A trained generator for the recipe's kind, by the kind. Otherwise it is trained first.
+        The folder of a trained generator, keyed by its kind. By default, the generator that the recipe needs is trained
+        first.
     overwrite : bool
-        Replace a model in the folder.
+        Replace the model if the folder already contains one.
     restart : bool
-        Discard an unfinished training with other settings.
+        Discard an unfinished training run with other settings.
 
     """
     require_training()
     refuse_several("the training of a judge")
     folder = Path(out)
     if (folder / FACTS_FILE).is_file() and not overwrite:
-        raise TrainingError(f"{folder} already has a model: choose another --out, or give --overwrite")
+        raise TrainingError(f"{folder} already has a model: choose another --out, or pass --overwrite")
     check_out(folder)
     _check_models(recipe)
     work = folder.with_name(f"{folder.name}.work")
@@ -112,7 +114,7 @@ def train_on_pairs(
     restart: bool = False,
     progress: Progress = silent,
 ) -> TrainedJudge:
-    """Train on files of pairs, fit the fusion, and write the model folder."""
+    """Train the teachers and the judge on files of pairs, fit the fusion, and write the model folder."""
     import torch
     from transformers import AutoTokenizer
 
@@ -178,7 +180,7 @@ def train_on_pairs(
 
 
 def tokenized(path: Path, tokenizer: Any, folder: Path, weight: float, *, progress: Progress) -> JudgeTokens:
-    """Return the tokens of a set, which are stored for the next time."""
+    """Return the tokenised pairs from a set's file. They are stored in ``folder`` and reused by later calls."""
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
     rules = hashlib.sha256(f"{PREPARATION}|{tokenizer.backend_tokenizer.to_str()}".encode()).hexdigest()[:8]
@@ -194,7 +196,7 @@ def tokenized(path: Path, tokenizer: Any, folder: Path, weight: float, *, progre
 def _train_stages(
     recipe: JudgeRecipe, tokens: JudgeTokens, tokenizer: Any, *, work: Path, progress: Progress, **options: Any
 ) -> Any:
-    """Train the judge stage by stage; finished stages of an interrupted training are loaded."""
+    """Train the judge in all stages and return it. Stages that an interrupted run has finished are skipped."""
     start, judge = Path(recipe.start) if recipe.start else encoder_folder(recipe.encoder), None
     for number, settings in enumerate(recipe.stages, start=1):
         finished = work / "stages" / str(number)
@@ -212,21 +214,21 @@ def _train_stages(
                     progress=progress,
                     **options,
                 )
-            save_judge(judge, tokenizer, finished)  # the heads, which mark a stage as finished, are written last
+            save_judge(judge, tokenizer, finished)  # the file of heads marks the stage as finished and is written last
             shutil.rmtree(checkpoints, ignore_errors=True)
         start = finished
     return judge or load_judge(start)
 
 
 def _start_from(folder: Path, settings: JudgeSettings) -> Any:
-    """Return a judge to train: with the weights of an earlier judge, or untrained on top of an encoder."""
+    """Return a judge with an earlier judge's weights, or an untrained judge on top of an encoder."""
     if (folder / HEADS_FILE).is_file():
         return load_judge(folder, inner=settings.inner, exact=True)
     return make_judge(folder, inner=settings.inner)
 
 
 def _check_models(recipe: JudgeRecipe) -> None:
-    """Raise an error if a model of the recipe is not on this machine."""
+    """Raise an exception if a model in the recipe is not on this machine, or if the recipe lacks a set of pairs."""
     if not (encoder_folder(recipe.encoder) / "config.json").is_file():
         raise TrainingError(
             f"encoder {recipe.encoder}: no such model on this machine; use {DEFAULT_ENCODER} or a model folder"
@@ -236,7 +238,7 @@ def _check_models(recipe: JudgeRecipe) -> None:
     for teacher in recipe.teachers:
         teacher.check()
     if not recipe.data.validation:
-        raise TrainingError("a recipe for a judge needs a validation set: the fusion is fitted to it")
+        raise TrainingError("a recipe for a judge needs a validation set, to which the fusion is fitted")
     if not recipe.data.train:
         raise TrainingError("a recipe for a judge needs a training set")
 
@@ -244,13 +246,13 @@ def _check_models(recipe: JudgeRecipe) -> None:
 def _train_generator(
     recipe: JudgeRecipe, work: Path, data_dir: str | Path | None, device: str | None, progress: Progress
 ) -> dict[str, str]:
-    """Train the generator of the recipe, and return its folder by its kind."""
+    """Train the recipe's generator, and return its folder, keyed by its kind."""
     made = recipe.data.generator
     source = find("questions", data_dir).parent
     if not (source / PARAPHRASES).is_file():
         raise TrainingError(
-            f"the set fluent needs {PARAPHRASES} in {source} to train its generator: add the file, give --generator "
-            f"{made.kind}=DIR, or leave the set out with --without fluent"
+            f"the set fluent needs {PARAPHRASES} in {source} to train its generator: add the file, pass --generator "
+            f"{made.kind}=DIR, or skip the set with --without fluent"
         )
     folder = train_generator(
         made.kind,  # type: ignore[arg-type]  # checked there
@@ -271,14 +273,18 @@ def _digest(tokens: JudgeTokens) -> str:
 
 
 def _begin(work: Path, facts: Mapping[str, Any], *, restart: bool) -> None:
-    """Keep the progress of this very training; discard the progress of another one only with ``restart``."""
+    """Prepare the work folder.
+
+    Progress from a training run with the same data and settings is kept. Other progress is discarded with ``restart``,
+    and raises `TrainingError` otherwise.
+    """
     manifest, wanted = work / "training.json", json.loads(json.dumps(facts))
     if manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted:
         return
     progress: Sequence[Path] = [work / "checkpoints", work / "stages"]
     if any(path.is_dir() and any(path.iterdir()) for path in progress) and not restart:
         raise TrainingError(
-            f"{work} has an unfinished training with other settings: finish it with those, or give --restart"
+            f"{work} has an unfinished training run with other settings: use those settings, or pass --restart"
         )
     for path in progress:
         shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Fit the fusion: a logistic regression in which findings can only speak against a paraphrase."""
+"""Fit the fusion, a logistic regression in which findings can only lower a paraphrase's score."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paraqd.scoring.verdict import THRESHOLD, probability_of
 from paraqd.training.recipes import load_judge_recipe
 from paraqd.training.settings import FusionSettings
 
-METRICS = ("macro_f1", "auc", "separation")  # measured with intervals
+METRICS = ("macro_f1", "auc", "separation")  # reported with confidence intervals
 
 
 def fit_fusion(
@@ -33,20 +33,20 @@ def fit_fusion(
     weights: Sequence[float] | None = None,
     settings: FusionSettings | None = None,
 ) -> Fusion:
-    """Fit a fusion to labelled pairs; both labels get the same total weight.
+    """Fit a fusion to labelled pairs. Valid and invalid pairs have the same total weight.
 
     Parameters
     ----------
     features : sequence of sequence of str
-        The features of each pair's findings.
+        The features of the findings in each pair.
     labels : sequence of int
-        1 valid, 0 invalid.
+        The label of each pair: 1 for valid, 0 for invalid.
     model : sequence of float, optional
-        The judge's log-odds.
+        The judge's log-odds for each pair.
     weights : sequence of float, optional
-        The weight of each pair, before the labels are balanced.
+        The weight of each pair before the labels are balanced.
     settings : FusionSettings, optional
-        The priors; by default those of the recipe ``default``.
+        The priors and the penalty (default: those in the recipe ``default``).
 
     Examples
     --------
@@ -72,10 +72,11 @@ def fit_fusion(
 def fit_and_measure(
     sets: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]], settings: FusionSettings
 ) -> dict[str, Any]:
-    """Fit the fusion to validation pairs, and measure it on folds that it was not fitted to.
+    """Fit the fusion to validation pairs, and measure it by cross-validation.
 
-    ``sets`` holds the pairs of each set and the judge's log-odds. Pairs of two rewrites do not take part, only pairs of
-    a question and its rewrite. Return the facts ``fusion`` and ``validation`` of the model folder.
+    ``sets`` maps the name of each set to its pairs and the judge's log-odds for them. Only pairs of a question and a
+    rewrite are used. Pairs of two rewrites are ignored. Return the facts ``fusion`` and ``validation`` for the model
+    folder.
     """
     pairs, odds, names = [], [], []
     for name, (rows, scores) in sets.items():
@@ -96,7 +97,9 @@ def fit_and_measure(
     measured = _held_out_scores(features, labels, odds, shares, questions, settings)
     fusion = fit_fusion(features, labels, model=odds, weights=shares, settings=settings)
     weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}
-    fusion = Fusion(round(fusion.bias, 4), weights, round(fusion.model_weight, 4))  # with the digits that are stored
+    fusion = Fusion(
+        round(fusion.bias, 4), weights, round(fusion.model_weight, 4)
+    )  # rounded to the precision that is stored
     fusion = replace(fusion, ceiling=_ceiling(fusion, features, odds))
     decided = [each for each, found in zip(odds, features, strict=True) if fusion.decided(found, THRESHOLD)]
     validation = {}
@@ -123,8 +126,8 @@ def _held_out_scores(
     questions: Sequence[str],
     settings: FusionSettings,
 ) -> NDArray[np.float64]:
-    """Score each pair with a fusion fitted to the other folds."""
-    # a hash of another text than the one that chose the validation questions: theirs all agree
+    """Return the score of each pair from a fusion that was fitted to the other folds."""
+    # the prefix makes this hash independent of the hash that selected the validation questions
     folds = [hashlib.sha256(f"fold|{name}".encode()).digest()[0] % settings.folds for name in questions]
     scores = np.zeros(len(labels))
     for fold in range(settings.folds):
@@ -143,7 +146,7 @@ def _held_out_scores(
 
 
 def _figures(labels: Sequence[int], scores: NDArray[np.float64], questions: Sequence[str]) -> dict[str, Any]:
-    found = bootstrap(labels, scores, groups=questions).estimates  # the pairs of a question are drawn together
+    found = bootstrap(labels, scores, groups=questions).estimates  # all pairs of a question are resampled together
     fit = calibrate(labels, scores)
     return {
         "pairs": len(labels),
@@ -155,16 +158,16 @@ def _figures(labels: Sequence[int], scores: NDArray[np.float64], questions: Sequ
 
 
 def _ceiling(fusion: Fusion, features: Sequence[Sequence[str]], odds: Sequence[float]) -> float:
-    """Return the lowest ceiling at which skipping the judge changes none of these verdicts.
+    """Return the lowest ceiling at which skipping the judge does not change any of these pairs' verdicts.
 
-    The judge is skipped if it could not make a pair valid even with log-odds of the ceiling. Its log-odds are lower for
-    pairs with findings than for others, so its highest log-odds would be too cautious a ceiling.
+    The judge is skipped if a pair would be invalid even with log-odds equal to the ceiling. Pairs with findings have
+    lower log-odds than other pairs, so the judge's highest log-odds would be too cautious a ceiling.
     """
     if not fusion.model_weight:
         return max(odds)
     share = probability_of(THRESHOLD)
     needed = math.log(share / (1 - share))
-    # for each pair that is scored as valid, the highest ceiling with which it would be skipped
+    # for each pair that is scored as valid, the highest ceiling at which the judge would be skipped
     lost = [
         (needed - fusion.log_odds(found)) / fusion.model_weight
         for found, each in zip(features, odds, strict=True)
@@ -174,7 +177,7 @@ def _ceiling(fusion: Fusion, features: Sequence[Sequence[str]], odds: Sequence[f
 
 
 def _table(features: Sequence[Sequence[str]], names: Sequence[str]) -> NDArray[np.float64]:
-    """Return a column for each feature, counted as `Fusion` counts it."""
+    """Return a table with a row for each pair and a column for each feature, counted in the same way as in `Fusion`."""
     place = {name: number for number, name in enumerate(names)}
     table = np.zeros((len(features), len(names)))
     alone = Fusion(0.0, dict.fromkeys(names, -1.0))
@@ -191,7 +194,7 @@ def _solve(
     names: Sequence[str],
     settings: FusionSettings,
 ) -> NDArray[np.float64]:
-    """Return the weights of the columns of ``inputs`` and the bias."""
+    """Return the fitted weights of the columns in ``inputs``, followed by the bias."""
     from scipy.optimize import minimize
 
     priors = [settings.reliable_prior if name in settings.reliable else settings.prior for name in names]

@@ -1,8 +1,9 @@
 """Find the ranges within which the inputs of a model's linear maps are rounded to integers.
 
-A model trained with rounded inputs (`quantisation_aware`) stores its ranges. Any other model is run on sample texts
-here. Some inputs of a layer are ten times as large as the rest, and a single scale would leave the rest only a few
-steps. Each input is therefore divided by a power of its own largest value, and the weights are multiplied by it.
+A model that was trained with rounded inputs (`quantisation_aware`) stores its ranges. For any other model, the ranges
+are measured on sample texts. Some of a layer's inputs are ten times as large as the others, and a single scale would
+leave the others with only a few steps. Each input is therefore divided by a power of its own largest value, and the
+corresponding weights are multiplied by the same divisor.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ from numpy.typing import NDArray
 from paraqd.scoring.judge.session import NOT_FUSED
 from paraqd.training.onnx_graph import RANGE, InputRange, Weights
 
-# the exponent by which an input's largest value goes into its divisor; 0.7 and 1 moved cosines further
+# the exponent to which an input's largest value is raised in its divisor; 0.7 and 1 changed the cosines more
 _EXPONENT = 0.85
-_MARGIN = 1.05  # room for texts outside the sample
+_MARGIN = 1.05  # a safety margin for texts outside the sample
 _LEAST = 1e-4
 Feed = Mapping[str, NDArray[np.int64]]
 
 
 def trained_ranges(weights: Weights) -> dict[str, InputRange]:
-    """Return the ranges that a model was trained with; empty for a model trained without rounding."""
+    """Return the ranges with which a model was trained, keyed by linear map.
+
+    The dictionary is empty if the model was trained without rounding.
+    """
     found = {}
     for name, limits in weights.items():
         prefix, _, last = name.rpartition(".")
@@ -36,7 +40,7 @@ def trained_ranges(weights: Weights) -> dict[str, InputRange]:
 def observed_ranges(
     weights: Weights, build: Callable[..., Any], config: Mapping[str, Any], feeds: Iterable[Feed]
 ) -> dict[str, InputRange]:
-    """Run the model in 32 bits on sample inputs and return a range for every linear map of its layers."""
+    """Run the model in 32 bits on sample inputs, and return a range for each linear map in its layers."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -59,7 +63,7 @@ def observed_ranges(
 def _input_range(
     name: str, low: NDArray[np.float32], high: NDArray[np.float32], weights: Weights, names: list[str]
 ) -> InputRange:
-    # query, key and value have the same inputs, so they share one range
+    # query, key and value read the same inputs, so they share one range
     shared = [each for each in names if each.rpartition(".")[0] == name.rpartition(".")[0]]
     columns = np.max([np.abs(weights[f"{each}.weight"]).max(axis=0) for each in shared], axis=0)
     largest = np.maximum(np.maximum(-low, high), _LEAST)

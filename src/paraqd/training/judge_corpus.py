@@ -1,8 +1,8 @@
-"""Make the pairs that the judge is trained on: several sets, each in a file of its own, made once.
+"""Create the sets of pairs on which the judge is trained, each in a separate file.
 
 A question is held out if it is in the benchmark or the validation part of the written pairs, in a test set, or in the
-validation part of the synthetic problems. Held-out questions and their near twins (the same but for numbers and a word
-or two) are never trained on.
+validation part of the synthetic problems. Held-out questions and their near twins, which differ only in numbers and a
+word or two, are never used for training.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from paraqd.training.settings import TrainingError
 
 _FORMS = ("heavy", "moderate")
 _MANIFEST = "made-with.json"
-_COMPARED = 60  # questions among which the most similar stranger is chosen
-_SAME = 70  # similarity of 100 from which two questions may ask the same
+_COMPARED = 60  # the number of questions from which the most similar stranger is chosen
+_SAME = 70  # the similarity, out of 100, above which two questions may be the same problem
 
 Row = Mapping[str, Any]
 Pairs = Iterable[FaultyPair]
@@ -44,7 +44,10 @@ Pairs = Iterable[FaultyPair]
 
 @dataclass(frozen=True)
 class PairFiles:
-    """Files of pairs by the name of their set: for training, and with other questions for validation."""
+    """Files of pairs for training and for validation, keyed by the name of the set.
+
+    The two parts have no questions in common.
+    """
 
     train: Mapping[str, Path]
     validation: Mapping[str, Path]
@@ -60,12 +63,12 @@ def make_judge_pairs(
     device: str | None = None,
     progress: Progress = silent,
 ) -> PairFiles:
-    """Make the sets of a recipe in a folder; files that are already there are kept.
+    """Create a recipe's sets of pairs in a folder. Existing files are kept.
 
     Parameters
     ----------
     generators : mapping, optional
-        The folder of the recipe's generator, by its kind. It writes the set ``fluent``.
+        The folder of the generator that writes the set ``fluent``, keyed by the generator's kind.
 
     """
     place = Path(folder)
@@ -96,7 +99,7 @@ def make_judge_pairs(
 
 @dataclass(frozen=True)
 class _Corpus:
-    """The sets of a recipe, each as a function that makes its pairs."""
+    """A recipe's sets, each of which is a function that creates the pairs."""
 
     folder: Path
     recipe: JudgeData
@@ -130,7 +133,7 @@ class _Corpus:
 
     @cached_property
     def synthetic_digest(self) -> str:
-        """A hash of the synthetic problems, which differs for other versions of the text."""
+        """A hash of the synthetic problems, or an empty string if the recipe does not use them."""
         if not any(name.startswith("synthetic") for name in (*self.recipe.train, *self.recipe.validation)):
             return ""
         digest = hashlib.sha256()
@@ -158,7 +161,7 @@ class _Corpus:
         return draw(pairs, most=self.recipe.train[name].most, seed=self.recipe.seed)
 
     def _augmented(self, name: str, rows: Iterable[Row], operators: Sequence[str] = ()) -> Iterator[Row]:
-        """Yield the outputs of operators for the questions of some rows."""
+        """Apply operators to the questions in ``rows``, and return an iterator over the outputs."""
         source, out = self.folder / f"{name}.jsonl", self.folder / f"{name}_augmented.jsonl.gz"
         if not source.is_file():
             write_questions(rows, source)
@@ -176,7 +179,7 @@ class _Corpus:
         return iter(open_table(out).rows())
 
     def _composed(self, part: str) -> Pairs:
-        """Apply the operators to the valid rewrites, and pair the outputs with the original questions."""
+        """Apply the operators to the valid rewrites, and pair each output with its original question."""
         rows = [*self._written("validation"), *self._written("train")]
         texts = ({"id": f"{row['id']}|{form}", "question": row[f"{form}_valid"]} for row in rows for form in _FORMS)
         originals = {f"{row['id']}|{form}": str(row["question"]) for row in rows for form in _FORMS}
@@ -184,11 +187,11 @@ class _Corpus:
         return operator_faults((row for row in made if written_split(_question_id(row)) == part), originals)
 
     def _other_questions(self) -> Iterator[Row]:
-        """Draw questions that have no written rewrites."""
+        """Draw questions for which no rewrites were written."""
         count = self.recipe.questions
         names = {str(row["id"]) for row in self._every_written}
         rows = load_questions("questions", data_dir=self.data_dir)
-        # about one question in 18 is a near twin of a held-out one
+        # about one question in 18 is a near twin of a held-out question, so more questions than needed are drawn
         free = other_questions(rows, names, size=count + count // 8, seed=self.recipe.seed)
         return iter(without_twins(free, self._held_out)[:count])
 
@@ -203,7 +206,7 @@ class _Corpus:
         return operator_faults(self._augmented(self._questions_file.stem, ()), {})
 
     def _on_synthetic(self) -> Pairs:
-        """Apply the operators to the valid paraphrases of the synthetic problems."""
+        """Apply the operators to the synthetic problems' valid paraphrases, and pair each output with its question."""
         texts = {f"{p.id}|{n}": (p.question, text) for p in self._problems for n, text in enumerate(p.valid)}
         made = self._augmented("synthetic", ({"id": key, "question": text} for key, (_, text) in texts.items()))
         return operator_faults(made, {key: question for key, (question, _) in texts.items()})
@@ -213,7 +216,7 @@ class _Corpus:
         return strangers(texts, count=self.recipe.train["strangers"].most or 0, seed=self.recipe.seed)
 
     def _natural(self) -> Pairs:
-        """Return pairs of the corpus's own questions that have the same numbers and the same computed answer."""
+        """Return pairs of questions from the corpus that have the same numbers and the same computed answer."""
         rows = load_questions("questions", data_dir=self.data_dir)
         names = {str(row["id"]) for row in self._every_written}
         pairs = list(natural_pairs(other_questions(rows, names, size=len(rows), seed=self.recipe.seed)))
@@ -221,7 +224,7 @@ class _Corpus:
         return [pair for pair, *is_twin in zip(pairs, *twins, strict=True) if not any(is_twin)]
 
     def _fluent(self) -> Pairs:
-        """Let the generator rewrite the questions, and keep the rewrites that are certainly wrong."""
+        """Have the generator rewrite the questions, and keep the rewrites that are certainly wrong."""
         kind = self.recipe.generator.kind
         rows = ({"id": r["id"], "question": r["question"]} for r in open_table(self._questions_file).rows())
         found = list(fluent_faults(self._augmented("fluent", rows, (kind,))))
@@ -233,12 +236,12 @@ _SIDES = ("question", "paraphrase")
 
 
 def synthetic_problems_of(part: str, data_dir: str | Path | None = None) -> list[SyntheticProblem]:
-    """Return the synthetic problems of one part, train or validation."""
+    """Return the synthetic problems in one part, ``train`` or ``validation``."""
     return [problem for problem in synthetic_problems(data_dir) if synthetic_part(problem) == part]
 
 
 def synthetic_part(problem: SyntheticProblem) -> str:
-    """Return the part that a problem belongs to: a tenth, chosen by a hash of the question, is for validation.
+    """Return the part to which a problem belongs. A hash of the question selects a tenth for validation.
 
     >>> sorted({synthetic_part(SyntheticProblem("order-1", f"Has Ann {n} pens?", (), ())) for n in range(40)})
     ['train', 'validation']
@@ -247,32 +250,32 @@ def synthetic_part(problem: SyntheticProblem) -> str:
 
 
 def free_problems(tests: Sequence[str], data_dir: str | Path | None = None) -> list[SyntheticProblem]:
-    """Return the synthetic problems to train on, without near twins of held-out questions."""
+    """Return the synthetic problems for training, without near twins of held-out questions."""
     problems = synthetic_problems_of("train", data_dir)
     held_out = [problem.question for problem in synthetic_problems_of("validation", data_dir)]
-    with contextlib.suppress(DatasetError):  # nothing is held out of a data set that is not there
+    with contextlib.suppress(DatasetError):  # without the written pairs, there is nothing to hold out
         held_out += held_out_questions(open_table(find("written_pairs", data_dir)).rows(), tests, data_dir)
     twins = near_twins([problem.question for problem in problems], held_out)
     return [problem for problem, twin in zip(problems, twins, strict=True) if not twin]
 
 
 def held_out_questions(written: Iterable[Row], tests: Sequence[str], data_dir: str | Path | None = None) -> list[str]:
-    """Return the held-out questions of the written pairs and of the test sets that are on this machine."""
+    """Return the held-out questions from the written pairs and from the test sets that are on this machine."""
     found = [str(row["question"]) for row in written if _part(row) != "train"]
     for name in tests:
-        if state(name, data_dir, check=False).where != "missing":  # without the test sets nobody can look at them
+        if state(name, data_dir, check=False).where != "missing":  # a test set that is missing cannot be held out
             found += sorted({pair.question for pair in load_pairs(name, data_dir=data_dir)})
     return found
 
 
 def without_twins(rows: Sequence[Row], texts: Sequence[str]) -> list[Row]:
-    """Return the rows whose question is not a near twin of any of the texts."""
+    """Return the rows whose questions are not near twins of any of the texts."""
     twins = near_twins([str(row["question"]) for row in rows], texts)
     return [row for row, twin in zip(rows, twins, strict=True) if not twin]
 
 
 def other_questions(rows: Sequence[Row], written: Collection[str], *, size: int, seed: int) -> list[Row]:
-    """Draw training questions that are not among the written ones and do not share a skeleton with held-out ones.
+    """Draw training questions that have no written rewrites and do not share a skeleton with a held-out question.
 
     >>> rows = [{"id": name, "split": "train", "skeleton": "s"} for name in ("a", "b")]
     >>> [row["id"] for row in other_questions(rows, {"a"}, size=5, seed=1)]
@@ -291,7 +294,7 @@ def other_questions(rows: Sequence[Row], written: Collection[str], *, size: int,
 
 
 def draw(pairs: Pairs, *, most: int | None, seed: int) -> Iterator[FaultyPair]:
-    """Yield at most ``most`` pairs of each source and label, drawn at random, in their order."""
+    """Draw at most ``most`` pairs at random for each source and label, and yield them in their original order."""
     rows = list(pairs)
     groups: dict[tuple[str, int], list[int]] = defaultdict(list)
     for number, pair in enumerate(rows):
@@ -304,9 +307,9 @@ def draw(pairs: Pairs, *, most: int | None, seed: int) -> Iterator[FaultyPair]:
 
 
 def fluent_faults(rows: Iterable[Row]) -> Iterator[FaultyPair]:
-    """Yield the rewrites of a generator that have certainly lost or changed a number or a unit.
+    """Yield a generator's rewrites that have certainly lost or changed a number or a unit.
 
-    The labels of the others are unknown, so they are left out.
+    Other rewrites are skipped because their labels are unknown.
     """
     for row in rows:
         question, text = str(row["question"]), str(row["paraphrase"])
@@ -318,7 +321,10 @@ def fluent_faults(rows: Iterable[Row]) -> Iterator[FaultyPair]:
 
 
 def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[FaultyPair]:
-    """Yield pairs of different questions: every second one is the most similar of a few.
+    """Yield pairs of different questions.
+
+    In every second pair, the second question is the one that is most similar to the first, out of a random sample. In
+    the other pairs, it is a random question.
 
     >>> [(p.question, p.paraphrase) for p in strangers(["a cat", "two dogs"], count=1, seed=1)]
     [('a cat', 'two dogs')]
@@ -336,7 +342,9 @@ def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[Faulty
 
 
 def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:
-    """Return the weight of each pair: both labels get the same total weight, within a factor of three per pair.
+    """Return the weight of each pair, so that valid and invalid pairs have the same total weight.
+
+    A pair's weight is at most three times ``weight``, even if the totals then differ.
 
     >>> rows = [FaultyPair("a", "q", "p", label) for label in (1, 0, 0, 0)]
     >>> pair_weights(rows, 1.0)
@@ -358,7 +366,7 @@ def _question_id(row: Row) -> str:
 def _write_sets(
     place: Path, part: str, sets: Mapping[str, PairSet], make: Mapping[str, Callable[[], Pairs]]
 ) -> dict[str, Path]:
-    """Write the sets that are not there yet, and return the files of those that are not empty."""
+    """Write the sets whose files do not exist yet, and return the files of all sets that are not empty."""
     found = {name: place / f"{name}_{part}_{each.most or 'all'}.jsonl.gz" for name, each in sets.items()}
     for name, path in found.items():
         if not path.is_file():
@@ -367,7 +375,10 @@ def _write_sets(
 
 
 def _check_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Record what the files of a folder are made with; refuse a folder that was made with something else."""
+    """Record the settings with which a folder's files are created.
+
+    Raise `DatasetError` if the folder's files were created with other settings.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path, wanted = folder / _MANIFEST, json.loads(json.dumps(settings))
     if not path.is_file():
@@ -379,5 +390,5 @@ def _check_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
     changed = sorted(name for name in {*there, *wanted} if there.get(name) != wanted.get(name))
     if changed:
         raise DatasetError(
-            f"{folder} was made with other values of {' and '.join(changed)}: delete it, or choose another --out"
+            f"{folder} was created with other values of {' and '.join(changed)}: delete it, or choose another --out"
         )

@@ -1,8 +1,9 @@
-"""Define the judges that can be trained: models that say if a pair is valid, which kind of fault it has, and where.
+"""Define the judges that can be trained.
 
-The training loop needs nothing but the `Judge` interface. `CrossEncoderJudge` is the shipped one: a stock sequence
-classifier, which sentence-transformers' ``CrossEncoder`` loads as it is, with two more heads beside it. `CausalJudge`
-puts the same three heads on a causal language model.
+A judge predicts whether a pair is valid, the kind of fault and the tokens at fault. The training loop relies only on
+the `Judge` protocol. `CrossEncoderJudge`, the kind of judge that is shipped, is a standard sequence classifier with two
+additional heads. The ``CrossEncoder`` class in sentence-transformers can load the classifier. `CausalJudge` adds the
+same three heads to a causal language model.
 """
 
 from __future__ import annotations
@@ -21,28 +22,32 @@ if TYPE_CHECKING:
 KINDS = tuple(kind.value for kind in EvidenceKind)
 HEADS_FILE = "heads.safetensors"
 WEIGHTS_FILE = "model.safetensors"
-_START, _END = "<|im_start|>", "<|im_end|>"  # the tokens of SmolLM2 between the texts of a pair
+_START, _END = "<|im_start|>", "<|im_end|>"  # SmolLM2's tokens that mark the start and the end of the paraphrase
 
 
 class Judge(Protocol):
     """A torch module that the training loop can train.
 
-    ``captures_well`` is True if the model is so small that starting its kernels takes longer than running them: its
-    steps are then captured as CUDA graphs on a GPU.
+    ``captures_well`` is True if the model is so small that launching its kernels takes longer than running them. On a
+    GPU, the training steps of such a model are captured as CUDA graphs.
     """
 
     captures_well: bool
 
     def __call__(self, *, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Any, Any, Any]:
-        """Return log-odds that a pair is valid (batch), of kinds (batch, kinds) and of faults (batch, tokens).
+        """Return log-odds for the three predictions, for each pair in the batch.
 
-        ``attention_mask`` is boolean, and rows are padded on the right.
+        The shapes are (batch) for validity, (batch, kinds) for the kinds of faults, and (batch, tokens) for the tokens
+        at fault. ``attention_mask`` is boolean, and rows are padded on the right.
         """
         ...
 
 
 def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
-    """Return an untrained judge on top of an encoder's weights, its layers narrowed to ``inner`` units if given."""
+    """Build an untrained judge on top of an encoder's weights.
+
+    If ``inner`` is passed, only this many inner units are kept in each layer.
+    """
     import torch
     from transformers import AutoModelForSequenceClassification
 
@@ -65,8 +70,8 @@ def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
 
         def forward(self, *, input_ids: Any, token_type_ids: Any, attention_mask: Any) -> tuple[Any, Any, Any]:
             """Return the log-odds of the three heads."""
-            # the model takes a four-dimensional mask as it is; from a flat one it would make its own, and wait for the
-            # GPU to see if anything is masked
+            # The model uses a four-dimensional mask unchanged. From a two-dimensional mask, it would build its own
+            # mask and wait for the GPU to find out whether anything is masked.
             length = attention_mask.shape[1]
             mask = attention_mask.bool()[:, None, None, :].expand(-1, 1, length, -1)
             states = self.classifier.base_model(input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=mask)
@@ -78,17 +83,17 @@ def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
 
 
 def make_causal_judge(body: Any) -> Any:
-    """Return an untrained judge on top of a causal language model without its head.
+    """Build an untrained judge on top of a causal language model without its head.
 
-    It reads rows of `judge_tokens.repeat_questions`. Two heads read the state of the last token, and the third reads
-    the state of every token.
+    The judge reads rows that `judge_tokens.repeat_questions` returned. Two heads read the state of the last token, and
+    the third head reads the state of every token.
     """
     import torch
 
     width = int(body.config.hidden_size)
 
     class CausalJudge(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
-        """A language model that reads the question, the paraphrase and the question again."""
+        """A causal language model that reads the question, the paraphrase and the question again."""
 
         captures_well = False
 
@@ -102,7 +107,7 @@ def make_causal_judge(body: Any) -> Any:
         def forward(self, *, input_ids: Any, token_type_ids: Any, attention_mask: Any) -> tuple[Any, Any, Any]:
             """Return the log-odds of the three heads."""
             del token_type_ids
-            # no mask is needed: padding is on the right, and no token sees a later one
+            # no mask is needed, because padding is on the right and no token attends to a later token
             states = self.body(input_ids=input_ids, use_cache=False).last_hidden_state
             ends = states[torch.arange(len(states), device=states.device), attention_mask.sum(1) - 1]
             return self.valid(ends)[:, 0], self.kinds(ends), self.places(states)[..., 0]
@@ -111,7 +116,10 @@ def make_causal_judge(body: Any) -> Any:
 
 
 def load_causal_base(path: Path) -> tuple[Any, Any]:
-    """Load a language model from a GGUF file; return its tokenizer, set up for pairs, and an untrained judge on it."""
+    """Load a language model from a GGUF file, and build an untrained judge on top of it.
+
+    Return the tokenizer, which is configured for pairs, and the judge.
+    """
     from tokenizers.processors import TemplateProcessing
 
     model, tokenizer = load_gguf(path)
@@ -123,7 +131,10 @@ def load_causal_base(path: Path) -> tuple[Any, Any]:
 
 
 def narrow(classifier: Any, inner: int) -> None:
-    """Keep the ``inner`` units with the largest weights inside each layer, or all if there are no more than that."""
+    """Keep only the ``inner`` feed-forward units with the largest weights in each layer.
+
+    If a layer has no more than ``inner`` units, it stays unchanged.
+    """
     import torch
 
     if inner >= int(classifier.config.intermediate_size):
@@ -140,7 +151,7 @@ def narrow(classifier: Any, inner: int) -> None:
 
 
 def save_judge(judge: Any, tokenizer: Any, folder: str | Path) -> None:
-    """Write a cross-encoder judge as a stock classifier folder, with the other two heads in a file of their own."""
+    """Write a cross-encoder judge as a standard classifier folder, and the two additional heads as a separate file."""
     from safetensors.torch import save_file
 
     judge.classifier.save_pretrained(str(folder))
@@ -156,7 +167,8 @@ def save_judge(judge: Any, tokenizer: Any, folder: str | Path) -> None:
 def load_judge(folder: str | Path, *, inner: int | None = None, exact: bool = False) -> Any:
     """Load a judge that `save_judge` wrote.
 
-    With ``exact``, a judge that was trained with rounded inputs reads them unrounded: a start for more training.
+    If ``exact`` is True, the inputs are not rounded, even if the judge was trained with rounded inputs. Use this option
+    to train a judge further.
     """
     from safetensors.torch import load_file
 

@@ -1,4 +1,4 @@
-"""Turn pairs into the judge's training rows: both texts in one token sequence, with the tokens at fault marked."""
+"""Convert pairs into training rows for the judge: one token sequence with both texts, in which faults are marked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paraqd.training.judge_model import KINDS
 if TYPE_CHECKING:
     from paraqd.data.faulty_pairs import FaultyPair
 
-# raise this number when pairs are prepared in another way: stored tokens are then made again
+# increase this number when the preparation of pairs changes, so that stored tokens are not reused
 PREPARATION = 3
 MAX_LENGTH = LONGEST
 _UNKNOWN = -1
@@ -28,12 +28,12 @@ _AT_ONCE = 2048
 
 @dataclass(frozen=True)
 class JudgeTokens:
-    """Tokenised pairs, one row after another in flat arrays."""
+    """Tokenised pairs whose rows are concatenated in flat arrays."""
 
     ids: NDArray[np.int32]
-    types: NDArray[np.int8]  # 0 question, 1 paraphrase
+    types: NDArray[np.int8]  # 0 for the question, 1 for the paraphrase
     faults: NDArray[np.int8]  # 1 at fault, 0 not at fault, -1 unknown
-    offsets: NDArray[np.int64]  # start of each row, and the end of the last one
+    offsets: NDArray[np.int64]  # the start of each row, followed by the end of the last row
     labels: NDArray[np.float32]
     kinds: NDArray[np.int64]  # index into KINDS; -1 if the pair is valid or the kind is unknown
     weights: NDArray[np.float32]
@@ -43,14 +43,14 @@ class JudgeTokens:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """The number of tokens of each row."""
+        """The number of tokens in each row."""
         return np.diff(self.offsets)
 
 
 def tokenize_pairs(
     pairs: Sequence[FaultyPair], tokenizer: Any, *, weights: Sequence[float] | None = None
 ) -> JudgeTokens:
-    """Tokenise pairs, prepared as the scorer prepares them."""
+    """Prepare pairs in the same way as the scorer, and tokenise them."""
     ids: list[int] = []
     types: list[int] = []
     faults: list[int] = []
@@ -90,10 +90,10 @@ def tokenize_pairs(
 
 
 def repeat_questions(tokens: JudgeTokens) -> JudgeTokens:
-    """Append each question once more after its paraphrase.
+    """Append a second copy of each question after its paraphrase.
 
-    A causal language model sees only earlier tokens, so the first copy of the question cannot be compared with the
-    paraphrase. Faults of the question are marked in the second copy alone.
+    A causal language model sees only earlier tokens. While it reads the first copy of the question, it cannot compare
+    the question with the paraphrase. Faults in the question are therefore marked only in the second copy.
     """
     pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in ("ids", "types", "faults")}
     offsets = [0]
@@ -111,7 +111,7 @@ def repeat_questions(tokens: JudgeTokens) -> JudgeTokens:
 
 
 def join_tokens(parts: Sequence[JudgeTokens]) -> JudgeTokens:
-    """Put several sets one after the other."""
+    """Concatenate several sets of tokenised pairs."""
     offsets, base = [np.zeros(1, dtype=np.int64)], 0
     for part in parts:
         offsets.append(part.offsets[1:] + base)
@@ -121,12 +121,12 @@ def join_tokens(parts: Sequence[JudgeTokens]) -> JudgeTokens:
 
 
 def write_tokens(tokens: JudgeTokens, path: Path) -> None:
-    """Store tokenised pairs in a file, atomically."""
+    """Write tokenised pairs to a file atomically."""
     with replacing(path) as temporary, open(temporary, "wb") as file:
         np.savez_compressed(file, offsets=tokens.offsets, **{name: getattr(tokens, name) for name in _COLUMNS})
 
 
 def read_tokens(path: Path) -> JudgeTokens:
-    """Read a file that `write_tokens` wrote."""
+    """Read tokenised pairs from a file that `write_tokens` wrote."""
     with np.load(path, allow_pickle=False) as stored:
         return JudgeTokens(offsets=stored["offsets"], **{name: stored[name] for name in _COLUMNS})

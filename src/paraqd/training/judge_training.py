@@ -1,7 +1,7 @@
-"""Train a judge: the one loop for every judge and every teacher, on a CPU or a GPU.
+"""Train judges and teachers on a CPU or a GPU, with one training loop for all of them.
 
-On a GPU the passes run in bfloat16, and the steps of small models are captured as CUDA graphs, one for each batch
-length, and replayed. An interrupted training continues from its checkpoint to the same weights.
+On a GPU, the forward pass uses bfloat16. The steps of small models are captured as CUDA graphs, one for each batch
+length, and replayed. An interrupted training run resumes from its checkpoint and ends with the same weights.
 """
 
 from __future__ import annotations
@@ -51,19 +51,20 @@ def train_judge(
     Parameters
     ----------
     judge : Judge
-        The model (`judge_model.Judge`), with the weights to start from.
+        The model to train (`judge_model.Judge`), with its initial weights.
     teacher : array, optional
-        The teachers' log-odds for each row; ``settings.teacher_share`` of the target comes from them.
+        The teachers' log-odds for each row. The fraction ``settings.teacher_share`` of the target comes from the
+        teachers.
     checkpoints : Path, optional
-        A folder. Training continues from the checkpoint in it, and writes a new one every ``checkpoint_seconds`` and
-        on Ctrl-C.
+        A folder for checkpoints. Training resumes from the checkpoint in the folder, if there is one, and writes a new
+        checkpoint every ``checkpoint_seconds`` seconds and on Ctrl-C.
     stage : str
-        The name of this training in progress reports.
+        The name of this training run in progress reports.
 
     Raises
     ------
     TrainingStopped
-        After Ctrl-C, once the checkpoint is written.
+        If Ctrl-C was pressed. The checkpoint is written first.
 
     """
     import torch
@@ -106,7 +107,7 @@ def train_judge(
 def judge_scores(
     judge: Any, tokens: JudgeTokens, *, device: str = "cpu", batch_tokens: int = 16384
 ) -> NDArray[np.float32]:
-    """Return the log-odds that each row is valid."""
+    """Return the judge's log-odds that each row is valid."""
     import torch
 
     scores = np.zeros(len(tokens), dtype=np.float32)
@@ -120,7 +121,10 @@ def judge_scores(
 
 
 class _Step:
-    """One optimisation step; on a GPU captured once for each batch length, and replayed."""
+    """A callable that runs one optimisation step.
+
+    On a GPU, the steps of small models are captured once for each batch length and then replayed.
+    """
 
     def __init__(self, judge: Any, rows: DeviceRows, settings: JudgeSettings) -> None:
         import torch
@@ -141,7 +145,7 @@ class _Step:
         self.optimizer = torch.optim.AdamW(groups, lr=self.rate, **options)
 
     def __call__(self, length: int, rows: NDArray[np.int64], rate: float) -> Tensor:
-        """Update the weights with one batch and return its loss."""
+        """Update the weights with one batch and return the batch's loss."""
         import torch
 
         self.rate.fill_(rate)
@@ -156,13 +160,13 @@ class _Step:
         return loss
 
     def start_rounding(self) -> None:
-        """Round weights and inputs from now on."""
+        """Round weights and inputs in all following steps."""
         start_rounding(self.judge)
         self.captured.clear()
-        self.memory = None  # a new graph must not be captured into the memory of deleted ones
+        self.memory = None  # a new graph must not use the memory pool of deleted graphs
 
     def save(self, folder: Path, done: int) -> None:
-        """Write a checkpoint, atomically."""
+        """Write a checkpoint atomically."""
         import torch
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -177,7 +181,7 @@ class _Step:
             torch.save(state, temporary)
 
     def resume(self, folder: Path | None, exact_steps: int) -> int:
-        """Load the checkpoint, if there is one, and return the number of steps that were done."""
+        """Load the checkpoint, if there is one, and return the number of completed steps."""
         import torch
 
         if folder is None or not (folder / CHECKPOINT).is_file():
@@ -188,7 +192,7 @@ class _Step:
         self.judge.load_state_dict(state["judge"])
         self.optimizer.load_state_dict(state["optimizer"])
         for group in self.optimizer.param_groups:
-            group["lr"] = self.rate  # loading put a copy in its place
+            group["lr"] = self.rate  # loading the state has replaced the tensor with a copy
         torch.set_rng_state(state["random"])
         if state["random_cuda"] is not None:
             torch.cuda.set_rng_state(state["random_cuda"])
@@ -198,7 +202,7 @@ class _Step:
         import torch
 
         self.optimizer.zero_grad(set_to_none=True)
-        # a captured step must not keep casts of the weights from one replay to the next
+        # a captured step must not reuse cached casts of the weights from an earlier replay
         with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.on_gpu, cache_enabled=not self.captures):
             outputs = _outputs(self.judge, batch)
         loss = judge_loss(outputs, batch, self.settings)
@@ -209,7 +213,7 @@ class _Step:
         return detached
 
     def _capture(self, length: int, size: int) -> tuple[Any, Tensor, Tensor]:
-        """Return a graph of one step, the row numbers that it reads and the loss that it writes."""
+        """Capture one step and return the graph, the tensor of row numbers it reads and the tensor of its loss."""
         import torch
 
         inputs = torch.zeros(size, dtype=torch.int64, device=self.rows.device)
@@ -217,7 +221,7 @@ class _Step:
             side = torch.cuda.Stream()
             side.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(side):
-                for _ in range(2):  # kernels are chosen and memory is set up in the first passes
+                for _ in range(2):  # the first passes select kernels and allocate memory
                     self._update(self.rows.gather(inputs, length))
             torch.cuda.current_stream().wait_stream(side)
             graph = torch.cuda.CUDAGraph()
@@ -228,7 +232,10 @@ class _Step:
 
     @contextlib.contextmanager
     def _unchanged(self) -> Iterator[None]:
-        """Restore weights, ranges, the optimizer's state and the random generator afterwards, in place."""
+        """Restore the weights, input ranges, optimizer state and random number generator when the context exits.
+
+        All tensors are restored in place.
+        """
         import torch
 
         def tensors() -> dict[str, Tensor]:
@@ -244,7 +251,7 @@ class _Step:
             for name, value in tensors().items():
                 if name in before:
                     value.copy_(before[name])
-                else:  # state of the optimizer that the first step makes
+                else:  # optimizer state that the first step created
                     value.zero_()
         torch.cuda.set_rng_state(random)
 
@@ -254,7 +261,7 @@ def _outputs(judge: Any, batch: dict[str, Any]) -> Any:
 
 
 def _schedule(step: int, steps: int, warmup_share: float) -> float:
-    """Return the factor of the learning rate: up to 1 linearly, then down to 0 linearly.
+    """Return the factor for the learning rate, which rises linearly to 1 and then falls linearly towards 0.
 
     >>> [_schedule(step, 10, 0.2) for step in (0, 1, 2, 6)]
     [0.5, 1.0, 1.0, 0.5]

@@ -1,4 +1,4 @@
-"""Define the losses: of triplets of embeddings for bi-encoders, of valid, kind and place for judges."""
+"""Define the losses for training bi-encoders and judges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def triplet_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, distance: Distance, margin: float) -> Tensor:
     """Return the mean of max(0, margin + dist(anchor, valid) - dist(anchor, invalid)).
 
-    The cosine distance is 1 - cosine. The Euclidean distance is that of the vectors as they are.
+    The cosine distance is 1 - cosine. For the Euclidean distance, the vectors are not normalised.
 
     >>> import torch
     >>> a = torch.tensor([[1.0, 0.0]])
@@ -35,9 +35,10 @@ def triplet_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, distance: Di
 
 
 def mnrl_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, scale: float) -> Tensor:
-    """Return the multiple negatives ranking loss: each anchor must pick its valid text out of all candidates.
+    """Return the multiple negatives ranking loss.
 
-    The candidates are the valid and the invalid texts of all anchors.
+    For each anchor, the loss is the cross-entropy of selecting the anchor's valid text from all candidates, which are
+    the valid and the invalid texts of all anchors.
 
     >>> import torch
     >>> a, b = torch.eye(2)
@@ -55,9 +56,9 @@ def mnrl_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, scale: float) -
 
 
 def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
-    """Return the module that the trainer calls: it encodes the distinct texts of a batch once and returns the loss.
+    """Create the module that encodes a batch's distinct texts and returns the loss, for use by the trainer.
 
-    Each of several processes encodes its share and computes the loss of the whole batch.
+    If there are several processes, each encodes its share of the batch and computes the loss for the whole batch.
     """
     import torch
     from torch import nn
@@ -70,7 +71,7 @@ def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
             self._batches = 0
 
         def recent(self) -> float:
-            """Return the mean loss since the last call."""
+            """Return the mean loss of the batches since the last call."""
             mean = float(self._sum) / max(1, self._batches)
             self._sum, self._batches = 0.0, 0
             return mean
@@ -87,16 +88,18 @@ def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
                 loss = triplet_loss(anchor, valid, invalid, distance=settings.distance, margin=settings.margin)
             self._sum = self._sum + loss.detach()
             self._batches += 1
-            # processes average their gradients, and each has only the part of its share: the sum is the whole
+            # Gradients are averaged over the processes, but each process has only its share of the whole gradient.
+            # Multiplying by the number of processes turns the mean into the sum.
             return loss * crew.size + (0.0 if len(labels) else 0.0 * vectors.sum())
 
     return BatchLoss()
 
 
 def judge_loss(outputs: tuple[Tensor, Tensor, Tensor], batch: dict[str, Any], settings: JudgeSettings) -> Tensor:
-    """Return the loss of a judge: valid or invalid, the kind of fault, and the tokens at fault.
+    """Return a judge's loss, which combines the losses for validity, the kind of fault and the tokens at fault.
 
-    Unknown kinds and places have no weight. No shape depends on the values, so that a GPU can capture the step.
+    Unknown kinds and unknown positions have no weight. The shapes do not depend on the values, so that a GPU can
+    capture the step.
     """
     import torch.nn.functional as F  # the customary name
 

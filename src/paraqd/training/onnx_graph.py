@@ -1,12 +1,12 @@
-"""Write a model as an ONNX graph in eight bits, node by node, without tracing and without torch.
+"""Build the ONNX graph of a model node by node, without tracing and without torch, and write it with rounded weights.
 
-If the range of a linear map's inputs is known, the map multiplies integers: inputs are rounded to eight bits with a
-scale stored in the graph, weights to seven bits with a scale for each column. Weights have seven bits because some
-processors add two products in 16 bits, and twice 255 x 127 would overflow. Other maps round their weights and multiply
-in 32 bits.
+If the range of a linear map's inputs is known, the map multiplies integers. Its inputs are rounded to eight bits with a
+scale that is stored in the graph, and its weights are rounded to seven bits with a scale for each column. Eight-bit
+weights would overflow, because some processors add two products in 16 bits and 2 x 255 x 127 exceeds that range. Other
+maps round their weights and multiply in 32 bits.
 
-All rows of a batch have the same length and nothing is padded. There is no mask, and the result of a row does not
-depend on the rows beside it, to the last bit.
+All rows in a batch have the same length. The graph therefore needs neither padding nor a mask, and a row's result does
+not depend on the other rows, down to the last bit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 OPSET = 20
-LEVELS, TABLE_LEVELS = 63, 127  # the largest integer of a weight, and of the table of words
+LEVELS, TABLE_LEVELS = 63, 127  # the largest integers for linear weights and for the table of word embeddings
 RANGE = "input_range"
 _IR_VERSION = 10
 _RUNTIME = "com.microsoft"  # the domain of the runtime's own operators
@@ -31,8 +31,8 @@ Weights = Mapping[str, NDArray[np.float32]]
 class InputRange:
     """The range within which the inputs of a linear map are rounded to integers.
 
-    Each input is first divided by its own entry of ``divisors``, and the weights are multiplied by it. This evens out
-    inputs of very different size.
+    Each input is first divided by its own entry in ``divisors``, and the corresponding weights are multiplied by the
+    same entry. The division reduces the differences between inputs of very different magnitudes.
     """
 
     low: float
@@ -41,12 +41,12 @@ class InputRange:
 
     @property
     def step(self) -> tuple[np.float32, np.uint8]:
-        """The scale and the integer that means zero.
+        """The scale and the zero point, which is the integer that represents zero.
 
         >>> InputRange(-1.0, 1.55).step
         (np.float32(0.01), np.uint8(100))
         """
-        scale = np.float32((self.high - self.low) / 255) or np.float32(1.0)  # all inputs were zero
+        scale = np.float32((self.high - self.low) / 255) or np.float32(1.0)  # 1.0 if all inputs were zero
         return scale, np.uint8(round(-self.low / float(scale)))
 
 
@@ -60,7 +60,7 @@ class _Graph:
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self.bits = bits
-        self.inputs: dict[str, str] = {}  # name of a linear map → name of its input
+        self.inputs: dict[str, str] = {}  # the names of the linear maps' inputs, keyed by the maps' names
         self._ranges = ranges or {}
         self._integers: dict[tuple[str, bytes], tuple[str, str, str]] = {}
         self._count = 0
@@ -84,7 +84,7 @@ class _Graph:
         return name
 
     def full(self, weight: NDArray[np.float32], hint: str) -> str:
-        """Store a matrix in 32 bits, or in 16 bits that become 32 when the graph is loaded."""
+        """Store a matrix in 32 bits, or in 16 bits that are converted to 32 bits when the graph is loaded."""
         from onnx import TensorProto
 
         if self.bits == 16:
@@ -92,20 +92,20 @@ class _Graph:
         return self.store(weight.astype(np.float32), hint)
 
     def matrix(self, weight: NDArray[np.float32], hint: str) -> str:
-        """Store a matrix (in, out) rounded to eight bits with a scale for each column."""
+        """Store a matrix (in, out). With 8 bits, it is rounded to integers with a scale for each column."""
         if self.bits != 8:
             return self.full(weight, hint)
         return self.add("DequantizeLinear", *self._columns(weight, hint), hint=hint, axis=1)
 
     def small(self, weight: NDArray[np.float32], hint: str) -> str:
-        """Store the values that the matrix would have after rounding to eight bits."""
+        """Store a small matrix. With 8 bits, its values are rounded in the same way, but stored in 32 bits."""
         if self.bits != 8:
             return self.full(weight, hint)
         columns, scale = rounded_columns(weight, LEVELS)
         return self.store(columns * scale, hint)
 
     def table(self, weight: NDArray[np.float32], rows: str, hint: str) -> str:
-        """Look up rows in a table stored in eight bits with a scale for each row."""
+        """Look up rows in a table. With 8 bits, the table is stored as integers with a scale for each row."""
         from onnx import TensorProto
 
         if self.bits != 8:
@@ -116,10 +116,10 @@ class _Graph:
         return self.add("Mul", self.add("Cast", picked, to=TensorProto.FLOAT), scaled, hint=hint)
 
     def linear(self, inputs: str, weights: Weights, prefix: str, *, small: bool = False) -> str:
-        """Multiply and add the bias, with integers if the range of the inputs is known.
+        """Add a linear map, which multiplies integers if the range of its inputs is known.
 
-        A ``small`` map with exact inputs stores its rounded weights unpacked: unpacking them in every run takes longer
-        than the product.
+        A ``small`` map with exact inputs stores its rounded weights in 32 bits, because unpacking them in every run
+        would take longer than the multiplication.
         """
         input_range = self._ranges.get(prefix)
         weight, offset = _map(weights, [prefix], input_range)
@@ -130,7 +130,7 @@ class _Graph:
             stored = self.small(weight, hint) if small else self.matrix(weight, hint)
             return self.add("Add", self.add("MatMul", inputs, stored), bias)
         integers, scale, zero = self._rounded(inputs, input_range)
-        if self.bits != 8:  # the same rounding of inputs, with full weights
+        if self.bits != 8:  # round the inputs in the same way, but keep the full weights
             steps = self.add("DequantizeLinear", integers, scale, zero)
             return self.add("Add", self.add("MatMul", steps, self.full(weight, hint)), bias)
         columns, column_scale, no_zero = self._columns(weight, hint)
@@ -138,7 +138,11 @@ class _Graph:
         return self.add("MatMulIntegerToFloat", integers, *names, domain=_RUNTIME)
 
     def attention(self, inputs: str, weights: Weights, prefix: str, heads: int) -> str:
-        """Add self-attention, in one node with the products before it if their input ranges are equal."""
+        """Add self-attention.
+
+        With 8 bits and equal input ranges for query, key and value, a single node computes both the three linear maps
+        and the attention.
+        """
         names = [f"{prefix}.{name}" for name in ("query", "key", "value")]
         first, *others = (self._ranges.get(name) for name in names)
         if self.bits != 8 or first is None or not all(_alike(first, other) for other in others):
@@ -152,13 +156,16 @@ class _Graph:
         return self.add("QAttention", *given, domain=_RUNTIME, num_heads=heads)
 
     def _columns(self, weight: NDArray[np.float32], hint: str) -> tuple[str, str, str]:
-        """Store a matrix as integers with a scale and a zero point for each column."""
+        """Store a matrix as integers with a scale and a zero point for each column, and return the three names."""
         columns, scale = rounded_columns(weight, LEVELS)
         zero = np.zeros(len(scale), dtype=np.int8)
         return self.store(columns, hint), self.store(scale, f"{hint}_scale"), self.store(zero, f"{hint}_zero")
 
     def _rounded(self, inputs: str, input_range: InputRange) -> tuple[str, str, str]:
-        """Return the inputs as integers with their scale and zero point; maps with the same inputs share the nodes."""
+        """Round inputs to integers, and return the names of the integers, their scale and their zero point.
+
+        Maps with the same inputs share the nodes.
+        """
         step, zero = input_range.step
         divisors = b"" if input_range.divisors is None else input_range.divisors.tobytes()
         key = (inputs, step.tobytes() + zero.tobytes() + divisors)
@@ -170,10 +177,10 @@ class _Graph:
         return self._integers[key]
 
     def norm(self, inputs: str, weights: Weights, prefix: str, epsilon: float) -> str:
-        """Normalise each vector.
+        """Add a layer normalisation.
 
-        This is fast only if the runtime does not fuse it with the sum before it; `paraqd.scoring.judge.session` turns
-        that fusion off.
+        The node is fast only if the runtime does not fuse it with the preceding sum. `paraqd.scoring.judge.session`
+        turns this optimisation off.
         """
         scale = self.store(weights[f"{prefix}.weight"].astype(np.float32), "norm")
         bias = self.store(weights[f"{prefix}.bias"].astype(np.float32), "norm_bias")
@@ -183,7 +190,7 @@ class _Graph:
 def _map(
     weights: Weights, names: Sequence[str], input_range: InputRange | None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the matrix (in, out) and the bias of linear maps side by side, with the divisors multiplied in."""
+    """Concatenate linear maps, and return their matrix (in, out), multiplied by the divisors, and their bias."""
     weight = np.concatenate([weights[f"{name}.weight"].astype(np.float32).T for name in names], axis=1)
     bias = np.concatenate([weights[f"{name}.bias"].astype(np.float32) for name in names])
     return weight if input_range is None or input_range.divisors is None else weight * input_range.divisors[
@@ -192,14 +199,14 @@ def _map(
 
 
 def _alike(one: InputRange, other: InputRange | None) -> bool:
-    """Return True if two maps round their inputs in the same way."""
+    """Return True if two input ranges round inputs in the same way."""
     if other is None or one.step != other.step or (one.divisors is None) != (other.divisors is None):
         return False
     return one.divisors is None or other.divisors is None or np.array_equal(one.divisors, other.divisors)
 
 
 def rounded_columns(weight: NDArray[np.float32], levels: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round a matrix to integers up to ``levels``, with a scale for each column.
+    """Round a matrix to integers between ``-levels`` and ``levels``, and return them with a scale for each column.
 
     >>> rounded, scale = rounded_columns(np.array([[1.27, 0.0], [-0.5, 0.0]], dtype=np.float32), 127)
     >>> rounded.tolist(), [round(float(each), 4) for each in scale]
@@ -218,15 +225,16 @@ def judge_graph(
     ranges: InputRanges | None = None,
     observed: bool = False,
 ) -> Any:
-    """Return the ONNX model of a judge from its weights by name and its encoder's configuration.
+    """Build the ONNX model of a judge from its weights, keyed by name, and its encoder's configuration.
 
-    Inputs: ``input_ids`` and ``token_type_ids`` (batch, tokens). Outputs: ``valid`` (batch), ``kinds`` (batch, kinds),
-    ``places`` (batch, tokens), all as log-odds; with ``observed`` also the inputs of each layer's linear maps.
+    The inputs are ``input_ids`` and ``token_type_ids`` (batch, tokens). The outputs are log-odds: ``valid`` (batch),
+    ``kinds`` (batch, kinds) and ``places`` (batch, tokens). If ``observed`` is True, the inputs of all linear maps in
+    the layers are additional outputs.
     """
     graph = _Graph(bits=bits, ranges=ranges)
     prefix = "classifier.bert"
     states = _states(graph, weights, f"{prefix}.", config)
-    # two tokens, although only the first is used: the runtime adds up a single row in another order
+    # two tokens are read although only the first is used, because the runtime sums a single row in a different order
     two = graph.add("Gather", states, graph.store(np.array([0, 1], dtype=np.int64), "two"), axis=1)
     pooled = graph.add("Tanh", graph.linear(two, weights, f"{prefix}.pooler.dense", small=True))
     first, last = graph.store(np.array(0, dtype=np.int64), "first"), graph.store(np.array([-1], dtype=np.int64), "last")
@@ -255,10 +263,10 @@ def encoder_graph(
     ranges: InputRanges | None = None,
     observed: bool = False,
 ) -> Any:
-    """Return the ONNX model of a bi-encoder whose embedding is the mean of its tokens.
+    """Build the ONNX model of a bi-encoder whose embedding is the mean of its token vectors.
 
-    The output ``sums`` (batch, width) adds up the vectors of each row's tokens. A sum has the same direction as the
-    mean, and the sums of a long text's windows can be added.
+    The output ``sums`` (batch, width) holds the sum of the token vectors in each row. The sum has the same direction as
+    the mean, and the sums for the windows of a long text can be added up.
     """
     graph = _Graph(bits=bits, ranges=ranges)
     states = _states(graph, weights, "", config, quick=bits == 8 and bool(ranges))
@@ -268,7 +276,7 @@ def encoder_graph(
 
 
 def _states(graph: _Graph, weights: Weights, prefix: str, config: Mapping[str, Any], *, quick: bool = False) -> str:
-    """Return the vectors of all tokens after the last layer."""
+    """Add the embeddings and all layers, and return the name of the token vectors after the last layer."""
     states = _embedded(graph, weights, f"{prefix}embeddings", float(config["layer_norm_eps"]))
     for number in range(int(config["num_hidden_layers"])):
         states = _layer(graph, weights, f"{prefix}encoder.layer.{number}", states, config, quick=quick)
@@ -317,7 +325,7 @@ def _layer(graph: _Graph, weights: Weights, prefix: str, states: str, config: Ma
     mixed = graph.linear(mixed, weights, f"{prefix}.attention.output.dense")
     states = graph.norm(graph.add("Add", mixed, states), weights, f"{prefix}.attention.output.LayerNorm", epsilon)
     inner = graph.linear(states, weights, f"{prefix}.intermediate.dense")
-    # the tanh form takes two thirds of the time; its error of at most 0.0005 is below the next rounding step
+    # the tanh approximation takes two thirds of the time, and its error (at most 0.0005) is less than a rounding step
     inner = graph.add("FastGelu", inner, domain=_RUNTIME) if quick else graph.add("Gelu", inner)
     outer = graph.linear(inner, weights, f"{prefix}.output.dense")
     return graph.norm(graph.add("Add", outer, states), weights, f"{prefix}.output.LayerNorm", epsilon)

@@ -1,7 +1,7 @@
-"""Coordinate several processes that train one model, as ``accelerate launch`` and ``torchrun`` start them.
+"""Coordinate several processes that train one model, started by ``accelerate launch`` or ``torchrun``.
 
-Each process encodes its share of every batch. The vectors are gathered before the loss is computed, so that the loss,
-its in-batch negatives and the gradient are those of one process with the whole batch.
+Each process encodes its share of every batch. The vectors are gathered before the loss is computed. The loss, its
+in-batch negatives and the gradient are therefore the same as in a single process with the whole batch.
 """
 
 from __future__ import annotations
@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 T = TypeVar("T")
-_PATIENCE = timedelta(hours=24)  # the others wait while the main process makes a corpus
+_PATIENCE = timedelta(hours=24)  # the other processes wait while the main process creates a corpus
 _SHARDED = {"ACCELERATE_USE_FSDP": "FSDP", "ACCELERATE_USE_DEEPSPEED": "DeepSpeed"}
 
 
 @dataclass(frozen=True)
 class Crew:
-    """One process of several that train together; all must call the same methods in the same order."""
+    """One of several processes that train together.
+
+    All processes must call the same methods in the same order.
+    """
 
     rank: int = 0
     size: int = 1
-    group: Any = None  # communicates over the network and does not wait for a GPU
+    group: Any = None  # a process group that communicates over the network and does not wait for a GPU
 
     @property
     def is_main(self) -> bool:
@@ -39,7 +42,7 @@ class Crew:
         return self.rank == 0
 
     def any(self, *flags: bool) -> list[bool]:
-        """Return for each flag True if it is True in any process."""
+        """Return, for each flag, True if the flag is True in any process."""
         if self.size == 1:
             return list(flags)
         import torch
@@ -49,7 +52,7 @@ class Crew:
         return [bool(flag) for flag in found.tolist()]
 
     def everyone(self, value: T) -> list[T]:
-        """Return the value of each process."""
+        """Return a list with the value from each process."""
         if self.size == 1:
             return [value]
         import torch
@@ -59,11 +62,14 @@ class Crew:
         return found
 
     def wait(self) -> None:
-        """Wait until all processes are here."""
+        """Wait until all processes have called this method."""
         self.any(False)
 
     def by_main(self, work: Callable[[], T]) -> T:
-        """Run a function in the main process only; all processes get its result or its error."""
+        """Run a function in the main process only.
+
+        In every process, the function's result is returned or its error is raised.
+        """
         if self.size == 1:
             return work()
         import torch
@@ -84,7 +90,10 @@ class Crew:
         return done
 
     def main_first(self, work: Callable[[], T]) -> T:
-        """Run a function in the main process first, then in the others, which find the files that it wrote."""
+        """Run a function in the main process first, then in the other processes.
+
+        The other processes can use the files that the main process wrote.
+        """
         if self.size == 1:
             return work()
         done: list[T] = []
@@ -92,7 +101,7 @@ class Crew:
         return done[0] if done else work()
 
     def whole(self, rows: Tensor) -> Tensor:
-        """Concatenate the rows of all processes in order; only this process's rows carry gradients."""
+        """Concatenate the rows from all processes in order. Only this process's own rows carry gradients."""
         if self.size == 1:
             return rows
         import torch
@@ -107,7 +116,7 @@ class Crew:
         return torch.cat(parts)
 
     def sizes(self, count: int) -> list[int]:
-        """Return the number of rows of each process."""
+        """Return the number of rows in each process."""
         import torch
 
         found = torch.zeros(self.size, dtype=torch.int64)
@@ -125,12 +134,12 @@ def processes() -> int:
 
 
 def reports_errors() -> bool:
-    """Return True in the first process of a machine, which reports errors that all processes have."""
+    """Return True in the first process on each machine, which reports errors that occur in all processes."""
     return processes() == 1 or os.environ.get("LOCAL_RANK", "0") == "0"
 
 
 def join(device: str | None = None) -> Crew:
-    """Join the processes that were started with this one; return `ALONE` if there are none."""
+    """Join the processes that were started together with this process, or return `ALONE` if there are none."""
     return ALONE if processes() == 1 else _join(own_device(device) == "cpu")
 
 
@@ -141,21 +150,22 @@ def _join(cpu: bool) -> Crew:
 
     for variable, name in _SHARDED.items():
         if os.environ.get(variable, "").lower() in ("1", "true"):
-            raise TrainingError(f"every process needs the whole model: launch without {name}")
-    # imported before the group is made: otherwise its functions would use that group for good
+            raise TrainingError(f"every process needs the whole model: start the processes without {name}")
+    # if this module were imported after the group is created, its functions would keep using that group
     import torch.distributed.nn.functional
 
     PartialState(cpu=cpu)
     if cpu:
-        atexit.register(leave)  # also after an error
+        atexit.register(leave)  # runs even after an error
     group = torch.distributed.new_group(backend="gloo", timeout=_PATIENCE)
     return Crew(torch.distributed.get_rank(), torch.distributed.get_world_size(), group)
 
 
 def leave() -> None:
-    """Leave the other processes at the end of a program.
+    """Leave the process group at the end of a program.
 
-    The threads of the network must end before the interpreter: a thread that frees a tensor later aborts the process.
+    The network threads must end before the interpreter does, because a thread that frees a tensor later aborts the
+    process.
     """
     if processes() == 1:
         return
@@ -165,40 +175,41 @@ def leave() -> None:
     _join.cache_clear()
     if torch.distributed.is_initialized():
         PartialState().destroy_process_group()
-    gc.collect()  # the trained model is in a reference cycle that keeps the groups
+    gc.collect()  # the trained model is in a reference cycle that keeps the groups alive
 
 
 def own_device(device: str | None) -> str | None:
-    """Return the device of this process: each of several processes has its own GPU."""
+    """Return the device for this process. If several processes were started, each of them has its own GPU."""
     if processes() == 1 or device == "cpu":
         return device
     import torch
 
     if device not in (None, "cuda"):
-        raise TrainingError(f"--device {device} cannot be used with {processes()} processes: give cuda or cpu")
+        raise TrainingError(f"--device {device} cannot be used with {processes()} processes: pass cuda or cpu")
     if not torch.cuda.is_available():
         if device == "cuda":
             raise TrainingError("--device cuda: torch finds no GPU on this machine")
         return "cpu"
     here, there = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), torch.cuda.device_count()
     if here > there:
-        raise TrainingError(f"{here} processes were started for {there} GPUs: start one for each GPU")
+        raise TrainingError(f"{here} processes were started for {there} GPUs: start one process per GPU")
     return f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
 
 
 def check_shares(batch_size: int, size: int) -> None:
-    """Raise an error if the processes cannot have equal shares of a batch."""
+    """Raise `TrainingError` if a batch cannot be divided equally among the processes."""
     if batch_size % size:
         fewer, more = batch_size // size * size, (batch_size // size + 1) * size
         good = f"{fewer} or {more}" if fewer else f"{more}"
         raise TrainingError(
-            f"{size} processes cannot have equal shares of a batch of {batch_size} triplets: give --batch-size {good}"
+            f"a batch of {batch_size} triplets cannot be divided equally among {size} processes: "
+            f"pass --batch-size {good}"
         )
 
 
 def refuse_several(what: str) -> None:
-    """Raise an error if several processes were started for work that runs in one."""
+    """Raise `TrainingError` if several processes were started for work that runs in a single process."""
     if processes() > 1:
         raise TrainingError(
-            f"{what} runs in one process, and {processes()} were started: start it without the launcher"
+            f"{what} runs in one process, but {processes()} were started: run the command without the launcher"
         )

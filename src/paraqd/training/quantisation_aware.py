@@ -1,8 +1,8 @@
-"""Train with the arithmetic that will be shipped: weights and layer inputs rounded to integers in every pass.
+"""Train with the arithmetic of the exported model, which rounds weights and layer inputs to integers in every pass.
 
-Rounding after training moves scores, by up to 0.28 for a judge that was not trained for it. A model trained on rounded
-weights and inputs is exported as it is. Each row of a weight matrix has its own scale. The inputs of a layer's linear
-maps have one range, which follows the batches during training and stays fixed afterwards.
+If a judge is rounded only after training, its scores change by up to 0.28. A model that was trained with rounded
+weights and inputs is exported without further rounding. Each row of a weight matrix has its own scale. The inputs of
+each linear map have a single range, which adapts to the batches during training and is fixed afterwards.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 from paraqd.training.onnx_graph import LEVELS, RANGE, TABLE_LEVELS
 
 _TABLE = "word_embeddings"
-_WIDEN, _NARROW = 0.1, 0.01  # speed at which a range follows a batch that reaches further, or less far
+_WIDEN, _NARROW = 0.1, 0.01  # the rates at which a range adapts to batches with larger or smaller extremes
 
 
 def rounded_modules(model: Any) -> Iterator[tuple[Any, int]]:
-    """Yield each module whose weights are stored as integers, with the largest integer used for it.
+    """Yield each module whose weights are stored as integers, and the largest integer that is used for the weights.
 
-    These are the linear maps and the table of word embeddings.
+    The modules are the linear maps and the table of word embeddings.
     """
     import torch
 
@@ -31,19 +31,19 @@ def rounded_modules(model: Any) -> Iterator[tuple[Any, int]]:
 
 
 def start_rounding(model: Any) -> None:
-    """Round weights and inputs in every pass from now on; gradients update the exact weights."""
+    """Round weights and inputs in all following passes. Gradients update the exact weights."""
     import torch
     from torch.nn.utils import parametrize
 
     class Rounded(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
-        """A matrix rounded to integers, with a scale for each row."""
+        """A parametrisation that rounds a matrix to integers with a scale for each row."""
 
         def __init__(self, levels: int) -> None:
             super().__init__()
             self.levels = levels
 
         def forward(self, weight: Any) -> Any:
-            """Return the rounded weights with the gradient of the exact ones."""
+            """Return the rounded weights, with a gradient as if they had not been rounded."""
             return weight + (round_rows(weight, self.levels) - weight).detach()
 
     for module, levels in rounded_modules(model):
@@ -53,7 +53,7 @@ def start_rounding(model: Any) -> None:
 
 
 def round_inputs(model: Any) -> None:
-    """Round the inputs of the layers' linear maps, in training and in use."""
+    """Round the inputs of the linear maps in all layers, both in training and in inference."""
     import torch
 
     for name, module in model.named_modules():
@@ -63,7 +63,7 @@ def round_inputs(model: Any) -> None:
 
 
 def finish_rounding(model: Any) -> None:
-    """Replace the exact weights by the rounded ones; inputs stay rounded."""
+    """Replace the exact weights with the rounded weights. The inputs are still rounded."""
     from torch.nn.utils import parametrize
 
     for module, _ in rounded_modules(model):
@@ -72,7 +72,7 @@ def finish_rounding(model: Any) -> None:
 
 
 def round_rows(weight: Any, levels: int = LEVELS) -> Any:
-    """Round a matrix to integers with a scale for each row, as `onnx_graph.rounded_columns` does for columns."""
+    """Round a matrix to integer multiples of a scale for each row, as `onnx_graph.rounded_columns` does for columns."""
     import torch
 
     largest = weight.detach().abs().amax(dim=1, keepdim=True)
@@ -81,7 +81,10 @@ def round_rows(weight: Any, levels: int = LEVELS) -> Any:
 
 
 def rounded_input(given: Any, limits: Any, *, follow: bool) -> Any:
-    """Round the inputs of a linear map to eight bits within ``limits``; with ``follow`` the limits adapt to them."""
+    """Round the inputs of a linear map to eight bits within ``limits``.
+
+    If ``follow`` is True, ``limits`` is first adapted to the inputs in place.
+    """
     import torch
 
     values = given.detach().float()

@@ -1,4 +1,7 @@
-"""Provide the triplets of a bi-encoder's training, from files of pairs or from a corpus made once in the cache."""
+"""Provide triplets for training a bi-encoder, from files of pairs or from a corpus in the cache.
+
+The corpus is created when it is first needed.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ from paraqd.version import __version__
 
 @dataclass(frozen=True)
 class TrainingPairs:
-    """Triplets for training and validation, and the origin of their pairs."""
+    """Triplets for training and validation, and the origin of the pairs from which they were built.
+
+    ``stand_ins`` names the operators that used a replacement model, and ``left_out`` the operators that were skipped.
+    """
 
     triplets: TripletSet
     validation: TripletSet | None
@@ -48,10 +54,11 @@ def read_pairs_for_training(
     device: str | None = None,
     progress: Progress = silent,
 ) -> TrainingPairs:
-    """Read augmented pairs; without files, make the corpus of a list of operators in the cache first.
+    """Read augmented pairs and build triplets from them.
 
-    ``recipe`` names the list of operators. ``seed`` draws the questions, the operators' outputs and the valid text of
-    each triplet.
+    If no files are passed, the operators in the list ``recipe`` are applied to the training questions, and the
+    resulting corpus is stored in the cache. ``seed`` determines which questions are drawn, what the operators produce
+    and which valid text each triplet gets.
     """
     if files:
         described = [describe_pairs(path) for path in files]
@@ -96,7 +103,11 @@ def recipe_corpus(
     device: str | None = None,
     progress: Progress = silent,
 ) -> tuple[PreparedPairs, PreparedPairs]:
-    """Apply operators to the training and validation questions of the data folder, once for the same settings."""
+    """Apply a recipe's operators to the training and validation questions in the data folder.
+
+    Return the training pairs and the validation pairs. They are stored in the cache and reused by later calls with the
+    same settings.
+    """
     if questions < 1:
         raise TrainingError(f"--questions {questions}: use at least 1")
     source = find("questions", data_dir)
@@ -114,7 +125,7 @@ def recipe_corpus(
     folder = cache_dir() / "corpora" / f"{Path(recipe).stem}-{key}"
     folder.mkdir(parents=True, exist_ok=True)
     found = []
-    with exclusive(folder / ".lock"):  # if several processes need the same corpus, the first makes it
+    with exclusive(folder / ".lock"):  # if several processes need the same corpus, only the first creates it
         for name, size in (("train", questions), ("validation", None)):
             path = folder / f"{name}.jsonl"
             if not path.is_file():
@@ -138,7 +149,10 @@ def recipe_corpus(
 
 
 def generator_facts(generators: Mapping[str, str]) -> dict[str, str]:
-    """Return the model given for each operator, with the hash of its folder if it has one."""
+    """Return a description of the model that was passed for each operator.
+
+    The description is the model's name or path, followed by the hash of the model's folder if there is one.
+    """
     found = {}
     for key, model in sorted(generators.items()):
         folder = Path(model).expanduser()

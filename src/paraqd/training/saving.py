@@ -1,4 +1,4 @@
-"""Write model folders: weights, a model card and ``paraqd.json``, complete or not at all."""
+"""Write model folders with weights, a model card and ``paraqd.json``. Incomplete folders are never left behind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BI_ENCODER_FILES = ("modules.json", "config.json", "model.safetensors")
 def save_model_folder(
     out: Path, facts: Mapping[str, Any], *, card: str, write_weights: Callable[[Path], object]
 ) -> dict[str, Any]:
-    """Write a model folder under another name, then rename it; return the facts of its ``paraqd.json``."""
+    """Write a model folder under a temporary name, rename it, and return the facts in its ``paraqd.json``."""
     out.parent.mkdir(parents=True, exist_ok=True)
     temporary = out.with_name(f".{out.name}.writing-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -37,21 +37,24 @@ def save_model_folder(
 
 
 def check_out(folder: Path) -> None:
-    """Raise an error, before any work is done, if no model may be written to this path."""
+    """Raise `TrainingError` if a model cannot be written to the path.
+
+    Call this function before any work is done, so that an unsuitable path is reported early.
+    """
     if folder.is_dir():
         if any(folder.iterdir()) and not (folder / FACTS_FILE).is_file():
-            raise TrainingError(f"{folder} is a folder with other files in it: choose another --out")
+            raise TrainingError(f"{folder} is a folder that contains other files: choose another --out")
     elif folder.exists():
         raise TrainingError(f"{folder} is a file: choose another --out")
     elif not folder.name:
-        raise TrainingError(f"{folder} cannot be a model folder: give it a name")
+        raise TrainingError(f"{folder} cannot be a model folder: add a folder name to the path")
     above = next((parent for parent in folder.absolute().parents if parent.exists()), folder)
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise TrainingError(f"cannot write {folder}: {above} is not a folder that you can write to")
 
 
 def read_bi_encoder_facts(folder: Path) -> dict[str, Any]:
-    """Return the facts of a trained bi-encoder; raise an error if its folder is not complete."""
+    """Return the facts about a trained bi-encoder. Raise `TrainingError` if its folder is not complete."""
     for name in _BI_ENCODER_FILES:
         if not (folder / name).is_file():
             raise TrainingError(f"{folder} is not a complete model folder: it has no {name}; train or copy it again")

@@ -1,4 +1,4 @@
-"""Search for a good seed (Thakur et al., 2021) with short trainings on a share of the data."""
+"""Search for a good seed (Thakur et al., 2021) with short training runs on a fraction of the data."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ SHARE = 0.2
 
 @dataclass(frozen=True)
 class SeedSearch:
-    """The validation figures of each seed."""
+    """The result of a seed search: the validation metrics, keyed by seed."""
 
     tried: dict[int, Validation]
 
     @property
     def best(self) -> int:
-        """The seed with the largest separation; the smallest seed if several have it."""
+        """The seed with the largest separation. In a tie, the smallest seed wins."""
         return max(self.tried, key=lambda seed: (self.tried[seed].separation, -seed))
 
 
@@ -50,15 +50,18 @@ def search_seed(
     progress: Progress = silent,
     **options: Any,
 ) -> SeedSearch:
-    """Train once for each seed on a share of the questions and measure each on the validation triplets.
+    """Train a model for each seed on the fraction ``share`` of the questions, and measure it on ``validation``.
 
-    Every seed sees the same share, so that only the seed differs. Finished seeds are recorded in ``OUT/seeds.json``
-    and not run again. Models are deleted unless ``keep``. ``options`` are passed to `bi_encoder.train_bi_encoder`.
+    All seeds use the same questions, so that only the seed differs. Finished seeds are recorded in ``OUT/seeds.json``
+    and are not run again. The models are deleted unless ``keep`` is True. ``options`` are passed to
+    `bi_encoder.train_bi_encoder`.
     """
     if not len(validation.triplets):
         raise TrainingError("a seed search needs validation triplets")
     if processes() > 1:
-        raise TrainingError("search for the seed in one process, then train with it in several")
+        raise TrainingError(
+            "a seed search runs in one process: search for the seed first, then train with it in several processes"
+        )
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     part = subset(triplets, share, settings.seed)

@@ -1,4 +1,4 @@
-"""Define the settings of a training: `TrainSettings` for bi-encoders, `JudgeSettings` for judges."""
+"""Define the settings for training bi-encoders and judges and for fitting the fusion."""
 
 from __future__ import annotations
 
@@ -13,38 +13,39 @@ Loss = Literal["triplet", "mnrl"]
 Distance = Literal["cosine", "euclidean"]
 Precision = Literal["auto", "fp32", "bf16"]
 
-# The paper states no margin. Cosine distances differ by at most 2. With this margin the loss falls until valid pairs
-# score 1 and invalid pairs -1, as the published scores do.
+# The paper does not state a margin. Two cosine distances differ by at most 2. With a margin of 2, the loss therefore
+# pushes valid pairs towards a score of 1 and invalid pairs towards -1, as in the scores that the paper publishes.
 MARGINS: dict[Distance, float] = {"cosine": 2.0, "euclidean": 5.0}
 _PACKAGES = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
 
 
 class TrainingError(ParaqdError, ValueError):
-    """A training that cannot be run as requested; the message is one line with the reason and the remedy."""
+    """Raised when a model cannot be trained as requested. The message is a single line that states the reason."""
 
 
 class TrainingStopped(KeyboardInterrupt):  # an interrupt, not an error
-    """A training that Ctrl-C stopped; its checkpoint holds all progress."""
+    """Raised when Ctrl-C has stopped training. The checkpoint contains all progress so far."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainSettings:
-    """The settings of a bi-encoder's training; the defaults are the paper's.
+    """The settings for training a bi-encoder. The defaults are the paper's settings.
 
     Parameters
     ----------
     loss : {"triplet", "mnrl"}
-        The triplet loss, or multiple negatives ranking loss.
+        The triplet loss or the multiple negatives ranking loss (MNRL).
     distance : {"cosine", "euclidean"}
-        The distance of the triplet loss. The paper states the first; its public code uses the second.
+        The distance in the triplet loss. The paper states the cosine distance, but its public code uses the Euclidean
+        distance.
     margin : float, optional
-        The margin of the triplet loss: by default 2 for the cosine distance and 5 for the Euclidean.
+        The margin of the triplet loss (default: 2 for the cosine distance, 5 for the Euclidean distance).
     batch_size : int
         The number of triplets in a batch.
     scale : float
-        The factor of the cosines in MNRL.
+        The factor by which MNRL multiplies the cosines.
     max_length : int, optional
-        The number of tokens read of a text; by default the encoder's own limit.
+        The maximum number of tokens read from a text (default: the encoder's own limit).
 
     Examples
     --------
@@ -74,7 +75,7 @@ class TrainSettings:
         for name, options in (("loss", Loss), ("distance", Distance), ("precision", Precision)):
             if getattr(self, name) not in get_args(options):
                 known = ", ".join(get_args(options))
-                raise TrainingError(f"{name} {getattr(self, name)!r} is not known: use one of {known}")
+                raise TrainingError(f"unknown {name} {getattr(self, name)!r}: use one of {known}")
         _check(self, *((name, getattr(self, name) >= 1, "at least 1") for name in ("epochs", "batch_size")))
         if self.loss == "mnrl" and self.batch_size < 2:
             raise TrainingError("mnrl takes its negatives from the batch: batch_size must be at least 2")
@@ -82,7 +83,7 @@ class TrainSettings:
             self,
             ("learning_rate", 0 < self.learning_rate < 1, "between 0 and 1"),
             ("weight_decay", 0 <= self.weight_decay < 1, "from 0 to below 1"),
-            ("warmup_share", 0 <= self.warmup_share < 1, "a share of the steps, from 0 to below 1"),
+            ("warmup_share", 0 <= self.warmup_share < 1, "a fraction of the steps, from 0 to below 1"),
             ("seed", 0 <= self.seed < 2**32, "from 0 to below 2**32"),
             ("max_length", self.max_length is None or self.max_length >= 8, "at least 8 tokens"),
             ("margin", self.margin is None or 0 < self.margin < 1e6, "above 0"),
@@ -90,7 +91,7 @@ class TrainSettings:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings that affect the result, for the fingerprint and the model card."""
+        """Return the settings that affect the trained model, for the model's facts and its model card."""
         found = asdict(self)
         if self.loss == "mnrl":
             del found["distance"], found["margin"]
@@ -101,23 +102,24 @@ class TrainSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeSettings:
-    """The settings of a judge's training.
+    """The settings for training a judge.
 
     Parameters
     ----------
     batch_tokens : int
-        The number of tokens in a batch, padding included.
+        The maximum number of tokens in a batch, including padding.
     kind_share, place_share : float
-        The weights of the losses for the kind and the place of a fault, beside 1 for valid or invalid.
+        The weights of the losses for the kind and the position of a fault. The loss for valid or invalid has the
+        weight 1.
     smoothing : float
-        The distance of the targets from 0 and 1.
+        The label smoothing, which is the distance between the targets and the labels 0 and 1.
     teacher_share : float
-        The share of a target that comes from the teachers, if there are any; the rest is the label.
+        The fraction of a target that comes from the teachers, if there are any. The rest comes from the label.
     rounded_share : float
-        The share of the steps, at the end, that run with rounded weights and inputs.
+        The fraction of the steps, at the end of training, in which weights and inputs are rounded.
     inner : int, optional
-        The number of units inside each layer. The units of the encoder with the smallest weights are removed; by
-        default none are.
+        The number of inner (feed-forward) units in each layer. The encoder's units with the smallest weights are
+        removed (default: keep all units).
 
     """
 
@@ -142,17 +144,17 @@ class JudgeSettings:
             ("learning_rate", 0 < self.learning_rate < 1, "between 0 and 1"),
             ("weight_decay", 0 <= self.weight_decay < 1, "from 0 to below 1"),
             ("smoothing", 0 <= self.smoothing < 0.5, "from 0 to below 0.5"),
-            ("teacher_share", 0 <= self.teacher_share <= 1, "a share, from 0 to 1"),
-            ("rounded_share", 0 <= self.rounded_share <= 1, "a share of the steps, from 0 to 1"),
+            ("teacher_share", 0 <= self.teacher_share <= 1, "a fraction from 0 to 1"),
+            ("rounded_share", 0 <= self.rounded_share <= 1, "a fraction of the steps, from 0 to 1"),
             ("inner", self.inner is None or self.inner >= 1, "at least 1"),
-            ("warmup_share", 0 <= self.warmup_share < 1, "a share of the steps, from 0 to below 1"),
+            ("warmup_share", 0 <= self.warmup_share < 1, "a fraction of the steps, from 0 to below 1"),
             ("seed", 0 <= self.seed < 2**32, "from 0 to below 2**32"),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prior:
-    """The weight of a finding before any pair is seen, and the number of pairs that the prior counts as much as."""
+    """A prior for a finding's weight: the expected weight, and the strength of the prior as a number of pairs."""
 
     weight: float
     pairs: float
@@ -160,18 +162,19 @@ class Prior:
 
 @dataclass(frozen=True, kw_only=True)
 class FusionSettings:
-    """The settings of the fusion's fit.
+    """The settings for fitting the fusion.
 
     Parameters
     ----------
     folds : int
-        The number of folds for the validation figures.
+        The number of folds with which the validation metrics are measured.
     prior, reliable_prior : Prior
-        The priors of findings and of reliable findings. A finding too rare to be measured keeps its prior weight.
+        The priors for ordinary and for reliable findings. A finding that is too rare to be measured keeps its prior
+        weight.
     reliable : frozenset of str
-        The features of findings that hardly any valid pair has.
+        The features of reliable findings, which hardly ever occur in valid pairs.
     judge_penalty : float
-        The penalty on the judge's weight.
+        The strength of the regularisation of the judge's weight.
 
     """
 
@@ -183,7 +186,7 @@ class FusionSettings:
 
 
 def _check(settings: Any, *conditions: tuple[str, bool, str]) -> None:
-    """Raise an error for the first condition (name, is it met, requirement) that is not met."""
+    """Raise `TrainingError` for the first of the conditions (name, is it met, requirement) that is not met."""
     for name, met, requirement in conditions:
         if not met:
             raise TrainingError(f"{name} must be {requirement}, not {getattr(settings, name)}")

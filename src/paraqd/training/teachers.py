@@ -1,4 +1,4 @@
-"""Train the judges that a small judge learns from, and store their log-odds for its training pairs.
+"""Train the teachers from which a small judge learns, and store their log-odds for the judge's training pairs.
 
 A teacher is trained on the same pairs as the judge. It may be an encoder or a causal language model.
 """
@@ -25,15 +25,16 @@ from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.settings import JudgeSettings, TrainingError
 from paraqd.training.torch_state import reproducible
 
-# returns a set's tokens: (name of the set, tokenizer, folder to store them in) → tokens
+# a function (name of the set, tokenizer, folder in which the tokens are stored) → the set's tokens
 Tokenize = Callable[[str, Any, Path], JudgeTokens]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Teacher:
-    """A teacher: its model, and the settings in which its training differs from the judge's.
+    """A teacher's model, and the settings in which the teacher's training differs from the judge's.
 
-    ``model`` is the name or the folder of an encoder, the name of the packaged language model, or a ``.gguf`` file.
+    ``model`` is the name or the folder of an encoder, the name of the packaged language model, or the path of a
+    ``.gguf`` file.
     """
 
     model: str
@@ -41,21 +42,21 @@ class Teacher:
 
     @property
     def causal(self) -> bool:
-        """True for a language model."""
+        """True if the model is a causal language model."""
         return self.model == PACKAGED_MODEL or self.model.endswith(".gguf")
 
     @property
     def name(self) -> str:
-        """The model's name, without the path to its folder."""
+        """The model's name without the path to its folder."""
         return Path(self.model).name if Path(self.model).exists() else self.model
 
     def check(self) -> None:
-        """Raise an error if the model is not on this machine."""
+        """Raise an exception if the model is not on this machine."""
         if self.model == PACKAGED_MODEL:
             packaged_model_file()
         elif self.model.endswith(".gguf"):
             if not Path(self.model).is_file():
-                raise TrainingError(f"teacher {self.model}: there is no such file")
+                raise TrainingError(f"teacher {self.model}: the file does not exist")
         elif not (encoder_folder(self.model) / "config.json").is_file():
             raise TrainingError(
                 f"teacher {self.model}: no such model on this machine; use {DEFAULT_ENCODER}, {PACKAGED_MODEL}, a "
@@ -74,14 +75,15 @@ def teacher_odds(
     device: str = "cpu",
     progress: Progress = silent,
 ) -> NDArray[np.float32]:
-    """Train a teacher and return its log-odds of all training pairs; results of an earlier run are reused.
+    """Train a teacher and return its log-odds for all training pairs. Results from an earlier run are reused.
 
     Parameters
     ----------
     settings : JudgeSettings
-        The judge's settings. The teacher's own settings replace some of them.
+        The judge's settings, some of which are replaced by the teacher's own settings.
     number : int
-        The teacher's number, for progress reports and its default seed: teachers with the same model differ.
+        The teacher's number, which appears in progress reports. The default seed depends on the number, so that
+        teachers with the same model differ.
 
     """
     own = replace(settings, **{"seed": settings.seed + number, "inner": None, **teacher.settings})
@@ -96,7 +98,7 @@ def teacher_odds(
         path = folder / f"odds-{digest.hexdigest()[:12]}.npy"
         if not path.is_file():
             folder.mkdir(parents=True, exist_ok=True)
-            checkpoints = path.with_suffix(".checkpoints")  # another training has another folder
+            checkpoints = path.with_suffix(".checkpoints")  # the name differs for other settings or tokens
             stage = f"teacher {number}"
             train_judge(
                 judge, tokens, settings=own, device=device, checkpoints=checkpoints, stage=stage, progress=progress
@@ -116,7 +118,7 @@ def mean_odds(odds: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
 
 
 def _identity(teacher: Teacher) -> str:
-    """Return a text that differs for models of the same name: path, size and time of the weights."""
+    """Return a text that identifies a teacher's model: the path, and the sizes and modification times of its files."""
     if teacher.model == PACKAGED_MODEL:
         return teacher.model
     path = Path(teacher.model) if teacher.causal else encoder_folder(teacher.model)
@@ -125,7 +127,7 @@ def _identity(teacher: Teacher) -> str:
 
 
 def _untrained(teacher: Teacher) -> tuple[Any, Any]:
-    """Return the tokenizer and the untrained judge of a teacher."""
+    """Return a teacher's tokenizer and untrained judge."""
     if teacher.causal:
         file = packaged_model_file() if teacher.model == PACKAGED_MODEL else Path(teacher.model)
         return load_causal_base(file)

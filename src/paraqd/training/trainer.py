@@ -1,4 +1,4 @@
-"""Train a bi-encoder over planned batches with sentence-transformers' trainer."""
+"""Train a bi-encoder on planned batches with the trainer from sentence-transformers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paraqd.training.torch_state import without_cudnn_attention
 if TYPE_CHECKING:
     from paraqd.data.triplets import TripletSet
 
-# called with (batches done, total number of batches, mean loss since the last call)
+# called with (completed batches, total number of batches, mean loss since the last call)
 StepProgress = Callable[[int, int, float], None]
 _CHECKPOINT_SECONDS = 60.0
 _SHOW_SECONDS = 0.5
@@ -43,9 +43,9 @@ def run_trainer(
     on_step: StepProgress | None = None,
     on_epoch: Callable[[int], None] | None = None,
 ) -> None:
-    """Train the model in place over all planned batches, starting from the last checkpoint in ``work_dir``.
+    """Train the model in place on all planned batches, starting from the last checkpoint in ``work_dir``.
 
-    The processes of a crew share every batch, and all end with the same weights.
+    The processes in a crew share every batch, and all of them end with the same weights.
     """
     from accelerate.data_loader import prepare_data_loader
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
@@ -53,7 +53,7 @@ def run_trainer(
     from transformers import PrinterCallback
 
     class PlannedTrainer(SentenceTransformerTrainer):
-        """A trainer that takes its batches from the plan; one pass over it is the whole training."""
+        """A trainer that takes its batches from the plan, in which one pass covers all epochs."""
 
         def get_train_dataloader(self) -> Any:
             loader = DataLoader(
@@ -64,21 +64,24 @@ def run_trainer(
                 pin_memory=self.args.dataloader_pin_memory,
                 persistent_workers=False,
             )
-            # not sharded here: every process sees every batch and takes its share of it
+            # the loader is not sharded, because every process reads every batch and takes its share of the batch
             return prepare_data_loader(
                 loader, self.accelerator.device, num_processes=1, process_index=0, put_on_device=True
             )
 
         def _save_rng_state(self, output_dir: str) -> None:
-            """Wait for all processes: the file that marks a checkpoint as complete is written next."""
+            """Save the state, then wait for all processes.
+
+            The file that is written next marks the checkpoint as complete.
+            """
             super()._save_rng_state(output_dir)
             crew.wait()
 
         def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
-            """Write no card: ours is written once, at the end."""
+            """Do nothing, because paraqd writes its own model card at the end."""
 
         def preprocess_dataset(self, dataset: Any = None, dataset_name: str | None = None) -> Any:
-            """Return the triplets unchanged: they are tokenised already."""
+            """Return the triplets unchanged, because they are already tokenised."""
             return dataset
 
     arguments = SentenceTransformerTrainingArguments(
@@ -94,23 +97,25 @@ def run_trainer(
         bf16=_bf16(settings, device),
         use_cpu=device == "cpu",
         logging_strategy="no",
-        save_strategy="no",  # saved by time, below
+        save_strategy="no",  # the callback below requests checkpoints at time intervals
         save_total_limit=1,
         eval_strategy="no",
         report_to=[],
         disable_tqdm=True,
         dataloader_num_workers=workers,
-        dataloader_drop_last=crew.size > 1,  # no effect on planned batches; avoids a warning
+        dataloader_drop_last=crew.size > 1,  # avoids a warning and does not affect planned batches
         dataloader_pin_memory=_on_gpu(device),
         remove_unused_columns=False,
     )
-    arguments._n_gpu = min(arguments.n_gpu, 1)  # one process uses one GPU: a collated batch cannot be split
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # each process uses one GPU, because a collated batch cannot be split
     loss = make_loss(model, settings, crew)
     batch_of: Any = partial(collate, triplets=triplets, tokens=tokens, rank=crew.rank, size=crew.size)
     last = crew.by_main(lambda: last_checkpoint(work_dir))
-    # a launcher passes on one Ctrl-C more than once
+    # a launcher may forward a single Ctrl-C several times
     with deferred_interrupt(patient=crew.size > 1) as interrupt, without_cudnn_attention(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*broadcast_buffers", category=FutureWarning)  # accelerate's own
+        warnings.filterwarnings(
+            "ignore", message=".*broadcast_buffers", category=FutureWarning
+        )  # raised by accelerate itself
         watch = _make_watch(plan, loss, crew, interrupt, checkpoint_seconds, on_step, on_epoch)
         trainer = PlannedTrainer(
             model=model,
@@ -135,26 +140,26 @@ def _make_watch(
     on_step: StepProgress | None,
     on_epoch: Callable[[int], None] | None,
 ) -> Any:
-    """Return the callback that reports progress, requests checkpoints, and stops after a checkpoint on Ctrl-C."""
+    """Create the callback that reports progress, requests checkpoints and, on Ctrl-C, stops after a checkpoint."""
     import torch
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):  # type: ignore[misc]
         def __init__(self) -> None:
-            self.stopped = False  # all processes agree on it
+            self.stopped = False  # has the same value in all processes
             self._saved = self._shown = time.monotonic()
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if crew.rank:  # each process has its own dropout; a resumed run loads the generator's state after this
+            if crew.rank:  # dropout differs between processes; a resumed run loads the state afterwards
                 torch.manual_seed(args.seed + (crew.rank << 32))
-            if on_step is not None:  # tells where a resumed run continues
+            if on_step is not None:  # reports the step from which a resumed run continues
                 on_step(state.global_step, state.max_steps, math.nan)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
             step, last, now = state.global_step, state.max_steps, time.monotonic()
             if on_epoch is not None and crew.is_main and step in plan.epoch_ends:
                 on_epoch(plan.epoch_ends.index(step) + 1)
-            # clocks differ, so the main process's decides; Ctrl-C in any process stops all
+            # clocks differ, so the main process's clock decides, and Ctrl-C in any process stops all processes
             late, shown, self.stopped = crew.any(
                 crew.is_main and now - self._saved > checkpoint_seconds,
                 crew.is_main and now - self._shown > _SHOW_SECONDS,
@@ -168,7 +173,7 @@ def _make_watch(
             return control
 
         def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            self._saved = time.monotonic()  # the time that saving took does not count
+            self._saved = time.monotonic()  # the time spent on saving does not count
 
     return Watch()
 
@@ -182,7 +187,10 @@ def _show(loss: Any, step: int, steps: int, on_step: StepProgress | None) -> Non
 
 
 def last_checkpoint(work_dir: Path) -> str | None:
-    """Return the newest complete checkpoint, and delete incomplete ones that a kill left."""
+    """Return the path of the newest complete checkpoint, or None if there is none.
+
+    Incomplete checkpoints, which a killed process may leave, are deleted.
+    """
     whole = []
     for folder in work_dir.glob("checkpoint-*"):
         try:  # the trainer writes its state last

@@ -1,4 +1,4 @@
-"""Measure a bi-encoder on validation triplets: accuracy and separation."""
+"""Measure a bi-encoder's accuracy and separation on validation triplets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Validation:
-    """Validation figures: the share of triplets whose valid text is nearer, and the mean cosines."""
+    """The validation metrics of a bi-encoder.
+
+    ``accuracy`` is the fraction of triplets in which the valid text is closer to the question than the invalid text.
+    ``mu_pos`` and ``mu_neg`` are the mean cosines of valid and of invalid pairs.
+    """
 
     triplets: int
     accuracy: float
@@ -25,18 +29,18 @@ class Validation:
 
     @property
     def separation(self) -> float:
-        """The mean cosine of valid pairs minus that of invalid pairs (the paper's μs)."""
+        """The mean cosine of valid pairs minus the mean cosine of invalid pairs (μs in the paper)."""
         return self.mu_pos - self.mu_neg
 
     def to_dict(self) -> dict[str, float]:
-        """Return all figures by name."""
+        """Return all metrics, keyed by name."""
         return {**asdict(self), "separation": self.separation}
 
 
 def validate(embed: Callable[[Sequence[str]], NDArray[np.float32]], triplets: TripletSet) -> Validation:
-    """Measure a model on triplets; triplets without an invalid text of their own are left out.
+    """Measure a model on triplets. Triplets without an invalid text of their own are skipped.
 
-    Each distinct pair counts once in the means, even if its valid text was drawn for several triplets.
+    Each distinct pair counts once in the mean cosines, even if it occurs in several triplets.
     """
     own = triplets.triplets[triplets.triplets[:, 2] >= 0]
     if not len(own):

@@ -1,7 +1,8 @@
-"""Read training recipes: the TOML files beside this module, or a file of your own.
+"""Read training recipes from the TOML files beside this module or from a user's own file.
 
-A recipe declares everything that decides the weights of a model: data, settings, seeds, teachers, fusion. A recipe with
-``model = "judge"`` trains a scorer such as the default one, and ``model = "bi-encoder"`` trains the paper's model.
+A recipe declares everything that determines a model's weights: the data, settings, seeds, teachers and fusion. A recipe
+with ``model = "judge"`` trains a scorer such as the default scorer. A recipe with ``model = "bi-encoder"`` trains the
+paper's model.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ _JUDGE, _BI_ENCODER = "judge", "bi-encoder"
 
 @dataclass(frozen=True, kw_only=True)
 class PairSet:
-    """A set of pairs: the weight of each pair in the loss, and the largest number of pairs."""
+    """A set of pairs, with the weight of each pair in the loss.
+
+    ``most`` is the maximum number of pairs that are drawn for the set (default: no limit).
+    """
 
     weight: float = 1.0
     most: int | None = None
@@ -32,7 +36,7 @@ class PairSet:
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorRecipe:
-    """The generator that writes the set ``fluent``, and how to train it."""
+    """The generator that writes the set ``fluent``, and the arguments with which it is trained."""
 
     kind: str
     scale: str
@@ -41,7 +45,7 @@ class GeneratorRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeData:
-    """The pairs of a judge's training."""
+    """The pairs on which a judge is trained and validated, and the settings that determine them."""
 
     seed: int
     questions: int
@@ -66,7 +70,7 @@ class JudgeRecipe:
     fusion: FusionSettings
 
     def without(self, sets: Sequence[str]) -> JudgeRecipe:
-        """Return the recipe without some sets of pairs."""
+        """Return a copy of the recipe without the given sets of pairs."""
         known = {**self.data.train, **self.data.validation}
         for name in sets:
             if name not in known:
@@ -80,7 +84,7 @@ class JudgeRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class BiEncoderRecipe:
-    """A recipe for the paper's bi-encoder; ``operators`` names a list of operators."""
+    """A recipe for the paper's bi-encoder. ``operators`` is the name or the file of a list of operators."""
 
     name: str
     description: str
@@ -92,7 +96,7 @@ class BiEncoderRecipe:
 
 
 def recipe_names() -> list[str]:
-    """Return the names of the recipes that come with the package.
+    """Return the names of the recipes in the package.
 
     >>> recipe_names()
     ['default', 'paper']
@@ -106,11 +110,11 @@ def load_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = 
     Parameters
     ----------
     name_or_path : str or Path
-        A recipe's name or file. The name or the file of a list of operators stands for the recipe ``paper`` with
-        these operators.
+        The name or the file of a recipe. The name or the file of a list of operators is also accepted, and selects the
+        recipe ``paper`` with these operators.
     overrides : mapping, optional
-        Values that replace those of the file, by their path in it, such as ``{"data.questions": 100}``. The path
-        ``judge.stages.epochs`` reaches every stage.
+        Values that replace values in the recipe, keyed by their paths in the file, such as ``{"data.questions": 100}``.
+        The path ``judge.stages.epochs`` applies to every stage.
 
     Examples
     --------
@@ -131,7 +135,7 @@ def load_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = 
     except KeyError as error:
         raise TrainingError(f"the recipe {name} has no value for {error}") from None
     except TypeError as error:
-        raise TrainingError(f"the recipe {name} has a value that cannot be used: {error}") from None
+        raise TrainingError(f"the recipe {name} has an invalid value: {error}") from None
     return recipe
 
 
@@ -139,12 +143,12 @@ def load_judge_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | N
     """Load a recipe for a judge; see `load_recipe`."""
     recipe = load_recipe(name_or_path, overrides)
     if not isinstance(recipe, JudgeRecipe):
-        raise TrainingError(f"the recipe {recipe.name} is not one for a judge")
+        raise TrainingError(f"the recipe {recipe.name} does not train a judge")
     return recipe
 
 
 def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
-    """Read overrides written as ``KEY=VALUE``, with values as in TOML.
+    """Parse overrides of the form ``KEY=VALUE``, whose values are written in TOML syntax.
 
     >>> parse_overrides(["data.questions=100", 'data.held_out=["sawp"]'])
     {'data.questions': 100, 'data.held_out': ['sawp']}
@@ -162,9 +166,10 @@ def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def teacher_entry(model: str) -> dict[str, Any]:
-    """Return the entry of a recipe for a teacher by its model's name, with settings that suit the kind of model.
+    """Return a recipe's entry for a teacher, with settings that suit the kind of model.
 
-    A language model sees every pair once: its log-odds of them are then almost those of new pairs.
+    A language model sees every pair only once, so that its log-odds for the training pairs are close to those for new
+    pairs.
 
     >>> teacher_entry("all-MiniLM-L6-v2")
     {'model': 'all-MiniLM-L6-v2', 'epochs': 5}
@@ -205,7 +210,7 @@ def _override(table: Any, path: str, value: Any, name: str) -> None:
         for each in table:
             _override(each, path, value, name)
     elif not isinstance(table, dict) or (rest and first not in table):
-        raise TrainingError(f"the recipe {name} has no value {path!r}")
+        raise TrainingError(f"the recipe {name} has no value {path!r} to replace")
     elif rest:
         _override(table[first], rest, value, name)
     else:
@@ -222,7 +227,7 @@ def _judge_recipe(table: dict[str, Any]) -> JudgeRecipe:
     for given in (judge, *stages, *({k: v for k, v in each.items() if k != "model"} for each in teachers)):
         unknown = sorted(set(given) - settings)
         if unknown:
-            raise TrainingError(f"{unknown[0]!r} is not a setting of a judge: {', '.join(sorted(settings))}")
+            raise TrainingError(f"{unknown[0]!r} is not a judge setting: use one of {', '.join(sorted(settings))}")
     return JudgeRecipe(
         data=JudgeData(
             generator=GeneratorRecipe(**data.pop("generator")),
