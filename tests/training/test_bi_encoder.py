@@ -90,7 +90,7 @@ def test_a_finished_folder_is_not_trained_again_and_another_is_not_replaced(trai
     )
     assert kept.reused
     assert (trained.folder / "model.safetensors").stat().st_mtime_ns == before
-    with pytest.raises(TrainingError, match=r"has a model of another training.*--overwrite"):
+    with pytest.raises(TrainingError, match=r"has a model from another training run.*--overwrite"):
         train_bi_encoder(triplets, trained.folder, settings=settings(epochs=1), **QUICK)
 
 
@@ -130,7 +130,7 @@ def test_an_unfinished_training_with_other_settings_is_not_thrown_away_unasked(t
     (left / "trainer_state.json").write_text('{"global_step": 5}')
     (tmp_path / "m.checkpoints" / "training.json").write_text("{}")
     options = {"settings": settings(epochs=1), "encoder": str(tiny_encoder), "device": "cpu"}
-    with pytest.raises(TrainingError, match=r"unfinished training with other settings: .* --restart"):
+    with pytest.raises(TrainingError, match=r"unfinished training run with other settings: .* --restart"):
         train_bi_encoder(triplets, tmp_path / "m", **options)
     assert left.is_dir()
     assert train_bi_encoder(triplets, tmp_path / "m", restart=True, **options).facts["loss"] > 0

@@ -107,7 +107,7 @@ def sequence_ids(tokenizer, question, paraphrase):
 
 
 def test_scores_that_move_too_far_are_refused_and_nothing_is_written(bi_encoder, tmp_path):
-    with pytest.raises(ModelError, match="one score in a hundred changes by"):
+    with pytest.raises(ModelError, match="1 % of the scores change by"):
         export_model(bi_encoder, tmp_path / "out", pairs=PAIRS, most_moved=1e-9)
     assert not (tmp_path / "out").exists()
 

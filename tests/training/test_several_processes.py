@@ -261,7 +261,7 @@ def test_an_interrupt_of_one_stops_both_and_they_go_on_to_the_same_weights(two):
 
 def test_one_process_does_not_go_on_where_two_began(two, tiny_encoder, triplets):
     options = {"settings": settings(**MANY), "encoder": str(tiny_encoder), "device": "cpu"}
-    with pytest.raises(TrainingError, match=r"started in 2 processes: use as many, or give --restart"):
+    with pytest.raises(TrainingError, match=r"started in 2 processes: use the same number, or pass --restart"):
         train_bi_encoder(triplets, two[0] / "left", **options)
     assert list((two[0] / "left.checkpoints").glob("checkpoint-*"))
 
@@ -269,7 +269,7 @@ def test_one_process_does_not_go_on_where_two_began(two, tiny_encoder, triplets)
 def test_both_refuse_what_cannot_be_shared_and_weights_that_differ(two):
     for seen in two[1]:
         assert seen["odd"] == (
-            "2 processes cannot have equal shares of a batch of 7 triplets: give --batch-size 6 or 8"
+            "a batch of 7 triplets cannot be divided equally among 2 processes: pass --batch-size 6 or 8"
         )
         assert seen["different"].startswith("the processes ended with different weights")
 
@@ -294,9 +294,9 @@ def test_the_command_line_by_accelerate(calm_encoder, augmented_rows, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--recipe", "default"], "the training of a judge runs in one process, and 2 were started"),
-        (["pairs.jsonl", "--search-seeds", "1,2"], "--search-seeds runs in one process, and 2 were started"),
-        (["pairs.jsonl", "--device", "cuda:1"], "--device cuda:1 cannot be used with 2 processes: give cuda or cpu"),
+        (["--recipe", "default"], "the training of a judge runs in one process, but 2 were started"),
+        (["pairs.jsonl", "--search-seeds", "1,2"], "--search-seeds runs in one process, but 2 were started"),
+        (["pairs.jsonl", "--device", "cuda:1"], "--device cuda:1 cannot be used with 2 processes: pass cuda or cpu"),
     ],
 )
 def test_what_several_processes_cannot_do_is_said_once(arguments, message, monkeypatch, capfd, tmp_path):
@@ -327,7 +327,7 @@ def test_no_thread_of_the_network_outlives_the_program(case, code, calm_encoder,
 
 def test_a_batch_smaller_than_the_processes_is_named():
     check_shares(8, 4)
-    with pytest.raises(TrainingError, match=r"^8 processes cannot have equal shares .*: give --batch-size 8"):
+    with pytest.raises(TrainingError, match=r"cannot be divided equally among 8 processes: pass --batch-size 8"):
         check_shares(3, 8)
 
 

@@ -1,4 +1,4 @@
-"""``paraqd train``: train a model from a recipe."""
+"""Run ``paraqd train``: train a model from a recipe."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _DATA, _TRAINING, _OUTPUT = "Data", "Training", "Output"
 
 
 def _one_message(command: Callable[..., None]) -> Callable[..., None]:
-    """Let only the first process of a machine report an error that all processes have."""
+    """Wrap a command so that only the first process on each machine reports an error that occurs in all processes."""
 
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
@@ -67,51 +67,54 @@ def train(
     pairs: list[str] = typer.Argument(
         None,
         metavar="[AUGMENTED]...",
-        help="Files that paraqd augment wrote. Without files, the recipe makes its data.",
+        help="Files that paraqd augment wrote. Default: data that the recipe creates.",
     ),
-    out: str = typer.Option(..., "--out", "-o", help="The model folder."),
+    out: str = typer.Option(..., "--out", "-o", help="The model folder to write."),
     recipe: str = typer.Option(
         "paper",
         "--recipe",
-        help="paper trains the paper's bi-encoder, default a scorer such as the one that comes with paraqd. Also a "
-        "list of operators (uda, ssmba) or a .toml file.",
+        help="The recipe: paper trains the paper's bi-encoder, and default trains a scorer like the one in the "
+        "package. A list of operators (uda or ssmba) or a .toml file is also accepted.",
     ),
     values: list[str] = typer.Option(
         [],
         "--set",
         metavar="KEY=VALUE",
-        help="Replace a value of the recipe, several times: data.questions=100. Values are written as in TOML.",
+        help="Replace a value in the recipe, for example data.questions=100. Values are written in TOML syntax. May be "
+        "repeated.",
     ),
     encoder: str | None = typer.Option(
         None,
         "--encoder",
-        help="A name or a folder. Default: all-MiniLM-L6-v2. Also all-MiniLM-L12-v1, all-mpnet-base-v2.",
+        help="The name or folder of the encoder to train, for example all-MiniLM-L12-v1 or all-mpnet-base-v2. Default: "
+        "all-MiniLM-L6-v2.",
     ),
     validation: str | None = typer.Option(
         None,
         "--validation",
-        help="Augmented pairs of other questions, measured after each epoch.",
+        help="A file of augmented pairs from other questions, on which the model is measured after each epoch.",
         rich_help_panel=_DATA,
     ),
     without: str | None = typer.Option(
         None,
         "--without",
-        help="Operators to leave out, separated by commas: f9. With the recipe default, sets of pairs: rules,fluent.",
+        help="Operators to skip, separated by commas, for example f9. With the recipe default, sets of pairs to skip, "
+        "for example rules,fluent.",
         rich_help_panel=_DATA,
     ),
     in_batch: bool = typer.Option(
         False,
         "--in-batch",
-        help="Use the other questions of a batch as negatives, as for UDA and SSMBA.",
+        help="Use the other questions in a batch as negatives, as the paper does for UDA and SSMBA.",
         rich_help_panel=_DATA,
     ),
     questions: int | None = typer.Option(
-        None, "--questions", help="The number of questions that operators are applied to.", rich_help_panel=_DATA
+        None, "--questions", help="The number of questions to which operators are applied.", rich_help_panel=_DATA
     ),
     data_seed: int | None = typer.Option(
         None,
         "--data-seed",
-        help="Draws questions, operators' outputs and the valid text of a triplet.",
+        help="The seed for drawing questions, for the operators and for choosing each triplet's valid text.",
         rich_help_panel=_DATA,
     ),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_DATA),
@@ -119,84 +122,120 @@ def train(
     label_column: str = typer.Option("label", "--label-column", rich_help_panel=_DATA),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_DATA),
     encoding: str | None = typer.Option(
-        None, "--encoding", help="The encoding of a text file that is not UTF-8: cp1252.", rich_help_panel=_DATA
+        None, "--encoding", help="The encoding of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_DATA
     ),
     data_dir: str | None = typer.Option(
-        None, "--data-dir", envvar="PARAQD_DATA_DIR", help="The folder with the data sets.", rich_help_panel=_DATA
+        None,
+        "--data-dir",
+        envvar="PARAQD_DATA_DIR",
+        help="The folder that contains the data sets.",
+        rich_help_panel=_DATA,
     ),
     generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="A model for an operator: f9=DIR.", rich_help_panel=_DATA
+        [],
+        "--generator",
+        metavar="ID=MODEL",
+        help="A model for an operator, for example f9=DIR. May be repeated.",
+        rich_help_panel=_DATA,
     ),
     teacher: list[str] = typer.Option(
         [],
         "--teacher",
         metavar="NAME",
-        help="Replace the teachers of the recipe default, several times: an encoder, SmolLM2-135M-Instruct, or none.",
+        help="With the recipe default: a teacher that replaces the recipe's teachers. Pass an encoder, "
+        "SmolLM2-135M-Instruct, or none. May be repeated.",
         rich_help_panel=_TRAINING,
     ),
     start: str | None = typer.Option(
         None,
         "--start",
-        help="With the recipe default: the folder of a trained judge to start from.",
+        help="With the recipe default: the folder of a trained judge from which training starts.",
         rich_help_panel=_TRAINING,
     ),
-    loss: str | None = typer.Option(None, "--loss", help="triplet or mnrl.", rich_help_panel=_TRAINING),
+    loss: str | None = typer.Option(None, "--loss", help="The loss: triplet or mnrl.", rich_help_panel=_TRAINING),
     distance: str | None = typer.Option(
         None,
         "--distance",
-        help="The distance of the triplet loss: cosine, or euclidean as in the paper's public code.",
+        help="The distance in the triplet loss: cosine, or euclidean as in the paper's public code.",
         rich_help_panel=_TRAINING,
     ),
     margin: float | None = typer.Option(
-        None, "--margin", help="Default: 2 for cosine, 5 for euclidean.", rich_help_panel=_TRAINING
+        None,
+        "--margin",
+        help="The margin of the triplet loss. Default: 2 for cosine, 5 for euclidean.",
+        rich_help_panel=_TRAINING,
     ),
     epochs: int | None = typer.Option(
-        None, "--epochs", help="With the recipe default, of every stage.", rich_help_panel=_TRAINING
+        None,
+        "--epochs",
+        help="The number of epochs. With the recipe default, the number in every stage.",
+        rich_help_panel=_TRAINING,
     ),
     batch_size: int | None = typer.Option(
-        None, "--batch-size", help="Triplets in a batch, of all processes together.", rich_help_panel=_TRAINING
+        None,
+        "--batch-size",
+        help="The number of triplets in a batch, over all processes.",
+        rich_help_panel=_TRAINING,
     ),
     batch_tokens: int | None = typer.Option(
-        None, "--batch-tokens", help="With the recipe default: tokens in a batch.", rich_help_panel=_TRAINING
+        None,
+        "--batch-tokens",
+        help="With the recipe default: the maximum number of tokens in a batch.",
+        rich_help_panel=_TRAINING,
     ),
     learning_rate: float | None = typer.Option(None, "--learning-rate", rich_help_panel=_TRAINING),
     weight_decay: float | None = typer.Option(None, "--weight-decay", rich_help_panel=_TRAINING),
     warmup: float | None = typer.Option(
-        None, "--warmup", help="The share of the steps in which the learning rate rises.", rich_help_panel=_TRAINING
+        None, "--warmup", help="The fraction of the steps in which the learning rate rises.", rich_help_panel=_TRAINING
     ),
     seed: int | None = typer.Option(
-        None, "--seed", help="With the recipe default, of every stage.", rich_help_panel=_TRAINING
+        None,
+        "--seed",
+        help="The random seed for training. With the recipe default, the seed for every stage.",
+        rich_help_panel=_TRAINING,
     ),
     search_seeds: str | None = typer.Option(
         None,
         "--search-seeds",
-        help="Try these seeds on 20 % of the data and train with the best: 0,1,2,3,4.",
+        help="Try these seeds on 20 % of the data and train with the best seed, for example 0,1,2,3,4.",
         rich_help_panel=_TRAINING,
     ),
     max_length: int | None = typer.Option(
-        None, "--max-length", help="Tokens of a text. Default: the encoder's limit.", rich_help_panel=_TRAINING
+        None,
+        "--max-length",
+        help="The maximum number of tokens read from a text. Default: the encoder's limit.",
+        rich_help_panel=_TRAINING,
     ),
-    precision: str | None = typer.Option(None, "--precision", help="auto, fp32 or bf16.", rich_help_panel=_TRAINING),
+    precision: str | None = typer.Option(
+        None, "--precision", help="The precision: auto, fp32 or bf16.", rich_help_panel=_TRAINING
+    ),
     layers: int | None = typer.Option(
-        None, "--layers", help="Keep only the encoder's first layers, for a quick run.", rich_help_panel=_TRAINING
+        None,
+        "--layers",
+        help="Keep only this many of the encoder's first layers, for a quick run.",
+        rich_help_panel=_TRAINING,
     ),
-    device: str | None = typer.Option(None, "--device", help="cpu or cuda.", rich_help_panel=_TRAINING),
+    device: str | None = typer.Option(
+        None, "--device", help="The device, for example cpu or cuda.", rich_help_panel=_TRAINING
+    ),
     workers: int = typer.Option(
-        0, "--workers", help="Processes that apply operators and prepare batches.", rich_help_panel=_TRAINING
+        0,
+        "--workers",
+        help="The number of processes that apply operators and prepare batches.",
+        rich_help_panel=_TRAINING,
     ),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace a model of another training."),
-    restart: bool = typer.Option(False, "--restart", help="Discard an unfinished training with other settings."),
-    as_json: bool = typer.Option(
-        False, "--json", help="Print the facts of the model as JSON.", rich_help_panel=_OUTPUT
-    ),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress.", rich_help_panel=_OUTPUT),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace a model from another training run."),
+    restart: bool = typer.Option(False, "--restart", help="Discard an unfinished training run with other settings."),
+    as_json: bool = typer.Option(False, "--json", help="Write the model's facts as JSON.", rich_help_panel=_OUTPUT),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not show progress.", rich_help_panel=_OUTPUT),
 ) -> None:
     """Train a model from a recipe and write its folder.
 
-    The recipe paper trains a bi-encoder on triplets: valid paraphrases move closer to the question, invalid ones away
-    from it. The recipe default runs the steps that made the scorer of the package, from data to model folder; it needs
-    a GPU, and the weights will not be the same. Options replace values of the recipe. After an interruption, run the
-    same command again: it continues from its last checkpoint (one a minute) to the same weights. On several GPUs:
+    The recipe paper trains a bi-encoder on triplets, so that valid paraphrases move closer to the question and invalid
+    paraphrases move away from it. The recipe default runs the steps that produced the package's scorer, from the data
+    to the model folder. It needs a GPU, and the weights will differ from the package's weights. Options replace values
+    in the recipe. A checkpoint is written every minute. If training is interrupted, run the same command again to
+    resume from the last checkpoint and end with the same weights. On several GPUs, use:
     accelerate launch --multi_gpu --num_processes 4 -m paraqd train ...
     """
     from paraqd.cli.options import models_in, names_in
@@ -224,7 +263,7 @@ def train(
     }
     if isinstance(load_recipe(recipe), JudgeRecipe):
         if pairs:
-            raise TrainingError(f"--recipe {recipe} makes its own pairs: leave out {pairs[0]}, or use --recipe paper")
+            raise TrainingError(f"--recipe {recipe} creates its own pairs: omit {pairs[0]}, or use --recipe paper")
         _refuse(ctx, _BI_ENCODER_ONLY, f"--recipe {recipe}")
         settings["batch_tokens"] = batch_tokens
         given |= {
@@ -281,7 +320,7 @@ def train(
 
 
 def _train_judge(recipe: JudgeRecipe, out: Path, *, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Train a scorer with a judge and report it."""
+    """Train a scorer with a judge and report the result."""
     from paraqd.cli.progress import Bar
     from paraqd.training.fused_scorer import train_scorer
 
@@ -296,7 +335,7 @@ def _train_judge(recipe: JudgeRecipe, out: Path, *, as_json: bool, quiet: bool, 
     elif not quiet:
         for name, found in done.facts["validation"].items():
             say(f"validation, {name}: macro F1 {found['macro_f1']:.3f}, AUC {found['auc']:.3f}")
-        say(f"{done.folder} is trained; to score with it, export it: paraqd export {done.folder} -o DIR")
+        say(f"{done.folder} is trained; to use it for scoring, export it: paraqd export {done.folder} -o DIR")
 
 
 def _train_bi_encoder(
@@ -315,7 +354,7 @@ def _train_bi_encoder(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Read the pairs, train a bi-encoder and report it."""
+    """Read the pairs, train a bi-encoder and report the result."""
     from paraqd.cli.progress import Bar
     from paraqd.data.tables import Columns
     from paraqd.training.processes import check_shares, join, leave, refuse_several
@@ -365,7 +404,7 @@ def _with_best_seed(
     options: dict[str, Any],
     progress: Progress,
 ) -> BiEncoderRecipe:
-    """Return the recipe with the best of some seeds; without seeds, return it unchanged."""
+    """Return the recipe with the best of the given seeds, or unchanged if there are no seeds."""
     from dataclasses import replace
 
     from paraqd.training.seed_search import search_seed
@@ -374,7 +413,7 @@ def _with_best_seed(
     if not seeds:
         return recipe
     if corpus.validation is None:
-        raise TrainingError("--search-seeds needs validation pairs: give --validation FILE")
+        raise TrainingError("--search-seeds needs validation pairs: pass --validation FILE")
     place = out.with_name(f"{out.name}.seeds")
     found = search_seed(
         corpus.triplets, corpus.validation, place, settings=recipe.settings, seeds=seeds, progress=progress, **options
@@ -401,7 +440,7 @@ def _train(recipe: BiEncoderRecipe, corpus: TrainingPairs, out: Path, progress: 
 
 
 def _refuse(ctx: typer.Context, names: Sequence[str], recipe: str) -> None:
-    """Raise an error for an option that the recipe does not use."""
+    """Raise `typer.BadParameter` if the command line has an option that the recipe does not use."""
     for parameter in ctx.command.params:
         source = ctx.get_parameter_source(parameter.name or "")
         if parameter.name in names and source is not None and source.name == "COMMANDLINE":
@@ -426,7 +465,7 @@ def _say_done(done: Trained, corpus: TrainingPairs) -> None:
         say(f"{counted(count, 'question')}: {why}")
     overlap = done.facts.get("validation_overlap")
     if overlap:
-        say(f"{overlap:,} of the validation questions are also training questions: the figures are too good")
+        say(f"{overlap:,} of the validation questions are also training questions, so the metrics are too optimistic")
     found = done.validation
     measured = "" if found is None else f"; validation separation {found.separation:.3f}, accuracy {found.accuracy:.3f}"
     state = "was trained before" if done.reused else "is trained"
@@ -435,11 +474,11 @@ def _say_done(done: Trained, corpus: TrainingPairs) -> None:
     several = done.facts.get("processes", 1)
     where = f" in {several} processes" if several > 1 else ""
     say(f"{done.folder} {state}{where}: {done.facts['data']['triplets']:,} triplets{last}{measured}")
-    say(f"score pairs with it: paraqd evaluate PAIRS --model {done.folder}")
+    say(f"to evaluate it: paraqd evaluate PAIRS --model {done.folder}")
 
 
 class _Shown:
-    """A progress callback that updates the bar and says once where an interrupted run continues."""
+    """A progress callback that updates the bar and reports once from which step an interrupted run resumes."""
 
     def __init__(self, bar: Bar, *, silent: bool) -> None:
         self._bar, self._silent, self._seen = bar, silent, set[str]()
@@ -449,5 +488,5 @@ class _Shown:
         if stage.endswith("training") and stage not in self._seen:
             self._seen.add(stage)
             if done and not self._silent:
-                say(f"{stage}: continuing from step {done:,} of {total or 0:,}")
+                say(f"{stage}: resuming from step {done:,} of {total or 0:,}")
         self._bar.update(stage, done, total, note)
