@@ -105,7 +105,7 @@ def train(
     in_batch: bool = typer.Option(
         False,
         "--in-batch",
-        help="Use the other questions in a batch as negatives, as the paper does for UDA and SSMBA.",
+        help="Use the other questions in a batch as negatives, as UDA and SSMBA require.",
         rich_help_panel=_DATA,
     ),
     questions: int | None = typer.Option(
