@@ -86,7 +86,12 @@ def edit_table(results: Sequence[Result], sets: Mapping[str, TestSet], notes: Se
 
 
 def collapse_table(
-    results: Sequence[Result], measurements: Measurements, sets: Mapping[str, TestSet], notes: Sequence[str]
+    results: Sequence[Result],
+    measurements: Measurements,
+    sets: Mapping[str, TestSet],
+    notes: Sequence[str],
+    *,
+    title: str,
 ) -> Table:
     """Compare scores with the product of two signs: those of both texts on the first axis of the vectors."""
     found: dict[tuple[str, str], list[dict[str, float]]] = {}
@@ -119,7 +124,7 @@ def collapse_table(
         "the mean distance of the score from that product; AUC, same sign: among pairs with equal signs; means over "
         "seeds"
     )
-    return Table("Scores and the product of two signs", columns, tuple(rows), (*notes, note))
+    return Table(title, columns, tuple(rows), (*notes, note))
 
 
 def describe_collapse(measured: Measured, spectrum: Mapping[str, NDArray[Any]]) -> dict[str, float]:

@@ -181,7 +181,7 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
             f"the paper's rows are of all-MiniLM-L12-v1; for other encoders see its table (ours: {scale.encoder})"
         )
     if found.kind == "collapse":
-        outcome.tables = (collapse_table(results, measurements, sets, notes),)
+        outcome.tables = (collapse_table(results, measurements, sets, notes, title=found.title),)
         return
     outcome.tables = score_tables(found, results, notes, beside=scale.name == "full")
     if found.on == ARM:
