@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ParaqdError(Exception):
-    """Raised when the input or the installation is faulty. The message explains the problem in one line.
+    """Base class of the exceptions that paraqd raises deliberately. The message explains the problem in one line.
 
     >>> from paraqd.data.formats import TableError
     >>> issubclass(TableError, ParaqdError)

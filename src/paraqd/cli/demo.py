@@ -60,7 +60,7 @@ def verdicts(console: Console, samples: Path = PAIRS) -> int:
     console.print(_verdict_table(scorer.score_pairs([(QUESTION, paraphrase) for paraphrase in PARAPHRASES])))
     right, total = _right(scorer, samples)
     console.print(f"\n{samples} has {total} labelled pairs. paraqd judges {right} of them correctly.")
-    console.print("The README gives its accuracy on three public test sets, and its limits.\n")
+    console.print("The README reports its accuracy on three public test sets and its limitations.\n")
     console.print(Text("What to do next", "bold") + Text(" (after: source .venv/bin/activate)"))
     for command, purpose in (
         (f"paraqd score {samples} -o scored.csv", "score a file of pairs"),

@@ -20,7 +20,7 @@ def read(
     entities: str = typer.Option("light", help="How names are recognised: light (without a model) or spacy."),
     as_json: bool = typer.Option(False, "--json", help="Write JSON."),
 ) -> None:
-    """Show the sentences, quantities, names and questions that paraqd reads in a word problem."""
+    """Show the sentences, quantities, names and questions that paraqd finds in a word problem."""
     from paraqd.operators.resources import ENTITY_READERS, ResourceSpec, build_resources
     from paraqd.reading import read as read_problem
 

@@ -15,8 +15,8 @@ class Currency:
     """A currency.
 
     ``name`` is the canonical name. ``codes`` are abbreviations, and ``spellings`` are further names. ``before`` holds
-    words that, like the codes, are written before a number (rupees 5). ``signs`` holds single characters. ``coin`` is
-    the canonical name of a hundredth of the currency. ``coin_of_its_own`` is False if the coin's name belongs to
+    words that, like the codes, are written before a number (rupees 5). ``signs`` holds single-character signs. ``coin``
+    is the canonical name of a hundredth of the currency. ``coin_of_its_own`` is False if the coin's name belongs to
     another currency. For example, a cent is read as a hundredth of a dollar.
     """
 

@@ -282,7 +282,7 @@ def _clock(s: Stream, i: int) -> Draft | None:
 
 
 def _half_of_day(s: Stream, d: Draft) -> None:
-    """Extend a time by the half of the day after it, so that ``7 o'clock in the evening`` is 19 hours."""
+    """Apply the half of the day that follows a time, so that ``7 o'clock in the evening`` is 19 hours."""
     for words in (["in", "the", "evening"], ["in", "the", "afternoon"], ["at", "night"]):
         if s.low[d.after : d.after + len(words)] == words and d.value < 12:
             d.value, d.after = d.value + 12, d.after + len(words)

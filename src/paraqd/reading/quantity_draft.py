@@ -166,7 +166,7 @@ def _rest_in_words(s: Stream, d: Draft, scale: int) -> None:
 
 
 def _sign_stands_free(s: Stream, i: int) -> bool:
-    """Return True if the minus at token i is a sign, because nothing precedes it from which to subtract."""
+    """Return True if the minus at token i is a sign rather than a subtraction."""
     if i == 0:
         return True
     before = s.text[i - 1]

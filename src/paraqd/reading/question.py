@@ -252,7 +252,7 @@ def _marked_without_cue(sentence: Sentence) -> Question:
 
 
 def _incomplete(last: Sentence) -> Question | None:
-    """Read a last sentence that is an order or stops before the answer, such as "The average salary is"."""
+    """Read a last sentence that is an instruction or stops before the answer, such as "The average salary is"."""
     text = last.text
     order = _ORDER.match(text)
     if order is not None:

@@ -154,7 +154,7 @@ def _mark_ends(text: str, mark: str, start: int, end: int, *, cased: bool) -> bo
 def _line_ends(text: str, mark: str, start: int, end: int) -> bool:
     """Return True if line breaks end a sentence.
 
-    A blank line always does. A single line break does unless the sentence continues on the next line.
+    A blank line always ends a sentence. A single line break does not if the sentence continues on the next line.
     """
     if len(mark) > 1:
         return True

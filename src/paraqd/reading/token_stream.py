@@ -71,7 +71,7 @@ class Stream:
     @cached_property
     def variables(self) -> frozenset[str]:
         """The single letters that may be variables, because no number, slash, *per* or the like precedes them."""
-        from paraqd.reading.numerals import CARDINAL_START  # imports this module
+        from paraqd.reading.numerals import CARDINAL_START  # that module imports this one
 
         found = set()
         for i in range(self.n):

@@ -1,6 +1,6 @@
 """Define the frozen records that make up a reading.
 
-A span is a pair (start, end) of positions in code points, such that ``text[start:end]`` is the part in question.
+A span is a pair (start, end) of code-point positions in the text, as in ``text[start:end]``.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Problem:
     @cached_property
     def stream(self) -> Stream:
         """The tokens as parallel lists, for scanning."""
-        from paraqd.reading.token_stream import Stream  # imports this module
+        from paraqd.reading.token_stream import Stream  # that module imports this one
 
         return Stream(self.text)
 

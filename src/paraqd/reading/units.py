@@ -2,7 +2,7 @@
 
 A factor converts a unit into its dimension's base unit. Months and years have their own dimension (`calendar`), because
 a month is not a fixed number of days. Each currency has its own dimension, because currencies are never converted.
-`pint` was considered but not used, because it considers neither context nor Indian units.
+`pint` was considered but not used, because it ignores context and lacks Indian units.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from paraqd.errors import ModelError
 from paraqd.scoring.evidence.finding import Finding
 from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 
-_MOST_COUNTED = 3  # findings per feature; a fourth lost number adds nothing
+_MOST_COUNTED = 3  # findings per feature that count; a fourth lost number adds nothing
 _MOST_LOG_ODDS = 60.0
 
 
@@ -23,7 +23,7 @@ class Fusion:
     Attributes
     ----------
     bias : float
-        The log-odds that a pair without findings is valid; if there is a judge, for an undecided judge.
+        The log-odds that a pair is valid if it has no findings and the judge, if there is one, is undecided.
     weights : mapping
         The log-odds that the first finding with each feature adds. No weight is above 0, so evidence never
         raises a score.
@@ -45,12 +45,14 @@ class Fusion:
     def __post_init__(self) -> None:
         numbers = {"bias": self.bias, "model_weight": self.model_weight, "presumed": self.presumed, **self.weights}
         if bad := [name for name, value in numbers.items() if not math.isfinite(value)]:
-            raise ModelError(f"the model's weight for {bad[0]} is not a finite number: install or train it again")
+            raise ModelError(
+                f"the model's weight for {bad[0]} is not a finite number: install or train the model again"
+            )
         if math.isnan(self.ceiling) or self.ceiling == -math.inf:
-            raise ModelError("the model's ceiling is not a number: install or train it again")
+            raise ModelError("the model's ceiling is not a number: install or train the model again")
         positive = [name for name, weight in self.weights.items() if weight > 0]
         if positive or self.model_weight < 0:
-            raise ModelError(f"weights of the wrong sign: {', '.join(positive) or 'the model'}")
+            raise ModelError(f"weights with the wrong sign: {', '.join(positive) or 'the model'}")
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Fusion:
@@ -61,9 +63,9 @@ class Fusion:
             presumed = float(facts.get("presumed", 0.0))
             fusion = cls(float(facts["bias"]), weights, float(facts.get("model_weight", 0.0)), ceiling, presumed)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            raise ModelError("the model's fusion cannot be read: install or train it again") from None
+            raise ModelError("the model's fusion cannot be read: install or train the model again") from None
         if "ceiling" in facts and not math.isfinite(ceiling):
-            raise ModelError("the model's ceiling is not a finite number: install or train it again")
+            raise ModelError("the model's ceiling is not a finite number: install or train the model again")
         return fusion
 
     def log_odds(self, features: Iterable[str], model: float = 0.0) -> float:
@@ -82,12 +84,12 @@ class Fusion:
         Raises
         ------
         ModelError
-            If the log-odds are not finite, because such a pair must not count as valid.
+            If the log-odds are not finite. Such a pair must not count as valid.
 
         """
         log_odds = self.log_odds(features, model)
         if not math.isfinite(log_odds):
-            raise ModelError("the model gave a score that is not a number: install or train it again")
+            raise ModelError("the model gave a score that is not a number: install or train the model again")
         return score_of(1 / (1 + math.exp(-max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, log_odds)))))
 
     def decided(self, features: Iterable[str], threshold: float) -> bool:

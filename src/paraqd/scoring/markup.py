@@ -70,7 +70,9 @@ class PlainText(NamedTuple):
     """A text without markup, and the position of each of its characters in the original text."""
 
     text: str
-    positions: tuple[int, ...] | None = None  # None if no position changed; otherwise one entry more than characters
+    positions: tuple[int, ...] | None = (
+        None  # None if no position changed; otherwise one entry per character and one for the end
+    )
 
     def original_spans(self, spans: Sequence[Span]) -> tuple[Span, ...]:
         """Map spans of this text to the spans of the original text from which they come."""

@@ -74,7 +74,7 @@ class NormalisedText(NamedTuple):
 
 
 def normalise_quantities(question: Problem, paraphrase: Problem, matching: Matching) -> NormalisedText:
-    """Rewrite each quantity of a paraphrase that equals one of the question the way the question writes it.
+    """Rewrite the paraphrase's quantities the way the question writes them, wherever two quantities are equal.
 
     >>> from paraqd.reading import read
     >>> from paraqd.scoring.evidence.quantities import match_quantities
@@ -147,7 +147,7 @@ def _getting_verb_before(text: str, end: int) -> str:
 
 
 def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
-    """Yield edits that put lists whose order does not matter into the question's order: the median of 7, 3 and 5."""
+    """Yield edits that put unordered lists into the question's order, as in *the median of 7, 3 and 5*."""
     if len(matching.same) < _LEAST_LISTED:
         return
     here = _runs(question.text, [a for a, _ in matching.same])
@@ -183,7 +183,7 @@ def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> I
         theirs.setdefault(a.start, []).append(b)
     for a, b in matching.same:
         members, others = mine[b.start], theirs[a.start]
-        if len(members) > 1 or len(others) > 1:  # one text has a ratio, and the other has it as two numbers
+        if len(members) > 1 or len(others) > 1:  # one text writes a ratio, and the other writes two numbers
             mine_at, theirs_at = _expression(question.text, members), _expression(paraphrase.text, others)
             if a is members[0] and b is others[0] and mine_at is not None and theirs_at is not None:
                 yield (*theirs_at, question.text[slice(*mine_at)])

@@ -18,15 +18,15 @@ class EvidenceKind(StrEnum):
 
     NUMBER_LOST = "number_lost"
     NUMBER_ADDED = "number_added"
-    NUMBER_CHANGED = "number_changed"  # also: two numbers are swapped
-    UNIT_CHANGED = "unit_changed"  # also: the currency is changed
+    NUMBER_CHANGED = "number_changed"  # includes swapped numbers
+    UNIT_CHANGED = "unit_changed"  # includes a changed currency
     ENTITY_CHANGED = "entity_changed"
-    QUESTION_LOST = "question_lost"  # also: the question is cut off
+    QUESTION_LOST = "question_lost"  # includes a question that is cut off
     QUESTION_CHANGED = "question_changed"
     RELATION_CHANGED = "relation_changed"
-    CONTENT_LOST = "content_lost"  # also: a condition is lost
+    CONTENT_LOST = "content_lost"  # includes a lost condition
     CONTENT_ADDED = "content_added"
-    INCOHERENT = "incoherent"  # also: there is a nonsense word
+    INCOHERENT = "incoherent"  # includes a nonsense word
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Verdict:
     signature : str
         One line that names the model and the settings that produced the score.
     warnings : tuple of str
-        Remarks about the texts that do not change the score.
+        Remarks about the texts. They do not affect the score.
 
     """
 
@@ -114,7 +114,9 @@ class VerdictTerms:
 
         """
         if not math.isfinite(score):
-            raise ModelError(f"the model gave the score {score}, which is not a number: install or train it again")
+            raise ModelError(
+                f"the model gave the score {score}, which is not a number: install or train the model again"
+            )
         return Verdict(score, score > self.threshold, evidence, self.signature, warnings)
 
 

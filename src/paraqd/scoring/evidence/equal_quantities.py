@@ -57,7 +57,7 @@ def single(item: Amount) -> Quantity | None:
 
 
 def equal_as_written(a: Amount, b: Amount) -> bool:
-    """Return True if two numbers have the same value, but only one of them has a unit or a *per*."""
+    """Return True if two numbers have the same value, but only one of them has a unit or a denominator."""
     one, other = single(a), single(b)
     if one is None or other is None or one.terms or other.terms:
         return False
@@ -139,7 +139,7 @@ def _in_pairs(question: Problem, paraphrase: Problem) -> Rule:
 
 
 def _counted(text: str, start: int) -> str:
-    """Return the stem of the noun that a number counts: 16 single *shoes*."""
+    """Return the stem of the noun that a number counts, such as *shoes* in *16 single shoes*."""
     found = _THING.match(text, start)
     return stem(found[1].lower()) if found else ""
 
@@ -151,7 +151,7 @@ def counted_end(text: str, item: Amount) -> int:
 
 
 def _share(a: Amount, b: Amount) -> bool:
-    """Return True if one number is a percentage and the other is the same share as a decimal: 35 % of 80, 0.35 × 80."""
+    """Return True if one number is a percentage and the other is the same share as a decimal (35 %, 0.35)."""
     one, other = single(a), single(b)
     if one is None or other is None or {one.kind, other.kind} != {Kind.PERCENT, Kind.COUNT}:
         return False
@@ -162,7 +162,7 @@ def _share(a: Amount, b: Amount) -> bool:
 def _equal_value(a: Amount, b: Amount) -> bool:
     """Return True if two quantities are equal after unit conversion, although only one of them is written as a rate.
 
-    Also return True for an amount in cents that equals the other amount: 50 cents, 0.50 euros.
+    Also return True if one quantity is the other in cents, as in *50 cents* and *0.50 euros*.
     """
     one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None or one.terms or other.terms:
@@ -180,7 +180,7 @@ def _equal_value(a: Amount, b: Amount) -> bool:
 
 
 def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
-    """Return the rule that a sign apart from its number counts: (6, - 8) and (6, -8), 3 °C below zero and -3 °C."""
+    """Return the rule that a sign may be written apart from its number, as in (6, - 8) or *3 °C below zero*."""
 
     def rule(a: Amount, b: Amount) -> bool:
         if a.first.value != -b.first.value or a.first.unit != b.first.unit or not a.first.value:
@@ -198,7 +198,7 @@ def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
 
 
 def _inverse(a: Amount, b: Amount) -> bool:
-    """Return True if one number is the inverse of the other: x/4 and a quarter of x, 1 : 10 and 10."""
+    """Return True if one number is the inverse of the other, as in *x/4* and *a quarter of x*."""
     one, other = single(a), single(b)
     if one is None or other is None or not one.value or not other.value:
         return False

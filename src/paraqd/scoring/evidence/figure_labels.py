@@ -35,7 +35,7 @@ def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _stray(text: str) -> list[Span]:
-    """Return the spans of labels with a letter that appears nowhere else, if the text labels a figure with letters."""
+    """Return the spans of labels with a letter that appears nowhere else, or an empty list if no figure has a label."""
     labels = [label for label in _LABEL.finditer(text) if label.group() not in _NO_LABELS]
     if not any(len(label.group()) >= _LEAST for label in labels) or not _FIGURE.search(text):
         return []

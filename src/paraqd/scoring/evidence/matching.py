@@ -41,7 +41,7 @@ class Amount(NamedTuple):
 
     @property
     def small(self) -> bool:
-        """True for a one or a small number in words, which paraphrases often omit or insert: *twice*, *two days*."""
+        """True for 1 and for small numbers in words, which paraphrases often omit or insert (*twice*, *two days*)."""
         first = self.first
         counted = first.unit is None and first.kind is Kind.COUNT
         limit = _COUNTED if counted else _SMALL
@@ -53,7 +53,7 @@ class Amount(NamedTuple):
 
 
 class Matching(NamedTuple):
-    """The amounts of a question and a paraphrase, grouped by the relation to their counterparts."""
+    """The amounts of a question and a paraphrase, grouped by how they relate to their counterparts."""
 
     same: tuple[tuple[Amount, Amount], ...]  # equal as far as written
     other_unit: tuple[tuple[Amount, Amount], ...]

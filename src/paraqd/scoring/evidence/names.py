@@ -55,7 +55,7 @@ def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
 
 
 def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a renamed person whose new name and old pronoun differ in gender: Sarah … him.
+    """Find a renamed person whose new name and old pronoun differ in gender, as in *Sarah … him*.
 
     A pronoun that could refer to somebody else yields no finding.
     """

@@ -66,7 +66,7 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     both_ways = _both_ways(question) | _both_ways(paraphrase)
     for (names, terms), span in mine.items():
         if terms in both_ways and not _apart(mine, names, terms[::-1]):
-            continue  # if a ratio changes from 2 : 1 to 1 : 2, the names do not distinguish the two
+            continue  # a text has both 2 : 1 and 1 : 2, and the names do not determine which ratio is meant
         for other in (theirs.get((names, terms[::-1])), theirs.get((names[::-1], terms))):
             if other is not None:
                 quotes = quote(question.text[slice(*span)]), quote(paraphrase.text[slice(*other)])
@@ -101,7 +101,7 @@ def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]],
 
 
 def _before(words: list[Word], problem: Problem, start: int) -> list[str]:
-    """Return the last two words before a ratio that *to*, *and* or a colon joins, or an empty list."""
+    """Return the stems of the last two words before a ratio that *to*, *and* or a colon joins, or an empty list."""
     begin, end = (bisect_left(words, place, key=lambda word: word.start) for place in (start - _REACH, start))
     near = [word for word in words[begin:end] if word.stem not in _STEMS]
     for first, second in reversed(list(pairwise(near))):

@@ -1,4 +1,4 @@
-"""Find numbers that swapped owners: Ann has 5 and Bob 7, Ann has 7 and Bob 5."""
+"""Find numbers that swapped owners, as in *Ann has 5 and Bob has 7* and *Ann has 7 and Bob has 5*."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -
 
 
 def _dimension(item: Amount) -> str:
-    """Return an amount's dimension, ignoring a rate's denominator: $15 an hour and $18 are both money."""
+    """Return an amount's dimension, ignoring a rate's denominator. For example, $15 an hour and $18 are both money."""
     return dimension((item.first.unit or "").partition("/")[0] or None)[0]
 
 

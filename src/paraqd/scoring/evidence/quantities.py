@@ -106,7 +106,7 @@ def _drop(items: list[Amount], rule: Callable[[Amount], bool]) -> list[Amount]:
 
 @computed_once
 def _units_alone(problem: Problem) -> Counter[tuple[str, Fraction]]:
-    """Count the units without a number that mean one of the unit: each centimetre, every minute, a full day."""
+    """Count the units that are named without a number and mean exactly one, as in *every minute* or *a full day*."""
     low = problem.stream.low
     if not _WHOLE.isdisjoint(problem.stream.words):
         low = [word for word in low if word not in _WHOLE]
@@ -115,7 +115,7 @@ def _units_alone(problem: Problem) -> Counter[tuple[str, Fraction]]:
 
 
 def _one_of_unit(item: Amount, units: Counter[tuple[str, Fraction]]) -> bool:
-    """Return True if an amount equals one of a unit that only the other text names: 60 seconds, every minute."""
+    """Return True if an amount equals a unit that only the other text names, as in *60 seconds* and *every minute*."""
     one = single(item)
     if one is None or one.unit is None or "/" in one.unit:
         return False
@@ -126,7 +126,7 @@ def _one_of_unit(item: Amount, units: Counter[tuple[str, Fraction]]) -> bool:
 def _split(
     same: list[tuple[Amount, Amount]], left: list[Amount], right: list[Amount]
 ) -> Iterator[tuple[Amount, Amount]]:
-    """Yield the pairs in ``same``, and match ratios with separate numbers: 2/3 as many, for every 3 … 2."""
+    """Yield the pairs in ``same``, and match ratios with separate numbers, as in *2/3 as many* and *2 for every 3*."""
     yield from same
     for here, there, turned in ((left, right, False), (right, left, True)):
         for item in list(here):
@@ -142,7 +142,7 @@ def _split(
 
 
 def _members(whole: Quantity, items: Sequence[Amount]) -> list[Amount]:
-    """Return the numbers that make up a ratio, or two numbers whose quotient is a share: nine out of ten, 90 %."""
+    """Return the numbers that make up a ratio, or two numbers whose quotient equals it (*nine out of ten*, 90 %)."""
     if len(whole.terms) > 2:
         found: list[Amount] = []
         for term in whole.terms:
@@ -180,7 +180,7 @@ class _Matched:
 
 
 def _refers_back(item: Amount, problem: Problem) -> bool:
-    """Return True if a small number in words refers back to things already mentioned: *these two* days."""
+    """Return True if a small number in words refers back to things already mentioned, as in *these two days*."""
     one = single(item)
     if one is None or not one.worded or one.value > _SMALL:
         return False
@@ -188,13 +188,13 @@ def _refers_back(item: Amount, problem: Problem) -> bool:
 
 
 def _in_run(item: Amount, values: Container[Fraction]) -> bool:
-    """Return True if a number is inside a run of numbers that may be shortened: 0, 1, 2, …, 6."""
+    """Return True if a number is inside a run of numbers that may be shortened, such as 0, 1, 2, …, 6."""
     value = item.first.value
     return item.first.unit is None and value - 1 in values and value + 1 in values
 
 
 def _negligible(item: Amount) -> bool:
-    """Return True if a number may be omitted or inserted: *one*, *the two of them*, *first*, *an hour*."""
+    """Return True if a number may be omitted or inserted, as in *one*, *the two of them*, *first* or *an hour*."""
     one = single(item)
     if one is None:
         return False

@@ -177,12 +177,12 @@ def _named_people(problem: Problem) -> frozenset[str]:
 
 
 def _rate(text: str, start: int) -> bool:
-    """Return True if a unit is the denominator of a rate: per *day*."""
+    """Return True if a unit is the denominator of a rate, as in *per day*."""
     return _PER.search(text[max(0, start - _BEFORE_UNIT) : start]) is not None
 
 
 def _named(unit: str, word: str, low: str) -> bool:
-    """Return True if a text in lower case names a unit in any form: hourly, daily, 3-day."""
+    """Return True if a text in lower case names a unit in any form, such as *hourly*, *daily* or *3-day*."""
     forms = (unit[:4], word.lower(), *_FORMS.get(unit, ()))
     return re.search(rf"\b(?:{'|'.join(map(re.escape, forms))})", low) is not None
 
@@ -260,7 +260,7 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
 
 
 def _somebody_before(text: str) -> bool:
-    """Return True if the last word but one is a pronoun or a name: the total number that *he* did."""
+    """Return True if the last word but one is a pronoun or a name, as in *the total number that he did*."""
     before = "".join(_TOKEN.findall(text)[-2:-1])
     return before.lower() in _SUBJECTS or before[:1].isupper()
 

@@ -307,7 +307,7 @@ def _sentence_near(low: list[str], place: int) -> list[str]:
 
 
 def _low(word: str) -> str:
-    """Return a word in lower case. A capital letter that may be a name (rope A) is marked, not lowered."""
+    """Return a word in lower case. A capital letter that may be a name (rope A) keeps its case and gets a mark."""
     if len(word) == 1 and word.isupper() and word != "I":
         return f"{word}#"
     return word.lower().replace("’", "'").removesuffix("'s")
@@ -328,7 +328,7 @@ def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
 
 
 def _between(low: list[str], place: int) -> frozenset[str]:
-    """Return the stems between a comparison and its *than* or *as*: more *boys* than girls."""
+    """Return the stems between a comparison and its *than* or *as*, such as *boys* in *more boys than girls*."""
     found: list[str] = []
     joints = 1
     for word in low[place + 1 : place + 1 + _REACH] if low[place] not in _AT_ONCE else ():

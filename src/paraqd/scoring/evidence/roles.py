@@ -16,7 +16,7 @@ from paraqd.scoring.evidence.matching import Amount, Matching
 _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # the words beside such numbers are meaningless
 _POINTING = frozenset({"former", "latter", "respectively"})
 _RATIO = frozenset({"ratio", "proportion"})
-# from the other side, the opposite word is used, so these words do not determine to whom a number belongs
+# a comparison can also be written with the opposite word, so these words do not determine a number's owner
 _COMPARING = frozenset(
     stem(word)
     for word in "more fewer less older younger taller longer shorter heavier lighter greater larger bigger higher "
@@ -104,7 +104,7 @@ def _order(problem: Problem, item: Amount) -> dict[str, int]:
 def swapped_numbers(
     matching: Matching, question: Problem, paraphrase: Problem
 ) -> list[tuple[float, Amount, Amount, Amount, Amount]]:
-    """Find pairs of numbers that swapped places, so that each has the words around it that the other had before.
+    """Find pairs of numbers that swapped places, so that each number now has the other's former context.
 
     Texts with *the former* or *respectively* yield nothing, because in such texts the words beside a number need not
     belong to it.
@@ -149,7 +149,7 @@ def _comparable(a: Amount, b: Amount) -> bool:
 
 
 def _compares(problem: Problem, item: Amount) -> bool:
-    """Return True if a number is the difference between two things: 8 blocks higher, $1 more."""
+    """Return True if a number is the difference between two things, as in *8 blocks higher* or *$1 more*."""
     behind = re.split(r"[.?!;]", problem.text[item.end : item.end + _BEHIND])[0]
     return any(stem(word.lower()) in _COMPARING for word in re.findall(r"[^\W\d_]+", behind)[:3])
 

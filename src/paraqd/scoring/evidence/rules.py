@@ -90,9 +90,9 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
 
 
 def _replaced(a: Amount, b: Amount, matching: Matching) -> bool:
-    """Return True if these are the only two unmatched numbers and are of the same kind: 46 a kg, 48 a kg.
+    """Return True if these are the only unmatched numbers and are of the same kind, as in *46 a kg* and *48 a kg*.
 
-    Two shares that add up to a whole do not count as a replacement: a quarter is gone, 75% is left.
+    Two shares that add up to a whole do not count as a replacement, as in *a quarter is gone* and *75% is left*.
     """
     alone = len(matching.other_value) == 1 and not (matching.lost or matching.added or matching.derived)
     if alone and {a.first.kind, b.first.kind} == {Kind.PERCENT, Kind.FRACTION}:

@@ -18,7 +18,7 @@ class Place(NamedTuple):
 
 
 class Judgement(Protocol):
-    """A judge's answer about one pair."""
+    """A judge's answer for one pair."""
 
     @property
     def log_odds(self) -> float:
@@ -46,7 +46,7 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """The judge's name for the signature. A judge whose answers may differ has another name."""
+        """The judge's name in the signature. The name must change whenever the judge's answers may change."""
         ...
 
     def begin(self, pairs: Sequence[PreparedPair]) -> Callable[[], Sequence[Judgement]]:

@@ -33,7 +33,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class CrossEncoderJudgement:
-    """The model's answer about a pair. The kind and the places are computed only on demand."""
+    """The model's answer for a pair. The kind and the places are computed only on demand."""
 
     parts: tuple[_Part, ...]
     pair: EncodedPair
@@ -113,7 +113,7 @@ class CrossEncoder(OnnxModel):
                 if len(kinds) != len(self.kinds):
                     raise ModelError(
                         f"the model in {self.folder} has {len(kinds)} kinds of evidence, but its paraqd.json names "
-                        f"{len(self.kinds)}: install or train it again"
+                        f"{len(self.kinds)}: install or train the model again"
                     )
                 parts[number].append(_Part(float(valid), kinds, places, window))
             return [

@@ -90,7 +90,9 @@ class PairTokenizer:
         self._tokenizer = tokenizer
         first, last = (tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
         if first is None or last is None:
-            raise ModelError(f"the tokenizer has no token {'[CLS]' if first is None else '[SEP]'}: install it again")
+            raise ModelError(
+                f"the tokenizer has no token {'[CLS]' if first is None else '[SEP]'}: install the model again"
+            )
         self._first, self._last = np.array([first], dtype=np.int64), np.array([last], dtype=np.int64)
 
     @classmethod
@@ -136,7 +138,7 @@ class PairTokenizer:
 
 
 def replace_surrogates(text: str) -> str:
-    r"""Replace each surrogate with one other character, so that positions do not change; tokenizers reject surrogates.
+    r"""Replace each surrogate, which tokenizers reject, with one other character, so that positions do not change.
 
     >>> len(replace_surrogates("\ud83d\ude00 5 km"))
     7

@@ -211,7 +211,7 @@ def _run(session: Any, rows: Sequence[Row], batch: Sequence[int], outputs: Seque
         inputs["attention_mask"] = np.ones_like(inputs["input_ids"])
     found: list[Any] = session.run(outputs, inputs)
     if not all(np.isfinite(each).all() for each in found):
-        raise ModelError("the model returned values that are not finite: install or train it again")
+        raise ModelError("the model returned values that are not finite: install or train the model again")
     return found
 
 
