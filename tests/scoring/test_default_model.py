@@ -164,7 +164,7 @@ def test_work_begun_is_the_work_done_at_once(scorer, pairs):
 
 
 def test_no_thread_is_no_number_of_threads():
-    with pytest.raises(ModelError, match="give 1 or more"):
+    with pytest.raises(ModelError, match="pass 1 or more"):
         Scorer.load(threads=0)
 
 

@@ -106,7 +106,7 @@ def test_nothing_heavy_is_imported():
     [
         (None, "has no paraqd.json"),
         ("{", "cannot be read"),
-        ('{"format": 99, "fusion": {}}', "of format 99"),
+        ('{"format": 99, "fusion": {}}', "has format 99"),
         ('{"format": 1}', "no weights"),
         ('{"format": 1, "fusion": {"bias": "x"}}', "cannot be read"),
         ('{"format": 1, "fusion": {"bias": 0, "weights": {"number_lost": 1}}}', "wrong sign"),

@@ -99,9 +99,9 @@ def test_a_model_that_gives_nan_is_refused(judge_folder, tmp_path):
     onnx.save(model, folder / "onnx" / "model.onnx")
     write_facts(folder, read_model_folder(folder).facts)
     scorer = Scorer.load(folder)
-    with pytest.raises(ModelError, match="not finite numbers"):
+    with pytest.raises(ModelError, match="values that are not finite"):
         scorer.score("Tom has 5 pens. How many?", "Tom has 7 pens. How many?")
-    with pytest.raises(ModelError, match="not finite numbers"):
+    with pytest.raises(ModelError, match="values that are not finite"):
         scorer.score_pairs(PAIRS)
 
 
