@@ -26,7 +26,7 @@ def export(
     as_json: bool = typer.Option(False, "--json", help="Write the report as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not show the report."),
 ) -> None:
-    """Export a trained model as an ONNX graph with small weights, which paraqd score loads without torch.
+    """Export a trained model as a small ONNX graph, which paraqd score loads without torch.
 
     The command compares the exported model's scores with those of the original model. If the scores differ too much,
     the command does not write anything.

@@ -1,4 +1,4 @@
-"""Define the protocol that generators implement, and its settings for decoding and prompts."""
+"""Define the protocol that generators implement, and the settings for decoding and prompts."""
 
 from __future__ import annotations
 
@@ -132,10 +132,10 @@ class Generator(Protocol):
 
         Candidates from beam search are sorted by score, best first. Other candidates are in the order in which they
         were generated. ``seed`` is either one seed for all texts or a sequence with one seed per text. A text's
-        candidates depend only on the text, its seed and ``decoding``. The other texts in a batch can affect nothing
-        but the rounding of sums, which are in float32 unless the model is loaded in another precision. The list is
-        empty if the text is blank or too long for the model, or if the model finishes no candidate. Texts are never
-        truncated.
+        candidates depend only on the text, its seed and ``decoding``. The other texts in a batch can affect only the
+        rounding of sums, which are computed in float32 unless the model is loaded in another precision. A text's list
+        is empty if the text is blank or too long for the model, or if the model does not finish any candidate. Texts
+        are never truncated.
         """
         ...
 

@@ -190,7 +190,7 @@ def make_engine(model: Any, tokenizer: Any, *, causal: bool, batch_tokens: int) 
         config.pad_token_id = tokenizer.pad_token_id
     if config.pad_token_id is None:
         config.pad_token_id = config.eos_token_id[0]
-    # the library fills a call's missing settings from the model, so the model must not have any of its own
+    # the library takes a call's missing settings from the model, so the model must not keep its own decoding settings
     model.generation_config = config
     return Engine(model=model.eval(), tokenizer=tokenizer, causal=causal, batch_tokens=batch_tokens)
 

@@ -33,8 +33,8 @@ RANDOM_SHARE = 0.1
 class Hole(NamedTuple):
     """A token to be replaced.
 
-    ``position`` is its index among the tokens, ``start`` and ``end`` are its span in the text, and ``begins`` is True
-    if the token begins a word.
+    ``position`` is the token's index, ``start`` and ``end`` are the token's span in the text, and ``begins`` is True if
+    the token begins a word.
     """
 
     position: int
@@ -173,7 +173,7 @@ class MaskedGenerator:
 
     @cached_property
     def _begins_word(self) -> list[bool]:
-        """A list that has True for each token that the vocabulary marks as the beginning of a word."""
+        """A list with one entry per token, which is True if the vocabulary marks the token as the start of a word."""
         if self._wordpiece:
             return [bool(token) and not token.startswith("##") for token in self._spelling]
         return [bool(token) and token.startswith(("Ġ", "▁")) for token in self._spelling]
@@ -184,7 +184,7 @@ class MaskedGenerator:
 
     def _word(self, token: int) -> str:
         spelling = self._spelling[token]
-        # WordPiece tokens are plain text, but others encode bytes and spaces, which the tokenizer must decode
+        # WordPiece tokens are plain text, but other tokens encode bytes and spaces, which the tokenizer must decode
         return spelling.removeprefix("##") if self._wordpiece else str(self.tokenizer.decode([token])).strip()
 
     def _fill(self, jobs: list[Corrupted], decoding: Decoding) -> list[list[int]]:

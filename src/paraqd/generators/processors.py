@@ -106,7 +106,7 @@ class KeyedSampling:
 
 
 class HammingDiversity:
-    """A processor for diverse beam search with groups of one beam, in which a text's groups are rows of the same batch.
+    """A processor for diverse beam search with groups of one beam. A text's groups are rows of the same batch.
 
     A group's penalties depend only on the tokens that earlier groups choose at the same step. The model therefore runs
     once per step for all groups, and this processor then chooses tokens for the groups one after another. A group that

@@ -193,6 +193,6 @@ def _hub_has(name: str) -> bool:
 
     try:
         HfApi().model_info(name, timeout=HUB_TIMEOUT_SECONDS)
-    except Exception:  # without a network, the model or access to it, the model is not available
+    except Exception:  # there is no network, no such model or no access to it
         return False
     return True

@@ -1,4 +1,4 @@
-"""Create tiny models with random weights for smoke runs. Their classes are those of the real models."""
+"""Create tiny models with random weights for smoke runs. The tiny models have the same classes as the real models."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _MAX_TOKENS = 512
 class GeneratorKind:
     """The source of the training data and the prompt for one kind of generator.
 
-    ``by_sentence`` is True if a causal model should be given single sentences.
+    ``by_sentence`` is True if texts should be passed to a causal model sentence by sentence.
     """
 
     source: str | None = None
@@ -123,7 +123,7 @@ def train_generator(
     if _finished(out, fingerprint):
         return out
 
-    with seeded(seed, place):  # new weights (a new head, or a whole tiny model) are random
+    with seeded(seed, place):  # the weights of a new head or a tiny model are random
         model, tokenizer, backend = _base(kind, scale, base_model, rows)
     settings = _SMOKE if scale == "smoke" else _FULL[backend]
     examples = _examples(backend, model, tokenizer, recipe.prompt, rows)

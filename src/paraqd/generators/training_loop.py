@@ -162,7 +162,7 @@ def _autocast(device: str) -> contextlib.AbstractContextManager[Any]:
 
 
 def _save(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint, then delete older checkpoints, so that a killed process always leaves a complete one."""
+    """Write a checkpoint, then delete older ones, so that a killed process always leaves a complete checkpoint."""
     import torch
     from safetensors.torch import save_model
 

@@ -2,7 +2,7 @@
 
 Texts are tokenised once, and texts of similar length share a batch. In a batch, each distinct text is encoded once. The
 exception is a valid text that is identical to its question (f2), which is encoded a second time. Dropout then produces
-two different vectors, and the loss can pull them together.
+two different vectors, which the loss can pull together.
 
 All batches are planned before training starts, so that an interrupted run resumes with the same batches.
 """
@@ -153,7 +153,7 @@ def _cut(
 
 
 def share(count: int, rank: int, size: int) -> slice:
-    """Return the slice of a batch's triplets that belongs to the process with the number ``rank``.
+    """Return the slice of a batch's triplets that the process with the number ``rank`` handles.
 
     >>> [share(7, rank, 3) for rank in range(3)]
     [slice(0, 3, None), slice(3, 5, None), slice(5, 7, None)]

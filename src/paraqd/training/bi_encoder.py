@@ -87,7 +87,8 @@ def train_bi_encoder(
     """Train an encoder on triplets and write the model folder.
 
     If the process is killed, a second call with the same arguments on the same machine resumes training and ends with
-    the same weights. If the folder was already finished with the same arguments, it is returned unchanged.
+    the same weights. If the folder already contains a model that was trained with the same arguments, training is
+    skipped.
 
     If several processes are started by ``accelerate launch`` or ``torchrun``, they share every batch. The result is the
     same as with one process, except that dropout differs between the processes. Only the main process writes files.
@@ -148,7 +149,7 @@ def train_bi_encoder(
         crew.by_main(lambda: _begin(work_dir, facts, crew.size, restart=restart))
         report("tokenising", 0, len(triplets.texts))
         limit = min(settings.max_length or model.max_seq_length, model.max_seq_length)
-        model.max_seq_length = limit  # validation and users of the model use the same limit
+        model.max_seq_length = limit  # the same limit applies in validation and in later use of the model
         tokens = tokenize(triplets.texts, model.tokenizer, max_length=limit)
         plan = plan_batches(
             triplets,
@@ -267,9 +268,9 @@ def describe(triplets: TripletSet) -> dict[str, Any]:
 
 
 def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[str, Any] | None:
-    """Return the folder's facts if its model was trained with the same data and settings, or None if it is empty.
+    """Return the folder's facts if its model was trained with the same data and settings.
 
-    If the folder contains anything else, return None with ``overwrite``, and raise `TrainingError` otherwise.
+    Return None if the folder is empty or may be overwritten. Otherwise, raise `TrainingError`.
     """
     if not folder.exists() or not any(folder.iterdir()):
         return None
@@ -291,8 +292,8 @@ def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[s
 def _begin(work_dir: Path, facts: dict[str, Any], processes: int, *, restart: bool) -> None:
     """Prepare the checkpoint folder.
 
-    Checkpoints from a training run with the same data and settings are kept. Other checkpoints are discarded with
-    ``restart``, and raise `TrainingError` otherwise.
+    Checkpoints from a training run with the same data and settings are kept. If there are other checkpoints, discard
+    them if ``restart`` is True, and raise `TrainingError` otherwise.
     """
     manifest = work_dir / "training.json"
     wanted = json.loads(json.dumps({**facts, **({"processes": processes} if processes > 1 else {})}))

@@ -45,7 +45,7 @@ def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, de
 
 
 def encoder_hash(name: str) -> str:
-    """Return a hash of 8 hexadecimal digits for an encoder in a folder, or an empty string for one from the hub."""
+    """Return an 8-digit hexadecimal hash for an encoder in a folder, or an empty string for an encoder on the hub."""
     place = PAPER_ENCODERS.get(name, name)
     folder = encoder_folder(place)
     return folder_hash(folder) if (folder / "config.json").is_file() else ""

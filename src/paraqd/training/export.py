@@ -73,8 +73,8 @@ def export_model(
     out : str or Path
         The folder to write. It may be the model's own folder, to which the subfolder ``onnx`` is then added.
     pairs : sequence of (question, paraphrase)
-        The pairs whose scores are compared between the exported model and the original model. If the model was not
-        trained with rounded inputs, every second pair is also used to measure the ranges of the inputs.
+        The pairs on which the exported model's scores are compared with the original model's scores. If the model was
+        not trained with rounded inputs, every second pair is also used to measure the ranges of the inputs.
     bits : int
         The number of bits per weight: 8, 16, or 32 for the full weights. With 8 bits, the inputs of the layers are also
         rounded, so that integers are multiplied.

@@ -275,8 +275,8 @@ def _digest(tokens: JudgeTokens) -> str:
 def _begin(work: Path, facts: Mapping[str, Any], *, restart: bool) -> None:
     """Prepare the work folder.
 
-    Progress from a training run with the same data and settings is kept. Other progress is discarded with ``restart``,
-    and raises `TrainingError` otherwise.
+    Progress from a training run with the same data and settings is kept. If there is other progress, discard it if
+    ``restart`` is True, and raise `TrainingError` otherwise.
     """
     manifest, wanted = work / "training.json", json.loads(json.dumps(facts))
     if manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted:

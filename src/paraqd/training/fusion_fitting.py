@@ -160,8 +160,8 @@ def _figures(labels: Sequence[int], scores: NDArray[np.float64], questions: Sequ
 def _ceiling(fusion: Fusion, features: Sequence[Sequence[str]], odds: Sequence[float]) -> float:
     """Return the lowest ceiling at which skipping the judge does not change any of these pairs' verdicts.
 
-    The judge is skipped if a pair would be invalid even with log-odds equal to the ceiling. Pairs with findings have
-    lower log-odds than other pairs, so the judge's highest log-odds would be too cautious a ceiling.
+    The judge is skipped if a pair would be invalid even if the judge's log-odds were equal to the ceiling. Pairs with
+    findings have lower log-odds than other pairs, so the judge's highest log-odds would be too cautious a ceiling.
     """
     if not fusion.model_weight:
         return max(odds)
@@ -177,7 +177,7 @@ def _ceiling(fusion: Fusion, features: Sequence[Sequence[str]], odds: Sequence[f
 
 
 def _table(features: Sequence[Sequence[str]], names: Sequence[str]) -> NDArray[np.float64]:
-    """Return a table with a row for each pair and a column for each feature, counted in the same way as in `Fusion`."""
+    """Return a table with a row for each pair and a column for each feature. Features are counted as in `Fusion`."""
     place = {name: number for number, name in enumerate(names)}
     table = np.zeros((len(features), len(names)))
     alone = Fusion(0.0, dict.fromkeys(names, -1.0))

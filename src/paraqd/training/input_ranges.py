@@ -25,7 +25,7 @@ Feed = Mapping[str, NDArray[np.int64]]
 
 
 def trained_ranges(weights: Weights) -> dict[str, InputRange]:
-    """Return the ranges with which a model was trained, keyed by linear map.
+    """Return the ranges with which a model was trained, keyed by the linear map's name.
 
     The dictionary is empty if the model was trained without rounding.
     """

@@ -99,7 +99,7 @@ def make_judge_pairs(
 
 @dataclass(frozen=True)
 class _Corpus:
-    """A recipe's sets, each of which is a function that creates the pairs."""
+    """A recipe's sets of pairs. Each set is represented by a function that creates its pairs."""
 
     folder: Path
     recipe: JudgeData
@@ -323,8 +323,8 @@ def fluent_faults(rows: Iterable[Row]) -> Iterator[FaultyPair]:
 def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[FaultyPair]:
     """Yield pairs of different questions.
 
-    In every second pair, the second question is the one that is most similar to the first, out of a random sample. In
-    the other pairs, it is a random question.
+    In every second pair, the second question is the most similar question in a random sample. In the other pairs, the
+    second question is random.
 
     >>> [(p.question, p.paraphrase) for p in strangers(["a cat", "two dogs"], count=1, seed=1)]
     [('a cat', 'two dogs')]
@@ -344,7 +344,7 @@ def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[Faulty
 def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:
     """Return the weight of each pair, so that valid and invalid pairs have the same total weight.
 
-    A pair's weight is at most three times ``weight``, even if the totals then differ.
+    No pair's weight exceeds three times ``weight``, even if the totals then differ.
 
     >>> rows = [FaultyPair("a", "q", "p", label) for label in (1, 0, 0, 0)]
     >>> pair_weights(rows, 1.0)

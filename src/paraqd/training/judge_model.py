@@ -35,7 +35,7 @@ class Judge(Protocol):
     captures_well: bool
 
     def __call__(self, *, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Any, Any, Any]:
-        """Return log-odds for the three predictions, for each pair in the batch.
+        """Return the log-odds of the three predictions for each pair in the batch.
 
         The shapes are (batch) for validity, (batch, kinds) for the kinds of faults, and (batch, tokens) for the tokens
         at fault. ``attention_mask`` is boolean, and rows are padded on the right.

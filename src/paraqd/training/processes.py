@@ -1,4 +1,4 @@
-"""Coordinate several processes that train one model, started by ``accelerate launch`` or ``torchrun``.
+"""Coordinate several processes that train one model and were started by ``accelerate launch`` or ``torchrun``.
 
 Each process encodes its share of every batch. The vectors are gathered before the loss is computed. The loss, its
 in-batch negatives and the gradient are therefore the same as in a single process with the whole batch.

@@ -1,4 +1,4 @@
-"""Write model folders with weights, a model card and ``paraqd.json``. Incomplete folders are never left behind."""
+"""Write complete model folders, which contain weights, a model card and ``paraqd.json``."""
 
 from __future__ import annotations
 

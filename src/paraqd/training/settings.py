@@ -154,7 +154,10 @@ class JudgeSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Prior:
-    """A prior for a finding's weight: the expected weight, and the strength of the prior as a number of pairs."""
+    """A prior for a finding's weight.
+
+    ``weight`` is the expected weight, and ``pairs`` is the strength of the prior, expressed as a number of pairs.
+    """
 
     weight: float
     pairs: float

@@ -19,7 +19,7 @@ class Validation:
     """The validation metrics of a bi-encoder.
 
     ``accuracy`` is the fraction of triplets in which the valid text is closer to the question than the invalid text.
-    ``mu_pos`` and ``mu_neg`` are the mean cosines of valid and of invalid pairs.
+    ``mu_pos`` and ``mu_neg`` are the mean cosines of valid pairs and of invalid pairs, respectively.
     """
 
     triplets: int

@@ -27,7 +27,8 @@ _JUDGE, _BI_ENCODER = "judge", "bi-encoder"
 class PairSet:
     """A set of pairs, with the weight of each pair in the loss.
 
-    ``most`` is the maximum number of pairs that are drawn for the set (default: no limit).
+    ``most`` limits the number of pairs (default: no limit). In sets that operators produce, the limit applies to each
+    source and label.
     """
 
     weight: float = 1.0
@@ -110,7 +111,7 @@ def load_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = 
     Parameters
     ----------
     name_or_path : str or Path
-        The name or the file of a recipe. The name or the file of a list of operators is also accepted, and selects the
+        The name or the file of a recipe. The name or the file of a list of operators is also accepted and selects the
         recipe ``paper`` with these operators.
     overrides : mapping, optional
         Values that replace values in the recipe, keyed by their paths in the file, such as ``{"data.questions": 100}``.
