@@ -206,7 +206,7 @@ def test_nobody_labelled_some(here, typed):
     typed("v", "annotate", "pairs.csv", "--annotator", "ann")
     code, _, err = typed([], "annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "merged.csv")
     assert code == 1
-    assert err.startswith("5 labelled by nobody, kept without a label: row ")
+    assert err.startswith("5 not labelled by anyone, kept without a label: row ")
 
 
 def test_one_annotator_agrees_with_nobody(here, typed):

@@ -67,9 +67,9 @@ def cohen_kappa(
     """Compute Cohen's κ and its asymptotic interval from two annotators' labels.
 
     κ is (observed - expected) / (1 - expected). It is 1 for full agreement and 0 if the agreement is no better than
-    chance. The interval is κ ± z·s, where s² is the large-sample variance of Fleiss, Cohen and Everitt (1969), and is
-    limited to the range from -1 to 1. The interval is too narrow for a few dozen pairs, and its width is 0 if the
-    annotators agree on all pairs.
+    chance. The interval is κ ± z·s, clipped to the range from -1 to 1, where s² is the large-sample variance of Fleiss,
+    Cohen and Everitt (1969). The interval is too narrow for a few dozen pairs, and its width is 0 if the annotators
+    agree on all pairs.
 
     If both annotators assigned the same label to every pair, κ would be 0/0. In this case it is None rather than 1,
     because such labels are no evidence of agreement beyond chance. If only one annotator used a single label, κ is 0.

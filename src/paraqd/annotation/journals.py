@@ -29,7 +29,7 @@ _FORBIDDEN = '/\\:;=,"<>|?*'  # not allowed in an annotator's name, which become
 
 
 def annotator_name(name: str) -> str:
-    """Return an annotator's name with normalised spaces; raise an AnnotationError if it cannot be in a file name."""
+    """Return a name with normalised spaces; raise an AnnotationError if the name cannot be part of a file name."""
     name = " ".join(name.split())
     strange = sorted({sign for sign in name if sign in _FORBIDDEN or not sign.isprintable()})
     if not name or strange or name.startswith("."):
@@ -103,7 +103,7 @@ class Decisions:
 
     @property
     def labels(self) -> dict[str, int]:
-        """The labels of the pairs that have one, keyed by pair."""
+        """The labels, keyed by the keys of the pairs; pairs without a label are omitted."""
         last = dict(self.made)
         return {key: label for key, label in last.items() if label is not None}
 

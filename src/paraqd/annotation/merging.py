@@ -22,7 +22,7 @@ _INTENDED = "intended"
 class Annotator:
     """One annotator's labels and notes, keyed by the keys of the pairs.
 
-    ``resolves`` names the annotators whose disagreements this annotator settles. It is empty for other annotators.
+    ``resolves`` names the annotators whose disagreements this annotator settles. It is empty for ordinary annotators.
     """
 
     name: str
@@ -131,7 +131,7 @@ def _stem(source: str | Path) -> str:
 
 
 def check_labelled(annotators: Sequence[Annotator], pairs: PairsToLabel) -> None:
-    """Raise an AnnotationError if an annotator did not label any pair, which must not count as agreement."""
+    """Raise an AnnotationError if an annotator has no labels, because that must not count as agreement."""
     for annotator in annotators:
         if not annotator.labels:
             raise AnnotationError(

@@ -39,7 +39,7 @@ class PairsToLabel:
 
 
 def pair_key(question: str, paraphrase: str) -> str:
-    """Return a hash of the two texts, ignoring differences in white space because spreadsheets change white space.
+    """Return a hash of the two texts that ignores differences in white space, which spreadsheets may introduce.
 
     >>> pair_key("How  many?", "How much?") == pair_key("How many? ", "How much?")
     True

@@ -1,4 +1,4 @@
-"""Create a test set for annotators with the outputs of one valid and one invalid operator for each question."""
+"""Create a test set for annotators, with one valid operator's and one invalid operator's output for each question."""
 
 from __future__ import annotations
 

@@ -353,7 +353,7 @@ def _name_open(unsettled: list[Merged], *, dropped: bool) -> None:
             f"{row_ranges(tied)}"
         )
     if bare:
-        say(f"{len(bare):,} labelled by nobody, {done}: row {row_ranges(bare)}")
+        say(f"{len(bare):,} not labelled by anyone, {done}: row {row_ranges(bare)}")
 
 
 def _show_statistics(found: dict[str, OperatorStatistics], average: dict[str, float]) -> None:

@@ -1,4 +1,4 @@
-"""Build the open benchmark ``awp-variants``, whose pairs are two rewrites of one problem, labelled with any fault.
+"""Build the open benchmark ``awp-variants``, in which each pair consists of two rewrites of the same problem.
 
 A language model wrote both texts of a pair for this project. The original problem comes from a public corpus and is
 never part of a pair. It is read only to drop rewrites that are too similar to it.
@@ -108,7 +108,7 @@ def build_variants(written: Iterable[Row]) -> Variants:
     -------
     Variants
         Up to six rows for each problem. They pair the problem's two valid texts in both directions, and each valid text
-        with each invalid text. ``form`` tells how heavily the question and the paraphrase were reworded, in this order.
+        with each invalid text. ``form`` says how heavily the question and the paraphrase were reworded, in this order.
 
     Raises
     ------

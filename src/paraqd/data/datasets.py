@@ -85,7 +85,7 @@ def dataset_names() -> list[str]:
 
 
 def dataset(name: str) -> Dataset:
-    """Return the data set with a name; raise a DatasetError that suggests the nearest name if there is none."""
+    """Return the data set called ``name``; raise a DatasetError that suggests the nearest name if there is none."""
     if name in DATASETS:
         return DATASETS[name]
     nearest = suggest(name, dataset_names())
@@ -136,7 +136,7 @@ def state(name: str, data_dir: str | Path | None = None, *, check: bool = True) 
 
 
 def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = silent) -> Path:
-    """Return the path of a data set, and download the data set into the cache if it is not found.
+    """Return the path of a data set, after downloading it into the cache if necessary.
 
     If a file's sha256 is known, or was recorded at its first download, the file is checked. A DatasetError is raised if
     the hashes differ.
@@ -165,7 +165,7 @@ def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = s
 
 
 def _addressed(record: Dataset) -> tuple[DataFile, ...]:
-    """Return a data set's files with their URLs; for files in the repository, ``PARAQD_DATASETS_URL`` is the base."""
+    """Return a data set's files with their URLs; URLs of files in the repository start with ``PARAQD_DATASETS_URL``."""
     base = os.environ.get("PARAQD_DATASETS_URL", "").rstrip("/")
     if record.kept_in != "repository" or not base:
         return record.files
@@ -184,9 +184,9 @@ def load_pairs(
 ) -> list[Pair]:
     """Read the pairs of a named data set or of a file.
 
-    By default, ``columns`` has the column names of the data set. The data set ``written_pairs`` yields four pairs per
-    question, with an ``operator`` such as ``heavy_valid`` or ``heavy_number_changed``. With ``scored``, the score
-    column is required.
+    By default, the data set's own column names are used. The data set ``written_pairs`` has four pairs per question,
+    with an ``operator`` such as ``heavy_valid`` or ``heavy_number_changed``. With ``scored``, the score column is
+    required.
     """
     record = _named(name_or_file, "pairs")
     if record is None:
@@ -258,7 +258,7 @@ def load_questions(
 def written_split(question_id: str) -> Literal["benchmark", "validation", "train"]:
     """Return the split of ``written_pairs`` to which a question belongs.
 
-    About a tenth of the questions belongs to the benchmark, another tenth to validation, and the rest to training.
+    About a tenth of the questions belong to the benchmark, another tenth to validation, and the rest to training.
 
     >>> written_split("aqua-00000")
     'train'
@@ -268,7 +268,7 @@ def written_split(question_id: str) -> Literal["benchmark", "validation", "train
 
 
 def _named(name_or_file: str | Path, kind: str) -> Dataset | None:
-    """Return the data set with a name, or None if the text is the path of a file."""
+    """Return the data set that the argument names, or None if the argument is the path of a file."""
     text = str(name_or_file)
     is_name = isinstance(name_or_file, str) and text in DATASETS
     if not is_name and (text == STANDARD_INPUT or Path(text).suffix or Path(text).exists() or "/" in text):
@@ -305,7 +305,7 @@ def _downloads() -> Path:
 
 
 def _file_in(folder: Path, file: DataFile) -> Path | None:
-    """Return the path of a data file in a folder, or None; an archive can also be there in unpacked form."""
+    """Return the path of a data file in a folder, or None if it is missing; an unpacked archive is also accepted."""
     paths = [folder / file.name]
     if file.name.endswith(".zip"):
         paths.append(folder / Path(file.name).parent / "train.json")

@@ -42,7 +42,7 @@ def record_of(path: Path) -> Path:
 
 
 def expected_sha256(file: DataFile, path: Path) -> str | None:
-    """Return the known sha256 of a file, or the sha256 that its first download recorded, or None."""
+    """Return a file's known sha256, or the sha256 recorded at its first download, or None if neither exists."""
     if file.sha256 is not None:
         return file.sha256
     try:

@@ -39,7 +39,7 @@ class FaultyPair:
 
 
 def changed_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """Return the spans of words in ``before`` that were removed and of words in ``after`` that were added.
+    """Return the spans of the words removed from ``before`` and the spans of the words added in ``after``.
 
     >>> changed_spans("Tom has 5 red pens.", "Tom has red caps.")
     (((8, 9), (14, 18)), ((12, 16),))
@@ -60,7 +60,7 @@ def changed_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span
 
 
 def find_words_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span, ...]:
-    """Find the words inside some spans of ``text`` in ``other``, and return their spans there.
+    """Return the spans of words in ``other`` that also occur inside the given spans of ``text``.
 
     Words of up to three letters and words that occur more than once in ``other`` are ignored.
     """
@@ -107,7 +107,7 @@ def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, s
             continue
         gone, come = changed_spans(start, text)
         if last == "RandomDeletion" and _harmless(start, gone) and not come:
-            yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")  # clumsy, but complete
+            yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")  # the text is clumsy but complete
             continue
         lost = gone if question == start else find_words_again(start, gone, question)
         simple = "+" not in str(row["operator"])  # the changes made by a composed operator also include the rewording

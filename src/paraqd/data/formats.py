@@ -208,7 +208,7 @@ class _ZstdReader(io.RawIOBase):
 
 
 def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> str:
-    """Return ``encoding`` or, by default, the encoding that the first bytes of the file indicate, or else UTF-8.
+    """Return the encoding of a text file: ``encoding`` or, by default, the one that the first bytes indicate.
 
     Raise a TableError with the reason if the file is empty, has an unexpected compression or format, or is UTF-16
     without a byte-order mark.

@@ -1,4 +1,4 @@
-"""Build the training mixture: clean questions from public corpora, without duplicates and test questions."""
+"""Build the training mixture: clean questions from public corpora, without duplicates or test questions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _REFERS_TO_OPTIONS = re.compile(
 
 @dataclass(frozen=True)
 class CorpusCount:
-    """The counts for one corpus: rows read, kept, used for validation, with a formula, and skipped, keyed by reason."""
+    """The counts for one corpus; ``left_out`` has the numbers of skipped questions, keyed by reason."""
 
     source: str
     read: int
@@ -62,7 +62,7 @@ class CorpusCount:
 
 @dataclass(frozen=True)
 class Mixture:
-    """The rows of the mixture, the counts for each corpus, and the number of test questions excluded."""
+    """The rows of the mixture, the counts for each corpus, and the number of distinct test questions."""
 
     rows: tuple[Row, ...] = field(repr=False)
     corpora: tuple[CorpusCount, ...]

@@ -1,4 +1,4 @@
-"""Find near twins: questions so similar to held-out questions that training on them would be leakage."""
+"""Find near twins: questions so similar to held-out questions that training on them would leak test data."""
 
 from __future__ import annotations
 

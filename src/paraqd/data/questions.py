@@ -1,4 +1,4 @@
-"""Read the question in a row."""
+"""Read a row's question and its id."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from paraqd.data.faulty_pairs import FaultyPair, Span, find_words_again
 from paraqd.data.tables import Row, TableError, open_table, text_in
 
 KINDS = frozenset(EVIDENCE_KINDS.values()) | {"number_added"}
-# the source of a pair of problem and paraphrase, and of a pair of two paraphrases
+# the names for pairs of a problem with a paraphrase, and for pairs of two paraphrases
 SOURCE, ACROSS = "synthetic", "synthetic-across"
 
 

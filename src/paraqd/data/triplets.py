@@ -206,7 +206,7 @@ def choose_questions(ids: Iterable[str], count: int, seed: int) -> frozenset[str
 
 
 def draw_triplets(triplets: TripletSet, count: int, seed: int) -> TripletSet:
-    """Return ``count`` triplets, chosen at random and kept in their order, or all triplets if there are fewer."""
+    """Return ``count`` triplets, chosen at random and kept in their original order, or all if there are fewer."""
     if count >= len(triplets):
         return triplets
     kept = np.zeros(len(triplets), dtype=bool)
@@ -215,7 +215,7 @@ def draw_triplets(triplets: TripletSet, count: int, seed: int) -> TripletSet:
 
 
 def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
-    """Return the triplets of a random share of the questions (at least one question), in their order.
+    """Return the triplets of a random share of the questions (at least one question), in their original order.
 
     Questions without triplets do not count towards the share. To train several models on the same questions, first
     choose the questions with `choose_questions` and then build their triplets. The result's ``skipped`` still describes
@@ -231,7 +231,7 @@ def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
 
 
 def _kept(triplets: TripletSet, kept: NDArray[np.bool_]) -> TripletSet:
-    """Return the triplets that ``kept`` marks, remove unused texts, and renumber the questions."""
+    """Return the selected triplets, without unused texts and with renumbered questions."""
     rows = triplets.triplets[kept]
     used = np.unique(rows[rows != IN_BATCH])  # sorted, so that the texts keep their order
     places = np.full(len(triplets.texts) + 1, IN_BATCH, dtype=np.int32)  # the index IN_BATCH (-1) is the last element
@@ -248,7 +248,7 @@ def _kept(triplets: TripletSet, kept: NDArray[np.bool_]) -> TripletSet:
 def _rng(seed: int, name: str) -> random.Random:
     """Return the random number generator for a question or for a task such as ``subset``.
 
-    The operators' own generator is not used here because that room depends on more than numpy.
+    The random number generator of the operators is not used here, because operators depend on more than numpy.
     """
     digest = hashlib.sha256(f"{seed}\x1f{name}\x1ftriplets".encode("utf-8", "surrogatepass")).digest()
     return random.Random(int.from_bytes(digest[:16], "big"))
@@ -313,7 +313,7 @@ def _check_known(operators: frozenset[str]) -> None:
 
 
 def _cleaned(outputs: _Outputs, skipped: Counter[str]) -> tuple[list[_Output], list[_Output]]:
-    """Return the valid and the invalid outputs in a fixed order, and remove contradictory invalid outputs."""
+    """Return the valid and the invalid outputs in a fixed order, without contradictory invalid outputs."""
     valid, invalid = _distinct(outputs.valid), _distinct(outputs.invalid)
     good = {output.paraphrase for output in valid}
     rules: tuple[tuple[str, Callable[[_Output], bool]], ...] = (

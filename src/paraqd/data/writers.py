@@ -1,4 +1,4 @@
-"""Write rows to CSV, TSV, JSONL and Parquet files, so that the same rows always produce the same bytes."""
+"""Write rows to CSV, TSV, JSONL and Parquet files. The same rows always produce the same bytes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Writer(Protocol):
     """An object that writes rows."""
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write rows in their order."""
+        """Write rows in order."""
 
 
 def check_writable(path: str | Path) -> Kind:
@@ -220,7 +220,7 @@ class ParquetRows:
         self._waiting = self._characters = 0
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write rows in their order."""
+        """Write rows in order."""
         for row in rows:
             for name, column in self._columns.items():
                 value = row.get(name)

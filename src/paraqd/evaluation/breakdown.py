@@ -1,4 +1,4 @@
-"""Break down the results by operator."""
+"""Break down the results of an evaluation by operator."""
 
 from __future__ import annotations
 

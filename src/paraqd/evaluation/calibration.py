@@ -16,7 +16,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class Bin:
-    """A bin of pairs with similar probabilities, with their mean probability and the share of valid pairs."""
+    """The mean probability and the share of valid pairs in a bin of pairs with similar probabilities."""
 
     low: float
     high: float
@@ -28,7 +28,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The result of `calibrate`; ``ece_width`` uses bins of equal width, and ``ece_mass`` bins of equal weight."""
+    """The result of `calibrate`; ``ece_width`` uses bins of equal width, and ``ece_mass`` uses bins of equal weight."""
 
     brier: float
     ece_width: float
@@ -43,9 +43,9 @@ class Calibration:
 
 
 def probabilities(scores: Scores) -> Floats:
-    """Convert scores to probabilities that the pairs are valid.
+    """Convert scores to the probabilities that the pairs are valid.
 
-    This is the inverse of the score, which is p if p ≥ 0.5 and 3p - 1 otherwise.
+    The score for a probability p is p if p ≥ 0.5, and 3p - 1 otherwise. This function is the inverse.
 
     >>> probabilities([-1, -0.25, 0.5, 0.9]).tolist()
     [0.0, 0.25, 0.5, 0.9]
@@ -61,7 +61,7 @@ def probabilities(scores: Scores) -> Floats:
 
 
 def calibrate(labels: Labels, scores: Scores, *, bins: int = BINS, balanced: bool = True) -> Calibration:
-    """Compare the probabilities that the scores express with the labels.
+    """Measure how well the probabilities expressed by the scores match the labels.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ def calibrate(labels: Labels, scores: Scores, *, bins: int = BINS, balanced: boo
 
 def _equal_width(p: Floats, bins: int) -> NDArray[np.intp]:
     """Return the bin of each pair; a bin includes its lower edge, and the last bin also includes 1."""
-    # the small summand prevents rounding errors from moving a value on the edge of a bin into the bin below
+    # adding 1e-9 prevents rounding errors from moving a value on the edge of a bin into the bin below
     return np.clip(np.floor(p * bins + 1e-9), 0, bins - 1).astype(np.intp)
 
 
 def _equal_mass(p: Floats, weights: Floats, bins: int) -> NDArray[np.intp]:
-    """Return the bin of each pair, so that all bins have about the same weight and equal values are in the same bin."""
+    """Return the bin of each pair; all bins have about the same weight, and equal values are in the same bin."""
     _, level = np.unique(p, return_inverse=True)
     mass = np.bincount(level, weights=weights)
     middle = np.cumsum(mass) - mass / 2

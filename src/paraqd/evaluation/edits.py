@@ -1,4 +1,4 @@
-"""Describe how the words of a question were edited to make a paraphrase."""
+"""Describe the edits that turn a question into its paraphrase."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Edit(NamedTuple):
-    """A difference between two texts: the words before and after, and the place of the words before."""
+    """A difference between two texts: the old words, the new words, and the span of the old words in the first text."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
@@ -25,7 +25,7 @@ class Edit(NamedTuple):
 
 
 def find_edits(question: str, paraphrase: str) -> list[Edit]:
-    """Return the edits that turn the words of the question into those of the paraphrase, ignoring case.
+    """Return the edits that turn the words of the question into the words of the paraphrase, ignoring case.
 
     >>> [(edit.before, edit.after) for edit in find_edits("Ann has 3 pens.", "ann has four red pens")]
     [(('3',), ('four', 'red'))]
@@ -41,7 +41,7 @@ def find_edits(question: str, paraphrase: str) -> list[Edit]:
 
 
 def edit_kind(question: str, paraphrase: str) -> str:
-    """Name the kind of edit: nothing but deletions, nothing but replacements of about equal length, or anything else.
+    """Return the kind of edit: no change, only deletions, only replacements of similar length, or a rewording.
 
     >>> edit_kind("Ann has 3 apples.", "Ann has 3 sona.")
     'words replaced'
@@ -57,7 +57,7 @@ def edit_kind(question: str, paraphrase: str) -> str:
 
 
 def detailed_edit_kind(question: str, paraphrase: str) -> str:
-    """Name the kind of edit, and say if it deletes or replaces a word of a number or unit of the question.
+    """Return the kind of edit, and mark edits that delete or replace a number or a unit in the question.
 
     >>> detailed_edit_kind("Ann has 3 km to go.", "Ann has 3 miles to go.")
     'words replaced, with a number or unit'

@@ -202,10 +202,11 @@ def compare_runs(
     groups: Sequence[Hashable] | None = None,
     level: float = LEVEL,
 ) -> dict[str, Difference]:
-    """Compare two methods that were trained several times: the difference of every metric, averaged over trainings.
+    """Compare the metrics of two methods that were each trained several times, averaged over the training runs.
 
-    A sample draws pairs (or groups), the same for both methods, and the trainings of each method. So an interval
-    covers both sources of chance. It is somewhat too narrow if there are only a few trainings.
+    For each bootstrap sample, pairs (or groups) are drawn jointly for both methods, and training runs are drawn
+    separately for each method. The intervals therefore reflect both sources of randomness. They are somewhat too narrow
+    if there are only a few training runs.
 
     Examples
     --------
@@ -243,7 +244,9 @@ def compare_means(
     groups: Sequence[Hashable] | None = None,
     level: float = LEVEL,
 ) -> Difference:
-    """Compare the mean value of the same pairs in two methods that were trained several times; see `compare_runs`.
+    """Compare the mean values that two methods, each trained several times, assign to the same pairs.
+
+    The intervals are computed as in `compare_runs`.
 
     >>> found = compare_means([[0.9, 0.8], [0.7, 0.8]], [[0.1, 0.2]], samples=200)
     >>> round(found.a, 3), round(found.b, 3), found.difference.high < 0
@@ -262,7 +265,7 @@ def compare_means(
 
 
 def _run_shares(rng: np.random.Generator, rows: int, runs: int) -> Floats:
-    """Draw trainings with replacement for each sample; return the share of each training in it."""
+    """Draw training runs with replacement for each sample, and return each run's share of the sample."""
     shares: Floats = rng.multinomial(runs, [1 / runs] * runs, size=rows) / runs
     return shares
 
@@ -304,7 +307,7 @@ def _weights(
 
 
 def _stacked(draws: Sequence[Mapping[str, Floats]]) -> tuple[dict[str, Floats], int]:
-    """Concatenate the samples, drop samples that lack a class, and return the rest and their number."""
+    """Return the metrics of all samples that contain both classes, and the number of these samples."""
     found = {name: np.concatenate([draw[name] for draw in draws]) for name in METRICS} if draws else {}
     usable = np.isfinite(found["auc"]) if found else np.zeros(0, dtype=bool)
     if not usable.any():
@@ -344,7 +347,7 @@ def _permutation(
             "separation": np.where(swapped, -effect, effect).sum(axis=1),
             "auc": _aucs(two, valid) - _aucs(one, valid),
         }
-        for name, values in drawn.items():  # the tolerance allows for rounding errors, which depend on the summation
+        for name, values in drawn.items():  # the tolerance allows for rounding errors
             extreme[name] += int((np.abs(values) >= abs(observed[name]) - 1e-12).sum())
     return {name: (times + 1) / (samples + 1) for name, times in extreme.items()}
 
@@ -357,7 +360,7 @@ def _average_ranks(scores: Floats) -> Floats:
 
 
 def _aucs(levels: NDArray[np.intp], valid: NDArray[np.bool_]) -> Floats:
-    """Return the AUC for each row of ``levels``, which are scores replaced by integers from 0 upwards."""
+    """Return the AUC for each row of ``levels``, which has scores replaced by their ranks, counted from 0."""
     rows, width = levels.shape[0], int(levels.max()) + 1
     places = levels + np.arange(rows)[:, None] * width
 

@@ -1,6 +1,6 @@
-"""Plot the figures of an evaluation as PNG or SVG files, so that the same data produces the same bytes.
+"""Plot the figures of an evaluation as PNG or SVG files. The same data always produces the same bytes.
 
-In all figures, valid pairs are blue and invalid pairs are orange, which colour-blind readers can distinguish.
+In all figures, valid pairs are blue and invalid pairs are orange. Colour-blind readers can distinguish these colours.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def histogram_plot(
 def histograms_plot(
     labels: Labels, methods: Mapping[str, Scores], path: str | Path, *, threshold: float = THRESHOLD
 ) -> None:
-    """Plot a histogram of the scores of each method, stacked vertically on a common scale."""
+    """Plot a histogram of each method's scores, one below the other and on the same scale."""
     _need(methods)
     drawn = {name: checked(labels, scores) for name, scores in methods.items()}
     lowest = min(-1.0, *(float(s.min()) for _, s in drawn.values()))

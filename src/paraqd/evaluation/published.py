@@ -29,7 +29,7 @@ _OWN_COLUMNS = {"pseudo_labels": ("valid_percent", "invalid_percent")}
 
 @dataclass(frozen=True)
 class Published:
-    """A row of one of the paper's tables, with the keys that identify it and its values keyed by metric."""
+    """A row in one of the paper's tables: the keys that identify the row, and its values keyed by metric."""
 
     table: str
     keys: Mapping[str, str]
@@ -87,7 +87,7 @@ def sizes() -> Mapping[str, tuple[int, int]]:
 
 
 def operator_averages() -> Mapping[str, float]:
-    """Return the paper's average precision, recall and accuracy of the operators that made the test sets.
+    """Return the average precision, recall and accuracy that the paper reports for its test operators.
 
     >>> operator_averages()["recall"]
     0.59

@@ -174,7 +174,7 @@ class Table:
 
 
 def write_tables(tables: Sequence[Table], path: str | Path) -> None:
-    """Write tables to a file, in the format that the file name extension determines: .md, .tex or .json (a list)."""
+    """Write tables to a .md, .tex or .json file; the file name extension determines the format."""
     path = Path(path)
     if table_format(path) == ".json":
         text = json.dumps([table.to_dict() for table in tables], ensure_ascii=False, indent=2, allow_nan=False)
@@ -189,7 +189,7 @@ def write_tables(tables: Sequence[Table], path: str | Path) -> None:
 
 
 def table_format(path: str | Path) -> str:
-    """Return the file name extension that determines the format of a table; raise an EvaluationError for others.
+    """Return a table's file name extension; raise an EvaluationError if tables cannot be written in that format.
 
     >>> table_format("Results.TEX")
     '.tex'

@@ -50,7 +50,7 @@ class Cut:
 
 
 def best_threshold(labels: Labels, scores: Scores) -> Oracle:
-    """Return the threshold with the highest macro F1 on these labels; among equals, the one nearest to 0.5 is chosen.
+    """Return the threshold with the highest macro F1 on these labels or, in case of a tie, the one nearest to 0.5.
 
     >>> best_threshold([1, 1, 0, 0], [0.9, 0.7, 0.6, -0.8])
     Oracle(threshold=0.6499999999999999, macro_f1=1.0)
@@ -73,7 +73,7 @@ def best_threshold(labels: Labels, scores: Scores) -> Oracle:
 
 
 def threshold_table(labels: Labels, scores: Scores, *, thresholds: Sequence[float] = THRESHOLDS) -> tuple[Cut, ...]:
-    """Return the effect of each threshold, as a basis for choosing one.
+    """Return the effects of several thresholds, so that a user can choose one.
 
     >>> [(cut.kept, cut.precision_valid) for cut in threshold_table([1, 0], [0.9, 0.6], thresholds=[0.5, 0.7, 0.95])]
     [(1.0, 0.5), (0.5, 1.0), (0.0, None)]

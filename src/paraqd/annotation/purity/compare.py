@@ -42,7 +42,7 @@ _GLUED_WORD = re.compile(
 _GLUED_FINE = frozenset({"tens", "tent", "tenths", "ones", *NUMBER_WORDS})
 _LONGEST_WORD = 60
 _WORD = re.compile(r"[^\W\d_]+")
-_PLURAL = re.compile(r"(?<=...)(?:y|ies?|(?<=o)es|s)$")  # makes candy equal to candies, and cookie to cookies
+_PLURAL = re.compile(r"(?<=...)(?:y|ies?|(?<=o)es|s)$")  # candy matches candies, and cookie matches cookies
 
 _LISTING = frozenset({",", ";", "and", "or"})
 
@@ -146,7 +146,7 @@ class Renaming(NamedTuple):
 
 
 def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
-    """Find renamed phrases in two token sequences, and whether the sequences differ only by a consistent renaming.
+    """Return the phrases that were renamed, and whether the token sequences differ only by a consistent renaming.
 
     >>> renaming("Tom ran . Tom won .".split(), "Max ran . Max won .".split()).consistent
     True
@@ -242,7 +242,7 @@ def _stop(text: Count, k: int) -> str:
 
 
 def glued(question: str, paraphrase: str) -> str | None:
-    """Return words that are glued together only in the paraphrase, such as onekm, 9zerozero or km.What, or None.
+    """Return words glued together only in the paraphrase (onekm, 9zerozero, km.What), or None if there are none.
 
     >>> glued("It is 1 km.", "It is onekm."), glued("It is 1 km.", "It is one km.")
     ('onekm', None)

@@ -245,7 +245,7 @@ def _tail(low: Sequence[str], value: Fraction, j: int) -> tuple[tuple[Fraction, 
 
 
 def _part(low: Sequence[str], i: int, *, in_digits: bool) -> tuple[Fraction | None, int]:
-    """Read the fraction in a mixed number, such as "three fifths"; after digits, only "a half" or digits can follow."""
+    """Read the fraction in a mixed number, such as "three fifths"; after digits, read only 1/3 and "a half"."""
     if in_digits and _is_digits(low, i) and low[i + 1 : i + 2] == ("/",) and _is_digits(low, i + 2):
         top, bottom = _exact(low[i]), _exact(low[i + 2])
         return (top / bottom, i + 3) if 0 < top < bottom else (None, i)

@@ -68,9 +68,9 @@ def doubt(reason: str) -> Finding:
 
 
 def by_two(by_reader: bool, by_count: bool, reason: str) -> Finding | None:
-    """Combine the opinions of the reader and the second count that something is wrong.
+    """Combine the findings of the reader and the second count.
 
-    If both agree, the pair is impure. If only one of them finds a fault, the pair is suspicious.
+    The pair is impure if both find a fault, and suspicious if only one of them finds a fault.
     """
     if by_reader and by_count:
         return impure(reason)

@@ -67,7 +67,7 @@ _OPPOSITES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 _NEW_WORDS = 0.5  # a rewording with a larger share of new content words is suspicious
 _MOST_REPLACED = 2  # the maximum number of words that a rewording may replace in the question
 _STEM = 4  # the number of letters that the forms of a word share
-# the maximum number of characters between the end of a rate and a denominator after it or inside it
+# the maximum distance, in characters, from a rate's denominator to the end of the rate before and after it
 _BEHIND, _INSIDE = 9, 30
 
 
@@ -168,7 +168,7 @@ def _same_names(pair: Pair) -> Finding | None:
 
 
 def _name_changes(pair: Pair) -> dict[str, tuple[int, int]]:
-    """Return the names with different numbers of mentions in the two texts, with both numbers.
+    """Return the numbers of mentions in both texts, keyed by name, for names whose numbers of mentions differ.
 
     The reader decides which words are names. Their mentions are counted in the tokens, so that mentions that the reader
     did not recognise are included.

@@ -1,4 +1,4 @@
-"""Read the cases of the checklist from a file ``CAPABILITY.jsonl`` for each capability."""
+"""Read the cases of the checklist, which has one file ``CAPABILITY.jsonl`` for each capability."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Case:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the case as a JSON-serialisable dictionary with the keys of the file, the capability and the line."""
+        """Return the case as a JSON-serialisable dictionary that includes its capability and line number."""
         found: dict[str, Any] = {
             "capability": self.capability,
             "line": self.line,
