@@ -208,7 +208,7 @@ def test_a_file_in_place_of_a_name(folders):
         load_pairs("none.csv")
     with pytest.raises(DatasetError, match="there is no data set 'swap'; did you mean sawp"):
         load_pairs("swap")
-    with pytest.raises(DatasetError, match="sawp is a data set of pairs, not of questions"):
+    with pytest.raises(DatasetError, match="sawp is a data set of pairs, not questions"):
         load_questions("sawp")
 
 

@@ -130,7 +130,7 @@ def merge(
     as_json: bool = _JSON,
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No table.", rich_help_panel=_SHOWN),
 ) -> None:
-    """Merge the annotators' labels into one label for each pair, and measure Cohen's κ between all annotators.
+    """Merge the annotators' labels into one label for each pair, and measure Cohen's κ between annotators.
 
     If the annotators disagree, the annotator who used --resolve decides, or otherwise the majority. A pair with a tie
     has no label. It is an error if an annotator has no labels at all.
@@ -249,7 +249,7 @@ def _login() -> str:
 
     try:
         return re.sub(r"[^\w-]+", "_", getpass.getuser()) or "annotator"
-    except (OSError, KeyError, ImportError):  # nobody is logged in
+    except (OSError, KeyError, ImportError):  # there is no login name
         return "annotator"
 
 
@@ -290,7 +290,7 @@ def _summary(session: Session, *, as_json: bool, quiet: bool) -> None:
 
 
 def _agreements(annotators: list[Annotator], pairs: PairsToLabel) -> list[tuple[str, str, Agreement]]:
-    """Return Cohen's κ for every two annotators who labelled at least one common pair."""
+    """Return Cohen's κ for each combination of two annotators who labelled at least one pair in common."""
     from itertools import combinations
 
     from paraqd.annotation.agreement import cohen_kappa

@@ -275,7 +275,7 @@ def _named(name_or_file: str | Path, kind: str) -> Dataset | None:
         return None
     record = dataset(text)
     if record.kind != kind:
-        raise DatasetError(f"{text} is a data set of {record.kind}, not of {kind}")
+        raise DatasetError(f"{text} is a data set of {record.kind}, not {kind}")
     return record
 
 

@@ -94,7 +94,7 @@ def _temporary(path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     except OSError as error:
-        raise DatasetError(f"cannot write into {path.parent}: {reason(error)}; set PARAQD_CACHE_DIR") from None
+        raise DatasetError(f"cannot write to {path.parent}: {reason(error)}; set PARAQD_CACHE_DIR") from None
     os.close(handle)
     return Path(name)
 
@@ -123,14 +123,14 @@ def _fetch(
             out.flush()
             os.fsync(out.fileno())
     except urllib.error.HTTPError as error:
-        raise DatasetError(f"cannot download {url}: the server says {error.code} {error.reason}{by_hand}") from None
+        raise DatasetError(f"cannot download {url}: the server returned {error.code} {error.reason}{by_hand}") from None
     except urllib.error.URLError as error:
         why = reason(error.reason) if isinstance(error.reason, BaseException) else str(error.reason)
         raise DatasetError(f"cannot reach {url} ({why}): check the network and try again{by_hand}") from None
     except (OSError, http.client.HTTPException) as error:
-        raise DatasetError(f"the download of {url} broke off ({reason(error)}); try again{by_hand}") from None
+        raise DatasetError(f"the download of {url} was interrupted ({reason(error)}); try again{by_hand}") from None
     if total is not None and done != total:
-        raise DatasetError(f"the download of {url} broke off at {done:,} of {total:,} bytes; try again{by_hand}")
+        raise DatasetError(f"the download of {url} was interrupted at {done:,} of {total:,} bytes; try again{by_hand}")
     return digest.hexdigest(), done
 
 
