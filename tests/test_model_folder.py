@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -129,6 +130,34 @@ def test_writing_records_what_is_there_and_replaces_old_hashes(tmp_path):
     assert dict(read_model_folder(tmp_path).facts) == written
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_facts(tmp_path, {"bias": float("nan")})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_facts_are_replaced_whole_or_not_at_all(tmp_path):
+    """A process that was killed while writing once left half a ``paraqd.json``."""
+    write_facts(tmp_path, {"name": "old"})
+    code = (
+        "import os, signal, sys; from paraqd import model_folder\n"
+        "os.fsync = os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "model_folder.write_facts(sys.argv[1], {'name': 'new'})"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path)]).returncode == -9
+    assert read_model_folder(tmp_path).name == "old"
+    write_facts(tmp_path, {"name": "new"})
+    assert read_model_folder(tmp_path).name == "new"
+
+
+def test_a_failed_write_leaves_the_old_facts_and_no_other_file(tmp_path, monkeypatch):
+    write_facts(tmp_path, {"name": "old"})
+
+    def full(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_facts(tmp_path, {"name": "new"})
+    assert read_model_folder(tmp_path).name == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["paraqd.json"]
 
 
 def test_nothing_heavy_is_imported():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,15 +148,29 @@ def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
 def write_facts(folder: str | Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Write ``paraqd.json`` with the hashes of the weights and the tokenizer, and return all facts.
 
-    Write the weights and the tokenizer first. Hashes already in ``facts`` are replaced.
+    Write the weights and the tokenizer first. Hashes already in ``facts`` are replaced. If the process is killed, the
+    previous ``paraqd.json`` stays whole.
     """
     folder = Path(folder)
     paths = sorted({path for pattern in _HASHED for path in folder.glob(pattern) if path.is_file()})
     kept = {key: value for key, value in facts.items() if key not in ("format", "sha256", "onnx_sha256")}
     hashes = {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
     whole = {"format": FORMAT, **kept, **({"sha256": hashes} if hashes else {})}
-    (folder / FACTS_FILE).write_text(json.dumps(whole, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    _replace_file(folder / FACTS_FILE, json.dumps(whole, indent=2, allow_nan=False) + "\n")
     return whole
+
+
+def _replace_file(path: Path, text: str) -> None:
+    """Write a text to a new file next to ``path``, then rename the new file to ``path``."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def sha256_of(path: Path) -> str:

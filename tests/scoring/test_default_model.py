@@ -181,8 +181,18 @@ def test_the_judge_multiplies_integers_and_pads_nothing():
     assert not {"DynamicQuantizeLinear", "DequantizeLinear", "ReduceMean"} & set(operators)
 
 
-@pytest.mark.parametrize("threshold", [-0.5, 0.0, 0.5, 0.9, 0.97])
-def test_skipping_changes_no_verdict_at_any_threshold(pairs, threshold):
+@pytest.mark.parametrize("skip", [True, False])
+def test_a_score_never_depends_on_the_threshold(pairs, skip):
+    """The judge was once asked about more pairs if the threshold was below 0.5."""
+    scores = [
+        [verdict.score for verdict in Scorer.load(threshold=threshold, skip=skip).score_pairs(pairs)]
+        for threshold in (-0.9, 0.3, 0.5, 0.9)
+    ]
+    assert scores[1:] == scores[:1] * 3
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.9, 0.97])
+def test_skipping_changes_no_verdict_at_the_default_threshold_or_above(pairs, threshold):
     skipped = Scorer.load(threshold=threshold).score_pairs(pairs)
     whole = Scorer.load(threshold=threshold, skip=False).score_pairs(pairs)
     assert [verdict.valid for verdict in skipped] == [verdict.valid for verdict in whole]

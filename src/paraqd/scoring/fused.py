@@ -43,7 +43,7 @@ class FusedMethod:
         The learned judge. By default, there is no judge and the evidence alone decides.
     skip : bool
         Do not ask the judge about pairs that the evidence alone decides. On the validation sets, the judge would not
-        have changed the verdict on any such pair.
+        have changed the verdict on any such pair at the default threshold.
 
     """
 
@@ -65,7 +65,7 @@ class FusedMethod:
         findings = {
             i: READER.findings(prepared[i].question, prepared[i].paraphrase, prepared[i].matching) for i in differing
         }
-        asked = [i for i in differing if self._needs_judge(findings[i], terms.threshold)]
+        asked = [i for i in differing if self._needs_judge(findings[i])]
         wait: Callable[[], Sequence[Judgement]] = list
         if self.judge is not None and asked:
             wait = self.judge.begin([prepared[i] for i in asked])
@@ -79,10 +79,10 @@ class FusedMethod:
 
         return finish
 
-    def _needs_judge(self, findings: Sequence[Finding], threshold: float) -> bool:
+    def _needs_judge(self, findings: Sequence[Finding]) -> bool:
         if self.judge is None:
             return False
-        return not (self._skip and self.fusion.decided([finding.feature for finding in findings], threshold))
+        return not (self._skip and self.fusion.decided([finding.feature for finding in findings]))
 
     def _conclude(
         self, pair: PreparedPair, findings: Sequence[Finding], judgement: Judgement | None, terms: VerdictTerms

@@ -92,15 +92,14 @@ class Fusion:
             raise ModelError("the model gave a score that is not a number: install or train the model again")
         return score_of(1 / (1 + math.exp(-max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, log_odds)))))
 
-    def decided(self, features: Iterable[str], threshold: float) -> bool:
+    def decided(self, features: Iterable[str]) -> bool:
         """Return True if a pair with these features is invalid regardless of the judge's answer.
 
-        This is the case if even a judge whose log-odds are at the ceiling could not make the pair valid. The ceiling
-        was determined for the default threshold. A pair that is invalid at the default threshold is also invalid at a
-        higher threshold. Below the default threshold, the judge is always asked.
+        This is the case if even a judge whose log-odds are at the ceiling could not make the pair valid at the default
+        threshold. The scorer's own threshold does not matter, so that a score never depends on it.
         """
         found = list(features)
-        if threshold < THRESHOLD or not (found and self.model_weight and math.isfinite(self.ceiling)):
+        if not (found and self.model_weight and math.isfinite(self.ceiling)):
             return False
         return self.score(found, self.ceiling) <= THRESHOLD
 

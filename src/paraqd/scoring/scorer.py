@@ -103,8 +103,9 @@ class Scorer:
         threads : int, optional
             The number of threads for the model (default: one per core). Scores do not depend on this number.
         skip : bool
-            Do not ask the judge about pairs that the evidence alone decides. Such pairs are invalid either way, but
-            their scores differ slightly if the judge is asked.
+            Do not ask the judge about pairs that the evidence alone decides. Such pairs are invalid either way at the
+            default threshold and above, but their scores differ if the judge is asked. With a lower threshold, pass
+            False to let the judge's answer count for every pair.
 
         Raises
         ------

@@ -101,7 +101,7 @@ def fit_and_measure(
         round(fusion.bias, 4), weights, round(fusion.model_weight, 4)
     )  # rounded to the precision that is stored
     fusion = replace(fusion, ceiling=_ceiling(fusion, features, odds))
-    decided = [each for each, found in zip(odds, features, strict=True) if fusion.decided(found, THRESHOLD)]
+    decided = [each for each, found in zip(odds, features, strict=True) if fusion.decided(found)]
     validation = {}
     for name in sets:
         mine = [i for i, each in enumerate(names) if each == name]
