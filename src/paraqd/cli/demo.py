@@ -65,7 +65,7 @@ def verdicts(console: Console, samples: Path = PAIRS) -> int:
     for command, purpose in (
         (f"paraqd score {samples} -o scored.csv", "score a file of pairs"),
         ("paraqd explain QUESTION PARAPHRASE", "mark the faults of one pair"),
-        ("make demo-augment", "generate labelled training pairs"),
+        ("make demo-augment", "create labelled training pairs"),
     ):
         console.print(f"  {command:<48}{purpose}", soft_wrap=True)
     return 0
