@@ -316,7 +316,7 @@ def test_annotators_that_cannot_be_merged(here, fails):
     assert "there is no file none.jsonl" in fails(*merge, "none.jsonl", "-o", "m.csv")
     assert "ann.jsonl is an input itself" in fails(*merge, "ann.jsonl", "-o", "ann.jsonl", "--overwrite")
     Path("m.csv").write_text("precious")
-    assert "give --overwrite" in fails(*merge, "ann.jsonl", "bob.jsonl", "-o", "m.csv")
+    assert "pass --overwrite" in fails(*merge, "ann.jsonl", "bob.jsonl", "-o", "m.csv")
     assert "do not disagree on any pair" in fails(
         "annotate", "pairs.csv", "--resolve", "ann.jsonl", "--resolve", "bob.jsonl"
     )

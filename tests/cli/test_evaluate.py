@@ -182,7 +182,7 @@ def test_a_file_of_scores_that_would_replace_something(fails, capsys):
     assert "scored.csv is an input itself" in fails("scored.csv", "--scores-out", "scored.csv", "--overwrite")
     both = ["scored.csv", "--compare", "other.csv", "--overwrite"]
     assert "other.csv is an input itself" in fails(*both, "--scores-out", "other.csv")
-    assert "give --overwrite" in fails("scored.csv", "--scores-out", "out.csv")
+    assert "pass --overwrite" in fails("scored.csv", "--scores-out", "out.csv")
     assert "use .csv, .tsv, .jsonl or .parquet" in fails("scored.csv", "--scores-out", "out.txt")
     write("em_math_test.csv", rows(lambda i, y: y))
     named = ["em_math", "--data-dir", ".", "--scores-out", "em_math_test.csv", "--overwrite"]

@@ -79,7 +79,7 @@ class TestTheOutput:
         assert run(["score", "pairs.csv", "-o", "out.csv", "--why", "-q"]) == 0
         assert run(["score", "out.csv", "-o", name, "--overwrite-columns", "-q"]) == 0
         assert (
-            "out.csv has a column 'why' from an earlier scoring; it is left out (--why adds it again)"
+            "out.csv has a column 'why' from an earlier scoring, which is dropped (--why adds it again)"
             in capsys.readouterr().err
         )
         found = open_table(next(Path(name).glob("*.parquet")) if name.endswith("/") else name)
@@ -196,7 +196,7 @@ class TestTheOutput:
     def test_a_column_that_is_there_is_replaced_only_when_asked(self, here, fails):
         write_csv("in.csv", [{"score": "9", "question": QUESTION, "error": "old", "paraphrase": SAME}])
         line = fails("score", "in.csv", "-o", "out.csv")
-        assert line == "error: in.csv already has the columns score, error; give --overwrite-columns to replace them"
+        assert line == "error: in.csv already has the columns score, error; pass --overwrite-columns to replace them"
         assert run(["score", "in.csv", "-o", "out.csv", "--overwrite-columns", "-q"]) == 0
         [row] = read_csv("out.csv")
         assert list(row) == ["question", "paraphrase", *NEW]

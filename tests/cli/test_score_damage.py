@@ -53,7 +53,7 @@ class TestAFileThatIsCutOff:
         write_rows(name, shuffled(4000))
         cut(name)
         line = fails("score", name, "-o", "out.jsonl")
-        assert f"{name} is cut off: the " in line and line.endswith(" rows before that, give --keep-going")
+        assert f"{name} is cut off: the " in line and line.endswith(" rows before that, pass --keep-going")
         sound = int(line.split(" rows before")[0].split()[-1].replace(",", ""))
         assert 1500 < sound < 3000
         assert scorer.sizes == [] and not Path("out.jsonl").exists()
@@ -87,7 +87,7 @@ class TestLinesThatCannotBeRead:
         good = json.dumps({"question": QUESTION, "paraphrase": QUESTION})
         Path("in.jsonl").write_bytes("\n".join([good, '{"question', "[5]", good, "\0" * 99]).encode())
         line = fails("score", "in.jsonl", "-o", "out.jsonl")
-        assert "line 2 is not valid JSON" in line and line.endswith("to score the other rows, give --keep-going")
+        assert "line 2 is not valid JSON" in line and line.endswith("to score the other rows, pass --keep-going")
         assert run(["score", "in.jsonl", "-o", "out.jsonl", "--keep-going", "-q"]) == 1
         told = "could not score 3 of 5 rows (not valid JSON: row 2, 5; not a JSON object: row 3)\n"
         assert capsys.readouterr().err == told
@@ -101,10 +101,10 @@ class TestLinesThatCannotBeRead:
         assert fails("score", "in.jsonl", "-o", "out.jsonl").endswith("line 1 is not valid JSON (Expecting value)")
         Path("in.jsonl").write_text(f"<<<<\n{good}\n")
         line = fails("score", "in.jsonl", "-o", "out.jsonl")
-        assert line.endswith("line 1 is not valid JSON (Expecting value); to score the other rows, give --keep-going")
+        assert line.endswith("line 1 is not valid JSON (Expecting value); to score the other rows, pass --keep-going")
         given = io.TextIOWrapper(io.BytesIO(("# a licence\n" * 150 + good).encode()))
         monkeypatch.setattr(sys, "stdin", given)
-        assert fails("score", "-", "-o", "out.jsonl").endswith("; to score the other rows, give --keep-going")
+        assert fails("score", "-", "-o", "out.jsonl").endswith("; to score the other rows, pass --keep-going")
         assert run(["score", "in.jsonl", "-o", "out.jsonl", "--keep-going", "-q"]) == 1
         assert [row["score"] for row in read_jsonl("out.jsonl")] == [None, 1.0]
 
@@ -123,7 +123,7 @@ class TestLinesThatCannotBeRead:
         Path(name).write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
         line = fails("score", name, "-o", "out.jsonl")
         assert f"{name} is not UTF-8: line {3 if head else 2}, byte " in line
-        assert line.endswith("try --encoding cp1252; to score the other rows, give --keep-going")
+        assert line.endswith("try --encoding cp1252; to score the other rows, pass --keep-going")
         assert run(["score", name, "-o", "out.jsonl", "--keep-going", "-q"]) == 1
         assert capsys.readouterr().err == "could not score 1 of 3 rows (not UTF-8: row 2)\n"
         assert [row["error"] for row in read_jsonl("out.jsonl")] == [None, "not UTF-8", None]

@@ -104,8 +104,8 @@ class TestManyRows:
         for more in ([], ["--overwrite"]):
             line = fails("score", "many.csv", "-o", "out.csv", "--threshold", "0.9", *more)
             assert line == (
-                "error: the unfinished run in out.csv.parts has another threshold; give the same options to continue "
-                "it, or --restart to discard it and start again"
+                "error: the unfinished run in out.csv.parts has another threshold; use the same options to continue "
+                "it, or pass --restart to discard it and start again"
             )
         assert {path.name: path.read_bytes() for path in Path("out.csv.parts").iterdir()} == kept
         assert run(["score", "many.csv", "-o", "out.csv", "--threshold", "0.9", "--restart", "-q"]) == 0
@@ -234,7 +234,7 @@ class TestManyRows:
         monkeypatch.setattr(module, "open_writer", full)
         line = fails("score", "many.csv", "-o", "out.csv", "-q")
         assert line.startswith("error: cannot write out.csv: No space left on device; the finished rows (1,000) are")
-        assert line.endswith("kept in out.csv.parts: make room and run the same command again")
+        assert line.endswith("kept in out.csv.parts: free up space and run the same command again")
         monkeypatch.undo()
 
 
@@ -274,7 +274,7 @@ class TestWhatBelongsToOthers:
         line = fails("score", "pairs.csv", "-o", "out.csv")
         assert line == (
             "error: out.csv.unfinished holds an unfinished run of paraqd 0.1, which this version cannot continue: "
-            "give --restart to discard it and start again"
+            "pass --restart to discard it and start again"
         )
         assert run(["score", "pairs.csv", "-o", "out.csv", "--restart", "-q"]) == 0
         assert not Path("out.csv.unfinished").exists()

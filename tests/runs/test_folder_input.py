@@ -193,8 +193,8 @@ class TestBadInput:
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
         one, two = capsys.readouterr().err.splitlines()
         assert "in/c.jsonl, line 2 is not valid JSON" in one
-        assert one.endswith("to score the other rows, give --keep-going and another -o")
-        assert "in/d.jsonl.gz is cut off" in two and two.endswith("rows before that, give --keep-going and another -o")
+        assert one.endswith("to score the other rows, pass --keep-going and another -o")
+        assert "in/d.jsonl.gz is cut off" in two and two.endswith("rows before that, pass --keep-going and another -o")
         sound = int(two.split(" rows before")[0].split()[-1].replace(",", ""))
         assert len(rows("out")) == 580
         assert run(["score", "in", "-o", "more/", "--keep-going", "-q", *READING]) == 1
@@ -209,7 +209,7 @@ class TestBadInput:
         good = json.dumps(pairs(1)[0])
         Path("in/c.jsonl").write_text(f"<<<<\n{good}\n")
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
-        assert capsys.readouterr().err.endswith("to score the other rows, give --keep-going and another -o\n")
+        assert capsys.readouterr().err.endswith("to score the other rows, pass --keep-going and another -o\n")
         assert run(["score", "in", "-o", "more/", "--keep-going", "-q", *READING]) == 1
         assert [row["error"] for row in rows("more")[-2:]] == ["not valid JSON", None]
 
@@ -317,7 +317,7 @@ class TestLinks:
         Path("in/more").symlink_to("../elsewhere")
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
         assert len(rows("out")) == 580
-        line = "in/c.parquet is a link out of the folder and is not followed (the same in 2 files)\n"
+        line = "in/c.parquet points outside the folder and is not followed (the same in 2 files)\n"
         assert capsys.readouterr().err == line
 
     def test_a_link_to_a_file_that_is_not_read_by_itself(self, here):
@@ -331,7 +331,8 @@ class TestLinks:
         Path("links/a.parquet").symlink_to("../in/a.parquet")
         line = fails("score", "links", "-o", "out/", *READING)
         assert line == (
-            "error: links has no .parquet, .jsonl, .csv or .tsv files but links out of the folder (a.parquet)"
+            "error: links has no .parquet, .jsonl, .csv or .tsv files, "
+            "only links that point outside the folder (a.parquet)"
         )
 
 

@@ -275,7 +275,7 @@ class TestGoingOn:
         assert line == fails(*self.ARGUMENTS, "-o", "out/", "--threshold", "0.9", "--overwrite")
         write(Path("in/c.parquet"), pairs(10, "c"))
         told = fails(*self.ARGUMENTS, "-o", "out/")
-        assert "has another input (c.parquet is new); give --restart" in told
+        assert "has another input (c.parquet is new); pass --restart" in told
         assert run([*self.ARGUMENTS, "-o", "out/", "--restart", "-q"]) == 0
         assert len(rows("out")) == 590
 

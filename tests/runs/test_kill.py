@@ -171,7 +171,7 @@ def test_options_mean_the_same_for_every_command(here, fails, capsys, command):
         assert run(arguments(command, source, out, "-q")) in (0, 1)
         before = contents(out)
         capsys.readouterr()
-        assert "give --overwrite to replace it" in fails(*arguments(command, source, out))
+        assert "pass --overwrite to replace it" in fails(*arguments(command, source, out))
         assert run(arguments(command, source, out, "--overwrite", "-q")) in (0, 1)
         assert contents(out) == before
         capsys.readouterr()

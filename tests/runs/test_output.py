@@ -26,7 +26,7 @@ def test_the_input_is_never_replaced(source):
 def test_a_finished_file_is_replaced_only_when_asked(source):
     assert Output.at(source, "out.csv").file == Path("out.csv")
     Path("out.csv").write_text("question\n")
-    with pytest.raises(TableError, match="give --overwrite"):
+    with pytest.raises(TableError, match="pass --overwrite"):
         Output.at(source, "out.csv")
     assert Output.at(source, "out.csv", overwrite=True).file == Path("out.csv")
 
@@ -43,7 +43,7 @@ def test_an_existing_folder_needs_no_slash(source):
 def test_a_folder_of_files_becomes_a_folder(source):
     Path("in").mkdir()
     assert Output.at(Location.at("in"), "new").folder is not None
-    with pytest.raises(TableError, match="give -o scored/"):
+    with pytest.raises(TableError, match="pass -o scored/"):
         Output.at(Location.at("in"), "scored.csv")
 
 
@@ -52,7 +52,7 @@ def test_parts_of_an_earlier_version(source):
     parts.mkdir()
     for name in ("manifest.json", "part-0000000.json", "lock"):
         (parts / name).write_text("{}")
-    with pytest.raises(TableError, match=r"out.csv.parts holds an unfinished run of paraqd 0.1.*give --restart"):
+    with pytest.raises(TableError, match=r"out.csv.parts holds an unfinished run of paraqd 0.1.*pass --restart"):
         Output.at(source, "out.csv")
     (parts / "notes.txt").write_text("mine")
     Output.at(source, "out.csv", restart=True)

@@ -322,7 +322,7 @@ class TestRay:
         """A worker that dies whenever it is started, beside one that is well and takes longer than that."""
         handler = logging.Handler()
         monkeypatch.setattr(
-            handler, "emit", lambda record: "not used any more" in record.msg and (here / "given up").touch()
+            handler, "emit", lambda record: "no longer used" in record.msg and (here / "given up").touch()
         )
         logger = logging.getLogger("paraqd.runs.ray_engine")
         logger.addHandler(handler)
@@ -334,12 +334,12 @@ class TestRay:
         assert not any(result.problem for result in found)
         # a call that comes while Ray is starting the worker counts, too
         assert 1 <= len((here / "deaths").read_text()) <= 4
-        assert [record.message.partition(":")[0] for record in caplog.records] == ["a worker is not used any more"]
+        assert [record.message.partition(":")[0] for record in caplog.records] == ["a worker is no longer used"]
 
     def test_one_machine_without_what_is_needed_does_not_end_the_run(self, here, cluster, caplog):
         found = list(on_ray(workers=2)(OneLacks(str(here)), PIECES, lambda rows: None))
         assert sorted(result.piece.index for result in found) == [0, 1, 2]
-        assert "a worker is not used any more: the model is not there" in caplog.text
+        assert "a worker is no longer used: the model is not there" in caplog.text
 
     def test_a_worker_process_that_cannot_begin_tells_why(self):
         with pytest.raises(TableError, match="the model is not there"):

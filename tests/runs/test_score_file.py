@@ -59,7 +59,7 @@ def test_several_workers_write_the_same_file(here):
     report = score_file("in.csv", "two.csv", scorer="reading", workers=2)
     assert report.rows == 601
     assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
-    with pytest.raises(TableError, match="give its name or folder"):
+    with pytest.raises(TableError, match="pass its name or folder"):
         score_file("in.csv", "three.csv", scorer=Scorer.load("reading"), workers=2)
 
 
@@ -82,7 +82,7 @@ def test_an_interrupt_says_what_is_kept(here):
         ({"only": "good"}, "choose valid or invalid"),
         ({"engine": "steam"}, "choose local or ray"),
         ({"workers": 0}, "at least one"),
-        ({"address": "auto"}, "give --engine ray"),
+        ({"address": "auto"}, "pass --engine ray"),
         ({"threads": 2, "workers": 2}, "--threads cannot be combined"),
     ],
 )

@@ -64,7 +64,7 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str], *, overwrite: b
         if any(_same_file(out, name) for name in inputs):
             raise FileExistsError(f"{out} is an input itself; choose another name")
         if Path(out).exists() and not overwrite:
-            raise FileExistsError(f"{out} is there already; give --overwrite to replace it, or choose another name")
+            raise FileExistsError(f"{out} is there already; pass --overwrite to replace it, or choose another name")
 
 
 def _same_file(one: str, two: str) -> bool:

@@ -105,10 +105,10 @@ def score(
     from paraqd.runs.score import Model, score_file
 
     if out == "-":
-        raise typer.BadParameter("-o - is not a file: for JSON lines on standard output give --json without -o")
+        raise typer.BadParameter("-o - is not a file: for JSON lines on standard output pass --json without -o")
     several = (run["workers"] or 1) > 1 or run["engine"] is EngineName.ray
     if several and out is None:
-        raise typer.BadParameter("--workers and --engine need an output: give -o")
+        raise typer.BadParameter("--workers and --engine need an output: pass -o")
     scorer: Any
     if several:
         scorer = Model(model, mode.value, checked_threshold(threshold), skip)

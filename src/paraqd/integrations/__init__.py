@@ -1,1 +1,1 @@
-"""Plug paraqd into other people's tools."""
+"""Integrate paraqd with other tools."""

@@ -12,7 +12,7 @@ from paraqd.runs.score_rows import ADDED, ADDED_WITH_WHY, added_columns, as_reco
 
 
 class ScoreBatches:
-    """A scorer for ``Dataset.map_batches`` that adds the columns of ``paraqd score``; each actor loads one.
+    """A scorer for ``Dataset.map_batches`` that adds the columns of ``paraqd score``; each actor loads one scorer.
 
     ::
 
@@ -23,11 +23,11 @@ class ScoreBatches:
     model, mode, threshold, skip
         The parameters of `paraqd.Scorer.load`.
     question_column, paraphrase_column : str
-        The names of the columns with the texts.
+        The names of the columns that contain the questions and paraphrases.
     why : bool
-        Add the evidence in sentences, too.
+        Add the column ``why``, which states the evidence in sentences.
     threads : int
-        The number of threads for the model.
+        The number of threads that the model uses.
 
     """
 
@@ -48,7 +48,7 @@ class ScoreBatches:
         self._added = ADDED_WITH_WHY if why else ADDED
 
     def __call__(self, batch: Any) -> Any:
-        """Return the table with the verdicts beside the rows; columns of the same names are replaced."""
+        """Return the batch with the verdict columns added; existing columns with the same names are replaced."""
         import pyarrow as pa
 
         rows = batch.select([self._columns.question, self._columns.paraphrase]).to_pylist()

@@ -1,21 +1,24 @@
-"""Work on the rows of files and folders, in runs that can be interrupted and continued.
+"""Process the rows of files and folders in runs that can be interrupted and resumed.
 
-The commands ``score``, ``augment``, ``purity``, ``testset`` and ``pseudo-label`` are all runs. A run goes like this:
+The commands ``score``, ``augment``, ``purity``, ``testset`` and ``pseudo-label`` are all runs. A run has five steps:
 
-1. `survey.survey` looks at every input file once: its columns, its number of rows, and damage.
-2. The rows are cut into *pieces*, consecutive rows of one file (`pieces`). The same files always give the same pieces.
-3. An *engine* works on the pieces: in this process, in several processes, or on a Ray cluster (`engines`,
-   `ray_engine`). Each command has a *job* that says what to do with a piece.
-4. Each finished piece becomes a *part*, a file that is written in one step and carries its counts. The *store* holds
-   the parts, together with a manifest of everything that they depend on (`store`).
-5. When all parts are there, the output is complete. A folder output is the store itself, with Parquet parts. For a file
-   output, the parts are JSON lines in the folder ``OUT.parts``; they are joined into the file, and removed (`run`).
+1. `survey.survey` inspects every input file once. It records the columns and the number of rows, and detects damage.
+2. The rows are split into *pieces*. A piece is a block of consecutive rows from one file (`pieces`). The same files
+   always yield the same pieces.
+3. An *engine* processes the pieces in this process, in several processes, or on a Ray cluster (`engines`,
+   `ray_engine`). Each command has a *job* that defines what happens to a piece.
+4. Each finished piece becomes a *part*, a file that is written atomically and contains its own counts. The *store*
+   holds the parts, together with a manifest of everything that the parts depend on (`store`).
+5. The output is complete when no part is missing. A folder output is the store itself, with Parquet parts. For a file
+   output, the parts are JSON Lines files in the folder ``OUT.parts``. They are joined into the output file and then
+   removed (`run`).
 
-If a run is stopped, by Ctrl-C or ``kill -9``, the same command continues with the missing parts, even with another
-engine or another number of workers, and the output has the same bytes as without the interruption. If a setting or the
-input has changed, one line says what differs. ``--restart`` discards the unfinished run; ``--overwrite`` replaces a
-finished output. Only one run at a time can write an output.
+If a run is stopped, even by ``kill -9``, the same command resumes it and processes the missing parts. The engine and
+the number of workers may differ. The output is byte for byte the same as without the interruption. If a setting or the
+input has changed, a one-line error names the difference. ``--restart`` discards an unfinished run, and ``--overwrite``
+replaces a finished output. Only one run at a time can write to an output.
 
-`score.score_file`, `augment.augment`, `pseudo_labels.pseudo_label_file`, and in `paraqd.annotation`
-`purity.check_file` and `testset.make_testset` are the public functions. They share the options in `run.RunOptions`.
+The public functions are `score.score_file`, `augment.augment` and `pseudo_labels.pseudo_label_file`, together with
+`purity.check_file` and `testset.make_testset` in `paraqd.annotation`. All of them accept the options in
+`run.RunOptions`.
 """

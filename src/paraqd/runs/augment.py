@@ -1,4 +1,4 @@
-"""Make labelled pairs of questions: apply every operator of a recipe to every question of a file or a folder."""
+"""Create labelled pairs by applying every operator in a recipe to every question in a file or a folder."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ SCHEMA: Mapping[str, type] = {
 
 @dataclass(frozen=True)
 class AugmentJob:
-    """The job of applying every step to every question, and writing the pairs.
+    """A job that applies every step to every question and writes the pairs.
 
-    ``resources`` are those of this process; others build their own from ``spec``.
+    ``resources`` belongs to this process. Other processes build their own resources from ``spec``.
     """
 
     reader: Reader
@@ -64,21 +64,21 @@ class AugmentJob:
         return {**self.__dict__, "resources": None}
 
     def worker(self, *, threads: int | None = None) -> AugmentWorker:
-        """Make a worker; models are loaded when they are first needed."""
-        del threads  # the environment says how many threads the models may use
+        """Create a worker, which loads each model when the model is first needed."""
+        del threads  # environment variables limit the number of threads that the models use
         return AugmentWorker(self)
 
     def make(self, questions: Sequence[Question], resources: Resources) -> list[Outputs]:
-        """Return what each step makes of the questions."""
+        """Apply each step to the questions, and return the outputs of each step."""
         return apply_steps(questions, self.plan.steps, seed=self.seed, resources=resources)
 
     def question(self, file: str, number: int, row: Row) -> Question | str:
-        """Return the question in a row of a file, or the reason why it is skipped."""
+        """Return the row's question, or the reason the row is skipped."""
         del file, number
         return question_of(row, self.columns)
 
     def rows(self, question: Question, made: Mapping[int, tuple[str, str]], collector: Collector) -> Iterator[Row]:
-        """Yield the pairs of a question; ``made`` holds paraphrases and notes by the number of their step."""
+        """Yield the pairs for a question; ``made`` holds (paraphrase, note) tuples keyed by the step's index."""
         for s, (paraphrase, note) in made.items():
             collector.add_output(s, Example(question.id, question.text, paraphrase))
             yield pair_row(question, self.plan.steps[s], paraphrase, note)
@@ -89,7 +89,7 @@ class AugmentJob:
 
 
 class AugmentWorker(PieceWorker):
-    """Operators at work on pieces."""
+    """A worker that applies the operators to pieces."""
 
     identity = f"paraqd:{__version__}"
 
@@ -98,7 +98,7 @@ class AugmentWorker(PieceWorker):
         self._resources = build_resources(job.spec) if job.resources is None else job.resources
 
     def piece(self, piece: Piece, on_rows: OnRows) -> Facts:
-        """Make the pairs of a piece."""
+        """Create and write the pairs for a piece, and return the counts."""
         job = self._job
         collector = job.collector()
         done = 0
@@ -119,7 +119,7 @@ class AugmentWorker(PieceWorker):
                     texts = {s: text for s, outputs in enumerate(made) if (text := outputs.texts[q]) is not None}
                     writer.write(job.rows(question, texts, collector))
                 done += len(chunk)
-                if done < piece.rows:  # the engine reports finished pieces
+                if done < piece.rows:  # the run itself reports finished pieces
                     on_rows(done)
             facts.update(collector.to_dict())
         return facts
@@ -141,40 +141,40 @@ def augment(
     columns: Columns = DEFAULT_COLUMNS,
     **options: Unpack[RunOptions],
 ) -> AugmentReport:
-    """Apply every operator of a recipe to every question of a file or a folder, and write the pairs.
+    """Apply every operator in a recipe to every question in a file or a folder, and write the pairs.
 
-    The pairs come in the order of the questions, then of the recipe. The bytes are the same for the same input, seed
-    and version, whatever the number of workers. A call that was interrupted, even by ``kill -9``, continues where it
-    stopped when it is made again.
+    The pairs follow the order of the questions and, within each question, the order of the recipe. The same input, seed
+    and version always produce the same bytes, regardless of the number of workers. If a call is interrupted, even by
+    ``kill -9``, repeating the call resumes the work.
 
     Parameters
     ----------
     source : str or Path
         Questions as CSV, TSV, JSONL or Parquet, or a folder of such files.
     out : str or Path
-        A file, whose ending gives the format, or a folder (a name that ends in ``/``).
+        A file, whose extension determines the format, or a folder (a name that ends in ``/``).
     recipe, operators, skip
-        The recipe, operators instead of those of the recipe, and operators to leave out.
+        The recipe, operators to use instead of the recipe's, and operators to skip.
     seed : int
-        The seed of the random choices.
+        The seed for random choices.
     stand_ins : bool
-        Let rules or small models stand in for the models of the paper.
+        Use rules or small models in place of the paper's models.
     generators : mapping, optional
-        Models by the paper's name of their operator, such as ``{"f9": "models/f9"}``.
+        Models keyed by the paper's name for their operator, such as ``{"f9": "models/f9"}``.
     encoder, entities, device
-        The sentence encoder, the reader of names (``light`` or ``spacy``), and the device of the models.
+        The sentence encoder, the method for recognising names (``light`` or ``spacy``), and the device for the models.
     columns : Columns
-        The names of the columns.
+        The column names.
     **options
-        ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others: see `RunOptions`. Every worker
+        ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others; see `RunOptions`. Every worker
         loads the models that its operators need.
 
     Raises
     ------
     TableError, AugmentError
-        If a file or a setting cannot be used; the message is one line that says what to do.
+        If a file or a setting cannot be used. The one-line message explains how to fix the problem.
     RunInterrupted
-        After Ctrl-C.
+        If the user presses Ctrl-C.
 
     """
     started = time.monotonic()
@@ -200,14 +200,14 @@ def augment(
 
 
 def output_for(source: Location, out: str | Path, entities: str, options: RunOptions) -> Output:
-    """Check the settings that do not depend on the input, and return the place of the output."""
+    """Check the settings that do not depend on the input, and return the output's location."""
     if entities not in ENTITY_READERS:
         raise AugmentError(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
     return Output.at(source, out, **options)
 
 
 def texts_of(inputs: Inputs, columns: Columns, progress: Progress) -> Iterator[str]:
-    """Yield every question: some operators need to know how often a word occurs in all of them."""
+    """Yield the text of every question, because some operators need word counts over the whole corpus."""
     reader, rows = inputs.reader, 0
     for piece in inputs.pieces:
         progress("counting words", rows, inputs.rows)
@@ -216,7 +216,7 @@ def texts_of(inputs: Inputs, columns: Columns, progress: Progress) -> Iterator[s
                 text = row.get(columns.question)
                 if isinstance(text, str):
                     yield text
-        except UnreadableError:  # reported when the work comes to it
+        except UnreadableError:  # reported later, when the piece is processed
             continue
         finally:
             rows += piece.rows
@@ -225,7 +225,7 @@ def texts_of(inputs: Inputs, columns: Columns, progress: Progress) -> Iterator[s
 def run_settings(
     plan: Plan, spec: ResourceSpec, columns: Columns, *, seed: int, stand_ins: bool, encoding: str | None
 ) -> dict[str, Any]:
-    """Return everything that the pairs depend on."""
+    """Return all settings that the pairs depend on."""
     return {
         "columns": [columns.question, columns.id],
         "seed": seed,
@@ -248,12 +248,12 @@ def carry_out_job(
     schema: Mapping[str, type],
     options: RunOptions,
 ) -> tuple[Collector, dict[str, Any]]:
-    """Carry out a job; return what was collected, and the fields that all reports share."""
+    """Carry out a job, and return the filled collector and the fields that all reports share."""
     collector, plan = job.collector(), job.plan
     starts = list(accumulate((piece.rows for piece in inputs.pieces), initial=0))
 
     def count(piece: Piece, facts: Facts) -> None:
-        file = inputs.source.shown(piece.file) if piece.file else ""  # the only file has no name of its own
+        file = inputs.source.shown(piece.file) if piece.file else ""  # the name is empty if the input is a single file
         collector.include(facts, file, starts[piece.index])
 
     work = Work(
@@ -286,7 +286,7 @@ def carry_out_job(
 
 
 def made_by(plan: Plan, seed: int, entities: str) -> dict[str, Any]:
-    """Return the record of how pairs were made, which is kept with them."""
+    """Return the record of how the pairs were created, which is stored alongside the pairs."""
     return {
         "recipe": plan.recipe,
         "seed": seed,
@@ -300,7 +300,7 @@ def made_by(plan: Plan, seed: int, entities: str) -> dict[str, Any]:
 
 
 def pair_row(question: Question, step: Step, paraphrase: str, note: str) -> Row:
-    """Return a pair as it is written, with the label that its operator promises."""
+    """Return a pair as an output row, with the label that its operator declares."""
     return {
         "id": question.id,
         "question": question.text,
@@ -315,7 +315,7 @@ def pair_row(question: Question, step: Step, paraphrase: str, note: str) -> Row:
 
 
 def _full(model: str) -> str:
-    """Return the full path of a model folder, because workers may run elsewhere; a name stays a name."""
+    """Return a model folder's absolute path, because workers may run elsewhere; return a model's name unchanged."""
     return str(Path(model).absolute()) if Path(model).exists() else model
 
 

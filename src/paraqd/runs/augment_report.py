@@ -1,4 +1,4 @@
-"""Report an augmentation: numbers and examples for each operator."""
+"""Summarise an augmentation with statistics and examples for each operator."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from paraqd.operators.apply import Tally
 from paraqd.operators.plan import Plan, Step
 
 EXAMPLES = 3
-SKIPPED_NAMED = 1000  # skipped rows that are named one by one; beyond it they are only counted
+SKIPPED_NAMED = 1000  # the maximum number of skipped rows listed one by one; further rows are only counted
 
 
 class Example(NamedTuple):
-    """One output of an operator."""
+    """A question and the paraphrase that an operator produced from it."""
 
     id: str
     question: str
@@ -26,10 +26,11 @@ class Example(NamedTuple):
 class OperatorReport:
     """The effect of one operator on the corpus.
 
-    ``edit_distance`` is the mean normalised Levenshtein distance between question and output (0 means equal, 1 nothing
-    in common), ``edit_characters`` the mean distance itself, and ``histogram`` counts the outputs by normalised
-    distance in steps of 0.05. ``dropped`` counts outputs that were discarded, ``failed`` questions on which the
-    operator raised an error, both by reason. ``notes`` counts the outputs by the operator's note.
+    ``edit_distance`` is the mean normalised Levenshtein distance between question and output (0: identical, 1: nothing
+    in common), and ``edit_characters`` is the mean distance in characters. ``histogram`` counts the outputs by
+    normalised distance, in bins of width 0.05. ``dropped`` counts the discarded outputs by reason, and ``failed``
+    counts the questions on which the operator raised an error, also by reason. ``notes`` counts the outputs by the
+    operator's note.
     """
 
     name: str
@@ -49,7 +50,7 @@ class OperatorReport:
 
     @property
     def applied_percent(self) -> float:
-        """The percentage of the questions to which the operator applied."""
+        """The percentage of questions for which the operator produced an output."""
         return 100 * self.applied / self.questions if self.questions else 0.0
 
 
@@ -57,8 +58,8 @@ class OperatorReport:
 class AugmentReport:
     """The result of an augmentation.
 
-    ``resumed`` rows were finished by an earlier run. ``problems`` has a line for each file of a folder that could not
-    be read.
+    ``resumed`` is the number of rows that an earlier run had already finished. ``problems`` contains one line for each
+    file in a folder that could not be read.
     """
 
     out: str
@@ -87,7 +88,7 @@ class AugmentReport:
         return sum(sum(operator.failed.values()) for operator in self.operators)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return the report as a JSON-serialisable dictionary."""
         data = asdict(self)
         for plain, operator in zip(data["operators"], self.operators, strict=True):
             plain["applied_percent"] = round(operator.applied_percent, 2)
@@ -98,7 +99,10 @@ class AugmentReport:
 
 @dataclass
 class Collector:
-    """A collector of the numbers and examples of a report, in one process or from the parts of a run."""
+    """A collector for a report's statistics and examples.
+
+    A worker fills a collector as it processes a piece. The run then merges the results of all parts with `include`.
+    """
 
     plan: Plan
     tallies: list[Tally] = field(init=False)
@@ -113,7 +117,7 @@ class Collector:
         self._examples = [[] for _ in self.plan.steps]
 
     def add_chunk(self, questions: int, skipped: Sequence[tuple[int, str]], tallies: Sequence[Tally]) -> None:
-        """Add the numbers of some questions."""
+        """Add the statistics for one chunk of questions."""
         self.questions += questions
         self.skipped += len(skipped)
         self.skipped_rows += skipped[: SKIPPED_NAMED - len(self.skipped_rows)]
@@ -121,7 +125,10 @@ class Collector:
             mine.add(other)
 
     def add_output(self, step: int, example: Example) -> None:
-        """Count an output; a hash chooses the examples, so that they come from the whole corpus."""
+        """Count an output, and keep it as an example if its hash is low enough.
+
+        Choosing the examples by hash spreads them over the whole corpus.
+        """
         self.written += 1
         self._keep(step, zlib.crc32(f"{step} {example.id}".encode("utf-8", "surrogatepass")), example)
 
@@ -133,7 +140,7 @@ class Collector:
             del kept[EXAMPLES:]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data that `include` adds to another collector."""
+        """Return a JSON-serialisable dictionary that another collector can merge with `include`."""
         return {
             "questions": self.questions,
             "skipped": self.skipped,
@@ -144,7 +151,11 @@ class Collector:
         }
 
     def include(self, data: Mapping[str, Any], file: str = "", start: int = 0) -> None:
-        """Add the data of a part; ``file`` is named with skipped rows, ``start`` is the number of rows before it."""
+        """Merge the data of a part.
+
+        If ``file`` is not empty, the reason for each skipped row includes it. ``start`` is the number of rows in all
+        earlier pieces.
+        """
         del start
         self.questions += data["questions"]
         self.skipped += data["skipped"]
@@ -158,7 +169,7 @@ class Collector:
                 self._keep(step, key, Example(*example))
 
     def operators(self) -> tuple[OperatorReport, ...]:
-        """Return the report of each operator."""
+        """Return a report for each operator."""
         return tuple(
             _operator_report(step, tally, [example for _, example in examples])
             for step, tally, examples in zip(self.plan.steps, self.tallies, self._examples, strict=True)

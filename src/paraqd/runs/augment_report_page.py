@@ -1,4 +1,4 @@
-"""Write the report of an augmentation as one HTML page, without scripts or other files, in light and dark."""
+"""Render an augmentation report as a self-contained HTML page without scripts, with a light and a dark theme."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from paraqd.runs.augment_report import AugmentReport, Example, OperatorReport
 
 _BAR, _STEP, _WIDTH, _LETTER = 16, 26, 900, 7.4
 _HIST_WIDTH, _HIST_HEIGHT = 220, 70
-_SHOWN = 4000  # characters of an example
-# for viewers that do not apply the page's style to drawings
+_SHOWN = 4000  # the maximum number of characters shown of each text in an example
+# fallback colours for viewers that do not apply the page's CSS to SVG
 _FILL = {"valid": "#0f8a7e", "invalid": "#c8641b", "track": "#e4e2dd"}
 
 
 def report_html(report: AugmentReport) -> str:
-    """Return the page."""
+    """Return the report as an HTML page."""
     page = Template(files("paraqd.runs").joinpath("augment_report_page.txt").read_text(encoding="utf-8"))
     valid = sum(operator.applied for operator in report.operators if operator.label == 1)
     facts = {
@@ -52,7 +52,7 @@ def _sort(operator: OperatorReport) -> str:
 
 
 def _bars(operators: tuple[OperatorReport, ...]) -> str:
-    """Draw the share of questions to which each operator applied."""
+    """Plot, for each operator, the share of questions for which it produced an output."""
     height = len(operators) * _STEP + 4
     margin = int(max(len(_named(operator)) for operator in operators) * _LETTER) + 16
     room = _WIDTH - margin - 130
@@ -78,7 +78,7 @@ def _named(operator: OperatorReport) -> str:
 
 
 def _histogram(operator: OperatorReport) -> str:
-    """Draw the distances of the outputs of an operator from their questions."""
+    """Plot the edit distances between an operator's outputs and their questions."""
     if not operator.applied:
         return ""
     bins = operator.histogram
@@ -105,7 +105,7 @@ def _histogram(operator: OperatorReport) -> str:
 
 
 def _losses(report: AugmentReport) -> str:
-    """List what is missing in the output, or has a remark, and why."""
+    """Return a table of everything that is missing from the output or carries a note, with the reasons."""
     rows = [(name, "left out", why, "") for name, why in report.left_out.items()]
     kinds: tuple[tuple[str, str], ...] = (("dropped", "dropped"), ("failed", "failed"), ("notes", "noted"))
     for operator in report.operators:

@@ -1,4 +1,4 @@
-"""Find the types of columns, and fit values to the file that takes them."""
+"""Infer column types, and convert values to fit the output file."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 _INT64 = range(-(2**63), 2**63)
-_EXACT = range(-(2**53), 2**53 + 1)  # integers that a floating-point number holds exactly
+_EXACT = range(-(2**53), 2**53 + 1)  # integers that a floating-point number represents exactly
 
 
 @dataclass
 class ValueKinds:
-    """The kinds of values in a column, gathered one value at a time."""
+    """The kinds of values in a column, collected one value at a time."""
 
     kinds: int = 0
 
     _STR, _INT, _FLOAT, _BOOL, _WIDE, _OTHER = 1, 2, 4, 8, 16, 32
 
     def add(self, value: Any) -> None:
-        """Add one value."""
+        """Record the kind of a value."""
         if value is None:
             return
         kind = type(value)
@@ -30,7 +30,7 @@ class ValueKinds:
 
     @property
     def type(self) -> type:
-        """The type of the column; text if it holds several kinds."""
+        """The column's type; `str` if the values have no common type."""
         if self.kinds in (self._INT, self._INT | self._WIDE):
             return int
         if self.kinds in (self._FLOAT, self._FLOAT | self._INT):
@@ -39,14 +39,14 @@ class ValueKinds:
 
 
 def types_in(schema: Any) -> dict[str, Any]:
-    """Return the types of the columns of an Arrow schema; types that only some programs know become text."""
+    """Return the column types in an Arrow schema; extension types become text, because not all programs know them."""
     import pyarrow as pa
 
     return {field.name: str if isinstance(field.type, pa.BaseExtensionType) else field.type for field in schema}
 
 
 def typed(value: Any, kind: Any) -> Any:
-    """Return a value as its Parquet column holds it; only columns of text need a conversion."""
+    """Return a value converted to its Parquet column's type; only text columns need a conversion."""
     if kind is not str or value is None:
         return value
     if isinstance(value, bool | int | float | list | dict):
@@ -55,7 +55,7 @@ def typed(value: Any, kind: Any) -> Any:
 
 
 def jsonable(value: Any) -> Any:
-    """Return a value that JSON can hold: dates and decimals become text, and NaN becomes null."""
+    """Return a JSON-serialisable form of a value: dates and decimals become text, and NaN becomes null."""
     if isinstance(value, float) and value != value:
         return None
     if value is None or isinstance(value, str | int | float):
@@ -64,14 +64,14 @@ def jsonable(value: Any) -> Any:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value for a file without types; lists and objects become JSON."""
+    """Return a value for an untyped file such as CSV; lists and dictionaries become JSON text."""
     if isinstance(value, list | dict):
         value = json.dumps(value, ensure_ascii=False, default=str)
     return encodable(value) if isinstance(value, str) else value
 
 
 def encodable(text: str) -> str:
-    r"""Return a text that UTF-8 can hold; half a surrogate pair, which only JSON can hold, becomes its escape.
+    r"""Return a text that can be encoded as UTF-8; lone surrogates, which only JSON allows, become escape sequences.
 
     >>> encodable("five \ud83d")
     'five \\ud83d'

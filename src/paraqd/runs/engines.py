@@ -1,4 +1,4 @@
-"""Work on the pieces of a run: in this process, in several on this machine, or on a Ray cluster."""
+"""Process the pieces of a run in this process, in several processes on this machine, or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from paraqd.data.formats import TableError
 from paraqd.runs.pieces import Piece, UnreadableError
 from paraqd.runs.store import Facts
 
-# called with the number of rows done beyond the finished pieces
+# called with the number of rows processed so far in pieces that are not finished
 OnRows = Callable[[int], None]
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a piece: what was counted in it, or why its rows could not be read."""
+    """The result of processing a piece: its counts, or the reason its rows could not be read."""
 
     piece: Piece
     facts: Facts | None
@@ -32,32 +32,32 @@ class Result:
 
 
 class Worker(Protocol):
-    """A worker on pieces; each process makes one."""
+    """A worker that processes pieces; each process creates one worker."""
 
-    identity: str  # the same wherever the same results are made
+    identity: str  # workers with the same identity produce the same results
 
     def work(self, pieces: Iterable[Piece], on_rows: OnRows) -> Iterator[Result]:
-        """Write the part of each piece, and yield the results in the order of the pieces."""
+        """Write the part for each piece, and yield the results in the order of the pieces."""
 
 
 class Job(Protocol):
-    """The work of a run on its pieces; small, and sent to every process."""
+    """The definition of what a run does with its pieces; it is small, because it is sent to every process."""
 
     def worker(self, *, threads: int | None = None) -> Worker:
-        """Load what the work needs."""
+        """Load the resources that the job needs, and return a worker."""
 
 
 class PieceWorker:
-    """A worker that takes one piece after the other; its method ``piece`` does the work and returns the counts."""
+    """A base class for workers that process one piece at a time; subclasses implement `piece`."""
 
     identity = ""
 
     def piece(self, piece: Piece, on_rows: OnRows) -> Facts:
-        """Write the part of a piece."""
+        """Write the part for a piece, and return its counts."""
         raise NotImplementedError
 
     def work(self, pieces: Iterable[Piece], on_rows: OnRows) -> Iterator[Result]:
-        """Yield the result of each piece; unreadable rows are a result, any other error ends the run."""
+        """Yield the result for each piece; unreadable rows lead to a failed result, and other errors are raised."""
         for piece in pieces:
             try:
                 result = Result(piece, self.piece(piece, on_rows))
@@ -67,7 +67,7 @@ class PieceWorker:
 
 
 Results = Generator[Result, None, None]
-# takes a job and pieces, and yields results as they are ready
+# takes a job and pieces, and yields each result as soon as it is available
 Engine = Callable[[Job, Sequence[Piece], OnRows], Results]
 ENGINES = ("local", "ray")
 
@@ -75,7 +75,7 @@ ENGINES = ("local", "ray")
 def engine_for(
     engine: str | Engine = "local", *, workers: int | None = None, address: str | None = None, verbose: bool = False
 ) -> Engine:
-    """Return the engine with this name; a TableError says why it cannot be used."""
+    """Return the engine with the given name, or raise a TableError if the options do not fit the engine."""
     if workers is not None and workers < 1:
         raise TableError(f"--workers {workers}: at least one is needed")
     if callable(engine):
@@ -84,9 +84,9 @@ def engine_for(
         raise TableError(f"--engine {engine}: choose {' or '.join(ENGINES)}")
     if engine == "local":
         if address is not None:
-            raise TableError("--address is the address of a Ray cluster: give --engine ray, too")
+            raise TableError("--address is the address of a Ray cluster: also pass --engine ray")
         return here if workers in (None, 1) else in_processes(workers or 1)
-    import ray  # noqa: F401  # a missing package is reported now, before any work is done
+    import ray  # noqa: F401  # report a missing package before any work begins
 
     from paraqd.runs.ray_engine import on_ray
 
@@ -94,24 +94,24 @@ def engine_for(
 
 
 def here(job: Job, pieces: Sequence[Piece], on_rows: OnRows) -> Results:
-    """Work in this process."""
+    """Process the pieces in this process."""
     yield from job.worker().work(pieces, on_rows)
 
 
 def one_result(worker: Worker, piece: Piece) -> Result:
-    """Return the result of a single piece."""
+    """Process a single piece, and return its result."""
     [result] = worker.work([piece], lambda rows: None)
     return result
 
 
 def in_processes(workers: int) -> Engine:
-    """Return an engine of several processes on this machine, with one thread each."""
+    """Return an engine that uses several processes on this machine, each with one thread."""
 
     def run(job: Job, pieces: Sequence[Piece], on_rows: OnRows) -> Results:
-        del on_rows  # the rows of a process are known when its part is written
+        del on_rows  # a process reports its rows only when its part has been written
         if not pieces:
             return
-        context = multiprocessing.get_context("spawn")  # a fork would copy the threads and locks of the caller
+        context = multiprocessing.get_context("spawn")  # a fork would copy locks that the caller's threads hold
         count = min(workers, len(pieces))
         pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(job,))
         todo = iter(pieces)
@@ -119,7 +119,7 @@ def in_processes(workers: int) -> Engine:
         try:
             while True:
                 for piece in islice(todo, count + 1 - len(waiting)):
-                    with _interrupts_held():  # a worker may be started here
+                    with _interrupts_held():  # submitting a piece may start a process
                         waiting.add(pool.submit(_work, piece))
                 if not waiting:
                     return
@@ -132,8 +132,8 @@ def in_processes(workers: int) -> Engine:
                 "fewer --workers if it happens again"
             ) from None
         finally:
-            # a part may take minutes, and is not there until it is whole: do not wait for it. Before Python 3.14 a pool
-            # has no public way to end its processes, and a missing list does no harm
+            # do not wait for unfinished parts, which may take minutes: a part appears only when it is complete. Before
+            # Python 3.14, a pool has no public method to end its processes, hence the private attribute
             for process in list((getattr(pool, "_processes", None) or {}).values()):
                 process.terminate()
             pool.shutdown(wait=True, cancel_futures=True)
@@ -143,9 +143,9 @@ def in_processes(workers: int) -> Engine:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C waiting; a process that is started meanwhile never sees it.
+    """Block Ctrl-C temporarily, so that a process started during this time inherits the block and ignores Ctrl-C.
 
-    Ctrl-C reaches every process of the terminal, but only the parent decides what it means.
+    The terminal sends Ctrl-C to every process, but only the parent should react.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -163,17 +163,17 @@ _state: dict[str, Any] = {}
 
 
 def _begin(job: Job) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems on which it could not be held back
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems on which the parent could not block the signal
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.update(TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")
     try:
         _state["worker"] = job.worker(threads=1)
-    except Exception as error:  # reported with the first piece: a pool says only that it is broken
+    except Exception as error:  # raised with the first piece, because a pool would only report that it is broken
         _state["error"] = error
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent is gone: after a kill -9 nobody else would."""
+    """End this process when its parent has ended, because a parent killed by ``kill -9`` cannot end its children."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,6 +1,6 @@
-"""Name a file or a folder, on this machine or in an object store, and read and write what is in it.
+"""Locate files and folders, on this machine or in an object store, and read and write their contents.
 
-A file that is written here appears whole or not at all. Only places named by a URI need pyarrow.
+All writes are atomic. Only locations given as a URI need pyarrow.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from paraqd.data.formats import STANDARD_INPUT, CannotWriteError, TableError, re
 from paraqd.data.writers import sync_folder
 
 _SCHEME = "://"
-# file systems in which an upload is there whole or not at all
+# file systems in which uploads are atomic
 _ATOMIC_UPLOADS = ("s3", "gcs", "abfs")
 
 
 def is_uri(given: str) -> bool:
-    """Return True if a place is named by a URI.
+    """Return True if a location is given as a URI.
 
     >>> is_uri("s3://bucket/pairs"), is_uri("pairs/")
     (True, False)
@@ -33,9 +33,9 @@ def is_uri(given: str) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of a location, by its name there.
+    """A file in a location; ``name`` is relative to the location.
 
-    ``state`` changes when the file does: the time of its last change in nanoseconds, or a hash of its bytes.
+    ``state`` changes whenever the file changes. It is the modification time in nanoseconds or a hash of the bytes.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Entry:
 
 @contextmanager
 def explained_as(what: str, verb: str = "read") -> Iterator[None]:
-    """Turn an error of the file system into a TableError of one line."""
+    """Convert a file system error into a TableError with a one-line message."""
     kind = TableError if verb == "read" else CannotWriteError
     try:
         yield
@@ -57,9 +57,9 @@ def explained_as(what: str, verb: str = "read") -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Location:
-    """A folder or a single file: ``given`` is its name in messages, ``place`` a full path, a URI, or ``-``.
+    """A folder or a single file; ``given`` is its name in messages, and ``place`` is an absolute path, a URI, or ``-``.
 
-    Other processes receive only these two texts, and connect to the file system themselves.
+    Other processes receive only these two strings and connect to the file system themselves.
     """
 
     given: str
@@ -67,9 +67,9 @@ class Location:
 
     @classmethod
     def at(cls, given: str | Path) -> Location:
-        """Return the location of a path, of a URI such as ``s3://bucket/pairs``, or of standard input (``-``).
+        """Return the location for a path, a URI such as ``s3://bucket/pairs``, or standard input (``-``).
 
-        Keys and end points of a URI do not appear in messages:
+        Credentials and query parameters in a URI do not appear in messages:
 
         >>> Location.at("s3://key:secret@bucket/pairs/?region=eu-west-1").shown("part-00000.parquet")
         's3://bucket/pairs/part-00000.parquet'
@@ -88,12 +88,12 @@ class Location:
 
     @property
     def is_standard_input(self) -> bool:
-        """True for the standard input of this process."""
+        """True if the location is the standard input of this process."""
         return self.place == STANDARD_INPUT
 
     @cached_property
     def remote(self) -> tuple[Any, str] | None:
-        """The file system of pyarrow and the path there; None for files on the disks of this machine."""
+        """The pyarrow file system and the path in it, or None if the location is not a URI."""
         if not is_uri(self.place):
             return None
         from pyarrow import ArrowException, fs
@@ -106,24 +106,24 @@ class Location:
 
     @property
     def local(self) -> Path | None:
-        """The path on the disks of this machine; None for a place elsewhere."""
+        """The path on this machine's file system, or None if the location is elsewhere."""
         if self.remote is None:
             return Path(self.place)
         system, path = self.remote
         return Path(path) if system.type_name == "local" else None
 
     def path(self, name: str) -> str:
-        """Return the path of a file in its file system; the empty name stands for the location itself."""
+        """Return a file's path in its file system; an empty name refers to the location itself."""
         root = self.place if self.remote is None else self.remote[1]
         return f"{root}/{name}" if name else root
 
     def shown(self, name: str) -> str:
-        """Return the name of a file for messages."""
+        """Return a file's name for use in messages."""
         return f"{self.given.rstrip('/')}/{name}" if name else self.given
 
     @property
     def kind(self) -> str:
-        """``folder``, ``file``, ``other`` (such as a pipe), or nothing if it does not exist."""
+        """``folder``, ``file`` or ``other`` (such as a pipe), or an empty string if the location does not exist."""
         if self.is_standard_input:
             return "file"
         with explained_as(self.given):
@@ -143,9 +143,10 @@ class Location:
         return self.remote
 
     def entries(self, wanted: Callable[[str], bool] = lambda name: True) -> tuple[list[Entry], list[str]]:
-        """Return the files whose names are wanted, in the order of their names, and links that are not followed.
+        """Return the files whose names ``wanted`` accepts, sorted by name, and the links that were not followed.
 
-        Each file comes once, however many links lead to it. Links out of the folder are not followed.
+        Each file is listed once, regardless of how many links point to it. Links that point outside the folder are not
+        followed.
         """
         if self.is_standard_input:
             return [Entry("", 0, 0)], []
@@ -164,7 +165,7 @@ class Location:
         return sorted(found, key=lambda entry: entry.name), []
 
     def names(self) -> list[str]:
-        """Return the names of everything in the folder and below it that is not a folder."""
+        """Return the names of all files and links in the folder and its subfolders."""
         if self.local is None:
             return [entry.name for entry in self.entries()[0]]
         root = self.local
@@ -175,13 +176,13 @@ class Location:
         )
 
     def open(self, name: str) -> Any:
-        """Return a file in a form that pyarrow reads: a path, or an open file of another file system."""
+        """Return a source that pyarrow can read: a path for a local file, otherwise an open file."""
         if self.local is not None:
             return self.path(name)
         return self._connected[0].open_input_file(self.path(name))
 
     def read(self, name: str) -> bytes | None:
-        """Return the bytes of a small file, or None if it does not exist."""
+        """Return a small file's bytes, or None if the file does not exist."""
         with explained_as(self.shown(name)):
             try:
                 if self.local is not None:
@@ -192,9 +193,9 @@ class Location:
                 return None
 
     def put(self, name: str, data: Any) -> None:
-        """Write a file in one step: readers find the whole file, or what was there before."""
+        """Write a file atomically: readers see either the complete new file or the previous state."""
         with explained_as(self.shown(name), "write"):
-            temporary = f".{name}.{uuid4().hex}.writing"  # two machines may write the same part
+            temporary = f".{name}.{uuid4().hex}.writing"  # unique, because two machines may write the same part
             if self.local is None:
                 self._upload(name, temporary, data)
                 return
@@ -226,7 +227,7 @@ class Location:
             raise
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it exists."""
+        """Remove a file if it exists."""
         with explained_as(self.shown(name), "remove"), suppress(FileNotFoundError):
             if self.local is not None:
                 (self.local / name).unlink()

@@ -1,4 +1,4 @@
-"""Decide where the output of a run goes, and keep a record of what made it."""
+"""Determine where a run's output goes, and record how the output was produced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paraqd.runs.store import is_unfinished, parts_place
 
 @dataclass(frozen=True)
 class Output:
-    """The place of an output: one ``file``, or a ``folder`` of parts, or neither if nothing is written."""
+    """The location of an output: a single ``file``, a ``folder`` of parts, or neither if nothing is written."""
 
     given: str = ""
     file: Path | None = None
@@ -33,10 +33,10 @@ class Output:
     def at(
         cls, source: Location, out: str | Path | None, *, overwrite: bool = False, restart: bool = False, **other: Any
     ) -> Output:
-        """Return the place of an output, by the options of a run; a TableError says why nothing can be written there.
+        """Return the location of a run's output, or raise a TableError if nothing can be written there.
 
         The output is a folder of parts if its name ends in ``/``, if it is a URI or an existing folder, or if the input
-        is a folder.
+        is a folder. Options that do not concern the output are ignored.
         """
         if out is None:
             return cls()
@@ -45,7 +45,7 @@ class Output:
         if source.kind == "folder" and not folder:
             if Path(given).suffix:
                 raise TableError(
-                    f"{source.given} is a folder, and {given} is the name of a file: give -o {Path(given).stem}/ for a "
+                    f"{source.given} is a folder, and {given} is the name of a file: pass -o {Path(given).stem}/ for a "
                     "folder of parts"
                 )
             folder = True
@@ -59,7 +59,7 @@ class Output:
             raise TableError(f"{given} is the input itself; choose another -o")
         _refuse_earlier_versions(file, restart=restart)
         if file.exists() and not overwrite and not is_unfinished(file):
-            raise TableError(f"{given} already exists; give --overwrite to replace it, or choose another -o")
+            raise TableError(f"{given} already exists; pass --overwrite to replace it, or choose another -o")
         return cls(given, file=file)
 
 
@@ -79,14 +79,14 @@ def _check_folder(place: Location, source: Location) -> None:
                 f"one of {place.given} and the input {source.given} is inside the other; choose another -o"
             )
     if place.local is not None and not place.local.parent.is_dir():
-        raise TableError(f"cannot write {place.given}: there is no folder {Path(place.given).parent}; make it first")
+        raise TableError(f"cannot write {place.given}: there is no folder {Path(place.given).parent}; create it first")
 
 
 def _refuse_earlier_versions(file: Path, *, restart: bool) -> None:
-    """Raise a TableError if paraqd 0.1 left an unfinished run beside the output; with ``restart`` remove that run.
+    """Raise a TableError if paraqd 0.1 left an unfinished run next to the output; with ``restart``, remove that run.
 
-    Its journal was the file ``OUT.unfinished``, and its parts had a file ``manifest.json``. Any other file with
-    one of these names belongs to somebody else, and is left alone.
+    paraqd 0.1 kept its journal in the file ``OUT.unfinished``, or its parts in a folder with a ``manifest.json``. Files
+    with these names but other contents do not belong to paraqd and are not touched.
     """
     journal, parts = file.with_name(f"{file.name}.unfinished"), file.with_name(f"{file.name}.parts")
     left: list[Path] = []
@@ -99,7 +99,7 @@ def _refuse_earlier_versions(file: Path, *, restart: bool) -> None:
     if not restart:
         where = journal if left == [journal] else parts
         raise TableError(
-            f"{where} holds an unfinished run of paraqd 0.1, which this version cannot continue: give --restart to "
+            f"{where} holds an unfinished run of paraqd 0.1, which this version cannot continue: pass --restart to "
             "discard it and start again"
         )
     for path in left:
@@ -117,11 +117,11 @@ def _is_journal(path: Path) -> bool:
     return isinstance(first, dict) and {"input", "columns", "signature"} <= set(first)
 
 
-# --- what made a file -----------------------------------------------------------------------------
+# --- the record of how a file was produced --------------------------------------------------------
 
 
 def write_beside(out: Path, metadata: Mapping[str, Any]) -> None:
-    """Write the record of what made a file as ``OUT.meta.json``; a Parquet file has its own place for it."""
+    """Write the record of how a file was produced to ``OUT.meta.json``; a Parquet file stores this record itself."""
     if check_writable(out).format is not Format.PARQUET:
         with replacing(out.with_name(f"{out.name}.meta.json")) as side:
             text = json.dumps(metadata, ensure_ascii=False, indent=2, sort_keys=True)
@@ -129,7 +129,7 @@ def write_beside(out: Path, metadata: Mapping[str, Any]) -> None:
 
 
 def read_metadata(path: str | Path) -> dict[str, Any]:
-    """Return the record of what made a file of pairs; it is empty for a file from elsewhere."""
+    """Return the record of how a file of pairs was produced; the record is empty if paraqd did not write the file."""
     path = Path(path)
     if kind_of(path).format is Format.PARQUET:
         import pyarrow.parquet

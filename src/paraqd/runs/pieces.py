@@ -1,6 +1,6 @@
-"""Cut the rows of files into pieces, and read the pieces.
+"""Split the rows of files into pieces, and read the pieces.
 
-The same files always give the same pieces. A piece holds consecutive rows of one file.
+A piece is a block of consecutive rows from one file. The same files always yield the same pieces.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from paraqd.data.tables import Row, Table
 from paraqd.runs.locations import Location
 
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
-_PARTS = 4096  # the number of parts aimed at: enough for many machines, few enough to be listed in a second or two
-_REMEMBERED = 4096  # row groups whose state is remembered
+_PARTS = 4096  # the target number of parts: enough for many machines, few enough to list in a second or two
+_REMEMBERED = 4096  # the maximum number of row groups whose state is cached
 
 
 class UnreadableError(TableError):
-    """Some rows cannot be read; the others can."""
+    """Raised when the rows of a piece cannot be read; other pieces may still be readable."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Consecutive rows of one file; ``start`` counts from 0."""
+    """A block of consecutive rows from one file; ``start`` counts from 0."""
 
     index: int
     file: str
@@ -37,7 +37,7 @@ class Piece:
 
 
 def rows_of_a_part(rows: int, least: int = LEAST_ROWS) -> int:
-    """Return the largest number of rows in a part, which depends only on the total number of rows.
+    """Return the maximum number of rows in a part, given the total number of rows and the ``least`` size.
 
     >>> rows_of_a_part(5000), rows_of_a_part(100_000_000), rows_of_a_part(10**10)
     (1024, 24576, 65536)
@@ -47,10 +47,10 @@ def rows_of_a_part(rows: int, least: int = LEAST_ROWS) -> int:
 
 
 def cuts(groups: Iterable[int], size: int) -> list[tuple[int, int]]:
-    """Cut the row groups of a file into (start, rows).
+    """Split a file into blocks, given the sizes of its row groups, and return (start, rows) for each block.
 
-    Small row groups stay together as long as they fit; a large one is cut evenly. An unreadable row group then affects
-    few other rows.
+    Consecutive small row groups share a block as long as they fit, and a large row group is split evenly. As a result,
+    an unreadable row group affects few rows of other groups.
 
     >>> cuts([400, 500, 300, 2500], 1000)
     [(0, 900), (900, 300), (1200, 834), (2034, 833), (2867, 833)]
@@ -73,7 +73,7 @@ def cuts(groups: Iterable[int], size: int) -> list[tuple[int, int]]:
 
 
 def even_cuts(rows: int, size: int) -> list[tuple[int, int]]:
-    """Cut a file into (start, rows) of a fixed size, whatever its row groups.
+    """Split a file into blocks of a fixed size, regardless of its row groups; return (start, rows) for each block.
 
     >>> even_cuts(600, 256)
     [(0, 256), (256, 256), (512, 88)]
@@ -82,7 +82,7 @@ def even_cuts(rows: int, size: int) -> list[tuple[int, int]]:
 
 
 class _Cursor(NamedTuple):
-    """A position in a file: the rows from ``row`` on have not been read yet."""
+    """A position in a file; the rows from ``row`` onwards have not been read yet."""
 
     file: str
     only: tuple[str, ...] | None
@@ -92,10 +92,10 @@ class _Cursor(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader of pieces of the files of a location; small, and sent to each worker.
+    """A reader for the pieces of a location's files; it is small, because it is sent to every worker.
 
-    ``tables`` says how the text files are read; all others are Parquet. With ``lenient`` the rows of a damaged row
-    group are `LostRow`, and the rest of the file is read as usual.
+    ``tables`` holds the settings for reading each text file; all other files are Parquet. If ``lenient`` is true, every
+    row in a damaged row group is returned as a `LostRow`, and the rest of the file is read as usual.
     """
 
     source: Location
@@ -108,9 +108,9 @@ class Reader:
         return Reader, (self.source, self.tables, self.lenient)
 
     def rows(self, piece: Piece, only: Sequence[str] | None = None) -> Iterator[Row]:
-        """Yield the rows of a piece; an `UnreadableError` says which rows cannot be read, and why.
+        """Yield the rows of a piece, or raise an `UnreadableError` that explains which rows cannot be read and why.
 
-        Reading all pieces in order costs one pass over the file, however many they are.
+        Reading all pieces in order takes only one pass over the file, regardless of the number of pieces.
         """
         count = 0
         try:
@@ -123,7 +123,7 @@ class Reader:
             raise UnreadableError(f"{self._where(piece)} are no longer there: the file was changed")
 
     def chunks(self, piece: Piece, size: int, only: Sequence[str] | None = None) -> Iterator[list[Row]]:
-        """Yield the rows of a piece in lists."""
+        """Yield the rows of a piece in lists of at most ``size`` rows."""
         rows = self.rows(piece, only)
         while chunk := list(islice(rows, size)):
             yield chunk
@@ -137,7 +137,7 @@ class Reader:
         if cursor is not None and (
             (cursor.file, cursor.only) != (piece.file, only)
             or cursor.row > piece.start
-            or (table is None and cursor.row < piece.start)  # Parquet has a faster way there than reading on
+            or (table is None and cursor.row < piece.start)  # in Parquet, seeking is faster than reading on
         ):
             cursor = None
         if cursor is None and table is not None:
@@ -148,7 +148,7 @@ class Reader:
         self._cursors.append(cursor._replace(row=piece.start + piece.rows))
 
     def _parquet_rows(self, name: str, start: int, only: tuple[str, ...] | None) -> Iterator[Row]:
-        """Yield the rows of a Parquet file, beginning with row ``start``."""
+        """Yield the rows of a Parquet file from row ``start`` onwards."""
         import pyarrow as pa
 
         with opened_parquet(self.source, name) as file:
@@ -172,9 +172,9 @@ class Reader:
                 raise TableError(first_sentence(error)) from None
 
     def _problem(self, file: Any, name: str, group: int) -> str:
-        """Say why a row group cannot be read.
+        """Return the reason a row group cannot be read, or an empty string.
 
-        The whole row group is checked, once in each process: which rows are lost must not depend on the pieces.
+        Each process checks the whole row group once, so that the set of lost rows does not depend on the pieces.
         """
         if not self.lenient or self.source.local is None:
             return ""
@@ -186,20 +186,20 @@ class Reader:
 
 
 def _group_rows(found: Iterable[Any], skipped: int) -> Iterator[Row]:
-    """Yield the rows of the batches of a row group, without the first ``skipped`` ones."""
+    """Yield the rows in a row group's batches, except for the first ``skipped`` rows."""
     for batch in found:
         if skipped >= batch.num_rows:
             skipped -= batch.num_rows
             continue
         taken = batch.slice(skipped)
         skipped = 0
-        taken.validate(full=True)  # finds bytes that are not UTF-8, and offsets out of range
+        taken.validate(full=True)  # detects invalid UTF-8 and offsets that are out of range
         yield from taken.to_pylist()
 
 
 @contextmanager
 def opened_parquet(source: Location, name: str) -> Iterator[Any]:
-    """Open a Parquet file of a location."""
+    """Open a Parquet file in a location."""
     shown = source.shown(name)
     with clear_errors(shown), open_parquet(source.open(name), shown) as file:
         yield file

@@ -1,4 +1,4 @@
-"""Label the pairs of the baselines: valid if an untrained encoder finds question and paraphrase alike."""
+"""Label pairs for the baselines: a pair is valid if an untrained encoder rates question and paraphrase as similar."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# turns texts into unit vectors, one row each
+# turns texts into unit vectors, one row per text
 Encode = Callable[[Sequence[str]], "NDArray[np.float32]"]
 
-THRESHOLD = 0.8  # the paper's
-# the columns of the output, in this order: those of augment, and the cosine that decided
+THRESHOLD = 0.8  # the paper's threshold
+# the output columns, in order: the columns that augment writes, and the cosine that determined the label
 SCHEMA: Mapping[str, type] = {**AUGMENTED, "cosine": float}
 UNNAMED = "(no operator)"
 _BATCH = 512  # rows encoded together; few enough to bound memory
-_NAMED_ROWS = 100  # skipped rows that a report names one by one
+_NAMED_ROWS = 100  # the maximum number of skipped rows that a report lists one by one
 
 
 @dataclass(frozen=True)
 class OperatorPseudoLabels:
-    """The pseudo-labels of the pairs of one operator."""
+    """The pseudo-label counts for one operator's pairs."""
 
     name: str
     total: int
@@ -50,16 +50,16 @@ class OperatorPseudoLabels:
 
     @property
     def positive_pct(self) -> float:
-        """The percentage of valid pairs."""
+        """The percentage of pairs labelled valid."""
         return 100 * self.positive / self.total if self.total else 0.0
 
     @property
     def negative_pct(self) -> float:
-        """The percentage of invalid pairs."""
+        """The percentage of pairs labelled invalid."""
         return 100 * (self.total - self.positive) / self.total if self.total else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a program."""
+        """Return a JSON-serialisable dictionary."""
         return {
             "total": self.total,
             "positive": self.positive,
@@ -70,7 +70,7 @@ class OperatorPseudoLabels:
 
 @dataclass(frozen=True)
 class PseudoLabelStatistics:
-    """The pseudo-labels of all pairs and of each operator, as in the table of the paper.
+    """The pseudo-label counts for each operator and for all pairs, as in the paper's table.
 
     >>> statistics = PseudoLabelStatistics.of([{"operator": "A", "label": 1}, {"operator": "B", "label": 0}])
     >>> statistics.total, statistics.positive_pct, statistics.operators[1].negative_pct
@@ -81,7 +81,7 @@ class PseudoLabelStatistics:
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> PseudoLabelStatistics:
-        """Count rows with pseudo-labels; the operators come in the order in which they first occur."""
+        """Count the pseudo-labels in rows; the operators are listed in order of first occurrence."""
         counter = _Counter()
         for row in rows:
             counter.add(row)
@@ -94,37 +94,38 @@ class PseudoLabelStatistics:
 
     @property
     def positive(self) -> int:
-        """The number of valid pairs."""
+        """The number of pairs labelled valid."""
         return sum(operator.positive for operator in self.operators)
 
     @property
     def overall(self) -> OperatorPseudoLabels:
-        """All operators together."""
+        """The counts for all operators combined."""
         return OperatorPseudoLabels("all", self.total, self.positive)
 
     @property
     def positive_pct(self) -> float:
-        """The percentage of valid pairs."""
+        """The percentage of pairs labelled valid."""
         return self.overall.positive_pct
 
     @property
     def negative_pct(self) -> float:
-        """The percentage of invalid pairs."""
+        """The percentage of pairs labelled invalid."""
         return self.overall.negative_pct
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a program."""
+        """Return a JSON-serialisable dictionary."""
         named = {operator.name: operator.to_dict() for operator in self.operators}
         return {**self.overall.to_dict(), "operators": named}
 
 
 @dataclass(frozen=True)
 class PseudoLabelReport:
-    """The result of labelling a file.
+    """The result of labelling a file or a folder.
 
-    ``skipped`` rows have no usable pair and are left out. ``replaced`` counts labels that did not come from an operator
-    (the file has no column ``operator``), such as those of people, and that were replaced. ``resumed`` rows were
-    finished by an earlier run, and ``problems`` names files of a folder that could not be read.
+    ``skipped`` is the number of rows that have no usable pair and are missing from the output. ``replaced`` is the
+    number of replaced labels that did not come from an operator, such as labels by human annotators; the labels in a
+    file without an ``operator`` column count as such. ``resumed`` is the number of rows that an earlier run had already
+    finished. ``problems`` contains one line for each file in a folder that could not be read.
     """
 
     source: str
@@ -139,7 +140,7 @@ class PseudoLabelReport:
     problems: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a program."""
+        """Return a JSON-serialisable dictionary."""
         return {
             "source": self.source,
             "out": self.out,
@@ -159,18 +160,19 @@ def pseudo_label(
     threshold: float = THRESHOLD,
     on_progress: Callable[[int], None] | None = None,
 ) -> Iterator[Row]:
-    """Yield the rows with the label that the encoder gives them, and the cosine behind it.
+    """Yield each row with the label that the encoder assigns, and with the cosine that determined the label.
 
     Parameters
     ----------
     rows : iterable of mappings
-        Rows as ``augment`` writes them; ``question`` and ``paraphrase`` must be texts.
+        Rows as written by ``augment``; ``question`` and ``paraphrase`` must be strings.
     encoder : callable
-        Turns texts into unit vectors, as `load_encoder` returns it. Untrained, as in the paper.
+        A function that turns texts into unit vectors, such as an encoder from `load_encoder`. The paper uses an
+        untrained encoder.
     threshold : float
-        The label is 1 if the cosine is above it, else 0.
+        The label is 1 if the cosine is greater than this threshold, otherwise 0.
     on_progress : callable, optional
-        Called with the number of rows done.
+        A function that is called with the number of rows labelled so far.
 
     Examples
     --------
@@ -202,29 +204,29 @@ def pseudo_label_file(
     columns: Columns = DEFAULT_COLUMNS,
     **options: Unpack[RunOptions],
 ) -> PseudoLabelReport:
-    """Label the pairs of a file, or of a folder of files, and write them in the same order.
+    """Label the pairs in a file, or in a folder of files, and write them in the same order.
 
-    Columns that ``augment`` does not write are left out. So are rows without two texts, which the report names. A call
-    that was interrupted continues where it stopped when it is made again.
+    Columns that ``augment`` does not write are dropped. Rows without a usable question and paraphrase are skipped and
+    listed in the report. If a call is interrupted, repeating the call resumes the work.
 
     Parameters
     ----------
     source, out : str or Path
-        The pairs, and the place of the output; a folder of files becomes a folder of parts.
+        The pairs, and where to write the output. If the input is a folder, the output is a folder of parts.
     encoder : str or callable
-        The name or folder of an encoder, or a function as `pseudo_label` takes it. Several workers load the encoder
-        themselves, so they need its name.
+        The name or folder of an encoder, or a function as in `pseudo_label`. With several workers, a name or folder is
+        required, because each worker loads the encoder itself.
     threshold : float
-        The label is 1 if the cosine is above it, else 0.
+        The label is 1 if the cosine is greater than this threshold, otherwise 0.
     device, columns
-        The device of the encoder, and the names of the columns.
+        The device for the encoder, and the column names.
     **options
-        ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others: see `RunOptions`.
+        ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others; see `RunOptions`.
 
     Raises
     ------
     TableError, AugmentError
-        If a file or a setting cannot be used; the message is one line that says what to do.
+        If a file or a setting cannot be used. The one-line message explains how to fix the problem.
 
     """
     if not -1 <= threshold <= 1:
@@ -233,7 +235,7 @@ def pseudo_label_file(
     output = Output.at(place, out, **options)
     several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
     if several and not isinstance(encoder, str):
-        raise TableError("several workers load the encoder themselves: give its name or folder, not a function")
+        raise TableError("with several workers, each loads the encoder itself: pass its name or folder, not a function")
     check_device(device)
     own_labels: list[str] = []
 
@@ -283,7 +285,7 @@ def pseudo_label_file(
 
 
 def _made_by(inputs: Inputs) -> dict[str, Any]:
-    """Return the record of how the pairs were made, which is kept with their new labels."""
+    """Return the record of how the pairs were created, which is stored alongside the new labels."""
     source = inputs.source
     if source.local is None or source.is_standard_input:
         return {}
@@ -291,7 +293,7 @@ def _made_by(inputs: Inputs) -> dict[str, Any]:
 
 
 def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
-    """Return the cosine of each pair, rounded as in the output, so that it explains the label."""
+    """Return the cosine for each pair, rounded as in the output, so that it always agrees with the label."""
     import numpy as np
 
     vectors = np.asarray(encoder([row["question"] for row in rows] + [row["paraphrase"] for row in rows]))
@@ -301,7 +303,7 @@ def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
 
 @dataclass(frozen=True)
 class PseudoLabelJob:
-    """The job of labelling pairs; ``loaded`` is the encoder of this process, and others load it by name."""
+    """A job that labels pairs; ``loaded`` is this process's encoder, and other processes load the encoder by name."""
 
     reader: Reader
     columns: Columns
@@ -315,13 +317,13 @@ class PseudoLabelJob:
         return {**self.__dict__, "loaded": None}
 
     def worker(self, *, threads: int | None = None) -> PseudoLabelWorker:
-        """Load the encoder, unless this process has it already."""
-        del threads  # the environment says how many threads the encoder may use
+        """Create a worker, and load the encoder unless this process has already loaded it."""
+        del threads  # environment variables limit the number of threads that the encoder uses
         return PseudoLabelWorker(self, self.loaded or load_encoder(self.encoder, device=self.device))
 
 
 class PseudoLabelWorker(PieceWorker):
-    """An encoder at work on pieces."""
+    """A worker that labels the pairs in pieces."""
 
     identity = f"paraqd:{__version__}"
 
@@ -330,7 +332,7 @@ class PseudoLabelWorker(PieceWorker):
         self._encode = encode
 
     def piece(self, piece: Piece, on_rows: OnRows) -> Facts:
-        """Label the pairs of a piece."""
+        """Label and write the pairs in a piece, and return the counts."""
         job, counter = self._job, _Counter()
         pairs = self._pairs(piece, counter)
         with job.parts.part(piece.index) as (writer, facts):
@@ -341,7 +343,7 @@ class PseudoLabelWorker(PieceWorker):
         return facts
 
     def _pairs(self, piece: Piece, counter: _Counter) -> Iterator[Row]:
-        """Yield the rows with two texts, and note the others."""
+        """Yield the rows with a usable question and paraphrase, and record the other rows as skipped."""
         columns = self._job.columns
         for number, row in enumerate(self._job.reader.rows(piece), start=piece.start + 1):
             question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
@@ -359,15 +361,15 @@ class PseudoLabelWorker(PieceWorker):
 
 
 def _typed(value: Any, kind: type) -> Any:
-    """Return a value as its column holds it: a CSV file has only texts."""
+    """Return a value converted to its column's type, because a CSV file contains only text."""
     if kind is bool:
         return str(value).strip().lower() in ("true", "1")
-    return None if kind is int else "" if value is None else str(value)  # the only int, the label, is made anew
+    return None if kind is int else "" if value is None else str(value)  # the only int column, the label, is replaced
 
 
 @dataclass
 class _Counter:
-    """The number of labels by operator, in the order in which the operators first occur."""
+    """A counter of labels by operator, with the operators in order of first occurrence."""
 
     skipped: int = 0
     skipped_rows: list[tuple[int, str]] = field(default_factory=list)
@@ -382,7 +384,7 @@ class _Counter:
         counts[1] += int(row["label"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data that `include` adds to another counter."""
+        """Return a JSON-serialisable dictionary that another counter can merge with `include`."""
         return {
             "skipped": self.skipped,
             "skipped_rows": self.skipped_rows[:_NAMED_ROWS],
@@ -391,7 +393,7 @@ class _Counter:
         }
 
     def include(self, data: Facts, index: int, file: str) -> None:
-        """Add the counts of a piece; skipped rows are named with their file, if given."""
+        """Merge the counts of a piece; if ``file`` is not empty, the reason for each skipped row includes it."""
         self.skipped += data["skipped"]
         self.labelled += data["labelled"]
         self.skipped_rows += [(row, f"{why}, {file}" if file else why) for row, why in data["skipped_rows"]]
@@ -402,6 +404,6 @@ class _Counter:
             self._first[name] = min(self._first.get(name, (index, place)), (index, place))
 
     def statistics(self) -> PseudoLabelStatistics:
-        """Return the counts in the order in which the operators first occur."""
+        """Return the counts, with the operators in order of first occurrence."""
         order = sorted(self._counts, key=lambda name: self._first.get(name, (0, 0)))
         return PseudoLabelStatistics(tuple(OperatorPseudoLabels(name, *self._counts[name]) for name in order))

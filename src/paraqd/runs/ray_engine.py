@@ -1,7 +1,8 @@
-"""Work on the pieces of a run on a Ray cluster, or on one that is started on this machine for the run.
+"""Process the pieces of a run on an existing Ray cluster, or on a temporary cluster on this machine.
 
-Ray places the workers, sends them the job, and restarts those that die. This module decides which worker gets which
-piece, and how often a piece is tried. The workers write the parts themselves: rows never pass through Ray.
+Ray places the workers, sends the job to them, and restarts workers that die. This module assigns pieces to workers and
+limits the number of attempts for each piece. The workers write the parts themselves, so that rows never pass through
+Ray.
 """
 
 from __future__ import annotations
@@ -22,32 +23,40 @@ from paraqd.errors import ParaqdError
 from paraqd.runs.engines import Engine, Job, OnRows, Result, Results, Worker, one_result
 from paraqd.runs.pieces import Piece
 
-_REACHED_WITHIN = 5.0  # seconds to wait for a host that does not answer at all
-_ANSWERED_WITHIN = 20.0  # seconds to wait for a host that answers, but not as Ray does
+_REACHED_WITHIN = 5.0  # seconds to wait for a connection to the host
+_ANSWERED_WITHIN = 20.0  # seconds to wait for a Ray response from a host that accepts connections
 _TRIES = 4
-_PAUSE = 0.5  # seconds to wait if a worker dies as soon as it is started
-_OBJECT_STORE = 128 << 20  # bytes in a cluster of our own: only pieces and counts pass through it
+_PAUSE = 0.5  # seconds to wait before restarting a worker that died during start-up
+_OBJECT_STORE = 128 << 20  # bytes for a temporary cluster; small, because only pieces and counts pass through it
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
 _LOG = logging.getLogger(__name__)
-# one core for each worker, whatever the defaults of its libraries
+# keep each worker to one core, regardless of its libraries' defaults
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
 
 
 class ClusterError(ParaqdError, RuntimeError):
-    """A cluster that cannot be used; the message is one line that says why."""
+    """Raised when a cluster cannot be used; the one-line message explains why."""
 
 
 def on_ray(*, address: str | None = None, workers: int | None = None, verbose: bool = False) -> Engine:
-    """Return an engine of workers on a Ray cluster, with one core each; as many as the cluster has unless given.
+    """Return an engine that processes pieces on a Ray cluster.
 
-    Without an address, or with ``local``, a cluster is started on this machine and ends with the run. A program that
-    has called ``ray.init`` keeps its cluster, and any other address is refused. A worker that dies is restarted, and
-    its piece is tried again, perhaps elsewhere; after four tries the piece counts as failed. A worker that dies four
-    times without finishing a piece is not used any more, as long as there are others. A `ClusterError` says that no
-    cluster answers at the address.
+    Each worker uses one core. By default, there are as many workers as the cluster has cores. Without an address, or
+    with the address ``local``, a cluster is started on this machine and shut down at the end of the run. If the program
+    has already called ``ray.init``, its cluster is used, and any other address is rejected.
+
+    A worker that dies is restarted, and its piece is retried, possibly by another worker. After four attempts, the
+    piece counts as failed. A worker that dies four times without finishing a piece is no longer used, provided that
+    other workers remain.
+
+    Raises
+    ------
+    ClusterError
+        If the cluster at the address cannot be used.
+
     """
     address = None if address == "local" else address
     if address is not None and not _connected_to(address):
@@ -55,7 +64,7 @@ def on_ray(*, address: str | None = None, workers: int | None = None, verbose: b
         _refuse_another(address)
 
     def run(job: Job, pieces: Sequence[Piece], on_rows: OnRows) -> Results:
-        del on_rows  # the rows of a worker are known when its part is written
+        del on_rows  # a worker reports its rows only when its part has been written
         if not pieces:
             return
         with _cluster(address, workers, verbose) as cores:
@@ -66,12 +75,12 @@ def on_ray(*, address: str | None = None, workers: int | None = None, verbose: b
 
 @contextmanager
 def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterator[int]:
-    """Connect to a cluster or start one, and give the number of its cores."""
+    """Connect to a cluster or start a cluster, and yield its number of cores."""
     for name, value in ({} if verbose else _QUIET).items():
         os.environ.setdefault(name, value)
     import ray
 
-    if ray.is_initialized():  # by the calling program, which will end it
+    if ray.is_initialized():  # by the calling program, which is responsible for shutting it down
         if address is not None:
             _refuse_another(address)
         yield _cores()
@@ -96,7 +105,7 @@ def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterato
 
 
 def _connected_to(address: str) -> bool:
-    """Return True if this program has called ``ray.init`` for the cluster at the address."""
+    """Return True if this program is already connected to the cluster at the address."""
     import ray
 
     if not ray.is_initialized():
@@ -111,7 +120,7 @@ def _refuse_another(address: str) -> None:
     if ray.is_initialized() and not _connected_to(address):
         mine = ray.get_runtime_context().gcs_address
         raise ClusterError(
-            f"this program is connected to the Ray cluster at {mine}, not at {address}; leave the address out"
+            f"this program is connected to the Ray cluster at {mine}, not at {address}; omit the address"
         )
 
 
@@ -130,9 +139,9 @@ def _cores() -> int:
 
 
 def check_address(address: str) -> None:
-    """Raise a `ClusterError` unless a cluster answers at the address within some seconds.
+    """Raise a `ClusterError` unless a cluster answers at the address within a few seconds.
 
-    Another process asks, because Ray would try for a minute, and may end the process that asks.
+    A separate process connects to Ray, because Ray would retry for a minute and may terminate the process.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if address != "auto":
@@ -171,47 +180,47 @@ def _first_line(text: str) -> str:
 
 
 class _Hand:
-    """A worker on the cluster."""
+    """The Ray actor in which a worker runs."""
 
     def __init__(self) -> None:
         self._worker: Worker | None = None
 
     def begin(self, job: Job) -> tuple[str, str]:
-        """Load what the work needs; return the worker's identity, which all must share, and the name of the host."""
+        """Load the job's resources; return the worker's identity, which all workers must share, and the host name."""
         self._worker = job.worker(threads=1)
         return self._worker.identity, socket.gethostname()
 
     def work(self, piece: Piece) -> Result | None:
-        """Work on a piece; return None if this worker was restarted after it began."""
+        """Process a piece; return None if Ray has restarted this actor, so that `begin` must be called again."""
         return None if self._worker is None else one_result(self._worker, piece)
 
 
 @dataclass
 class _Crew:
-    """The workers of a run on the cluster; each gets one piece at a time."""
+    """The workers of a run on the cluster; each worker receives one piece at a time."""
 
     job: Job
     pieces: Sequence[Piece]
     workers: int
     _todo: deque[Piece] = field(default_factory=deque)
     _tries: dict[int, int] = field(default_factory=dict)
-    # the running calls: the worker, and its piece, or None while it starts
+    # the pending calls, each with its worker and piece; the piece is None while the worker starts
     _under_way: dict[Any, tuple[Any, Piece | None]] = field(default_factory=dict)
     _idle: list[Any] = field(default_factory=list)
-    # the workers in use, and how often each has died since it last finished a piece
+    # the workers in use, each with the number of times it has died since it last finished a piece
     _deaths: dict[Any, int] = field(default_factory=dict)
     _identity: str | None = None
     _sent: Any = None
 
     def results(self) -> Results:
-        """Yield the result of each piece as it comes."""
+        """Yield each result as soon as it is available."""
         import ray
 
         hand = ray.remote(_Hand)
         options = {
             "num_cpus": 1,
             "max_restarts": -1,
-            "max_task_retries": 0,  # retried here, where the tries are counted
+            "max_task_retries": 0,  # this class retries pieces, because it counts the attempts
             "runtime_env": {"env_vars": _ONE_THREAD},
         }
         self._sent = ray.put(self.job)
@@ -227,9 +236,9 @@ class _Crew:
                 try:
                     found = ray.get(reference)
                 except ray.exceptions.RayTaskError as error:
-                    if piece is not None:  # an error of the work itself would come back anywhere
+                    if piece is not None:  # an error in the job itself would recur on any worker
                         raise _cause(error) from None
-                    self._give_up(worker, _cause(error))  # something is missing on that machine, or on all of them
+                    self._give_up(worker, _cause(error))  # a resource is missing on this machine, or on all machines
                     continue
                 except ray.exceptions.RayError as error:
                     found = error
@@ -250,7 +259,8 @@ class _Crew:
     def _welcome(self, identity: str, host: str) -> None:
         if self._identity not in (None, identity):
             raise ClusterError(
-                f"the worker on {host} has {identity}, another one {self._identity}: install the same on all machines"
+                f"the worker on {host} has {identity}, but another worker has {self._identity}: install the same "
+                "version on all machines"
             )
         self._identity = identity
 
@@ -262,15 +272,15 @@ class _Crew:
             self._idle.append(worker)
 
     def _again(self, piece: Piece) -> None:
-        """Give a piece to any free worker: the one that had it may not come back if its machine is gone."""
+        """Pass a piece to any idle worker, because its previous worker's machine may be gone for good."""
         self._todo.appendleft(piece)
         if self._idle:
             self._next(self._idle.pop())
 
     def _lost(self, worker: Any, piece: Piece | None, error: Exception | None) -> Result | None:
-        """Prepare a worker that died, once Ray has restarted it, and give its piece to another.
+        """Start a worker again after it died, and retry its piece; return a failed result after the last attempt.
 
-        A worker that keeps dying is not used any more, unless it is the only one and its piece may be the cause.
+        A worker that keeps dying is no longer used, unless it is the only worker and its piece may be the cause.
         """
         failed = None
         self._deaths[worker] += 1
@@ -289,18 +299,18 @@ class _Crew:
         return failed
 
     def _give_up(self, worker: Any, error: Exception) -> None:
-        """Stop using a worker; if it was the last, its error ends the run."""
+        """Stop using a worker, and raise the error if no other worker remains."""
         import ray
 
         del self._deaths[worker]
         ray.kill(worker)
         if not self._deaths:
             raise error
-        _LOG.warning("a worker is not used any more: %s", error)
+        _LOG.warning("a worker is no longer used: %s", error)
 
 
 def _last_line(error: Exception | None) -> str:
-    """Return the last line of an error of Ray, which is the error itself."""
+    """Return the last line of a Ray error message, which names the actual error."""
     if error is None:
         return "it was restarted"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

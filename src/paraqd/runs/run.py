@@ -1,4 +1,4 @@
-"""Carry out a run: from the pieces of the input to the finished output, with any engine."""
+"""Carry out a run, from the pieces of the input to the finished output, with any engine."""
 
 from __future__ import annotations
 
@@ -25,24 +25,26 @@ PieceRows = Iterator[tuple[Piece, Iterator[Row]]]
 
 
 def ignore(line: str) -> None:
-    """Ignore a remark; the default if no function for remarks is given."""
+    """Ignore a remark; this is the default for the options ``say`` and ``warn``."""
 
 
 class RunOptions(TypedDict, total=False):
-    """The options that every run over a file or a folder takes.
+    """The options that every run over a file or a folder accepts.
 
-    - ``workers``: processes of one core each. Unless given, ``local`` works in this process, and ``ray`` takes all
-      cores of the cluster. A script that uses several must guard its entry with ``if __name__ == "__main__":``.
-    - ``engine``: ``local`` (the default), ``ray``, or an engine of your own.
-    - ``address``: ``HOST:PORT`` of a Ray cluster; one is started on this machine unless given.
-    - ``verbose``: show the messages of Ray.
+    - ``workers``: the number of worker processes, which use one core each. By default, ``local`` works in this process,
+      and ``ray`` uses all cores of the cluster. A script that uses several workers must guard its entry point with
+      ``if __name__ == "__main__":``.
+    - ``engine``: ``local`` (the default), ``ray``, or a custom engine.
+    - ``address``: the ``HOST:PORT`` of a Ray cluster. By default, a cluster is started on this machine.
+    - ``verbose``: show Ray's messages.
     - ``encoding``: the encoding of text files that are not UTF-8.
-    - ``part_rows``: the largest number of rows in a part, which is what an interruption can cost.
+    - ``part_rows``: the maximum number of rows in a part. An interruption can lose at most one part per worker.
     - ``overwrite``: replace a finished output.
     - ``restart``: discard an unfinished run, and start again.
-    - ``progress``: called with (stage, rows done, rows in all or None).
-    - ``say``: called with remarks, one line each, such as how many rows an earlier run has finished.
-    - ``warn``: called before the work with each problem of the input; the report names it again.
+    - ``progress``: a function that is called with (stage, rows processed, total number of rows or None).
+    - ``say``: a function that is called with one-line remarks, such as the number of rows that an earlier run finished.
+    - ``warn``: a function that is called before the work begins with each problem in the input. The report lists the
+      problems again.
     """
 
     workers: int | None
@@ -58,8 +60,8 @@ class RunOptions(TypedDict, total=False):
     warn: Say
 
 
-class RunInterrupted(KeyboardInterrupt):  # an interrupt rather than an error
-    """An interrupt by Ctrl-C; ``rows`` of ``total`` rows are finished and kept in the folder ``kept``."""
+class RunInterrupted(KeyboardInterrupt):  # not an error, so its name does not end in Error
+    """Raised when Ctrl-C interrupts a run; ``rows`` of ``total`` rows are finished and kept in the folder ``kept``."""
 
     def __init__(self, rows: int, total: int, kept: str = "") -> None:
         super().__init__(rows, total, kept)
@@ -72,12 +74,13 @@ def _chained(pieces: PieceRows) -> Iterator[Row]:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """The work of a run.
+    """The description of a run's work.
 
-    ``settings`` holds everything that the results depend on. ``schema`` and ``metadata`` describe the output. ``job``
-    makes the job for the parts. ``count`` is called with every finished piece and what was counted in it, in any order;
-    ``totals`` returns the sum at the end, and ``problems`` what prevents the run from counting as finished. ``join``
-    turns the rows of the parts into the rows of a file output, and ``beside`` asks for a record beside that file.
+    ``settings`` holds all settings that the results depend on. ``schema`` and ``metadata`` describe the output. ``job``
+    creates the job that writes the given parts. ``count`` is called with every finished piece and its counts, in any
+    order. At the end, ``totals`` returns the total counts, and ``problems`` returns the reasons why the run cannot be
+    marked as finished. ``join`` turns the rows of the parts into the rows of a file output. If ``beside`` is true, a
+    record of how the output was produced is written next to the file.
     """
 
     command: str
@@ -96,7 +99,10 @@ class Work:
 
 
 def look_at(source: Location, output: Output, options: RunOptions, *, check: Check, least: int, **how: Any) -> Inputs:
-    """Look at the input of a run; pieces for a file output have ``least`` rows or more. ``how`` is for `survey`."""
+    """Survey the input of a run.
+
+    For a file output, ``least`` is the smallest size of a piece. ``how`` is passed on to `survey`.
+    """
     return survey(
         source,
         check=check,
@@ -110,7 +116,12 @@ def look_at(source: Location, output: Output, options: RunOptions, *, check: Che
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a run: all rows, those that were finished before it, parts, problems (a line each), empty files."""
+    """The outcome of a run.
+
+    ``rows`` is the number of finished rows, ``resumed`` the number of rows that an earlier run had already finished,
+    and ``parts`` the number of parts. ``problems`` contains one line for each problem, and ``empty`` the names of empty
+    input files.
+    """
 
     rows: int
     resumed: int
@@ -120,10 +131,10 @@ class Outcome:
 
 
 def carry_out(work: Work, output: Output, options: RunOptions) -> Outcome:
-    """Work on every piece that is not finished yet, and complete the output.
+    """Process every piece that is not finished yet, and complete the output.
 
-    Parts are written in one step and known by their piece. A run that was interrupted, even by ``kill -9``, therefore
-    continues with the missing parts, with any engine, and no row is lost or doubled.
+    Parts are written atomically and identified by their piece. An interrupted run, even after ``kill -9``, can
+    therefore be resumed with any engine, and no row is lost or duplicated.
     """
     engine = engine_for(
         options.get("engine", "local"),
@@ -198,7 +209,7 @@ class _Run:
         return Outcome(self.rows, resumed, len(inputs.pieces), tuple(sorted(problems)), inputs.empty)
 
     def _missing(self, parts: Parts, todo: Sequence[Piece]) -> list[str]:
-        """Let the engine work on the pieces; return a line for each piece that has no part in the end."""
+        """Have the engine process the pieces, and return one line for each piece that failed."""
         found: list[str] = []
         self._report()
         with closing(self.engine(self.work.job(parts), todo, self._report)) as results:
@@ -223,7 +234,7 @@ class _Run:
         store.succeed(self.work.totals())
 
     def _finish_file(self, parts: JsonParts, store: Store, problems: Sequence[str]) -> None:
-        """Join the parts to the output in one step, and remove them."""
+        """Join the parts into the output file atomically, and remove the parts."""
         work, file = self.work, self.output.file
         assert file is not None and store.place.local is not None
         if problems:
@@ -239,7 +250,7 @@ class _Run:
             if work.inputs.changed():
                 raise TableError("the input was changed")
         if work.beside:
-            write_beside(file, work.metadata)  # after the rows: it says that they are complete
+            write_beside(file, work.metadata)  # written last, because it states that the rows are complete
         store.clear()
 
     def _stored(self, parts: JsonParts) -> PieceRows:
@@ -250,7 +261,7 @@ class _Run:
             self.progress("writing", done, self.work.inputs.rows)
 
     def _forget_if_changed(self, store: Store) -> None:
-        """Remove the parts, and say so, if the input file was changed during the run."""
+        """Remove the parts and raise a TableError if the input file was changed during the run."""
         if name := self.work.inputs.changed():
             if self.output.file is not None:
                 store.clear()
@@ -258,7 +269,7 @@ class _Run:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say what is kept when a run ends early."""
+        """Add to errors and interrupts which rows are finished and where they are kept."""
         kept = "" if self.output.parts is None else self.output.parts.given
         try:
             yield
@@ -268,4 +279,4 @@ class _Run:
             if not self.rows or not kept:
                 raise
             finished = f"the finished rows ({self.rows:,}) are kept in {kept}"
-            raise TableError(f"{error}; {finished}: make room and run the same command again") from None
+            raise TableError(f"{error}; {finished}: free up space and run the same command again") from None

@@ -1,4 +1,4 @@
-"""Score the pairs of a file or of a folder of files."""
+"""Score the pairs in a file or in a folder of files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Scored = list[Verdict | str]
 
 @dataclass(frozen=True)
 class Model:
-    """The settings for loading a scorer, as `Scorer.load` takes them; small, and sent to each worker."""
+    """The settings for `Scorer.load`, which are sent to every worker instead of a loaded scorer."""
 
     model: str | None = None
     mode: str = "fused"
@@ -58,7 +58,7 @@ class Model:
 
 @dataclass(frozen=True)
 class ScoredRow:
-    """A row of the input: its number, its columns with those that scoring adds, and its verdict or error."""
+    """A scored input row: its number, its columns including those added by scoring, and its verdict or error."""
 
     number: int
     row: Row
@@ -66,7 +66,7 @@ class ScoredRow:
     verdict: Verdict | str
 
 
-# called with scored rows, in their order, and the number of all rows
+# called with scored rows, in input order, and the total number of rows
 Show = Callable[[list[ScoredRow], int], None]
 
 
@@ -74,10 +74,10 @@ Show = Callable[[list[ScoredRow], int], None]
 class ScoreReport:
     """The result of scoring a file or a folder.
 
-    ``written`` rows are in the output. ``faults`` counts the invalid rows by kind of evidence, the commonest first.
-    ``error_rows`` names the rows that could not be scored: file, row and reason, the first thousand of them. ``damage``
-    has a line for each row group that cannot be read, and ``problems`` for each file that cannot be read to its end.
-    ``resumed`` rows were finished by an earlier run.
+    ``written`` is the number of rows in the output. ``faults`` counts the invalid rows by kind of evidence, the most
+    common kind first. ``error_rows`` lists the file, row number and reason for up to a thousand rows that could not be
+    scored. ``damage`` contains one line for each row group that cannot be read, and ``problems`` one line for each file
+    that cannot be read to its end. ``resumed`` is the number of rows that an earlier run had already finished.
     """
 
     source: str
@@ -98,7 +98,7 @@ class ScoreReport:
     empty_files: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a program."""
+        """Return the report as a JSON-serialisable dictionary."""
         return {
             "source": self.source,
             "out": self.out,
@@ -132,45 +132,47 @@ def score_file(
     overwrite_columns: bool = False,
     **options: Unpack[RunOptions],
 ) -> ScoreReport:
-    r"""Score every pair of a file, or of a folder of files, and write the rows with their verdicts.
+    r"""Score every pair in a file, or in a folder of files, and write the rows with their verdicts.
 
-    The rows stay as they are, in their order, with the columns ``score``, ``valid``, ``evidence``, ``error`` and
-    ``signature`` added. A file is written in one step when everything is scored. A folder is written as Parquet parts.
-    A call that was interrupted, even by ``kill -9``, continues where it stopped when it is made again. The rows do not
-    depend on the engine or on the number of workers.
+    The rows and their order are unchanged; the columns ``score``, ``valid``, ``evidence``, ``error`` and ``signature``
+    are added. A file output is written atomically when all rows have been scored. A folder output consists of Parquet
+    parts. If a call is interrupted, even by ``kill -9``, repeating the call resumes the work. The output does not
+    depend on the engine or the number of workers.
 
     Parameters
     ----------
     source : str or Path
-        CSV, TSV, JSONL or Parquet, or a folder of such files; ``-`` is standard input as JSONL.
+        A CSV, TSV, JSONL or Parquet file, or a folder of such files; ``-`` reads JSONL from standard input.
     out : str or Path, or None
-        A file, whose ending gives the format, or a folder (a name that ends in ``/``). With None nothing is written.
+        A file, whose extension determines the format, or a folder (a name that ends in ``/``). If None, nothing is
+        written.
     show : callable, optional
-        Called with the scored rows of a file, a chunk at a time, and the number of all rows, if nothing is written.
+        A function that receives the scored rows if ``out`` is None. It is called for each chunk of rows, with the rows
+        and the total number of rows.
     scorer : Scorer, Model, str or Path, optional
-        A loaded scorer, the name or folder of a model, or a `Model` with more settings; the shipped model unless given.
-        Several workers load the model themselves, so they need its name.
+        A loaded scorer, the name or folder of a model, or a `Model` with further settings (default: the shipped model).
+        With several workers, a loaded scorer is not accepted, because each worker loads the model itself.
     columns : Columns
-        The names of the columns.
+        The column names.
     only : str, optional
         Write only the rows with this verdict, ``valid`` or ``invalid``.
     why : bool
-        Add the column ``why`` with the evidence in sentences.
+        Add the column ``why``, which states the evidence in sentences.
     threads : int, optional
-        Threads for the model if this process does the work; one for each core unless given.
+        The number of threads for the model if this process does the work (default: one per core).
     keep_going : bool
         Score the readable rows of damaged text files.
     overwrite_columns : bool
-        Replace columns of the input that are called like those that are added.
+        Replace input columns whose names clash with the added columns.
     **options
-        ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others: see `RunOptions`.
+        ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others; see `RunOptions`.
 
     Raises
     ------
     TableError
-        If a file cannot be read or written; the message is one line that says what to do.
+        If a file cannot be read or written. The one-line message explains how to fix the problem.
     RunInterrupted
-        After Ctrl-C.
+        If the user presses Ctrl-C.
 
     Examples
     --------
@@ -191,9 +193,9 @@ def score_file(
         other = "--engine ray" if options.get("engine") == "ray" else "--workers"
         raise TableError(f"--threads cannot be combined with {other}: each worker uses one core")
     if out is None and place.kind == "folder":
-        raise TableError(f"{place.given} is a folder: say where the parts go with -o NAME/")
+        raise TableError(f"{place.given} is a folder: pass -o NAME/ to choose the folder for the parts")
     if out is None and several:
-        raise TableError("several workers need an output: give -o")
+        raise TableError("several workers need an output: pass -o")
     model, loaded = _loaded(scorer, threads, several=several)
     names = ScoreColumns(columns, why, overwrite_columns)
     inputs = look_at(place, output, options, check=names.check, least=CHUNK, keep_going=keep_going, offer=True)
@@ -205,7 +207,7 @@ def score_file(
     if target is not None and target is not Format.PARQUET:
         schema = {**dict.fromkeys(schema, str), **names.added}  # text files have no types
     settings: dict[str, Any] = {"columns": [columns.question, columns.paraphrase], "model": loaded.signature}
-    if target is None:  # the parts of a file hold verdicts only, whatever is written of them in the end
+    if target is None:  # these settings do not affect a file output's parts, which hold all verdicts and nothing else
         settings |= {"choice_of_rows": only or "all", "set_of_columns": list(schema)}
     settings |= {"encoding": options.get("encoding"), **({"choice_to_keep_going": True} if keep_going else {})}
     job = ScoreJob(
@@ -257,29 +259,29 @@ def _report(counts: _Sums, outcome: Outcome, source: str, out: str, scorer: Pair
 def _loaded(
     scorer: PairScorer | Model | str | Path | None, threads: int | None, *, several: bool
 ) -> tuple[Model | None, PairScorer]:
-    """Return the settings with which workers load the scorer, and the scorer itself."""
+    """Return the settings from which workers load the scorer (None if it was passed loaded), and the loaded scorer."""
     if scorer is None or isinstance(scorer, str | Path):
         scorer = Model(None if scorer is None else str(scorer))
     if not isinstance(scorer, Model):
         if several:
-            raise TableError("several workers load the model themselves: give its name or folder, not a loaded scorer")
+            raise TableError("with several workers, each loads the model itself: pass its name or folder, not a scorer")
         return None, scorer
-    if scorer.model is not None and Path(scorer.model).expanduser().exists():  # the same folder on every machine
+    if scorer.model is not None and Path(scorer.model).expanduser().exists():  # workers may have another current folder
         scorer = replace(scorer, model=str(Path(scorer.model).expanduser().absolute()))
     return scorer, scorer.load(threads)
 
 
 @dataclass
 class _Sums(Counts):
-    """The sum of the counts of many parts; unscored rows are named with their file."""
+    """The summed counts of many parts; ``error_places`` names the file of each row that could not be scored."""
 
     error_places: list[tuple[str, int, str]] = field(default_factory=list)
     damage: set[str] = field(default_factory=set)
-    _sound: Counter[str] = field(default_factory=Counter)  # readable rows of each file
+    _sound: Counter[str] = field(default_factory=Counter)  # the number of readable rows in each file
 
     @property
     def unread(self) -> list[str]:
-        """A line for each file without a readable row."""
+        """One line for each file in which no row can be read."""
         why = {line.partition(", row group")[0]: line for line in sorted(self.damage)}
         return [
             f"{file}: none of its rows can be read" + (f" ({why[file]})" if file in why else "")
@@ -304,10 +306,10 @@ class _Sums(Counts):
 
 @dataclass(frozen=True)
 class ScoreJob:
-    """The job of scoring pieces.
+    """A job that scores pieces.
 
-    Its parts hold whole rows with the columns of ``schema``. If ``schema`` is None, they hold only the verdicts,
-    because a file output takes the rows from the input again. ``loaded`` is the scorer of this process; other processes
+    The parts hold complete rows with the columns in ``schema``. If ``schema`` is None, the parts hold only verdicts,
+    because a file output is built by reading the input rows again. ``loaded`` is this process's scorer; other processes
     load ``model``.
     """
 
@@ -324,14 +326,14 @@ class ScoreJob:
         return {**self.__dict__, "loaded": None}
 
     def worker(self, *, threads: int | None = None) -> ScoreWorker:
-        """Load the scorer, unless this process has it already."""
+        """Create a worker, and load the scorer unless this process has already loaded it."""
         if self.loaded is not None:
             return ScoreWorker(self, self.loaded)
         assert self.model is not None
         return ScoreWorker(self, self.model.load(threads))
 
     def full_row(self, file: str, row: Row, record: Mapping[str, Any], signature: str) -> Row:
-        """Return a row with the columns that scoring adds, without those of an earlier scoring."""
+        """Return a row with the columns that scoring adds, which replace those from an earlier scoring."""
         gone = {*self.columns.added, *({WHY} if file in self.columns.scored else ())}
         own = {self.renamed.get(name, name): value for name, value in row.items() if name not in gone}
         return {**own, **added_columns(record, self.columns.added, signature)}
@@ -339,23 +341,23 @@ class ScoreJob:
 
 @dataclass(frozen=True)
 class _Shown(Parts):
-    """Parts whose rows are shown, and not kept."""
+    """Parts whose rows are passed to ``show`` instead of being stored."""
 
     show: Show
     total: int
 
     @contextmanager
     def part(self, index: int) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Provide a writer that shows the rows."""
+        """Yield a writer that passes the rows to ``show``, and a dictionary for the counts."""
         yield self, {}
 
     def write(self, rows: list[ScoredRow]) -> None:
-        """Show rows."""
+        """Pass rows to ``show``."""
         self.show(rows, self.total)
 
 
 class ScoreWorker:
-    """A loaded scorer at work on pieces."""
+    """A worker that scores pieces."""
 
     def __init__(self, job: ScoreJob, scorer: PairScorer) -> None:
         self._job = job
@@ -363,7 +365,7 @@ class ScoreWorker:
         self.identity = scorer.signature
 
     def work(self, pieces: Iterable[Piece], on_rows: OnRows) -> Iterator[Result]:
-        """Score pieces, and read the first rows of a piece while the last rows of the one before are scored."""
+        """Score pieces and yield their results; each chunk is scored while the next is read, even across pieces."""
         unreadable: dict[int, UnreadableError] = {}
         chunks = scored_chunks(self._chunks(pieces, unreadable), self._columns, self._scorer)
         for piece, rows, verdicts in chunks:
@@ -394,7 +396,7 @@ class ScoreWorker:
         unreadable: Mapping[int, UnreadableError],
         on_rows: OnRows,
     ) -> Facts:
-        """Write the part of a piece."""
+        """Write the part for a piece, and return its counts."""
         job, scorer = self._job, self._scorer
         file = job.reader.source.shown(piece.file)
         paraphrase = job.columns.of(file).paraphrase
@@ -420,7 +422,7 @@ class ScoreWorker:
                         full = job.full_row(file, row, record, scorer.signature)
                         kept.append({name: typed(full.get(name), kind) for name, kind in job.schema.items()})
                 writer.write(kept)
-                if counts.rows < piece.rows:  # the engine reports finished pieces
+                if counts.rows < piece.rows:  # the run itself reports finished pieces
                     on_rows(counts.rows)
             if piece.index in unreadable:
                 raise unreadable[piece.index]
@@ -432,7 +434,7 @@ class ScoreWorker:
 def _of_piece(
     piece: Piece, rows: list[Row], verdicts: Scored, chunks: Iterator[tuple[Piece, list[Row], Scored]]
 ) -> Iterator[tuple[list[Row], Scored]]:
-    """Yield the chunks of a piece, beginning with the given one; an empty chunk marks an unreadable rest."""
+    """Yield the chunks of a piece, starting with ``rows``; an empty chunk marks the remaining rows as unreadable."""
     done = 0
     while True:
         yield rows, verdicts
@@ -448,8 +450,8 @@ def _of_piece(
 def _joined(
     job: ScoreJob, pieces: PieceRows, schema: Schema, inputs: Inputs, target: Format | None, signature: str
 ) -> Iterator[Row]:
-    """Yield the rows of the input again, with their verdicts from the parts, as the output holds them."""
-    from_parquet = inputs.table is None  # JSON lines take what JSON lines gave
+    """Read the input rows again, and yield them as output rows with their verdicts from the parts."""
+    from_parquet = inputs.table is None  # values from JSONL need no conversion for JSONL
     for piece, records in pieces:
         file = job.reader.source.shown(piece.file)
         for row, record in zip(job.reader.rows(piece), records, strict=True):
@@ -465,9 +467,10 @@ def _joined(
 
 
 def _dialect(inputs: Inputs) -> Dialect:
-    """Return the CSV dialect of the output, which is that of the input.
+    """Return the CSV dialect for the output, which matches the input's dialect.
 
-    The output is UTF-8. If the input is not, a byte-order mark helps the program that wrote it to read the output.
+    The output is always UTF-8. If the input is not UTF-8, a byte-order mark is added, so that the program that wrote
+    the input recognises the encoding of the output.
     """
     table = inputs.table
     if table is None:

@@ -1,4 +1,4 @@
-"""Find the question and the paraphrase among the columns of files, and the columns that scoring adds or replaces."""
+"""Find the question and paraphrase columns in files, and determine which columns scoring adds or replaces."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from paraqd.runs.survey import Inputs, of_files
 
 @dataclass
 class ScoreColumns:
-    """The columns of the input and of the output of a scoring.
+    """The input and output columns of a scoring run.
 
-    ``check`` looks at one file after the other. ``added`` are the columns that scoring adds. ``variants`` are the names
-    in files that write them in another case; ``scored`` and ``noted`` name the files whose column ``why`` comes from an
-    earlier scoring, or from somebody else.
+    `check` is called for each file in turn and fills the following fields. ``variants`` holds the column names of files
+    that spell them with different capitalisation. ``scored`` contains the files whose column ``why`` comes from an
+    earlier scoring run, and ``noted`` the files whose column ``why`` has another origin. ``unnamed`` contains the files
+    with several unnamed columns.
     """
 
     columns: Columns
@@ -36,11 +37,11 @@ class ScoreColumns:
         return ADDED_WITH_WHY if self.why else ADDED
 
     def of(self, file: str) -> Columns:
-        """Return the names of the columns in a file."""
+        """Return the column names as spelled in a file."""
         return self.variants.get(file, self.columns)
 
     def check(self, table: Table) -> None:
-        """Raise a TableError if a column is missing, or if scoring would replace one without being asked to."""
+        """Raise a TableError if a column is missing, or if scoring would replace a column without permission."""
         names = _as_written(table, self.columns)
         table.require(names, ("question", "paraphrase"))
         if names.question == names.paraphrase:
@@ -54,7 +55,7 @@ class ScoreColumns:
         if clash and not self.overwrite:
             which = f"a column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
             them = "it" if len(clash) == 1 else "them"
-            raise TableError(f"{table.name} already has {which}; give --overwrite-columns to replace {them}")
+            raise TableError(f"{table.name} already has {which}; pass --overwrite-columns to replace {them}")
         if names != self.columns:
             self.variants[table.name] = names
         if WHY in table.columns and not self.why:
@@ -63,7 +64,7 @@ class ScoreColumns:
             self.unnamed.add(table.name)
 
     def notes(self) -> list[str]:
-        """Return remarks about the columns, one line each."""
+        """Return one-line remarks about the columns."""
         lines = []
         alike = Counter(self.variants[name] for name in sorted(self.variants))
         for names, count in alike.items():
@@ -75,9 +76,8 @@ class ScoreColumns:
                 if wanted != used
             ]
         if self.scored:
-            line = (
-                f"{min(self.scored)} has a column {WHY!r} from an earlier scoring; it is left out (--why adds it again)"
-            )
+            first = min(self.scored)
+            line = f"{first} has a column {WHY!r} from an earlier scoring, which is dropped (--why adds it again)"
             lines.append(of_files(line, len(self.scored)))
         if self.unnamed:
             line = f"warning: {min(self.unnamed)} has several columns without a name; only the last of them is kept"
@@ -85,7 +85,7 @@ class ScoreColumns:
         return lines
 
     def renamed(self, inputs: Inputs) -> dict[str, str]:
-        """Return the columns whose case differs between files, each with its name in most files."""
+        """Return the columns whose capitalisation differs between files, mapped to the requested names."""
         shown = inputs.source.shown
         rest = {
             name for file in inputs.files if shown(file.entry.name) not in self.variants for name in file.types or ()
@@ -95,7 +95,7 @@ class ScoreColumns:
         return {here: there for here, there in pairs if here != there and there in rest and here not in rest}
 
     def schema(self, inputs: Inputs) -> Schema:
-        """Return the columns of the output with their types: those of the input, then those that scoring adds."""
+        """Return the output columns with their types: the input columns, followed by the columns that scoring adds."""
         renamed = self.renamed(inputs)
         replaced = {*self.added, *({WHY} if self.scored and not self.noted else ())}
         own = {renamed.get(name, name): kind for name, kind in inputs.types.items() if name not in replaced}
@@ -103,13 +103,13 @@ class ScoreColumns:
 
 
 def _as_written(table: Table, columns: Columns) -> Columns:
-    """Return the names of the columns in the case that the file uses."""
+    """Return the column names with the capitalisation that the file uses."""
     question, paraphrase = table.written_as(columns.question), table.written_as(columns.paraphrase)
     return replace(columns, question=question, paraphrase=paraphrase)
 
 
 def _is_from_scoring(names: Sequence[str], columns: Columns) -> bool:
-    """Return True if the column ``why`` comes from an earlier scoring: it would not match the new verdicts.
+    """Return True if the column ``why`` comes from an earlier scoring run, because it would not match new verdicts.
 
     >>> _is_from_scoring(("question", "score", "valid", "why", "evidence"), Columns())
     True

@@ -1,4 +1,4 @@
-"""Score rows: check which can be scored, score them, and count the verdicts."""
+"""Check which rows can be scored, score these rows, and count the verdicts."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ if TYPE_CHECKING:
     from paraqd.data.tables import Columns, Row
     from paraqd.scoring.verdict import Verdict
 
-# the columns that scoring adds, in this order
+# the columns that scoring adds, in order
 ADDED: Mapping[str, type] = {"score": float, "valid": bool, "evidence": str, "error": str, "signature": str}
-# the same with the sentences of the evidence, for people who read the table
+# the same columns, and the evidence in sentences for people who read the table
 WHY = "why"
 ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, WHY: str, **ADDED}
-CHUNK = 256  # rows scored at a time
-CHUNK_CHARACTERS = 1 << 20  # fewer rows if they are large
-NAMED_ROWS = 1000  # unscored rows that a report names one by one
+CHUNK = 256  # the maximum number of rows that are scored together
+CHUNK_CHARACTERS = 1 << 20  # a chunk ends early once its rows reach this number of characters
+NAMED_ROWS = 1000  # the maximum number of unscored rows that a report lists one by one
 _DECIMALS = 6
 T = TypeVar("T")
 
 
 class PairScorer(Protocol):
-    """The methods of a `Scorer` that are used here."""
+    """The part of the `Scorer` interface that runs use."""
 
     signature: str
     threshold: float
 
     def score(self, question: str, paraphrase: str) -> Verdict:
-        """Score one pair; a ValueError says why it cannot be scored."""
+        """Score a pair, or raise a ValueError that explains why the pair cannot be scored."""
 
     def begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
-        """Start to score pairs, and return a function that waits for the verdicts; raise a ValueError if one is bad."""
+        """Start scoring pairs, and return a function that waits for the verdicts.
+
+        Raise a ValueError if a pair cannot be scored.
+        """
 
 
 def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Yield the rows a few hundred at a time, or fewer if they are large, so that memory is bounded."""
+    """Yield the rows in chunks of up to 256; chunks of large rows are smaller, so that memory use is bounded."""
     chunk: list[Row] = []
     characters = 0
     for row in rows:
@@ -56,9 +59,9 @@ def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
 def scored_chunks(
     chunks: Iterable[tuple[T, list[Row]]], columns: Callable[[T], Columns], scorer: PairScorer
 ) -> Iterator[tuple[T, list[Row], list[Verdict | str]]]:
-    """Yield each chunk with a verdict, or an error, for each row; one chunk is scored while the next is read.
+    """Yield each chunk with a verdict or an error message for each row; each chunk is scored while the next is read.
 
-    A chunk comes with a key, such as its piece, which ``columns`` turns into the names of its columns.
+    Each chunk has a key, such as its piece. ``columns`` maps the key to the chunk's column names.
     """
     waiting: tuple[T, list[Row], Callable[[], list[Verdict | str]]] | None = None
     for key, rows in chunks:
@@ -71,17 +74,17 @@ def scored_chunks(
 
 
 def score_rows(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> list[Verdict | str]:
-    """Return a verdict for each row, or a text that says why the row cannot be scored."""
+    """Return, for each row, a verdict or the reason the row cannot be scored."""
     return begin(rows, columns, scorer)()
 
 
 def begin(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> Callable[[], list[Verdict | str]]:
-    """Start to score rows, and return a function that waits for the verdicts."""
+    """Start scoring rows, and return a function that waits for the results: a verdict or an error for each row."""
     errors: list[str] = []
     pairs: list[tuple[str, str]] = []
     for row in rows:
         question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
-        paraphrase = "" if paraphrase is None else paraphrase  # a blank paraphrase has lost everything
+        paraphrase = "" if paraphrase is None else paraphrase  # a missing paraphrase is scored as a blank paraphrase
         error = row.why if isinstance(row, LostRow) else pair_problem(question, paraphrase)
         errors.append(error)
         if not error:
@@ -89,7 +92,7 @@ def begin(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> Callable
     wait: Callable[[], list[Verdict]] | None
     try:
         wait = scorer.begin(pairs) if pairs else list
-    except ValueError:  # one pair is refused: score the others all the same
+    except ValueError:  # a pair cannot be scored, so score the pairs one by one
         wait = None
 
     def finish() -> list[Verdict | str]:
@@ -103,14 +106,14 @@ def _score_one(pair: tuple[str, str], scorer: PairScorer) -> Verdict | str:
     try:
         return scorer.score(*pair)
     except ValueError as error:
-        why = str(error).removeprefix("pair 1: ")  # the place among the pairs given, not in the file
+        why = str(error).removeprefix("pair 1: ")  # this number is not the row number in the file
         return " ".join(why.split()) or "cannot be scored"
 
 
 def as_record(verdict: Verdict | str, threshold: float) -> dict[str, Any]:
-    """Return a verdict, or an error, as it is written.
+    """Return the output columns for a verdict or an error message.
 
-    The score has six decimals, or more if rounding would move it across the threshold.
+    The score is rounded to six decimal places, unless rounding would move it across the threshold.
     """
     if isinstance(verdict, str):
         return {"score": None, "valid": None, "evidence": [], "error": verdict}
@@ -123,14 +126,14 @@ def as_record(verdict: Verdict | str, threshold: float) -> dict[str, Any]:
 
 
 def added_columns(record: Mapping[str, Any], added: Iterable[str], signature: str) -> dict[str, Any]:
-    """Return the columns that are added to a row; ``why`` holds all sentences of the evidence, or the error."""
+    """Return the columns that are added to a row; ``why`` contains the evidence in sentences, or the error."""
     why = record["error"] or " ".join(str(piece["message"]) for piece in record["evidence"])
     found = {**record, "signature": signature, WHY: why}
     return {name: found[name] for name in added}
 
 
 def is_wanted(record: Mapping[str, Any], only: str | None) -> bool:
-    """Return True if a row should be written: every row, or those of one verdict.
+    """Return True if a row should be written: with ``only``, its verdict must match; otherwise, every row is written.
 
     >>> is_wanted({"valid": True, "error": None}, "invalid")
     False
@@ -140,7 +143,11 @@ def is_wanted(record: Mapping[str, Any], only: str | None) -> bool:
 
 @dataclass
 class Counts:
-    """The number of rows by verdict, and of the invalid ones by kind of fault; ``written`` rows are in the output."""
+    """The number of rows by verdict, and the number of invalid rows by kind of fault.
+
+    ``written`` is the number of rows in the output. ``error_rows`` lists the number and reason of rows that could not
+    be scored.
+    """
 
     rows: int = 0
     written: int = 0
@@ -165,7 +172,7 @@ class Counts:
             self.faults.update({piece["kind"] for piece in record["evidence"]})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a program; the most common fault comes first."""
+        """Return the counts as a JSON-serialisable dictionary, with the most common fault first."""
         return {
             "rows": self.rows,
             "written": self.written,

@@ -1,11 +1,12 @@
-"""Keep the finished parts of a run in a folder, so that a run that was interrupted can continue.
+"""Store the finished parts of a run in a folder, so that an interrupted run can be resumed.
 
-``_manifest.json`` records what the run depends on and which rows each part holds. A part is written in one step and
-names its run, so it is either whole or not there, and making it twice does no harm. ``_SUCCESS`` appears once every
-part is there. ``.lock`` is held while a run writes.
+The file ``_manifest.json`` records the settings that the run depends on, and which rows each part holds. Every part is
+written atomically and contains the name of its run. A part is therefore either complete or absent, and writing it twice
+does no harm. The file ``_SUCCESS`` is created when every part has been written. The file ``.lock`` is locked while a
+run is writing.
 
-Folder outputs *are* such a folder, of Parquet parts. The parts of a file output lie in ``OUT.parts`` as JSON lines, are
-joined at the end, and are then removed.
+A folder output *is* such a folder, with Parquet parts. For a file output, the parts are JSON Lines files in the folder
+``OUT.parts``. They are joined at the end of the run and then removed.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from paraqd.scoring.signature import difference
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 _FORMAT = 1
 _KEY = b"paraqd.part"
-# what a run writes, what it was writing when it was killed, and the checksums that some file systems add
+# the files that a run writes, partial files left by a killed run, and the checksum files that some file systems add
 _OURS = r"(part-\d+\.(parquet|jsonl)|_SUCCESS|_manifest\.json)"
 _WRITING = rf"\.{_OURS}\.[^/]+\.writing"
 _REPLACEABLE = re.compile(rf"{_OURS}|\.{_OURS}\.crc|\.lock|{_WRITING}")
-# the settings that can differ between two runs, as messages call them
+# descriptions of the settings that can differ between two runs, for messages
 _NAMES = {
     "command": "another command",
     "input": "another input",
@@ -50,7 +51,7 @@ _NAMES = {
     "choice_of_rows": "another --only",
     "version": "another version of paraqd",
 }
-_SHOWN = ("seed", "version", "entity_reader", "encoding", "threshold", "encoder")  # both values are shown
+_SHOWN = ("seed", "version", "entity_reader", "encoding", "threshold", "encoder")  # messages show both values
 
 Facts = Mapping[str, Any]
 
@@ -60,21 +61,21 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Parts:
-    """Parts of a run without an output: only their counts are used."""
+    """The parts of a run without an output; the rows are discarded, and only the counts are used."""
 
     ending: ClassVar[str] = ""
 
     @contextmanager
     def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Provide a writer for the rows of a part, and a dictionary for its counts."""
+        """Yield a writer for the rows of a part, and a dictionary for its counts."""
         yield _Nothing(), {}
 
     def name(self, index: int) -> str:
-        """Return the name of a part."""
+        """Return a part's name."""
         return f"part {index}"
 
     def facts(self, index: int) -> Facts | None:
-        """Return the counts of a finished part; None if it is missing, incomplete, or from another run."""
+        """Return a finished part's counts, or None if the part is missing, incomplete or from another run."""
         return None
 
 
@@ -90,14 +91,14 @@ class _Nothing:
 
 @dataclass(frozen=True)
 class StoredParts(Parts):
-    """Parts in a folder; small, and sent to each worker."""
+    """Parts in a folder; the object is small, because it is sent to every worker."""
 
     place: Location
     run: str
     digits: int
 
     def name(self, index: int) -> str:
-        """Return the name of a part; the order of the names is the order of the rows.
+        """Return a part's file name; sorting the names yields the order of the rows.
 
         >>> JsonParts(Location.at("out"), "", 5).name(7)
         'part-00007.jsonl'
@@ -114,7 +115,7 @@ class StoredParts(Parts):
 
 @dataclass(frozen=True)
 class ParquetParts(StoredParts):
-    """Parts of a folder output, with their counts in the footer."""
+    """The parts of a folder output; the footer of each Parquet file contains the counts."""
 
     schema: Schema
     metadata: Mapping[str, Any]
@@ -122,7 +123,7 @@ class ParquetParts(StoredParts):
 
     @contextmanager
     def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Provide a writer; the file is built in memory and put in its place in one step."""
+        """Yield a writer and a dictionary; the file is built in memory and then written atomically."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -137,7 +138,7 @@ class ParquetParts(StoredParts):
         self.place.put(self.name(index), buffer.getvalue())
 
     def facts(self, index: int) -> Facts | None:
-        """Read the footer of a part."""
+        """Read a finished part's counts from its footer; return None if that is not possible."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -151,13 +152,13 @@ class ParquetParts(StoredParts):
 
 @dataclass(frozen=True)
 class JsonParts(StoredParts):
-    """Parts of a file output: a line with the counts, then the rows, one JSON object per line."""
+    """The parts of a file output; each part has one line with the counts, then one JSON object per row."""
 
     ending: ClassVar[str] = ".jsonl"
 
     @contextmanager
     def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Provide a writer; the file is built in memory and put in its place in one step."""
+        """Yield a writer and a dictionary; the file is built in memory and then written atomically."""
         facts: dict[str, Any] = {}
         lines = _Lines()
         yield lines, facts
@@ -166,7 +167,7 @@ class JsonParts(StoredParts):
         self.place.put(self.name(index), json.dumps(head).encode() + b"\n" + body)
 
     def facts(self, index: int) -> Facts | None:
-        """Read the first line of a part, and check that the rest is there."""
+        """Read a finished part's counts from its first line; return None if the part is missing or incomplete."""
         try:
             with open(self.place.path(self.name(index)), "rb") as file:
                 first = file.readline()
@@ -190,7 +191,7 @@ class _Lines:
         self.lines: list[bytes] = []
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add rows as lines of JSON."""
+        """Add rows as JSON lines."""
         self.lines += [json.dumps(row).encode() + b"\n" for row in rows]
 
 
@@ -198,7 +199,7 @@ class _Lines:
 
 
 def parts_place(out: Path) -> Location:
-    """Return the folder for the parts of a file output.
+    """Return the location of the folder that holds the parts of a file output.
 
     >>> parts_place(Path("scored.csv")).given
     'scored.csv.parts'
@@ -207,14 +208,14 @@ def parts_place(out: Path) -> Location:
 
 
 def is_unfinished(out: Path) -> bool:
-    """Return True if a run that writes this file was interrupted."""
+    """Return True if a run that writes this file is unfinished."""
     return parts_place(out).read(_MANIFEST) is not None
 
 
 class Store:
-    """The folder of one run, held by this process alone; `hold_store` gives it.
+    """The folder with the parts of a run; `hold_store` opens it for exclusive use by this process.
 
-    ``file`` is the output that the parts are joined to; None if the folder itself is the output.
+    ``file`` is the output file into which the parts are joined, or None if the folder itself is the output.
     """
 
     def __init__(self, place: Location, file: Path | None = None) -> None:
@@ -223,14 +224,14 @@ class Store:
 
     @property
     def finished(self) -> bool:
-        """True if every part of a run is here."""
+        """True if the folder holds every part of a run."""
         return self.place.read(_SUCCESS) is not None
 
     def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False, restart: bool = False) -> str:
-        """Begin a run, or continue one with the same settings; return the name that its parts carry.
+        """Begin a run, or resume an unfinished run with the same settings; return the run's name.
 
-        ``overwrite`` replaces a finished run, ``restart`` discards an unfinished one. A TableError says why neither can
-        be done.
+        ``overwrite`` replaces a finished run, and ``restart`` discards an unfinished run. Raise a TableError if the
+        folder cannot be used.
         """
         before = self._manifest()
         if before is None:
@@ -238,7 +239,7 @@ class Store:
         elif self.finished:
             if not overwrite:
                 raise TableError(
-                    f"{self.place.given} holds a finished run; give --overwrite to replace it, or choose another -o"
+                    f"{self.place.given} holds a finished run; pass --overwrite to replace it, or choose another -o"
                 )
             self._clear()
         elif restart:
@@ -252,9 +253,9 @@ class Store:
         return run_name(manifest)
 
     def done(self, parts: Parts, inputs: Inputs) -> Iterator[tuple[int, Facts]]:
-        """Yield the parts that are finished, with their counts.
+        """Yield the index and the counts of each finished part.
 
-        A part that is incomplete, or belongs to another run, is not among them and is written again.
+        Parts that are incomplete or belong to another run are skipped, so that they are written again.
         """
         there = set(self.place.names())
         indices = [piece.index for piece in inputs.pieces if parts.name(piece.index) in there]
@@ -264,11 +265,11 @@ class Store:
                     yield index, facts
 
     def succeed(self, facts: Facts) -> None:
-        """Record that every part is there."""
+        """Record that every part has been written."""
         self.place.put(_SUCCESS, (json.dumps(facts, ensure_ascii=False, indent=1) + "\n").encode())
 
     def clear(self) -> None:
-        """Remove the parts of a file output, and their folder if nothing else is in it."""
+        """Remove the parts of a file output, and remove their folder if it is then empty."""
         self._clear()
         if self.place.local is not None:
             with suppress(OSError):
@@ -276,7 +277,7 @@ class Store:
                 self.place.local.rmdir()
 
     def refuse_strangers(self) -> None:
-        """Raise a TableError if the folder holds a file that no run has written."""
+        """Raise a TableError if the folder contains a file that no run has written."""
         for name in self.place.names():
             if not self._replaceable(name):
                 raise TableError(self._occupied(name, "choose another -o"))
@@ -290,18 +291,18 @@ class Store:
         return found if isinstance(found, dict) and found.get("format") == _FORMAT else None
 
     def _clear(self, *, allowed: bool = True) -> None:
-        """Remove everything that runs have written; files of others are never removed."""
+        """Remove all files that runs have written; raise a TableError, and remove nothing, if there are other files."""
         names = [name for name in self.place.names() if name != _LOCK]
         if not names:
             return
         self.refuse_strangers()
         if not allowed:
-            raise TableError(self._occupied(names[0], "give --overwrite to replace it, or choose another -o"))
+            raise TableError(self._occupied(names[0], "pass --overwrite to replace it, or choose another -o"))
         for name in sorted(names, key=lambda name: (name != _SUCCESS, name != _MANIFEST, name)):
             self.place.remove(name)
 
     def _sweep(self) -> None:
-        """Remove the files that a killed run was writing."""
+        """Remove the partial files that a killed run left behind."""
         for name in self.place.names():
             if name.endswith(".writing") and self._replaceable(name):
                 self.place.remove(name)
@@ -312,7 +313,7 @@ class Store:
         return f"{self.place.given} already holds {name}, which is not part of this run; {remedy}"
 
     def _replaceable(self, name: str) -> bool:
-        """Return True for a file that runs write.
+        """Return True if a file may be removed because a run has written it.
 
         >>> names = ("part-00001.parquet", ".part-00001.parquet.crc", "_SUCCESS", "_thesis.doc", ".env", "a/_SUCCESS")
         >>> [name for name in names if Store(Location.at("out"))._replaceable(name)]
@@ -324,9 +325,9 @@ class Store:
 
 @contextmanager
 def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
-    """Make the folder of a run and hold it, so that no second run on this machine writes there.
+    """Create and lock the folder of a run, so that no other run on this machine writes to it.
 
-    The folder of a file output is removed again if nothing was finished.
+    The parts folder of a file output is removed at the end if it contains no finished part.
     """
     store = Store(place, file)
     folder = place.local
@@ -336,7 +337,7 @@ def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
     if file is not None and folder.is_symlink():
         raise TableError(f"{place.given} is in the way: it is a symbolic link; move it away")
     if place.read(_MANIFEST) is None and folder.is_dir():
-        store.refuse_strangers()  # before anything is written there
+        store.refuse_strangers()  # check this before writing anything to the folder
     with explained_as(place.given, "write"):
         handle = _lock(folder)
     if handle is None:
@@ -348,12 +349,12 @@ def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
             if file is not None and not any(name.startswith("part-") for name in place.names()):
                 with suppress(TableError):
                     store.clear()
-    if file is not None and os.name == "nt" and place.names() == [_LOCK]:  # an open file cannot be removed there
+    if file is not None and os.name == "nt" and place.names() == [_LOCK]:  # Windows cannot remove an open lock file
         store.clear()
 
 
 def _lock(folder: Path) -> Any:
-    """Return the open lock file of a folder, locked; None if another process holds it."""
+    """Open and lock the folder's lock file; return the open file, or None if another process holds the lock."""
     while True:
         folder.mkdir(exist_ok=True)
         path = folder / _LOCK
@@ -368,14 +369,14 @@ def _lock(folder: Path) -> Any:
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(handle.fileno()), os.stat(path)):
                 return handle
-        handle.close()  # the run that held it has removed it
+        handle.close()  # the previous holder has removed this lock file, so try again
 
 
 # --- settings -------------------------------------------------------------------------------------
 
 
 def make_manifest(command: str, settings: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
-    """Return the record of what a run depends on, and of which rows each part holds."""
+    """Return a manifest: the settings and input that a run depends on, and the rows that each part holds."""
     files = [[file.entry.name, file.entry.size, file.entry.state, file.rows] for file in inputs.files]
     parts = [[piece.file, piece.start, piece.rows] for piece in inputs.pieces]
     found = {
@@ -386,26 +387,26 @@ def make_manifest(command: str, settings: Mapping[str, Any], inputs: Inputs) -> 
         "input": files,
         "parts": parts,
     }
-    plain: dict[str, Any] = json.loads(json.dumps(found))  # as it is when it is read again
+    plain: dict[str, Any] = json.loads(json.dumps(found))  # equal to the manifest as read back from the file
     return plain
 
 
 def run_name(manifest: Mapping[str, Any]) -> str:
-    """Return the name of a run, a hash of its manifest, which its parts carry."""
+    """Return the name of a run, which is a hash of its manifest and is stored in each of its parts."""
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def what_differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Say in which settings two runs differ, and what to do about it.
+    """Return a message that states which settings differ between two runs and how to proceed.
 
     >>> what_differs({"seed": 1, "input": []}, {"seed": 2, "input": []}).partition(";")[0]
     'another seed (1, now 2)'
     """
     keys = [key for key in {**now, **before} if key != "parts" and before.get(key) != now.get(key)]
     told = [phrase for key in keys for phrase in _phrases(key, before.get(key), now.get(key))]
-    remedy = "give --restart to discard it and start again"
+    remedy = "pass --restart to discard it and start again"
     if keys != ["input"]:
-        remedy = f"give the same options to continue it, or {remedy.removeprefix('give ')}"
+        remedy = f"use the same options to continue it, or {remedy}"
     return f"{' and '.join(told) or 'another form'}; {remedy}"
 
 
@@ -419,7 +420,7 @@ def _phrases(key: str, before: Any, now: Any) -> list[str]:
 
 
 def _changed(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) -> str:
-    """Say which file differs between the inputs of two manifests.
+    """Return a phrase that names the first file that differs between the inputs of two manifests.
 
     >>> _changed([["a.csv", 9, 1, 2], ["b.csv", 9, 1, 2]], [["a.csv", 9, 5, 2], ["b.csv", 9, 1, 2]])
     'a.csv has changed'

@@ -1,4 +1,4 @@
-"""Look at every file of the input before any work begins: its columns, its rows, and what is wrong with it."""
+"""Inspect every input file before any work begins, to find its columns, its number of rows and any damage."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from paraqd.runs.column_types import ValueKinds, types_in
 from paraqd.runs.locations import Entry, Location
 from paraqd.runs.pieces import LEAST_ROWS, Piece, Reader, cuts, even_cuts, opened_parquet, rows_of_a_part
 
-AT_ONCE = 16  # files looked at at the same time: an object store takes a while to answer
-_EVERY = 4096  # rows between two reports of progress
-# raises a TableError if a file cannot be used
+AT_ONCE = 16  # the number of files inspected in parallel, because object stores respond slowly
+_EVERY = 4096  # rows between two progress reports
+# raises a TableError if the columns of a file cannot be used
 Check = Callable[[Table], None]
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file that was looked at.
+    """An input file after inspection.
 
-    ``groups`` are the sizes of its row groups, ``types`` the types of its columns, and ``table`` says how a text file
-    is read. ``problem`` says why the file, or its end, cannot be read; ``refused`` why it cannot be used. An
-    ``empty`` file has no columns either, and nothing is wrong with it.
+    ``groups`` holds the sizes of its row groups, ``types`` the types of its columns, and ``table`` the settings for
+    reading a text file. ``problem`` is the reason the file, or its end, cannot be read. ``refused`` is the reason its
+    columns cannot be used. An ``empty`` file has neither columns nor rows, but this is not an error.
     """
 
     entry: Entry
@@ -50,7 +50,7 @@ class InputFile:
     refused: str = ""
     table: Table | None = None
     empty: bool = False
-    seen: int = 0  # when it was last changed before it was looked at, in nanoseconds
+    seen: int = 0  # the modification time at inspection, in nanoseconds
 
     @property
     def rows(self) -> int:
@@ -60,7 +60,7 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The files of a location, cut into pieces; ``types`` are the types of all their columns together."""
+    """The input files, split into pieces; ``types`` holds the column types over all files."""
 
     source: Location
     files: tuple[InputFile, ...]
@@ -68,7 +68,7 @@ class Inputs:
     types: Mapping[str, Any]
     part_rows: int
     notes: tuple[str, ...] = ()
-    hashed: bool = False  # the state of the file is the hash of its bytes
+    hashed: bool = False  # True if the state of the single input file is a hash of its bytes
 
     @property
     def rows(self) -> int:
@@ -77,27 +77,27 @@ class Inputs:
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """The names of files with nothing in them."""
+        """The names of the empty files."""
         return tuple(self.source.shown(file.entry.name) for file in self.files if file.empty)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A line for each file that cannot be read to its end."""
+        """One line for each file that cannot be read to its end."""
         found = ((self.source.shown(file.entry.name), file.problem) for file in self.files if file.problem)
         return tuple(why if name in why else f"{name}: {why}" for name, why in found)
 
     @property
     def reader(self) -> Reader:
-        """A reader of the pieces."""
+        """A reader for the pieces."""
         return Reader(self.source, {file.entry.name: file.table for file in self.files if file.table is not None})
 
     @property
     def table(self) -> Table | None:
-        """The settings for reading the text file, if there is just one file."""
+        """The settings for reading the input if it is a single text file, otherwise None."""
         return self.files[0].table if len(self.files) == 1 else None
 
     def changed(self) -> str:
-        """Return the name of the single input file if its bytes have changed since the first look."""
+        """Return the name of the single input file if its bytes have changed since the survey, else an empty string."""
         if not self.hashed:
             return ""
         [file] = self.files
@@ -119,28 +119,29 @@ def survey(
     part_rows: int | None = None,
     for_file: int | None = None,
 ) -> Inputs:
-    """Look at every file, and cut their rows into pieces.
+    """Inspect every input file, and split the rows into pieces.
 
     Parameters
     ----------
     source : Location
-        A file, or a folder whose files are all read. Only the footers of Parquet files are read here; text files are
-        read to their end.
+        A file, or a folder whose files are all inspected. Text files are read to their end, but only the footers of
+        Parquet files are read.
     check : callable
-        Raises a TableError if the columns of a file cannot be used.
+        A function that raises a TableError if the columns of a file cannot be used.
     progress : Progress
-        Receives the stage "reading".
+        A progress callback, which is called with the stage "reading".
     encoding : str, optional
         The encoding of text files that are not UTF-8.
     keep_going : bool
-        Use what can be read of damaged text files: an unreadable line becomes a `LostRow`, and a file that is cut off
-        ends there. Leave out files that ``check`` refuses.
+        Use the readable rows of damaged text files. An unreadable line becomes a `LostRow`, and a truncated file ends
+        at the point of truncation. Files that ``check`` rejects are skipped.
     offer : bool
         Mention ``--keep-going`` in messages about damage.
     part_rows : int, optional
-        The largest number of rows in a piece; by the number of all rows unless given.
+        The maximum number of rows in a piece. By default, it depends on the total number of rows.
     for_file : int, optional
-        The smallest size of a piece if the output is one file. A single input file is then known by its bytes.
+        The smallest size of a piece if the output is a single file. In this case, a hash of the bytes identifies a
+        single input file.
 
     """
     kind = source.kind
@@ -148,7 +149,7 @@ def survey(
     if not kind and not Path(source.given).suffix:
         raise TableError(f"there is no file or folder {source.given}")
     if alone and not source.is_standard_input:
-        kind_of(source.given)  # the name says how it is read
+        kind_of(source.given)  # raises an error if the extension is unknown
     if not kind:
         raise TableError(f"there is no file {source.given}")
     if kind == "other":
@@ -156,7 +157,7 @@ def survey(
     entries, links = source.entries(lambda name: _wanted(source, name))
     if not entries:
         known = ".parquet files" if source.local is None else ".parquet, .jsonl, .csv or .tsv files"
-        only_links = f" but links out of the folder ({links[0]})" if links else ""
+        only_links = f", only links that point outside the folder ({links[0]})" if links else ""
         raise TableError(f"{source.given} has no {known}{only_links}")
     look = _Look(source, check, progress if alone else _quiet, encoding, keep_going, offer, alone, for_file is not None)
     files: list[InputFile] = []
@@ -180,13 +181,13 @@ def survey(
         for cut in (even_cuts(file.rows, size) if for_file else cuts(file.groups, size))
     ]
     pieces = tuple(Piece(index, *place) for index, place in enumerate(places))
-    notes = _many(f"{source.shown(links[0])} is a link out of the folder and is not followed", links) if links else ()
+    notes = _many(f"{source.shown(links[0])} points outside the folder and is not followed", links) if links else ()
     hashed = alone and isinstance(files[0].entry.state, str)
     return Inputs(source, tuple(files), pieces, _together(files), size, notes, hashed)
 
 
 def of_files(line: str, count: int) -> str:
-    """Return a line about the first of some files, and say how many it applies to.
+    """Return a line about one file, extended by the number of files it applies to.
 
     >>> of_files("in/a.csv is empty", 1), of_files("in/a.csv is empty", 3000)
     ('in/a.csv is empty', 'in/a.csv is empty (the same in 3,000 files)')
@@ -199,13 +200,14 @@ def _many(line: str, names: Sequence[str]) -> tuple[str]:
 
 
 def _quiet(stage: str, done: int, total: int | None, note: str = "", /) -> None:
-    """Report nothing: files of a folder are read several at a time."""
+    """Report nothing, because the files in a folder are read in parallel."""
 
 
 def _wanted(source: Location, name: str) -> bool:
-    """Return True if a file belongs to the data.
+    """Return True if a file is part of the input data.
 
-    Files whose names begin with ``_`` or ``.`` are left out, and in object stores only Parquet is read.
+    Files are ignored if their name, or the name of a parent folder, begins with ``_`` or ``.``. In object stores, only
+    Parquet files are read.
     """
     if any(part.startswith(("_", ".")) for part in name.split("/")):
         return False
@@ -225,7 +227,7 @@ def _digest(path: Path) -> str:
 
 @dataclass(frozen=True)
 class _Look:
-    """The first look at one file."""
+    """A callable that inspects one file."""
 
     source: Location
     check: Check
@@ -256,7 +258,7 @@ class _Look:
         return kind_of(self.source.path(entry.name)).format is not Format.PARQUET
 
     def _refused(self, table: Table) -> str:
-        """Return why the columns of a file cannot be used."""
+        """Return the reason the columns of a file cannot be used, or an empty string."""
         try:
             self.check(table)
         except TableError as error:
@@ -275,17 +277,17 @@ class _Look:
         return InputFile(entry, groups, types, refused=self._refused(table))
 
     def _text(self, entry: Entry) -> InputFile:
-        """Read a text file once: count its rows, and see what its columns hold."""
+        """Read a text file once to count its rows and infer its column types."""
         path = self.source.path(entry.name)
         try:
             table = open_past_first_line(path, encoding=self.encoding, lenient=self.keep_going)
         except EmptyError:
             if kind_of(path).packing and not entry.size:
-                raise  # a compressed file has some bytes even if nothing is in it: this one did not arrive
+                raise  # even compressed empty content has some bytes, so a file of size 0 was not transferred
             return InputFile(entry, empty=True)
         table = replace(table, name=self.source.shown(entry.name))
         jsonl = table.kind.format is Format.JSONL
-        if not jsonl and (refused := self._refused(table)):  # known before the rows are read
+        if not jsonl and (refused := self._refused(table)):  # the header determines this before the rows are read
             return InputFile(entry, refused=refused)
         read = read_through(table, self.progress)
         problem = self._damage(table, read)
@@ -298,7 +300,7 @@ class _Look:
         return InputFile(entry, (read.rows,), types, problem, refused, table)
 
     def _damage(self, table: Table, read: TextRead) -> str:
-        """Return what is wrong with a file if some of its rows can be used; raise a TableError if none can."""
+        """Return a description of the damage to a file, or an empty string; raise a TableError if it cannot be used."""
         if not self.keep_going:
             if read.damage is None:
                 return ""
@@ -312,7 +314,7 @@ class _Look:
 
 
 def _together(files: Sequence[InputFile]) -> dict[str, Any]:
-    """Return the types of the columns of all files; if files differ, the widest type, or text."""
+    """Return the column types over all files; if files differ, use the widest common type, or text if there is none."""
     found: dict[str, Any] = {}
     for file in files:
         for name, kind in (file.types or {}).items():
@@ -338,10 +340,11 @@ def _widest(name: str, one: Any, other: Any) -> Any:
 
 @dataclass
 class TextRead:
-    """The result of reading a text file to its end: its rows, the readable ones among them, and its columns.
+    """The result of reading a text file to its end.
 
-    ``columns`` says what the columns of JSON lines hold; those of CSV hold text. ``damage`` is the error after the last
-    row.
+    ``rows`` is the number of rows, and ``sound`` is the number of readable rows. ``columns`` holds the kinds of values
+    in each column of a JSONL file; the columns of CSV files hold only text. ``damage`` is the error that ended the
+    reading, if any.
     """
 
     rows: int = 0
@@ -351,14 +354,14 @@ class TextRead:
 
     @property
     def usable(self) -> str:
-        """The rows that can be used in spite of the damage."""
+        """A phrase for the rows that can be used despite the damage."""
         if self.damage is not None and self.damage.row:
             return "the other rows"
         return f"the {counted(self.rows, 'row')} before that"
 
 
 def read_through(table: Table, progress: Progress) -> TextRead:
-    """Read every row of a text file, up to damage that cannot be skipped."""
+    """Read every row of a text file, or stop at damage that cannot be skipped."""
     read = TextRead(columns={name: ValueKinds() for name in table.columns})
     jsonl = table.kind.format is Format.JSONL
     try:
@@ -376,16 +379,16 @@ def read_through(table: Table, progress: Progress) -> TextRead:
 
 
 def offered(read: TextRead) -> str:
-    """Say what is wrong with a file, and how to use the rest of it.
+    """Return a message that describes the damage to a file and explains how to use the other rows.
 
     >>> offered(TextRead(rows=5, damage=DamagedError("in.csv is cut off")))
-    'in.csv is cut off; to score the 5 rows before that, give --keep-going'
+    'in.csv is cut off; to score the 5 rows before that, pass --keep-going'
     """
-    return f"{read.damage}; to score {read.usable}, give --keep-going"
+    return f"{read.damage}; to score {read.usable}, pass --keep-going"
 
 
 def _has_more(table: Table, read: TextRead) -> bool:
-    """Return True if some rows of a damaged file can be read: before the damage, or after a broken line."""
+    """Return True if some rows of a damaged file can be read, either before the damage or after a broken line."""
     if read.rows:
         return True
     broken_line = read.damage is not None and read.damage.row
@@ -393,5 +396,5 @@ def _has_more(table: Table, read: TextRead) -> bool:
 
 
 def open_past_first_line(source: str | Path, *, encoding: str | None, lenient: bool) -> Table:
-    """Open a text file so that a broken first line is found when the rows are read, like any other."""
+    """Open a text file so that a broken first line is reported only when the rows are read, like other broken lines."""
     return replace(open_table(source, encoding=encoding, lenient=True), lenient=lenient)
