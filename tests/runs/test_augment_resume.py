@@ -182,10 +182,15 @@ def test_another_input_does_not_go_on_with_a_run_unless_it_is_restarted(tmp_path
     assert not kept_in(out).exists()
 
 
-def test_parts_without_their_settings_do_not_count(tmp_path, corpus):
+def test_parts_without_their_settings_are_not_touched(tmp_path, corpus):
     out = tmp_path / "out.parquet"
     broken_off(corpus, out, operators=["NumberDeletion"], seed=1)
-    (kept_in(out) / "_manifest.json").unlink()  # killed while a finished run was being tidied up
+    (kept_in(out) / "_manifest.json").unlink()
+    before = sorted(kept_in(out).iterdir())
+    with pytest.raises(TableError, match="is in the way"):
+        augment(corpus, out, operators=["NumberDeletion"], restart=True)
+    assert sorted(kept_in(out).iterdir()) == before
+    kept_in(out).rename(tmp_path / "moved")
     assert augment(corpus, out, operators=["NumberDeletion"]).resumed == 0
     augment(corpus, tmp_path / "whole.parquet", operators=["NumberDeletion"])
     assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()

@@ -1,6 +1,7 @@
 """Test where outputs may be written."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from paraqd.data.tables import TableError
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output, write_beside
+from paraqd.runs.store import hold_store
 
 
 @pytest.fixture
@@ -64,3 +66,75 @@ def test_the_record_of_what_made_a_file_is_beside_it_or_inside(tmp_path):
     write_beside(tmp_path / "a.parquet", {"seed": 3407})
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv.meta.json"]
     assert json.loads((tmp_path / "a.csv.meta.json").read_text()) == {"seed": 3407}
+
+
+MANIFEST = {"format": 1, "command": "score", "input": [], "parts": []}
+
+
+class TestTheFolderOfARun:
+    def begin(self, file="out.csv", manifest=MANIFEST, **options):
+        with hold_store(Location.at(f"{file}.parts"), Path(file)) as store:
+            store.begin(manifest, **options)
+            store.place.put("part-00000.jsonl", b"")
+
+    @pytest.mark.parametrize("manifest", [None, "{", '{"format": 1}', '{"format": 0, "command": "score"}'])
+    @pytest.mark.parametrize("options", [{}, {"restart": True}, {"overwrite": True, "restart": True}])
+    def test_parts_without_a_manifest_of_ours_are_not_removed(self, source, manifest, options):
+        parts = Path("out.csv.parts")
+        parts.mkdir()
+        (parts / "part-0.parquet").write_text("precious")
+        if manifest is not None:
+            (parts / "_manifest.json").write_text(manifest)
+        before = sorted(parts.iterdir())
+        with pytest.raises(TableError, match=r"out\.csv\.parts is in the way: it holds "):
+            self.begin(**options)
+        assert sorted(parts.iterdir()) == before and (parts / "part-0.parquet").read_text() == "precious"
+
+    def test_a_run_that_was_killed_before_its_manifest_was_written_is_not_in_the_way(self, source):
+        Path("out.csv.parts").mkdir()
+        Path("out.csv.parts/.lock").touch()
+        Path("out.csv.parts/._manifest.json.123.writing").write_text("{")
+        self.begin()
+        assert sorted(path.name for path in Path("out.csv.parts").iterdir()) == [
+            ".lock",
+            "_manifest.json",
+            "part-00000.jsonl",
+        ]
+
+    @pytest.mark.parametrize("manifest", [None, '{"format": 0, "command": "score"}'])
+    def test_a_restart_does_not_replace_a_folder_of_others_or_a_finished_one(self, source, manifest):
+        Path("out").mkdir()
+        for name in ("part-00000.parquet", "_SUCCESS"):
+            Path("out", name).write_text("precious")
+        if manifest is not None:
+            Path("out/_manifest.json").write_text(manifest)
+        before = sorted(Path("out").iterdir())
+        with (
+            pytest.raises(TableError, match=r"already holds .* pass --overwrite"),
+            hold_store(Location.at("out/")) as store,
+        ):
+            store.begin(MANIFEST, restart=True)
+        assert sorted(Path("out").iterdir()) == before
+        with hold_store(Location.at("out/")) as store:
+            store.begin(MANIFEST, overwrite=True)
+        assert sorted(path.name for path in Path("out").iterdir()) == [".lock", "_manifest.json"]
+
+    def test_a_run_that_starts_when_another_has_just_ended_keeps_its_folder(self, source):
+        place = Location.at("out.csv.parts")
+        with ExitStack() as second:
+            with hold_store(place, Path("out.csv")) as first:
+                first.begin(MANIFEST)
+                first.clear()
+                second.enter_context(hold_store(place, Path("out.csv"))).begin(MANIFEST)
+            assert sorted(place.names()) == [".lock", "_manifest.json"]
+
+    def test_an_unfinished_run_replaces_a_file_only_if_it_was_started_so(self, source):
+        self.begin()
+        assert Output.at(source, "out.csv").file == Path("out.csv")
+        Path("out.csv").write_text("put there by hand")
+        with pytest.raises(TableError, match="already exists; pass --overwrite"):
+            Output.at(source, "out.csv")
+        self.begin(overwrite=True)  # continues the run
+        self.begin(overwrite=True, restart=True)
+        assert Output.at(source, "out.csv").file == Path("out.csv")
+        self.begin()  # the settings are still the same

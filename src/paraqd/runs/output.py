@@ -13,7 +13,7 @@ from typing import Any
 from paraqd.data.formats import Format, TableError, clear_errors, kind_of
 from paraqd.data.tables import check_writable, replacing
 from paraqd.runs.locations import Location, is_uri
-from paraqd.runs.store import is_unfinished, parts_place
+from paraqd.runs.store import may_replace, parts_place
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Output:
         if file.exists() and source.local is not None and source.local.exists() and file.samefile(source.local):
             raise TableError(f"{given} is the input itself; choose another -o")
         _refuse_earlier_versions(file, restart=restart)
-        if file.exists() and not overwrite and not is_unfinished(file):
+        if file.exists() and not overwrite and not may_replace(file):
             raise TableError(f"{given} already exists; pass --overwrite to replace it, or choose another -o")
         return cls(given, file=file)
 

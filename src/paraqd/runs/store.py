@@ -33,6 +33,7 @@ from paraqd.scoring.signature import difference
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 _FORMAT = 1
 _KEY = b"paraqd.part"
+_MAY_REPLACE = "overwrite"  # in a manifest: the run was started with --overwrite
 # the files that a run writes, partial files left by a killed run, and the checksum files that some file systems add
 _OURS = r"(part-\d+\.(parquet|jsonl)|_SUCCESS|_manifest\.json)"
 _WRITING = rf"\.{_OURS}\.[^/]+\.writing"
@@ -208,8 +209,25 @@ def parts_place(out: Path) -> Location:
 
 
 def is_unfinished(out: Path) -> bool:
-    """Return True if a run that writes this file is unfinished."""
-    return parts_place(out).read(_MANIFEST) is not None
+    """Return True if a run that writes this file was interrupted."""
+    return _read_manifest(parts_place(out)) is not None
+
+
+def may_replace(out: Path) -> bool:
+    """Return True if a run that was allowed to replace this file was interrupted."""
+    found = _read_manifest(parts_place(out))
+    return found is not None and found.get(_MAY_REPLACE) is True
+
+
+def _read_manifest(place: Location) -> dict[str, Any] | None:
+    """Return the manifest of a run in a folder; None if there is none, or if this version cannot use it."""
+    raw = place.read(_MANIFEST)
+    try:
+        found = None if raw is None else json.loads(raw)
+    except ValueError:
+        return None
+    ours = isinstance(found, dict) and found.get("format") == _FORMAT and {"command", "input", "parts"} <= set(found)
+    return found if ours else None
 
 
 class Store:
@@ -221,6 +239,8 @@ class Store:
     def __init__(self, place: Location, file: Path | None = None) -> None:
         self.place = place
         self.file = file
+        self.begun = False  # the run in the folder is ours
+        self._cleared = False
 
     @property
     def finished(self) -> bool:
@@ -233,9 +253,11 @@ class Store:
         ``overwrite`` replaces a finished run, and ``restart`` discards an unfinished run. Raise a TableError if the
         folder cannot be used.
         """
-        before = self._manifest()
+        before = _read_manifest(self.place)
+        if before is not None:
+            before.pop(_MAY_REPLACE, None)  # the results do not depend on it
         if before is None:
-            self._clear(allowed=overwrite or restart or self.file is not None)
+            self._clear_without_manifest(allowed=overwrite)
         elif self.finished:
             if not overwrite:
                 raise TableError(
@@ -248,8 +270,11 @@ class Store:
             raise TableError(f"the unfinished run in {self.place.given} has {what_differs(before, manifest)}")
         else:
             self._sweep()
+            self.begun = True
             return run_name(manifest)
-        self.place.put(_MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
+        kept = {**manifest, _MAY_REPLACE: True} if overwrite else manifest
+        self.begun = True
+        self.place.put(_MANIFEST, json.dumps(kept, ensure_ascii=False, indent=1).encode())
         return run_name(manifest)
 
     def done(self, parts: Parts, inputs: Inputs) -> Iterator[tuple[int, Facts]]:
@@ -269,12 +294,23 @@ class Store:
         self.place.put(_SUCCESS, (json.dumps(facts, ensure_ascii=False, indent=1) + "\n").encode())
 
     def clear(self) -> None:
-        """Remove the parts of a file output, and remove their folder if it is then empty."""
+        """Remove the parts of a file output, and their folder if nothing else is in it.
+
+        This gives up the lock. A second call does nothing, because the folder may already be that of another run.
+        """
+        if self._cleared:
+            return
         self._clear()
+        self.release()
+
+    def release(self) -> None:
+        """Remove the lock, and the folder of a file output if nothing else is in it."""
+        self._cleared = True
         if self.place.local is not None:
             with suppress(OSError):
                 (self.place.local / _LOCK).unlink(missing_ok=True)
-                self.place.local.rmdir()
+                if self.file is not None:
+                    self.place.local.rmdir()
 
     def refuse_strangers(self) -> None:
         """Raise a TableError if the folder contains a file that no run has written."""
@@ -282,23 +318,27 @@ class Store:
             if not self._replaceable(name):
                 raise TableError(self._occupied(name, "choose another -o"))
 
-    def _manifest(self) -> dict[str, Any] | None:
-        raw = self.place.read(_MANIFEST)
-        try:
-            found = None if raw is None else json.loads(raw)
-        except ValueError:
-            return None
-        return found if isinstance(found, dict) and found.get("format") == _FORMAT else None
+    def _clear_without_manifest(self, *, allowed: bool) -> None:
+        """Prepare a folder without a usable manifest for a new run.
 
-    def _clear(self, *, allowed: bool = True) -> None:
-        """Remove all files that runs have written; raise a TableError, and remove nothing, if there are other files."""
-        names = [name for name in self.place.names() if name != _LOCK]
-        if not names:
-            return
+        Parts in such a folder may belong to somebody else. Those of a folder output are removed if ``allowed``; those
+        of a file output never are, because nobody asked to replace them.
+        """
         self.refuse_strangers()
-        if not allowed:
+        self._sweep()
+        names = [name for name in self.place.names() if name != _LOCK]
+        if names and not (allowed and self.file is None):
             raise TableError(self._occupied(names[0], "pass --overwrite to replace it, or choose another -o"))
-        for name in sorted(names, key=lambda name: (name != _SUCCESS, name != _MANIFEST, name)):
+        self._clear()
+
+    def _clear(self) -> None:
+        """Remove everything that runs have written; files of others are never removed.
+
+        The manifest goes last, so that the rest is still known as ours if this is interrupted.
+        """
+        self.refuse_strangers()
+        names = [name for name in self.place.names() if name != _LOCK]
+        for name in sorted(names, key=lambda name: (name != _SUCCESS, name == _MANIFEST, name)):
             self.place.remove(name)
 
     def _sweep(self) -> None:
@@ -309,7 +349,7 @@ class Store:
 
     def _occupied(self, name: str, remedy: str) -> str:
         if self.file is not None:
-            return f"{self.place.given} is in the way: it holds {name}, which no run has written; move it away"
+            return f"{self.place.given} is in the way: it holds {name}, which is not part of a run; move it away"
         return f"{self.place.given} already holds {name}, which is not part of this run; {remedy}"
 
     def _replaceable(self, name: str) -> bool:
@@ -336,8 +376,9 @@ def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
         return
     if file is not None and folder.is_symlink():
         raise TableError(f"{place.given} is in the way: it is a symbolic link; move it away")
-    if place.read(_MANIFEST) is None and folder.is_dir():
+    if folder.is_dir() and _read_manifest(place) is None:
         store.refuse_strangers()  # check this before writing anything to the folder
+    locked_before = (folder / _LOCK).exists()
     with explained_as(place.given, "write"):
         handle = _lock(folder)
     if handle is None:
@@ -346,11 +387,14 @@ def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
         try:
             yield store
         finally:
-            if file is not None and not any(name.startswith("part-") for name in place.names()):
+            if not store.begun:
+                if not locked_before:
+                    store.release()
+            elif file is not None and not any(name.startswith("part-") for name in place.names()):
                 with suppress(TableError):
                     store.clear()
     if file is not None and os.name == "nt" and place.names() == [_LOCK]:  # Windows cannot remove an open lock file
-        store.clear()
+        store.release()
 
 
 def _lock(folder: Path) -> Any:
