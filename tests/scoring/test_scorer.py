@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+import paraqd
 from paraqd import EvidenceKind, Scorer
 from paraqd.errors import ModelError
+from paraqd.scoring.evidence.finding import FEATURES
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.verdict import VerdictTerms
 
@@ -110,22 +114,47 @@ def test_nothing_heavy_is_imported():
         ('{"format": 1}', "no weights"),
         ('{"format": 1, "fusion": {"bias": "x"}}', "cannot be read"),
         ('{"format": 1, "fusion": {"bias": 0, "weights": {"number_lost": 1}}}', "wrong sign"),
+        ('{"format": 1, "kind": "reading", "fusion": {"bias": 1.5, "weights": {}}}', "no weights for evidence"),
+        ('{"format": 1, "kind": "reading", "fusion": {"bias": 1, "weights": {"unit_changed": 0}}}', "no weights for"),
+        ('{"format": 1, "fusion": {"bias": 0, "weights": {"nummer_lost": -1}}}', "'nummer_lost', which this version"),
         ('{"format": 1, "fusion": {"bias": NaN, "weights": {}}}', "NaN is not a number"),
         ('{"format": 1, "fusion": {"bias": 1e999, "weights": {}}}', "weight for bias is not a finite number"),
         ('{"format": 1, "fusion": {"bias": 0, "weights": {"number_lost": -1e999}}}', "number_lost is not a finite"),
         ('{"format": 1, "fusion": {"bias": 0, "weights": {}, "model_weight": 1e999}}', "model_weight is not a finite"),
         ('{"format": 1, "fusion": {"bias": 0, "weights": {}, "ceiling": 1e999}}', "ceiling is not a finite number"),
         ('{"format": 1, "fusion": {"bias": 0, "weights": {}, "presumed": 1e999}}', "presumed is not a finite number"),
-        ('{"format": 1, "kind": "reading", "fusion": {"bias": 0, "weights": {}}, "threshold": 5}', "threshold .* is 5"),
-        ('{"format": 1, "kind": "reading", "fusion": {"bias": 0, "weights": {}}, "threshold": "abc"}', "is 'abc'"),
+        ('{"format": 1, "kind": "reading", "fusion": FUSION, "threshold": 5}', "threshold .* is 5"),
+        ('{"format": 1, "kind": "reading", "fusion": FUSION, "threshold": "abc"}', "is 'abc'"),
     ],
 )
 def test_a_broken_model_folder_is_one_line(tmp_path, content, message):
     if content is not None:
-        (tmp_path / "paraqd.json").write_text(content)
+        fusion = '{"bias": 0, "weights": {"number_lost": -1}}'
+        (tmp_path / "paraqd.json").write_text(content.replace("FUSION", fusion))
     with pytest.raises(ModelError, match=message) as caught:
         Scorer.load(tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_the_known_features_are_those_of_the_rules():
+    """A rule with a feature that is not listed could not be given a weight."""
+    rules = Path(paraqd.__file__).parent / "scoring" / "evidence"
+    sources = {path.name: path.read_text("utf-8") for path in rules.glob("*.py") if path.name != "finding.py"}
+    made = set()
+    for source in sources.values():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
+                made |= _strings(node.args[0])
+            elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "feature":
+                made |= _strings(node.value)
+    assert made == FEATURES
+
+
+def _strings(node):
+    """Return the strings that an expression may evaluate to."""
+    if isinstance(node, ast.IfExp):
+        return _strings(node.body) | _strings(node.orelse)
+    return {node.value} if isinstance(node, ast.Constant) else set()
 
 
 def test_a_score_that_is_not_finite_is_an_error_and_never_a_verdict():

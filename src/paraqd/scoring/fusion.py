@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paraqd.errors import ModelError
-from paraqd.scoring.evidence.finding import Finding
+from paraqd.scoring.evidence.finding import FEATURES, Finding
 from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 
 _MOST_COUNTED = 3  # findings per feature that count; a fourth lost number adds nothing
@@ -56,7 +56,14 @@ class Fusion:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Fusion:
-        """Build the fusion from its description in a model folder's ``paraqd.json``."""
+        """Build the fusion from its description in a model folder's ``paraqd.json``.
+
+        Raises
+        ------
+        ModelError
+            If the description cannot be read, gives a weight to a feature that no rule has, or has no weights at all.
+
+        """
         try:
             weights = {str(name): float(weight) for name, weight in facts["weights"].items()}
             ceiling = float(facts.get("ceiling", math.inf))
@@ -66,6 +73,13 @@ class Fusion:
             raise ModelError("the model's fusion cannot be read: install or train the model again") from None
         if "ceiling" in facts and not math.isfinite(ceiling):
             raise ModelError("the model's ceiling is not a finite number: install or train the model again")
+        if unknown := sorted(weights.keys() - FEATURES):
+            raise ModelError(
+                f"the model has a weight for {unknown[0]!r}, which this version does not know: install the version "
+                "that wrote it, or train the model again"
+            )
+        if not any(weights.values()) and not fusion.model_weight:  # every pair would get the same score
+            raise ModelError("the model has no weights for evidence: install or train the model again")
         return fusion
 
     def log_odds(self, features: Iterable[str], model: float = 0.0) -> float:

@@ -6,6 +6,38 @@ from typing import NamedTuple
 
 from paraqd.scoring.verdict import EvidenceKind, Span
 
+# the features of all rules; a fusion may give a weight only to these
+FEATURES = frozenset(
+    {
+        "algebra_changed",
+        "asked_other",
+        "asked_unit",
+        "label_stray",
+        "multiple_turned",
+        "name_mixed",
+        "number_added",
+        "number_changed",
+        "number_derived",
+        "number_lost",
+        "number_replaced",
+        "number_restated",
+        "numbers_crossed",
+        "numbers_exchanged",
+        "order_turned",
+        "question_cut",
+        "question_lost",
+        "question_target",
+        "ratio_cut",
+        "relation_opposed",
+        "relation_turned",
+        "small_number_added",
+        "small_number_lost",
+        "things_exchanged",
+        "unit_changed",
+        "word_missing",
+    }
+)
+
 
 class Finding(NamedTuple):
     """A fault that a rule or a judge found.
