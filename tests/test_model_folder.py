@@ -65,6 +65,33 @@ def test_another_tokenizer_is_refused(folder):
         Scorer.load(folder)
 
 
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize("name", ["onnx/model.onnx", "tokenizer.json"])
+def test_a_file_that_changes_between_loading_and_scoring_is_refused(folder, name, recorded):
+    """Such a model once scored under the signature of the old file."""
+    if not recorded:
+        change_facts(folder, sha256=None)
+    scorer = Scorer.load(folder)
+    with open(folder / name, "r+b") as file:
+        file.seek(-2, 2)
+        byte = file.read(1)
+        file.seek(-2, 2)
+        file.write(b" " if byte != b" " else b"x")
+    pair = ("Tom has 5 pens. How many?", "How many pens are there if Tom owns 5?")
+    with pytest.raises(ModelError, match=r"has changed since the model was loaded") as caught:
+        scorer.score(*pair)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["onnx/model.onnx", "tokenizer.json"])
+def test_a_file_that_vanishes_between_loading_and_scoring_is_one_line(folder, name):
+    scorer = Scorer.load(folder)
+    (folder / name).unlink()
+    with pytest.raises(ModelError, match="cannot be loaded: No such file") as caught:
+        scorer.score("Tom has 5 pens. How many?", "How many pens are there if Tom owns 5?")
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("gone", ["onnx/model.onnx", "tokenizer.json"])
 def test_a_missing_file_is_one_line(folder, gone):
     (folder / gone).unlink()

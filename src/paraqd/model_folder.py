@@ -2,7 +2,8 @@
 
 The file holds the facts about a model: its name and kind, the threshold, the weights of the fusion, and how the model
 was trained. ``kinds`` lists the kinds of evidence in the order of the model's outputs. ``sha256`` holds the hashes of
-the weights and the tokenizer. `write_facts` records these hashes, and a scorer checks them when it loads the model.
+the weights and the tokenizer. `write_facts` records these hashes, and a scorer checks them when it loads the model
+and again when it opens the files.
 """
 
 from __future__ import annotations
@@ -75,8 +76,8 @@ class ModelFolder:
             found.setdefault(ONNX_FILE, str(self.facts["onnx_sha256"]))
         return found
 
-    def verified_hash8(self, files: Iterable[str] = (ONNX_FILE, TOKENIZER_FILE)) -> str:
-        """Check files against their recorded hashes, and return 8 hex digits that identify the facts and the files.
+    def verified_hashes(self, files: Iterable[str] = (ONNX_FILE, TOKENIZER_FILE)) -> dict[str, str]:
+        """Check files against their recorded hashes, and return the sha256 of each file.
 
         Raises
         ------
@@ -84,8 +85,7 @@ class ModelFolder:
             If a file is missing or does not match its recorded hash.
 
         """
-        recorded = self.recorded_hashes
-        whole = hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode())
+        recorded, found = self.recorded_hashes, {}
         for name in files:
             path = self.path / name
             if not path.is_file():
@@ -99,6 +99,13 @@ class ModelFolder:
                     f"{path} has changed since the model was written (its sha256 differs from the "
                     f"one in {FACTS_FILE}): install the model again, or run paraqd export"
                 )
+            found[name] = digest
+        return found
+
+    def hash8(self, hashes: Mapping[str, str]) -> str:
+        """Return 8 hex digits that identify the facts and the files with these hashes."""
+        whole = hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode())
+        for name, digest in hashes.items():
             whole.update(f"{name} {digest}\n".encode())
         return whole.hexdigest()[:8]
 
@@ -171,6 +178,24 @@ def _replace_file(path: Path, text: str) -> None:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def read_verified(path: Path, sha256: str | None) -> bytes:
+    """Read a file of a model, and check the bytes against the hash from when the model was loaded, if there is one.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read or its sha256 differs.
+
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path} cannot be loaded: {error.strerror}; install or train the model again") from None
+    if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
+        raise ModelError(f"{path} has changed since the model was loaded: load the model again")
+    return content
 
 
 def sha256_of(path: Path) -> str:

@@ -118,11 +118,15 @@ class Scorer:
         if threads is not None and threads < 1:
             raise ModelError(f"{threads} is not a valid number of threads: pass 1 or more")
         folder = read_model_folder("default" if model is None else model)
-        method = _cosine_method(folder, threads) if mode == "encoder" else _fused_method(folder, threads, skip=skip)
-        digest = folder.verified_hash8(files=()) if folder.kind == "reading" else folder.verified_hash8()
+        method: Method
+        if mode == "encoder":
+            method, hashes = _cosine_method(folder, threads)
+        else:
+            method, hashes = _fused_method(folder, threads, skip=skip)
         if threshold is None:
             threshold = _threshold_of(folder)
         skip = skip or mode == "encoder" or folder.kind == "reading"  # without a judge there is nothing to skip
+        digest = folder.hash8(hashes)
         return cls(name=folder.name, digest=digest, method=method, mode=mode, threshold=threshold, skip=skip)
 
     def score(self, question: str, paraphrase: str) -> Verdict:
@@ -218,7 +222,8 @@ def holds_scorer(name_or_folder: str | Path) -> bool:
         return False
 
 
-def _fused_method(folder: ModelFolder, threads: int | None, *, skip: bool) -> FusedMethod:
+def _fused_method(folder: ModelFolder, threads: int | None, *, skip: bool) -> tuple[FusedMethod, dict[str, str]]:
+    """Return the scoring method of a fused model, and the hashes of the model's files."""
     if "fusion" not in folder.facts:
         hint = " (it holds a bi-encoder: choose the mode encoder)" if folder.kind == "bi-encoder" else ""
         raise ModelError(
@@ -226,15 +231,18 @@ def _fused_method(folder: ModelFolder, threads: int | None, *, skip: bool) -> Fu
         )
     fusion = Fusion.from_dict(folder.facts["fusion"])
     if folder.kind == "reading":
-        return FusedMethod(fusion)
-    judge = CrossEncoder(folder.path, threads=threads, kinds=folder.evidence_kinds)
-    return FusedMethod(fusion, judge, skip=skip)
+        return FusedMethod(fusion), {}
+    kinds, hashes = folder.evidence_kinds, folder.verified_hashes()
+    judge = CrossEncoder(folder.path, threads=threads, kinds=kinds, hashes=hashes)
+    return FusedMethod(fusion, judge, skip=skip), hashes
 
 
-def _cosine_method(folder: ModelFolder, threads: int | None) -> CosineMethod:
+def _cosine_method(folder: ModelFolder, threads: int | None) -> tuple[CosineMethod, dict[str, str]]:
+    """Return the scoring method of a bi-encoder, and the hashes of the model's files."""
     if folder.kind != "bi-encoder":
         raise ModelError(f"{folder.path} does not hold a bi-encoder, which the mode encoder needs")
-    return CosineMethod(BiEncoder(folder.path, threads=threads))
+    hashes = folder.verified_hashes()
+    return CosineMethod(BiEncoder(folder.path, threads=threads, hashes=hashes)), hashes
 
 
 def _threshold_of(folder: ModelFolder) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -45,8 +45,10 @@ class BiEncoder(OnnxModel):
     another paraphrase.
     """
 
-    def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
-        super().__init__(folder, threads=threads)
+    def __init__(
+        self, folder: str | Path, *, threads: int | None = None, hashes: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(folder, threads=threads, hashes=hashes)
         self._remembered: OrderedDict[str, NDArray[np.float64]] = OrderedDict()
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:

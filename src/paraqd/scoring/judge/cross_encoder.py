@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -84,15 +84,22 @@ class CrossEncoder(OnnxModel):
         The number of threads (default: one per core that the process may use).
     kinds : sequence of str
         The kinds of evidence in the order of the model's outputs.
+    hashes : mapping, optional
+        The expected sha256 of each file. A file with another sha256 is refused. By default, nothing is checked.
 
     """
 
     name = "cross-encoder"
 
     def __init__(
-        self, folder: str | Path, *, threads: int | None = None, kinds: Sequence[str] = tuple(EvidenceKind)
+        self,
+        folder: str | Path,
+        *,
+        threads: int | None = None,
+        kinds: Sequence[str] = tuple(EvidenceKind),
+        hashes: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(folder, threads=threads)
+        super().__init__(folder, threads=threads, hashes=hashes)
         unknown = [kind for kind in kinds if kind not in set(EvidenceKind)]
         if unknown:
             raise ModelError(f"{folder} names the kind of evidence {unknown[0]!r}, which this version does not know")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.errors import ModelError
+from paraqd.model_folder import read_verified
 
 LONGEST = 320  # the most tokens of a pair that a judge reads at once
 _SPECIAL = 3  # special tokens: [CLS] question [SEP] paraphrase [SEP]
@@ -96,12 +97,13 @@ class PairTokenizer:
         self._first, self._last = np.array([first], dtype=np.int64), np.array([last], dtype=np.int64)
 
     @classmethod
-    def from_file(cls, path: Path) -> PairTokenizer:
-        """Load the tokenizer from a ``tokenizer.json``."""
+    def from_file(cls, path: Path, *, sha256: str | None = None) -> PairTokenizer:
+        """Load the tokenizer from a ``tokenizer.json``. If ``sha256`` is given, a file with another hash is refused."""
         from tokenizers import Tokenizer
 
+        content = read_verified(path, sha256)
         try:
-            return cls(Tokenizer.from_file(str(path)))
+            return cls(Tokenizer.from_buffer(content))
         except ModelError as error:
             raise ModelError(f"{path}: {error}") from None
         except Exception as error:  # the library raises plain Exception for a broken file

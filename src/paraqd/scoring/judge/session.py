@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock, RLock
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.errors import ModelError
-from paraqd.model_folder import ONNX_FILE, TOKENIZER_FILE
+from paraqd.model_folder import ONNX_FILE, TOKENIZER_FILE, read_verified
 from paraqd.scoring.judge.pair_tokens import PairTokenizer, Row
 
 # This optimizer fuses a sum and the subsequent norm into one operator, which takes 3.4 times as long on two threads and
@@ -45,11 +45,16 @@ class OnnxModel:
         The model folder.
     threads : int, optional
         The number of threads (default: one per core that the process may use).
+    hashes : mapping, optional
+        The expected sha256 of each file. A file with another sha256 is refused. By default, nothing is checked.
 
     """
 
-    def __init__(self, folder: str | Path, *, threads: int | None = None) -> None:
+    def __init__(
+        self, folder: str | Path, *, threads: int | None = None, hashes: Mapping[str, str] | None = None
+    ) -> None:
         self.folder = Path(folder)
+        self._hashes = dict(hashes or {})
         self.threads = threads or usable_cores()
         self._loaded: dict[tuple[str, int], Any] = {}
 
@@ -57,7 +62,9 @@ class OnnxModel:
     def tokenizer(self) -> PairTokenizer:
         """The model's tokenizer."""
         tokenizer: PairTokenizer = self._once(
-            "tokenizer", 0, lambda: PairTokenizer.from_file(self.folder / TOKENIZER_FILE)
+            "tokenizer",
+            0,
+            lambda: PairTokenizer.from_file(self.folder / TOKENIZER_FILE, sha256=self._hashes.get(TOKENIZER_FILE)),
         )
         return tokenizer
 
@@ -95,6 +102,7 @@ class OnnxModel:
     def _session(self, threads: int) -> Any:
         import onnxruntime
 
+        content = read_verified(self.folder / ONNX_FILE, self._hashes.get(ONNX_FILE))
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         # otherwise, the runtime would quantise the inputs of some layers by itself, with other ranges
@@ -103,10 +111,7 @@ class OnnxModel:
         options.add_session_config_entry("session.force_spinning_stop", "1")  # idle threads slow down the others
         try:
             return onnxruntime.InferenceSession(
-                str(self.folder / ONNX_FILE),
-                options,
-                providers=["CPUExecutionProvider"],
-                disabled_optimizers=NOT_FUSED,
+                content, options, providers=["CPUExecutionProvider"], disabled_optimizers=NOT_FUSED
             )
         except Exception as error:  # the runtime raises various exceptions for a broken file
             raise ModelError(f"the model in {self.folder} cannot be loaded: {str(error).splitlines()[0]}") from None
