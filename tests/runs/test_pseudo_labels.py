@@ -8,6 +8,7 @@ import pytest
 
 from paraqd.data.tables import TableError, default_id, open_table
 from paraqd.data.triplets import IN_BATCH, read_triplets
+from paraqd.generators.encoder import EncoderError
 from paraqd.operators.plan import AugmentError
 from paraqd.runs import pseudo_labels
 from paraqd.runs.pseudo_labels import SCHEMA, PseudoLabelStatistics, pseudo_label, pseudo_label_file
@@ -194,3 +195,11 @@ def test_with_the_default_encoder(tmp_path):
     assert [r["label"] for r in open_table(tmp_path / "out.jsonl").rows()] == [1, 0]
     assert report.encoder == "all-MiniLM-L6-v2"
     assert Path(report.out).name == "out.jsonl"
+
+
+def test_a_vector_that_is_not_finite_is_an_error_and_not_a_label():
+    def broken(texts):
+        return np.full((len(texts), 2), np.nan)
+
+    with pytest.raises(EncoderError, match=r"not finite for 'Tom has 5 pens\.' or 'Tom owns"):
+        list(pseudo_label([row(0.9)], broken))

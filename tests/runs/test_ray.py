@@ -21,7 +21,7 @@ from paraqd.cli.main import run
 from paraqd.data.tables import TableError
 from paraqd.runs.engines import PieceWorker, Result, in_processes
 from paraqd.runs.pieces import Piece
-from paraqd.runs.ray_engine import ClusterError, _Hand, on_ray
+from paraqd.runs.ray_engine import ClusterError, _Crew, _Hand, on_ray
 
 pytestmark = pytest.mark.xdist_group("ray")
 READING = ["--model", "reading"]
@@ -68,6 +68,15 @@ class Counting(PieceWorker):
 
     def piece(self, piece, on_rows):
         return {}
+
+
+class Changed(Counting):
+    """A job whose workers load another model than the run began with."""
+
+    identity = "model:a"
+
+    def worker(self, *, threads=None):
+        return Counting()
 
 
 class AllDie(Counting):
@@ -388,3 +397,11 @@ class TestRay:
             num_cpus=1,
         )
         assert sorted(made.take_all(), key=lambda row: row["number"]) == scored.to_pylist()
+
+
+def test_workers_with_another_model_than_the_run_began_with():
+    with pytest.raises(TableError, match="has loaded none, but the run began with model:a"):
+        list(in_processes(2)(Changed(), [Piece(0, "", 0, 1)], lambda rows: None))
+    crew = _Crew(Changed(), [], 1)
+    with pytest.raises(ClusterError, match="the worker on host has none, but the run began with model:a"):
+        crew._welcome("none", "host")

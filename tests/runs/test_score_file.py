@@ -105,3 +105,25 @@ def test_a_csv_needs_no_pyarrow_and_importing_the_package_loads_no_run(here):
         [sys.executable, "program.py"], env=environment(), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_unknown_options_are_refused(here):
+    with pytest.raises(TypeError, match="unknown option 'part_row'"):
+        score_file("in.csv", "out.csv", scorer="reading", part_row=5)
+    assert not Path("out.csv").exists()
+
+
+@pytest.mark.parametrize("part_rows", [0, -5])
+def test_parts_have_at_least_one_row(here, part_rows):
+    with pytest.raises(TableError, match=f"--part-rows {part_rows}: at least one is needed"):
+        score_file("in.csv", "out.csv", scorer="reading", part_rows=part_rows)
+    assert not Path("out.csv").exists()
+
+
+def test_a_file_with_missing_rows_is_not_written(here):
+    def lazy(job, pieces, on_rows):
+        yield from job.worker().work(pieces[:-1], on_rows)
+
+    with pytest.raises(RuntimeError, match="512 rows were counted, but the input has 601"):
+        score_file("in.csv", "out.csv", scorer="reading", engine=lazy)
+    assert not Path("out.csv").exists()

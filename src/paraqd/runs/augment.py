@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from paraqd.data.questions import CHUNK, question_of
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
@@ -24,7 +24,7 @@ from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.pieces import Piece, Reader, UnreadableError
-from paraqd.runs.run import RunInterrupted, RunOptions, Work, carry_out, look_at
+from paraqd.runs.run import RunInterrupted, RunOptions, Work, carry_out, check_options, look_at
 from paraqd.runs.store import NO_PARTS, Facts, Parts
 from paraqd.runs.survey import Inputs
 from paraqd.version import __version__
@@ -59,6 +59,7 @@ class AugmentJob:
     spec: ResourceSpec
     parts: Parts = NO_PARTS
     resources: Resources | None = None
+    identity: ClassVar[str] = f"paraqd:{__version__}"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "resources": None}
@@ -91,7 +92,7 @@ class AugmentJob:
 class AugmentWorker(PieceWorker):
     """A worker that applies the operators to pieces."""
 
-    identity = f"paraqd:{__version__}"
+    identity = AugmentJob.identity
 
     def __init__(self, job: AugmentJob) -> None:
         self._job = job
@@ -201,6 +202,7 @@ def augment(
 
 def output_for(source: Location, out: str | Path, entities: str, options: RunOptions) -> Output:
     """Check the settings that do not depend on the input, and return the output's location."""
+    check_options(options)
     if entities not in ENTITY_READERS:
         raise AugmentError(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
     return Output.at(source, out, **options)

@@ -43,6 +43,10 @@ class Worker(Protocol):
 class Job(Protocol):
     """The definition of what a run does with its pieces; it is small, because it is sent to every process."""
 
+    @property
+    def identity(self) -> str:
+        """The identity that every worker must have."""
+
     def worker(self, *, threads: int | None = None) -> Worker:
         """Load the resources that the job needs, and return a worker."""
 
@@ -167,7 +171,13 @@ def _begin(job: Job) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.update(TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")
     try:
-        _state["worker"] = job.worker(threads=1)
+        worker = job.worker(threads=1)
+        if worker.identity != job.identity:
+            raise TableError(
+                f"a worker process has loaded {worker.identity}, but the run began with {job.identity}: the model was "
+                "changed during the run; run the same command again"
+            )
+        _state["worker"] = worker
     except Exception as error:  # raised with the first piece, because a pool would only report that it is broken
         _state["error"] = error
 

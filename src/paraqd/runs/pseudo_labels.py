@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from paraqd.data.formats import TableError
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table, row_id
 from paraqd.data.writers import PLAIN
-from paraqd.generators.encoder import DEFAULT_ENCODER, load_encoder
+from paraqd.generators.encoder import DEFAULT_ENCODER, EncoderError, load_encoder
 from paraqd.generators.runtime import check_device
 from paraqd.operators.plan import AugmentError
 from paraqd.runs.augment import SCHEMA as AUGMENTED
@@ -19,7 +19,7 @@ from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output, read_metadata
 from paraqd.runs.pieces import Piece, Reader
-from paraqd.runs.run import RunOptions, Work, carry_out, look_at
+from paraqd.runs.run import RunOptions, Work, carry_out, check_options, look_at
 from paraqd.runs.store import NO_PARTS, Facts, Parts
 from paraqd.runs.survey import Inputs
 from paraqd.text_check import text_problem
@@ -229,6 +229,7 @@ def pseudo_label_file(
         If a file or a setting cannot be used. The one-line message explains how to fix the problem.
 
     """
+    check_options(options)
     if not -1 <= threshold <= 1:
         raise AugmentError(f"--threshold {threshold}: a cosine lies between -1 and 1")
     place = Location.at(source)
@@ -298,6 +299,12 @@ def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
 
     vectors = np.asarray(encoder([row["question"] for row in rows] + [row["paraphrase"] for row in rows]))
     products = np.einsum("ij,ij->i", vectors[: len(rows)], vectors[len(rows) :], dtype=np.float64)
+    if not np.isfinite(products).all():
+        row = rows[int(np.argmin(np.isfinite(products)))]
+        raise EncoderError(
+            f"the encoder returned a vector that is not finite for {row['question']!r} or {row['paraphrase']!r}: its "
+            "weights may be damaged; use another encoder"
+        )
     return [round(float(product), 6) for product in products]
 
 
@@ -312,6 +319,7 @@ class PseudoLabelJob:
     device: str | None
     parts: Parts = NO_PARTS
     loaded: Encode | None = None
+    identity: ClassVar[str] = f"paraqd:{__version__}"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "loaded": None}
@@ -325,7 +333,7 @@ class PseudoLabelJob:
 class PseudoLabelWorker(PieceWorker):
     """A worker that labels the pairs in pieces."""
 
-    identity = f"paraqd:{__version__}"
+    identity = PseudoLabelJob.identity
 
     def __init__(self, job: PseudoLabelJob, encode: Encode) -> None:
         self._job = job

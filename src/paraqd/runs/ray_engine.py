@@ -209,7 +209,6 @@ class _Crew:
     _idle: list[Any] = field(default_factory=list)
     # the workers in use, each with the number of times it has died since it last finished a piece
     _deaths: dict[Any, int] = field(default_factory=dict)
-    _identity: str | None = None
     _sent: Any = None
 
     def results(self) -> Results:
@@ -257,12 +256,11 @@ class _Crew:
         self._under_way[worker.begin.remote(self._sent)] = (worker, None)
 
     def _welcome(self, identity: str, host: str) -> None:
-        if self._identity not in (None, identity):
+        if identity != self.job.identity:
             raise ClusterError(
-                f"the worker on {host} has {identity}, but another worker has {self._identity}: install the same "
-                "version on all machines"
+                f"the worker on {host} has {identity}, but the run began with {self.job.identity}: install the same "
+                "version on all machines, and do not change the model during a run"
             )
-        self._identity = identity
 
     def _next(self, worker: Any) -> None:
         if self._todo:

@@ -60,6 +60,15 @@ class RunOptions(TypedDict, total=False):
     warn: Say
 
 
+def check_options(options: RunOptions) -> None:
+    """Raise a TypeError if an option has an unknown name, and a TableError if parts would have no rows."""
+    if unknown := sorted(set(options) - set(RunOptions.__annotations__)):
+        raise TypeError(f"unknown option {unknown[0]!r}: the options are {', '.join(RunOptions.__annotations__)}")
+    part_rows = options.get("part_rows")
+    if part_rows is not None and part_rows < 1:
+        raise TableError(f"--part-rows {part_rows}: at least one is needed")
+
+
 class RunInterrupted(KeyboardInterrupt):  # not an error, so its name does not end in Error
     """Raised when Ctrl-C interrupts a run; ``rows`` of ``total`` rows are finished and kept in the folder ``kept``."""
 
@@ -229,9 +238,13 @@ class _Run:
     def _finish_folder(self, store: Store | None, problems: Sequence[str]) -> None:
         if problems or store is None:
             return
-        if self.rows != sum(file.rows for file in self.work.inputs.files):
-            raise RuntimeError(f"{self.rows} rows were counted, but the input has more: parts are missing")
+        self._check_rows()
         store.succeed(self.work.totals())
+
+    def _check_rows(self) -> None:
+        rows = sum(file.rows for file in self.work.inputs.files)
+        if self.rows != rows:
+            raise RuntimeError(f"{self.rows} rows were counted, but the input has {rows}: parts are missing")
 
     def _finish_file(self, parts: JsonParts, store: Store, problems: Sequence[str]) -> None:
         """Join the parts into the output file atomically, and remove the parts."""
@@ -240,6 +253,7 @@ class _Run:
         if problems:
             more = f" (and {counted(len(problems) - 1, 'more problem')})" if len(problems) > 1 else ""
             raise TableError(f"{problems[0]}{more}")
+        self._check_rows()
         with (
             replacing(file, beside=store.place.local) as temporary,
             open_writer(

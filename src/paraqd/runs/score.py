@@ -18,7 +18,7 @@ from paraqd.runs.engines import OnRows, Result
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.pieces import Piece, Reader, UnreadableError
-from paraqd.runs.run import Outcome, PieceRows, RunOptions, Work, carry_out, ignore, look_at
+from paraqd.runs.run import Outcome, PieceRows, RunOptions, Work, carry_out, check_options, ignore, look_at
 from paraqd.runs.score_columns import ScoreColumns
 from paraqd.runs.score_rows import (
     CHUNK,
@@ -184,6 +184,7 @@ def score_file(
     (1, 1, {'number_changed': 1})
 
     """
+    check_options(options)
     if only not in (None, "valid", "invalid"):
         raise TableError(f"--only {only}: choose valid or invalid")
     place = Location.at(source)
@@ -218,6 +219,7 @@ def score_file(
         renamed=names.renamed(inputs),
         only=only,
         model=model,
+        identity=loaded.signature,
         loaded=loaded,
     )
     work = Work(
@@ -320,6 +322,7 @@ class ScoreJob:
     renamed: Mapping[str, str]
     only: str | None
     model: Model | None
+    identity: str
     loaded: PairScorer | None = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 from paraqd.annotation.purity.check import NO_PROMISES, check_pair
 from paraqd.annotation.purity.pair import Finding, Promise
@@ -15,7 +15,7 @@ from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.pieces import Piece, Reader
-from paraqd.runs.run import RunOptions, Work, carry_out, look_at
+from paraqd.runs.run import RunOptions, Work, carry_out, check_options, look_at
 from paraqd.runs.store import NO_PARTS, Facts, Parts
 from paraqd.text_check import text_problem
 from paraqd.version import __version__
@@ -280,6 +280,7 @@ def check_file(
         `paraqd.runs.run.RunOptions`.
 
     """
+    check_options(options)
     place = Location.at(source)
     output = Output.at(place, offenders, **options)
     inputs = look_at(
@@ -333,6 +334,7 @@ class PurityJob:
     promises: Mapping[str, Promise]
     examples: int
     parts: Parts = NO_PARTS
+    identity: ClassVar[str] = f"paraqd:{__version__}"
 
     def worker(self, *, threads: int | None = None) -> PurityWorker:
         """Create a worker."""
@@ -343,7 +345,7 @@ class PurityJob:
 class PurityWorker(PieceWorker):
     """A worker that checks the pairs in pieces of the input."""
 
-    identity = f"paraqd:{__version__}"
+    identity = PurityJob.identity
 
     def __init__(self, job: PurityJob) -> None:
         self._job = job
