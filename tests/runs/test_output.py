@@ -53,12 +53,22 @@ def test_parts_of_an_earlier_version(source):
     parts = Path("out.csv.parts")
     parts.mkdir()
     for name in ("manifest.json", "part-0000000.json", "lock"):
-        (parts / name).write_text("{}")
+        (parts / name).write_text('{"input": "0", "steps": [], "models": {}, "chunk": 5}')
     with pytest.raises(TableError, match=r"out.csv.parts holds an unfinished run of paraqd 0.1.*pass --restart"):
         Output.at(source, "out.csv")
     (parts / "notes.txt").write_text("mine")
-    Output.at(source, "out.csv", restart=True)
+    before = sorted(parts.iterdir())
+    output = Output.at(source, "out.csv", restart=True)
+    assert sorted(parts.iterdir()) == before, "nothing is removed before the input was looked at"
+    output.discard_earlier()
     assert [path.name for path in parts.iterdir()] == ["notes.txt"]
+
+
+def test_files_of_others_with_the_names_of_an_earlier_version(source):
+    Path("out.csv.parts").mkdir()
+    for name in ("manifest.json", "part-1.json"):
+        Path("out.csv.parts", name).write_text('{"mine": 1}')
+    assert Output.at(source, "out.csv", restart=True).earlier == ()
 
 
 def test_the_record_of_what_made_a_file_is_beside_it_or_inside(tmp_path):

@@ -23,6 +23,7 @@ class Output:
     given: str = ""
     file: Path | None = None
     folder: Location | None = None
+    earlier: tuple[Path, ...] = ()  # the files of an unfinished run of paraqd 0.1, which this run discards
 
     @property
     def parts(self) -> Location | None:
@@ -57,10 +58,24 @@ class Output:
         check_writable(file)
         if file.exists() and source.local is not None and source.local.exists() and file.samefile(source.local):
             raise TableError(f"{given} is the input itself; choose another -o")
-        _refuse_earlier_versions(file, restart=restart)
+        earlier = _earlier_run(file)
+        if earlier and not restart:
+            where = earlier[0] if len(earlier) == 1 else earlier[0].parent
+            raise TableError(
+                f"{where} holds an unfinished run of paraqd 0.1, which this version cannot continue: pass --restart to "
+                "discard it and start again"
+            )
         if file.exists() and not overwrite and not may_replace(file):
             raise TableError(f"{given} already exists; pass --overwrite to replace it, or choose another -o")
-        return cls(given, file=file)
+        return cls(given, file=file, earlier=earlier)
+
+    def discard_earlier(self) -> None:
+        """Remove the unfinished run of paraqd 0.1, and its folder if it is then empty."""
+        for path in self.earlier:
+            path.unlink(missing_ok=True)
+        if len(self.earlier) > 1:
+            with suppress(OSError):
+                self.earlier[0].parent.rmdir()
 
 
 def _check_folder(place: Location, source: Location) -> None:
@@ -82,39 +97,33 @@ def _check_folder(place: Location, source: Location) -> None:
         raise TableError(f"cannot write {place.given}: there is no folder {Path(place.given).parent}; create it first")
 
 
-def _refuse_earlier_versions(file: Path, *, restart: bool) -> None:
-    """Raise a TableError if paraqd 0.1 left an unfinished run next to the output; with ``restart``, remove that run.
+def _earlier_run(file: Path) -> tuple[Path, ...]:
+    """Return the files of an unfinished run that paraqd 0.1 left next to the output.
 
     paraqd 0.1 kept its journal in the file ``OUT.unfinished``, or its parts in a folder with a ``manifest.json``. Files
     with these names but other contents do not belong to paraqd and are not touched.
     """
     journal, parts = file.with_name(f"{file.name}.unfinished"), file.with_name(f"{file.name}.parts")
-    left: list[Path] = []
-    if journal.is_file() and not journal.is_symlink() and _is_journal(journal):
-        left = [journal]
-    elif (parts / "manifest.json").is_file() and not parts.is_symlink():
-        left = [parts / "manifest.json", *parts.glob("part-*.json"), *parts.glob(".*.writing"), parts / "lock"]
-    if not left:
-        return
-    if not restart:
-        where = journal if left == [journal] else parts
-        raise TableError(
-            f"{where} holds an unfinished run of paraqd 0.1, which this version cannot continue: pass --restart to "
-            "discard it and start again"
-        )
-    for path in left:
-        path.unlink(missing_ok=True)
-    with suppress(OSError):
-        parts.rmdir()
+    if (
+        journal.is_file()
+        and not journal.is_symlink()
+        and {"input", "columns", "signature"} <= _keys(journal, lines=True)
+    ):
+        return (journal,)
+    manifest = parts / "manifest.json"
+    if parts.is_symlink() or not manifest.is_file() or not {"input", "steps", "models", "chunk"} <= _keys(manifest):
+        return ()
+    return (manifest, *parts.glob(f"part-{'[0-9]' * 7}.json"), *parts.glob(".*.writing"), parts / "lock")
 
 
-def _is_journal(path: Path) -> bool:
+def _keys(path: Path, *, lines: bool = False) -> set[str]:
+    """Return the keys of the JSON object in a file, or in its first line; none if there is no such object."""
     try:
         with open(path, "rb") as file:
-            first = json.loads(file.readline(1 << 20))
+            found = json.loads(file.readline(1 << 20) if lines else file.read())
     except (OSError, ValueError):
-        return False
-    return isinstance(first, dict) and {"input", "columns", "signature"} <= set(first)
+        return set()
+    return set(found) if isinstance(found, dict) else set()
 
 
 # --- the record of how a file was produced --------------------------------------------------------

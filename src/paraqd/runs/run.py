@@ -177,6 +177,7 @@ class _Run:
         with self._explained():
             if place is None:
                 return self._work(NO_PARTS, None)
+            self.output.discard_earlier()
             with hold_store(place, self.output.file) as store:
                 manifest = make_manifest(self.work.command, self.work.settings, inputs)
                 run = store.begin(manifest, overwrite=overwrite, restart=restart)
