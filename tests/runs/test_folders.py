@@ -271,7 +271,7 @@ class TestGoingOn:
         assert "finished run" in fails(*self.ARGUMENTS, "-o", "out/")
         Path("out/_SUCCESS").unlink()
         line = fails(*self.ARGUMENTS, "-o", "out/", "--threshold", "0.9")
-        assert "the unfinished run in out/ has another threshold; give the same" in line and "--restart" in line
+        assert "the unfinished run in out/ has another threshold; use the same" in line and "--restart" in line
         assert line == fails(*self.ARGUMENTS, "-o", "out/", "--threshold", "0.9", "--overwrite")
         write(Path("in/c.parquet"), pairs(10, "c"))
         told = fails(*self.ARGUMENTS, "-o", "out/")
