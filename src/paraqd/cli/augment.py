@@ -1,4 +1,4 @@
-"""Make labelled pairs of questions: ``paraqd augment``."""
+"""Provide the command ``paraqd augment``, which creates labelled pairs from questions."""
 
 from __future__ import annotations
 
@@ -24,54 +24,55 @@ def augment(
     source: str = typer.Argument(
         ...,
         metavar="IN",
-        help="Questions: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of them.",
+        help="Questions: a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on stdin.",
     ),
     out: str = typer.Option(
-        ..., "--out", "-o", help="The output: a file, whose ending gives the format, or NAME/ for a folder."
+        ..., "--out", "-o", help="The output: a file, whose extension sets the format, or NAME/ for a folder."
     ),
     recipe: str = typer.Option(
         "extended", "--recipe", help="The name of a recipe, such as extended, paper or test, or a .toml file."
     ),
     operators: str | None = typer.Option(
-        None, "--operators", help="Use these operators instead of a recipe, separated by commas: f3,NumberChange."
+        None, "--operators", help="Operators to use instead of a recipe, separated by commas, such as f3,NumberChange."
     ),
-    skip: str | None = typer.Option(None, "--skip", help="Operators to leave out, separated by commas."),
-    seed: int = typer.Option(3407, "--seed", help="The same seed gives the same pairs."),
+    skip: str | None = typer.Option(None, "--skip", help="Operators to skip, separated by commas."),
+    seed: int = typer.Option(3407, "--seed", help="The random seed; the same seed yields the same pairs."),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
     stand_ins: bool = typer.Option(
         False,
         "--stand-ins",
-        help="Use rules or small models instead of the models of the paper.",
+        help="Use rules or small models in place of the paper's models.",
         rich_help_panel=_MODELS,
     ),
     generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="A model for an operator: f9=DIR.", rich_help_panel=_MODELS
+        [], "--generator", metavar="ID=MODEL", help="A model for an operator, such as f9=DIR.", rich_help_panel=_MODELS
     ),
     encoder: str | None = typer.Option(
-        None, "--encoder", help="The folder of an encoder for f5. Default: all-MiniLM-L6-v2.", rich_help_panel=_MODELS
+        None, "--encoder", help="The folder of the encoder for f5. Default: all-MiniLM-L6-v2.", rich_help_panel=_MODELS
     ),
     entities: str = typer.Option(
-        "light", "--entities", help="Find names with light or spacy.", rich_help_panel=_MODELS
+        "light", "--entities", help="How names are recognised: light or spacy.", rich_help_panel=_MODELS
     ),
     device: str | None = typer.Option(
-        None, "--device", help="The device of the models: cpu or cuda.", rich_help_panel=_MODELS
+        None, "--device", help="The device for the models: cpu or cuda.", rich_help_panel=_MODELS
     ),
     report: str | None = typer.Option(
         None, "--report", help="Also write the report as an HTML page.", rich_help_panel=_SHOWN
     ),
     examples: int = typer.Option(
-        3, "--examples", min=0, max=3, help="Examples shown for each operator.", rich_help_panel=_SHOWN
+        3, "--examples", min=0, max=3, help="The number of examples shown for each operator.", rich_help_panel=_SHOWN
     ),
-    as_json: bool = typer.Option(False, "--json", help="Write the report as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no report.", rich_help_panel=_SHOWN),
+    as_json: bool = typer.Option(False, "--json", help="Print the report as JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(
+        False, "--quiet", "-q", help="Hide the progress and the report.", rich_help_panel=_SHOWN
+    ),
     *,
     run: dict[str, Any],
 ) -> None:
-    """Make labelled pairs: apply every operator of a recipe to every question of a file.
+    """Create labelled pairs by applying every operator in a recipe to every question in a file.
 
-    An interrupted run continues when the same command is given again. A folder of files becomes a folder of Parquet
-    parts.
+    To resume an interrupted run, repeat the command. If the input is a folder, the output is a folder of Parquet parts.
     """
     from paraqd.data.tables import Columns
     from paraqd.generators.encoder import DEFAULT_ENCODER
@@ -110,7 +111,7 @@ def augment(
 
 
 def _check_report(report: str, source: str, out: str) -> None:
-    """Raise an error if the page cannot be written, or would replace the questions or the pairs."""
+    """Raise a TableError if the page cannot be written or would replace the input or the output."""
     from paraqd.data.formats import TableError
 
     page = Path(report)

@@ -1,4 +1,4 @@
-"""Show the report of ``paraqd augment`` in the terminal."""
+"""Print the report of ``paraqd augment`` in the terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 
 
 def show(report: AugmentReport, *, examples: int = 3, table: Table | None = None) -> None:
-    """Print what each operator did; a command may give a ``table`` of its own."""
+    """Print the report, with a default table of operators unless a ``table`` is passed."""
     console = stdout()
     console.print(table or _table(report))
     console.print(Text("distance: mean edit distance, normalised (and in characters)", style="dim"))
@@ -59,19 +59,19 @@ def _table(report: AugmentReport) -> Table:
 
 
 def makes(operator: OperatorReport) -> Text:
-    """Return the verdict that an operator promises."""
+    """Return the verdict that an operator declares for its outputs."""
     return Text("valid", style="green") if operator.label else Text("invalid", style="yellow")
 
 
 def distance(operator: OperatorReport) -> str:
-    """Return the mean distance of the outputs of an operator from the questions; empty if it gave none."""
+    """Return the mean distance between an operator's outputs and their questions, or "" without outputs."""
     if operator.edit_distance is None:
         return ""
     return f"{operator.edit_distance:.2f} ({operator.edit_characters:.0f})"
 
 
 def _remarks(operator: OperatorReport) -> list[str]:
-    """Return remarks that the numbers of the table do not show."""
+    """Return remarks on stand-ins, dropped outputs and notes, which the table does not show."""
     remarks = [f"stand-in {operator.source_model}"] if operator.stand_in else []
     remarks += [f"dropped {n:,}: {why}" for why, n in operator.dropped.items()]
     remarks += [f"noted {n:,}: {note}" for note, n in operator.notes.items()]
@@ -88,7 +88,7 @@ def _show_examples(console: Console, operator: OperatorReport, count: int) -> No
 
 
 def _changes(example: Example, *, marked: bool) -> Text:
-    """Return the changes with a few words around each."""
+    """Return the changes, each with a few words of context."""
     line = Text()
     segments = differences(example.question, example.paraphrase)
     for i, (sign, text) in enumerate(segments):

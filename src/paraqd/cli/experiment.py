@@ -1,4 +1,4 @@
-"""Run ``paraqd experiment``: make the tables and figures of the paper."""
+"""Provide the command ``paraqd experiment``, which reproduces the paper's tables and figures."""
 
 from __future__ import annotations
 
@@ -25,14 +25,18 @@ def experiment(
         help="main, operators, loss, encoder, seed, train-operators, pseudo-labels, recipes, leak, deletion, sources, "
         "optimisation, margin, collapse, test-operators, examples, or all.",
     ),
-    out: str = typer.Option(..., "--out", "-o", help="The output folder; a run in the same folder continues."),
-    scale: str = typer.Option("full", "--scale", help="full, or smoke: a trial of some minutes on the samples."),
-    epochs: int | None = typer.Option(None, "--epochs", help="Epochs of each training.", rich_help_panel=_TRAINING),
-    batch_size: int | None = typer.Option(None, "--batch-size", help="Triplets in a batch.", rich_help_panel=_TRAINING),
+    out: str = typer.Option(..., "--out", "-o", help="The output folder; an unfinished run in this folder is resumed."),
+    scale: str = typer.Option("full", "--scale", help="full, or smoke for a trial of a few minutes on the samples."),
+    epochs: int | None = typer.Option(
+        None, "--epochs", help="The number of epochs for each training.", rich_help_panel=_TRAINING
+    ),
+    batch_size: int | None = typer.Option(
+        None, "--batch-size", help="The number of triplets in a batch.", rich_help_panel=_TRAINING
+    ),
     learning_rate: float | None = typer.Option(
         None, "--learning-rate", help="The learning rate.", rich_help_panel=_TRAINING
     ),
-    seed: int | None = typer.Option(None, "--seed", help="The seed of the trainings.", rich_help_panel=_TRAINING),
+    seed: int | None = typer.Option(None, "--seed", help="The random seed for training.", rich_help_panel=_TRAINING),
     questions: int | None = typer.Option(
         None, "--questions", help="The number of training questions. Default: 30,000.", rich_help_panel=_TRAINING
     ),
@@ -49,36 +53,44 @@ def experiment(
         None, "--encoder", help="The name or folder of an encoder. Default: all-MiniLM-L6-v2.", rich_help_panel=_MODELS
     ),
     data_dir: str | None = typer.Option(
-        None, "--data-dir", envvar="PARAQD_DATA_DIR", help="The folder with data sets.", rich_help_panel=_MODELS
+        None,
+        "--data-dir",
+        envvar="PARAQD_DATA_DIR",
+        help="The folder that contains the data sets.",
+        rich_help_panel=_MODELS,
     ),
     samples: str = typer.Option(
         "samples", "--samples", help="For smoke: a folder with questions.csv and pairs.csv.", rich_help_panel=_MODELS
     ),
     generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="A model for an operator: f9=DIR.", rich_help_panel=_MODELS
+        [], "--generator", metavar="ID=MODEL", help="A model for an operator, such as f9=DIR.", rich_help_panel=_MODELS
     ),
     stand_ins: bool = typer.Option(
         True,
         "--stand-ins/--no-stand-ins",
-        help="Use smaller models or rules instead of models that are not available.",
+        help="Use smaller models or rules in place of models that are not available.",
         rich_help_panel=_MODELS,
     ),
     device: str | None = typer.Option(None, "--device", help="cpu or cuda.", rich_help_panel=_MODELS),
-    workers: int = typer.Option(1, "--workers", help="The number of processes that augment.", rich_help_panel=_MODELS),
+    workers: int = typer.Option(
+        1, "--workers", help="The number of processes for augmentation.", rich_help_panel=_MODELS
+    ),
     train: bool = typer.Option(
         True,
         "--train/--no-train",
         help="Train models that have no scores yet. Without: make tables from the scores in the folder.",
         rich_help_panel=_TRAINING,
     ),
-    figures: bool = typer.Option(True, "--figures/--no-figures", help="Draw the plots.", rich_help_panel=_SHOWN),
-    as_json: bool = typer.Option(False, "--json", help="Write the tables as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no tables.", rich_help_panel=_SHOWN),
+    figures: bool = typer.Option(True, "--figures/--no-figures", help="Create the plots.", rich_help_panel=_SHOWN),
+    as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(
+        False, "--quiet", "-q", help="Hide the progress and the tables.", rich_help_panel=_SHOWN
+    ),
 ) -> None:
-    """Run experiments of the paper and write scores, tables, plots and report.html into a folder.
+    """Run the paper's experiments, and write scores, tables, plots and report.html to a folder.
 
-    After an interruption, run the same command again: finished parts are not repeated. Parts that need missing data or
-    weights are listed with the reason.
+    To resume after an interruption, repeat the command; finished parts are not repeated. Parts that cannot run because
+    data or weights are missing are listed with the reason.
     """
     from dataclasses import replace
 
@@ -151,7 +163,7 @@ def _show(outcomes: list[Outcome], *, as_json: bool, quiet: bool) -> None:
 
 
 def _print(table: Table) -> None:
-    """Show the main figures of a table; the files and the report have all figures with intervals."""
+    """Print the main figures of a table; the files and the report contain all figures with their intervals."""
     from rich.table import Table as Grid
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""Read options that several commands share, and check their outputs."""
+"""Parse options that several commands share, and check output paths."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Mode(StrEnum):
-    """The way a score is made."""
+    """The way a score is calculated."""
 
     fused = "fused"
     encoder = "encoder"
 
 
 def names_in(text: str | None) -> list[str] | None:
-    """Return the names in a list with commas; None if no list was given.
+    """Return the names in a comma-separated list, or None if there is no list.
 
     >>> names_in("f3, NumberChange,")
     ['f3', 'NumberChange']
@@ -34,7 +34,7 @@ def names_in(text: str | None) -> list[str] | None:
 
 
 def models_in(given: Sequence[str]) -> dict[str, str]:
-    """Return the models that ``--generator`` gives, by operator.
+    """Return the models passed with ``--generator``, keyed by operator.
 
     >>> models_in(["f9=models/f9"])
     {'f9': 'models/f9'}
@@ -51,9 +51,9 @@ def models_in(given: Sequence[str]) -> dict[str, str]:
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str], *, overwrite: bool) -> None:
-    """Raise a FileExistsError or a TableError of one line if an output cannot be written.
+    """Raise a FileExistsError or a TableError with a one-line message if an output cannot be written.
 
-    An output must not be an input, and an existing file is replaced only with ``overwrite``.
+    An output must not be one of the inputs, and an existing file is replaced only with ``overwrite``.
     """
     from paraqd.data.tables import check_writable
 
@@ -74,7 +74,7 @@ def _same_file(one: str, two: str) -> bool:
 
 
 def say_left_out(result: AugmentReport) -> None:
-    """Say what is not in the output, one line each."""
+    """Print one line for each operator or group of rows that is missing from the output."""
     for name, why in result.left_out.items():
         say(f"left out {name}: {why}")
     for why, rows in rows_by_reason(result.skipped_rows).items():
@@ -87,8 +87,8 @@ def say_left_out(result: AugmentReport) -> None:
 
 
 def checked_threshold(threshold: float | None) -> float | None:
-    """Return the value of ``--threshold``; an error says that it is not a number from -1 to 1."""
-    if threshold is not None and not -1 <= threshold <= 1:  # not a number is neither
+    """Return the value of ``--threshold``, or raise an error if it is not a number from -1 to 1."""
+    if threshold is not None and not -1 <= threshold <= 1:  # this condition also rejects NaN
         raise typer.BadParameter(f"--threshold {threshold}: a number from -1 to 1 is needed")
     return threshold
 
@@ -96,7 +96,7 @@ def checked_threshold(threshold: float | None) -> float | None:
 def load_scorer(
     model: str | None, mode: Mode, threshold: float | None, *, threads: int | None = None, skip: bool = True
 ) -> Scorer:
-    """Load the scorer that ``--model``, ``--mode`` and ``--threshold`` name; the shipped model unless given."""
+    """Load the scorer selected with ``--model``, ``--mode`` and ``--threshold`` (default: the shipped model)."""
     from paraqd.scoring.scorer import Scorer
 
     chosen = checked_threshold(threshold)

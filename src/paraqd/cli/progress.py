@@ -1,4 +1,4 @@
-"""Show progress with rate and time left on standard error: a bar in a terminal, or a line now and then in a log."""
+"""Show progress, rate and remaining time on standard error, as a bar in a terminal or as occasional lines in a log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _Rate(ProgressColumn):
-    """Show rows per second."""
+    """A column that shows the rows per second."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -33,7 +33,7 @@ class _Rate(ProgressColumn):
 
 
 class _Left(ProgressColumn):
-    """Show the time left, or the time spent if the time left is not known."""
+    """A column that shows the remaining time, or the elapsed time if the remaining time is unknown."""
 
     def render(self, task: Task) -> Text:
         left = task.time_remaining
@@ -52,7 +52,7 @@ def _pace(speed: float) -> str:
 
 
 def _clock(seconds: float) -> str:
-    """Format seconds as on a clock.
+    """Format a duration in seconds as minutes and seconds, with hours if needed.
 
     >>> _clock(75), _clock(3700)
     ('1:15', '1:01:40')
@@ -63,10 +63,10 @@ def _clock(seconds: float) -> str:
 
 
 class Bar:
-    """A progress bar that shows the stages of a run one after the other, or nothing if it is not ``shown``."""
+    """A progress bar that shows the stages of a run one after another; with ``shown=False``, it shows nothing."""
 
     def __init__(self, *, shown: bool, period: float = 30.0) -> None:
-        """Make a bar whose rate is measured over the last ``period`` seconds."""
+        """Create a bar that measures the rate over the last ``period`` seconds."""
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
@@ -92,7 +92,7 @@ class Bar:
         self._progress.stop()
 
     def update(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
-        """Show the progress of a stage and a remark. Work done before the stage began does not count for its rate."""
+        """Show a stage's progress and a remark; work done before the stage began does not count towards the rate."""
         stage, remark = visible(stage), visible(remark)
         if stage != self._stage or self._task is None:
             if self._task is not None:
@@ -104,7 +104,7 @@ class Bar:
 
 
 class Lines:
-    """Progress as lines in a log, one every half minute; a short run writes nothing.
+    """A progress display that writes a line to the log every half minute; a short run writes nothing.
 
     >>> now = iter([0, 20, 40])
     >>> lines = Lines(clock=lambda: next(now), write=print)
@@ -133,7 +133,7 @@ class Lines:
         pass
 
     def update(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
-        """Record the progress of a stage. Work done before the stage began does not count for its rate."""
+        """Record a stage's progress; work done before the stage began does not count towards the rate."""
         now = self._clock()
         if stage != self._stage:
             self._last_line = now if not self._stage else self._last_line

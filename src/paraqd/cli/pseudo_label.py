@@ -1,4 +1,4 @@
-"""Label the pairs of the baselines with an untrained encoder: ``paraqd pseudo-label``."""
+"""Provide the command ``paraqd pseudo-label``, which labels pairs for the baselines with an untrained encoder."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ def pseudo_label(
     source: str = typer.Argument(
         ...,
         metavar="AUGMENTED",
-        help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of such files.",
+        help="Pairs: a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on stdin.",
     ),
     out: str = typer.Option(
-        ..., "--out", "-o", help="The output: a file, whose ending gives the format, or NAME/ for a folder."
+        ..., "--out", "-o", help="The output: a file, whose extension sets the format, or NAME/ for a folder."
     ),
     threshold: float = typer.Option(
-        0.8, "--threshold", min=-1, max=1, help="A pair is valid if its cosine is above this."
+        0.8, "--threshold", min=-1, max=1, help="A pair is valid if its cosine is above this threshold."
     ),
     encoder: str | None = typer.Option(
         None, "--encoder", help="The folder of an untrained encoder. Default: all-MiniLM-L6-v2."
     ),
-    device: str | None = typer.Option(None, "--device", help="The device of the encoder: cpu or cuda."),
+    device: str | None = typer.Option(None, "--device", help="The device for the encoder: cpu or cuda."),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
-    as_json: bool = typer.Option(False, "--json", help="Write the statistics as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no table.", rich_help_panel=_SHOWN),
+    as_json: bool = typer.Option(False, "--json", help="Print the statistics as JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Hide the progress and the table.", rich_help_panel=_SHOWN),
     *,
     run: dict[str, Any],
 ) -> None:
-    """Replace the label of each pair: valid if the encoder finds the texts similar, else invalid.
+    """Replace each pair's label with valid if an encoder rates the two texts as similar, otherwise with invalid.
 
-    This is for the baselines, whose pairs all count as valid when they are made. The column cosine explains each
-    label. An interrupted run continues when the same command is given again.
+    This command is for the baselines, whose operators label every pair as valid. The column cosine holds the
+    similarity behind each label. To resume an interrupted run, repeat the command.
     """
     from paraqd.data.tables import Columns
     from paraqd.generators.encoder import DEFAULT_ENCODER

@@ -1,4 +1,4 @@
-"""Check the labels of augmented pairs: ``paraqd purity``."""
+"""Provide the command ``paraqd purity``, which checks the labels of augmented pairs."""
 
 from __future__ import annotations
 
@@ -25,33 +25,37 @@ def purity(
     source: str = typer.Argument(
         ...,
         metavar="AUGMENTED",
-        help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of such files.",
+        help="Pairs: a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on stdin.",
     ),
     offenders: str | None = typer.Option(
         None,
         "--offenders",
         metavar="OUT",
-        help="Write the offending rows: to a file, whose ending gives the format, or to a folder (NAME/).",
+        help="Write the offending rows to a file, whose extension sets the format, or to a folder (NAME/).",
     ),
     fail_under: float | None = typer.Option(
-        None, "--fail-under", min=0, max=1, help="Exit with 1 if the purity of any operator is lower, such as 0.999."
+        None,
+        "--fail-under",
+        min=0,
+        max=1,
+        help="Exit with code 1 if any operator's purity is lower than this value, such as 0.999.",
     ),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
     label_column: str = typer.Option("label", "--label-column", rich_help_panel=_FILES),
     examples: int = typer.Option(
-        2, "--examples", min=0, help="Examples shown for each operator.", rich_help_panel=_SHOWN
+        2, "--examples", min=0, help="The number of examples shown for each operator.", rich_help_panel=_SHOWN
     ),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no table.", rich_help_panel=_SHOWN),
+    as_json: bool = typer.Option(False, "--json", help="Print the report as JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Hide the progress and the table.", rich_help_panel=_SHOWN),
     *,
     run: dict[str, Any],
 ) -> None:
-    """Check each pair against the promise of its operator, without the code of the operators.
+    """Check each pair against its operator's declaration, without using the operators' code.
 
-    A pair of a valid operator must keep quantities, units, names and the question, and may change only what the
-    operator promises. A pair of an invalid operator must be a different problem. Consistent renamings are counted
-    separately. With --offenders, an interrupted run continues when the same command is given again.
+    A pair from a valid operator must keep the quantities, units, names and question; only changes that the operator
+    declares are allowed. A pair from an invalid operator must be a different problem. Consistent renamings are counted
+    separately. With --offenders, repeat the command to resume an interrupted run.
     """
     from paraqd.annotation.purity import check_file
     from paraqd.data.tables import Columns
@@ -119,7 +123,7 @@ def _show(report: PurityReport) -> None:
 
 
 def _difference(question: str, paraphrase: str, *, marked: bool) -> Padding:
-    """Show both texts as one, with colours, or with marks if the terminal has no colours."""
+    """Return a combined view of both texts, with changes in colour, or in brackets if ``marked``."""
     from rich.padding import Padding
     from rich.text import Text
 

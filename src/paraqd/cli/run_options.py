@@ -1,4 +1,4 @@
-"""Share options, progress and messages between the commands that work on files and folders."""
+"""Define the options, progress display and messages shared by the commands that process files and folders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paraqd.runs.run import RunOptions
 
 SPEED = "Speed"
-_LINES = 20  # problems that are listed one by one
+_LINES = 20  # the maximum number of problems that are listed one by one
 _INTERRUPTED = 130
 
 
@@ -29,7 +29,7 @@ class EngineName(StrEnum):
     ray = "ray"
 
 
-# the options of runs: their types, and how they are given
+# the options of runs, with their types and command-line definitions
 _OPTIONS: dict[str, tuple[Any, Any]] = {
     "overwrite": (bool, typer.Option(False, "--overwrite", help="Replace a finished output.")),
     "restart": (bool, typer.Option(False, "--restart", help="Discard an unfinished run and start again.")),
@@ -45,7 +45,10 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     "engine": (
         EngineName,
         typer.Option(
-            EngineName.local, "--engine", help="local: this machine; ray: a Ray cluster.", rich_help_panel=SPEED
+            EngineName.local,
+            "--engine",
+            help="local for this machine, or ray for a Ray cluster.",
+            rich_help_panel=SPEED,
         ),
     ),
     "workers": (
@@ -53,8 +56,8 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         typer.Option(
             None,
             "--workers",
-            help="Processes of one core each. The output does not depend on it. Default: this process (local) or all "
-            "cores.",
+            help="The number of worker processes, with one core each. The output is the same for any number. Default: "
+            "this process (local) or all cores (ray).",
             rich_help_panel=SPEED,
         ),
     ),
@@ -63,7 +66,7 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         typer.Option(
             None,
             "--address",
-            help="HOST:PORT of a Ray cluster, or auto. Default: $RAY_ADDRESS, or a new cluster on this machine.",
+            help="The HOST:PORT of a Ray cluster, or auto. Default: $RAY_ADDRESS, or a new cluster on this machine.",
             rich_help_panel=SPEED,
         ),
     ),
@@ -73,17 +76,17 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
             None,
             "--part-rows",
             min=1,
-            help="The largest number of rows in a part. An interruption loses at most the unfinished parts. Default: "
-            "depends on the size of the input.",
+            help="The maximum number of rows in a part. An interruption loses only unfinished parts. By default, the "
+            "number depends on the size of the input.",
             rich_help_panel=SPEED,
         ),
     ),
-    "verbose": (bool, typer.Option(False, "--verbose", help="Show the messages of Ray.", rich_help_panel=SPEED)),
+    "verbose": (bool, typer.Option(False, "--verbose", help="Show Ray's messages.", rich_help_panel=SPEED)),
 }
 
 
 def run_command(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of runs to a command, which receives them as one dictionary ``run``."""
+    """Add the shared run options to a command, which receives their values in the dictionary ``run``."""
     types = get_type_hints(command)
     own = [
         each.replace(annotation=types[name]) for name, each in signature(command).parameters.items() if name != "run"
@@ -105,10 +108,10 @@ def run_command(command: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def running(run: dict[str, Any], *, quiet: bool, rows_on_terminal: bool = False) -> Iterator[RunOptions]:
-    """Give the options for a run, show its progress, and say how to continue it after Ctrl-C.
+    """Yield the options for a run, show its progress, and explain after Ctrl-C how to resume it.
 
-    Progress is a bar on a terminal, and a line every half minute elsewhere. Rows that appear on the terminal are
-    progress enough.
+    Progress is shown as a bar in a terminal, and as a line every half minute elsewhere. No bar is shown if the rows
+    themselves appear in the terminal.
     """
     from paraqd.cli.progress import Bar, Lines
     from paraqd.runs.run import RunInterrupted
@@ -124,7 +127,7 @@ def running(run: dict[str, Any], *, quiet: bool, rows_on_terminal: bool = False)
 
 
 def stopped(interrupt: Any) -> str:
-    """Say how much of a run is finished, and how to continue it."""
+    """Return a message that states how much of a run is finished and how to resume it."""
     line = f"stopped: {interrupt.rows:,} of {counted(interrupt.total, 'row')} finished"
     if not interrupt.kept or not interrupt.rows:
         return line
@@ -132,7 +135,7 @@ def stopped(interrupt: Any) -> str:
 
 
 def say_problems(problems: Sequence[str]) -> None:
-    """Say what could not be read, a line for each problem."""
+    """Print one line for each problem, up to a limit."""
     for problem in problems[:_LINES]:
         say(problem)
     if len(problems) > _LINES:

@@ -1,4 +1,4 @@
-"""Score every pair of a file: ``paraqd score``."""
+"""Provide the command ``paraqd score``, which scores every pair in a file or a folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STYLES = {"valid": "green", "invalid": "red", "not scored": "yellow"}
 
 
 class Only(StrEnum):
-    """The verdict of the rows that are kept."""
+    """The verdict that rows must have to be written."""
 
     valid = "valid"
     invalid = "invalid"
@@ -37,47 +37,49 @@ def score(
     source: str = typer.Argument(
         ...,
         metavar="IN",
-        help="Pairs: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of such files.",
+        help="Pairs: a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on stdin.",
     ),
     out: str | None = typer.Option(
         None,
         "--out",
         "-o",
-        help="The output: a file, whose ending gives the format, or NAME/ for a folder. Default: show the rows.",
+        help="The output: a file, whose extension sets the format, or NAME/ for a folder. Default: show the rows.",
     ),
     model: str | None = typer.Option(
-        None, "--model", help="A model folder, or default or reading, which come with paraqd."
+        None, "--model", help="A model folder, or one of the shipped models: default or reading."
     ),
-    mode: Mode = typer.Option(Mode.fused, "--mode", help="fused, or encoder: the paper's cosine."),
+    mode: Mode = typer.Option(Mode.fused, "--mode", help="fused, or encoder for the paper's cosine."),
     threshold: float | None = typer.Option(
         None,
         "--threshold",
         min=-1,
         max=1,
-        help="A pair is valid if its score is above this. Default: the threshold of the model (0.5).",
+        help="A pair is valid if its score is above this threshold. Default: the model's threshold (0.5).",
     ),
     only: Only | None = typer.Option(None, "--only", help="Keep only the rows with this verdict."),
     why: bool = typer.Option(
         False, "--why", help="Add a column with the evidence in sentences, for reading in a spreadsheet."
     ),
     overwrite_columns: bool = typer.Option(
-        False, "--overwrite-columns", help="Replace columns of the input that have the names of added columns."
+        False, "--overwrite-columns", help="Replace input columns whose names clash with added columns."
     ),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
     keep_going: bool = typer.Option(
         False,
         "--keep-going",
-        help="Score the readable rows of damaged text files; the exit code is 1.",
+        help="Score the readable rows of damaged text files. The exit code is 1 if rows cannot be read.",
         rich_help_panel=_FILES,
     ),
     as_json: bool = typer.Option(
         False,
         "--json",
-        help="Write JSON: the counts, or without -o the rows, one per line.",
+        help="Print JSON: the counts or, without -o, one row per line.",
         rich_help_panel=_SHOWN,
     ),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no counts.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(
+        False, "--quiet", "-q", help="Hide the progress and the counts.", rich_help_panel=_SHOWN
+    ),
     threads: int | None = typer.Option(
         None,
         "--threads",
@@ -88,17 +90,16 @@ def score(
     skip: bool = typer.Option(
         True,
         "--skip/--no-skip",
-        help="Skip the model for pairs that the reading alone decides, or ask it about every pair.",
+        help="Skip the model for pairs that the reading alone decides, or use it for every pair.",
         rich_help_panel=SPEED,
     ),
     *,
     run: dict[str, Any],
 ) -> None:
-    """Score every pair of a file from -1 to 1, with the evidence against each paraphrase.
+    """Score every pair in a file from -1 to 1, and list the evidence against each paraphrase.
 
-    The rows stay as they are, in their order, with the columns score, valid, evidence (JSON), error and signature
-    added. An interrupted run continues when the same command is given again. A folder of files becomes a folder of
-    Parquet parts.
+    The rows and their order are unchanged; the columns score, valid, evidence (JSON), error and signature are added. To
+    resume an interrupted run, repeat the command. If the input is a folder, the output is a folder of Parquet parts.
     """
     from paraqd.cli.options import checked_threshold, load_scorer
     from paraqd.data.tables import Columns
@@ -143,7 +144,7 @@ def score(
 
 
 def _unscored(report: ScoreReport) -> str:
-    """Name the rows that could not be scored, with their files if there are several."""
+    """Return a list of the rows that could not be scored, grouped by file if there are several files."""
     by_file = [
         (file, named_rows((row, why) for _, row, why in rows))
         for file, rows in groupby(report.error_rows, key=lambda place: place[0])
@@ -165,7 +166,7 @@ def _json_lines(rows: list[ScoredRow], total: int) -> None:
     from paraqd.data.writers import json_text
     from paraqd.runs.column_types import jsonable
 
-    # a progress bar replaces sys.stdout while it is shown: the rows must not go where it goes
+    # a visible progress bar replaces sys.stdout, so write to the original stream
     file = getattr(sys.stdout, "rich_proxied_file", sys.stdout)
     for each in rows:
         plain = {name: jsonable(value) for name, value in each.row.items()}
@@ -174,7 +175,7 @@ def _json_lines(rows: list[ScoredRow], total: int) -> None:
 
 
 class _Grid:
-    """A table that is shown in several steps, always with the same columns."""
+    """A table that is printed in several blocks with the same column widths."""
 
     def __init__(self) -> None:
         self._begun = False
@@ -208,7 +209,7 @@ def _called(verdict: Verdict | str) -> str:
 
 
 def _texts(paraphrase: object, verdict: Verdict | str, room: int) -> Any:
-    """Return the beginning of the paraphrase, with the first piece of evidence below it."""
+    """Return the beginning of the paraphrase, followed by the first piece of evidence on a new line."""
     from rich.text import Text
 
     from paraqd.cli.marking import visible
@@ -227,7 +228,7 @@ def _texts(paraphrase: object, verdict: Verdict | str, room: int) -> Any:
 
 
 def show_counts(report: ScoreReport, only: str | None, *, on_stderr: bool) -> None:
-    """Show the number of rows by verdict and by fault."""
+    """Print the number of rows for each verdict and each kind of fault."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""Make pairs for annotators, one valid and one invalid for each question: ``paraqd testset``."""
+"""Provide the command ``paraqd testset``, which creates a valid and an invalid pair per question for annotators."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: paraqd testset questions.csv -o pairs.csv --generator fb=models/fb --generator fe=models/fe"
 
 _FILES, _MODELS, _SHOWN = "Files", "Models", "Output"
-_NAMED = 20  # ids of questions that lack a side
-_RULES = "extended"  # the recipe that needs no model
+_NAMED = 20  # the maximum number of listed questions that lack a valid or an invalid pair
+_RULES = "extended"  # a recipe that needs no model
 
 
 @run_command
@@ -28,52 +28,55 @@ def testset(
     source: str = typer.Argument(
         ...,
         metavar="QUESTIONS",
-        help="Questions: .csv, .tsv, .jsonl (each also .gz or .zst) or .parquet; - is JSONL. Or a folder of them.",
+        help="Questions: a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on stdin.",
     ),
     out: str = typer.Option(
         ...,
         "--out",
         "-o",
         metavar="PAIRS",
-        help="The output: a file, whose ending gives the format, or NAME/ for a folder.",
+        help="The output: a file, whose extension sets the format, or NAME/ for a folder.",
     ),
     recipe: str = typer.Option("test", "--recipe", help="test (fa to fe), another recipe, or a .toml file."),
-    skip: str | None = typer.Option(None, "--skip", help="Operators to leave out, separated by commas."),
-    seed: int = typer.Option(3407, "--seed", help="The same seed gives the same pairs."),
+    skip: str | None = typer.Option(None, "--skip", help="Operators to skip, separated by commas."),
+    seed: int = typer.Option(3407, "--seed", help="The random seed; the same seed yields the same pairs."),
     question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
     id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
     stand_ins: bool = typer.Option(
         False,
         "--stand-ins",
-        help="Do not look for the models of the paper: fa uses rules; fb and fe run only with --generator.",
+        help="Do not use the paper's models: fa uses rules, and fb and fe run only with --generator.",
         rich_help_panel=_MODELS,
     ),
     generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="A model for an operator: fb=DIR.", rich_help_panel=_MODELS
+        [], "--generator", metavar="ID=MODEL", help="A model for an operator, such as fb=DIR.", rich_help_panel=_MODELS
     ),
     entities: str = typer.Option(
-        "light", "--entities", help="Find names with light or spacy.", rich_help_panel=_MODELS
+        "light", "--entities", help="How names are recognised: light or spacy.", rich_help_panel=_MODELS
     ),
     device: str | None = typer.Option(
-        None, "--device", help="The device of the models: cpu or cuda.", rich_help_panel=_MODELS
+        None, "--device", help="The device for the models: cpu or cuda.", rich_help_panel=_MODELS
     ),
     examples: int = typer.Option(
-        2, "--examples", min=0, max=3, help="Examples shown for each operator.", rich_help_panel=_SHOWN
+        2, "--examples", min=0, max=3, help="The number of examples shown for each operator.", rich_help_panel=_SHOWN
     ),
-    as_json: bool = typer.Option(False, "--json", help="Write the report as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no report.", rich_help_panel=_SHOWN),
+    as_json: bool = typer.Option(False, "--json", help="Print the report as JSON.", rich_help_panel=_SHOWN),
+    quiet: bool = typer.Option(
+        False, "--quiet", "-q", help="Hide the progress and the report.", rich_help_panel=_SHOWN
+    ),
     *,
     run: dict[str, Any],
 ) -> None:
-    """Make a test set for annotators: for each question one valid and one invalid operator, drawn at random.
+    """Create a test set for annotators by applying a random valid and a random invalid operator to each question.
 
-    The label is left empty for paraqd annotate. The column intended holds the label that the operator promises.
+    The column label is empty, to be filled with paraqd annotate. The column intended holds the label that the operator
+    declares.
 
-    fa (by rules), fc and fd need no model. fb and fe need one each, and are left out without it. To make one for fb,
-    run paraqd generator train fb --data DIR --out DIR (on a GPU), and give it with --generator fb=DIR. Without fb few
-    questions have a valid pair. --recipe extended needs no model, and gives one to nearly all questions.
+    fa (with rules), fc and fd need no model. fb and fe need a model each and are skipped without it. To train a model
+    for fb, run paraqd generator train fb --data DIR --out DIR (on a GPU) and pass --generator fb=DIR. Without fb, few
+    questions receive a valid pair. --recipe extended needs no model, and nearly all questions receive a valid pair.
 
-    An interrupted run continues when the same command is given again.
+    To resume an interrupted run, repeat the command.
     """
     from paraqd.annotation.testset import make_testset
     from paraqd.data.tables import Columns
@@ -107,13 +110,13 @@ def testset(
 
 
 def _drawn(result: MadeTestset) -> Table:
-    """Return the table of operators; one may have been drawn for no question, or may have given nothing."""
+    """Return a table of operators that also shows how often each was tried and how often it produced an output."""
     from rich.table import Table
 
     from paraqd.cli.augment_report import distance, makes
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("operator", overflow="fold")  # the one that gives way in a narrow terminal
+    table.add_column("operator", overflow="fold")  # in a narrow terminal, only this column shrinks
     for title in ("paper", "makes"):
         table.add_column(title, no_wrap=True)
     for title in ("tried", "gave", "pairs", "distance"):
@@ -127,7 +130,7 @@ def _drawn(result: MadeTestset) -> Table:
 
 
 def _name_lacking(result: MadeTestset) -> None:
-    """Name the questions for which no operator of a side gave anything."""
+    """Print the questions for which no valid or no invalid operator produced an output."""
     for side, ids in result.lacking.items():
         if ids:
             more = f" and {len(ids) - _NAMED:,} more (--json names all)" if len(ids) > _NAMED else ""
@@ -135,7 +138,7 @@ def _name_lacking(result: MadeTestset) -> None:
 
 
 def _say_too_few(result: MadeTestset) -> None:
-    """Say why fewer than half of the questions have a valid pair, and what to do."""
+    """If fewer than half of the questions have a valid pair, print the reason and a remedy."""
     paired = result.questions - len(result.lacking["valid"])
     if 2 * paired >= result.questions:
         return
@@ -156,7 +159,7 @@ def _say_too_few(result: MadeTestset) -> None:
 
 
 def _absent(result: MadeTestset) -> tuple[list[str], list[str]]:
-    """Return the valid operators that were left out, and the models they need that can be trained."""
+    """Return the valid operators that were skipped, and the trainable models that they need."""
     from typing import get_args
 
     from paraqd.generators.train import Kind
@@ -167,7 +170,7 @@ def _absent(result: MadeTestset) -> tuple[list[str], list[str]]:
     for name in result.left_out:
         try:
             operator = get(name)
-        except ModuleNotFoundError:  # another line says that its package is not installed
+        except ModuleNotFoundError:  # another message reports the missing package
             continue
         if operator.polarity == "valid":
             names.append(operator.name)
