@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 import threading
 import time
@@ -98,10 +99,26 @@ def test_a_fork_during_the_first_load_does_not_block_the_child(monkeypatch):
     loading = threading.Event()
     load = OnnxModel._session
 
+    forked, parent = threading.Event(), os.getpid()
+    os.register_at_fork(after_in_parent=forked.set)
+
+    class Session:
+        """Runs in the parent only after the fork: a run that is cut in two by a fork is another matter."""
+
+        def __init__(self, session):
+            self.session = session
+
+        def __getattr__(self, name):
+            return getattr(self.session, name)
+
+        def run(self, *arguments):
+            assert os.getpid() != parent or forked.wait(60)
+            return self.session.run(*arguments)
+
     def slowly(self, threads):
         loading.set()
         time.sleep(0.3)
-        return load(self, threads)
+        return Session(load(self, threads))
 
     monkeypatch.setattr(OnnxModel, "_session", slowly)
     here = []
