@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import paraqd.runs.pieces  # noqa: F401  # loaded before a test patches what it imports
 from paraqd.cli.main import run
 from paraqd.data.locks import try_lock
 
