@@ -149,7 +149,7 @@ def _full_name(name: str) -> str:
 def _runnable(plan: Plan, recipe: Recipe, resources: Resources, absent: Mapping[str, str]) -> Plan:
     """Load the models and return the plan without operators whose model is missing.
 
-    Raise an AugmentError unless each side keeps at least one operator.
+    Raise an AugmentError if no valid operator or no invalid operator remains.
     """
     steps: list[Step] = []
     left_out = {**absent, **plan.left_out}

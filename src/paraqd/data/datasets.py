@@ -182,7 +182,7 @@ def load_pairs(
     score_column: str = "score",
     scored: bool = False,
 ) -> list[Pair]:
-    """Read the pairs of a named data set or of a file.
+    """Read the pairs in a named data set or a file.
 
     By default, the data set's own column names are used. The data set ``written_pairs`` has four pairs per question,
     with an ``operator`` such as ``heavy_valid`` or ``heavy_number_changed``. With ``scored``, the score column is
@@ -227,7 +227,7 @@ def load_questions(
     columns: Columns | None = None,
     encoding: str | None = None,
 ) -> list[Row]:
-    """Read the questions of a named data set or of a file.
+    """Read the questions in a named data set or a file.
 
     Every row has ``id``, ``question`` and all other columns of its file. A TableError is raised if a row has no
     question or an id belongs to two different questions.

@@ -28,7 +28,7 @@ class DatasetError(ParaqdError, ValueError):
 
 
 def sha256_of(path: Path) -> str:
-    """Return the sha256 of a file as hex digits."""
+    """Return a file's SHA-256 hash in hexadecimal."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -31,7 +31,7 @@ def try_lock(file: IO[bytes], *, wait: bool = False) -> bool:
 def exclusive(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the lock on a file while the block runs, and create the file if necessary.
 
-    If another process holds the lock, wait until it is free or, without ``wait``, raise a `HeldError`.
+    If another process holds the lock, wait until the lock is free or, if ``wait`` is False, raise a `HeldError`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as file:

@@ -15,7 +15,7 @@ _BATCH_ROWS, _BATCH_BYTES = 1024, 1 << 24
 
 
 def parquet_columns(path: Path) -> tuple[str, ...]:
-    """Return the column names of a Parquet file."""
+    """Return the names of the columns in a Parquet file."""
     with clear_errors(path), open(path, "rb") as raw:
         if not raw.read(1):
             raise TableError(f"{path} is empty")

@@ -119,7 +119,7 @@ def _document(path: Path) -> Any:
 
 
 def _limited(content: bytes, name: str) -> bytes:
-    """Return the content of a file; raise a TableError if it is too large, as in a malicious archive."""
+    """Return a file's content; raise a TableError if the content is too large, as in a malicious archive."""
     if len(content) > LIMIT:
         raise TableError(f"{name} has more than {LIMIT:,} bytes; check that this is the right corpus")
     return content

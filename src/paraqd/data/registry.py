@@ -42,7 +42,7 @@ class Dataset:
     Attributes
     ----------
     files : tuple of DataFile
-        The files of the data set. Only the first file is loaded unless ``whole`` is set.
+        The files in the data set. Only the first file is loaded unless ``whole`` is set.
     reader : str
         The format of the file: ``table``, ``written_pairs`` or the name of a corpus in `public_corpora`.
     contradictions : bool
@@ -78,7 +78,7 @@ class Dataset:
 
     @property
     def public(self) -> bool:
-        """True if all files of the data set have a URL."""
+        """True if every file in the data set has a URL."""
         return all(file.url is not None for file in self.files)
 
 

@@ -90,7 +90,7 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Columns:
-    """The column names of a file."""
+    """The names of the file's columns."""
 
     question: str = "question"
     paraphrase: str = "paraphrase"

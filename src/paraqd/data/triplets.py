@@ -44,7 +44,7 @@ class TripletSet:
         The indices of the anchor, the valid text and the invalid text in ``texts``. The third index is `IN_BATCH` if
         the other questions in the batch serve as negatives.
     questions : int32 array of shape (n,)
-        The number of each triplet's question, counted from 0. Questions without triplets are not numbered.
+        The zero-based index of each triplet's question. Questions that have no triplets are not counted.
     operators : tuple of (str, str)
         The operators that produced the valid and the invalid text of each triplet. The first is empty if the question
         itself is the valid text. The second is empty if the other questions in the batch serve as negatives.
@@ -299,7 +299,7 @@ def _full_names(operators: Sequence[str]) -> frozenset[str]:
 
 
 def _check_known(operators: frozenset[str]) -> None:
-    """Raise an error if a name is not an operator, because a misspelt name would silently drop nothing."""
+    """Raise an error if a name is not an operator, because a misspelt name would silently have no effect."""
     if not operators:
         return
     from paraqd.operators.registry import base_name, get, names

@@ -282,7 +282,7 @@ def mcnemar_p(only_a: int, only_b: int) -> float:
 
 
 def _members(n: int, groups: Sequence[Hashable] | None) -> tuple[NDArray[np.intp], int]:
-    """Return the number of each pair's group, counted from 0, and the number of groups."""
+    """Return the zero-based index of each pair's group, and the number of groups."""
     if groups is None:
         return np.arange(n), n
     if len(groups) != n:

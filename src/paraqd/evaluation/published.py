@@ -1,6 +1,7 @@
 """Read the paper's published results from ``published.toml``, for comparison with ours.
 
-F1 values in the paper are always named ``*_f1_paper``; see `paraqd.evaluation.metrics`.
+The names of the paper's F1 metrics always end in ``_f1_paper``, because the paper defines F1 differently; see
+`paraqd.evaluation.metrics`.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, with the key of its cells, its title and the number of decimal places.
+    """A table column: the key of its cells, its title, and the number of decimal places.
 
     ``latex`` is the title in LaTeX if it contains mathematics. With ``best``, the highest of our values is bold.
     """
@@ -220,8 +220,8 @@ def side_by_side(
 ) -> Table:
     """Return a table with the paper's matching row below each of our rows.
 
-    Rows match if they have the same names in the columns ``on``. Rows of the paper without a matching row of ours come
-    last, so that missing results are visible. A dash marks a metric that the paper does not report.
+    Rows match if they have the same values in the columns listed in ``on``. Rows in the paper that do not match any of
+    our rows come last, so that missing results are visible. A dash marks a metric that the paper does not report.
 
     >>> from paraqd.evaluation.published import published
     >>> table = side_by_side([{"dataset": "aquarat", "method": "UDA", "separation": 0.031}],

@@ -1,4 +1,6 @@
-"""Reproduce the tables and figures of the paper: declared experiments and one runner for all.
+"""Reproduce the tables and figures in the paper.
+
+Every experiment is a declaration, and a single runner executes all of them.
 
 >>> from paraqd.experiments import EXPERIMENTS
 >>> [experiment.name for experiment in EXPERIMENTS][:3]

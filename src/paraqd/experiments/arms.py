@@ -1,6 +1,7 @@
-"""Build the tables about the gap to the paper: differences between arms, by kind of edit, and the collapse of vectors.
+"""Build the tables that examine the gap between our results and the paper's.
 
-An arm is a way to train a model. It is trained with several seeds, and every arm is compared with the first one.
+The tables show the differences between arms, the scores for each kind of edit, and the collapse of the vectors. An arm
+is a way of training a model. Each arm is trained with one or more seeds and compared with the first arm.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ _ALL = "all invalid pairs"
 
 
 def difference_table(results: Sequence[Result], notes: Sequence[str], *, samples: int) -> Table:
-    """Compare every arm with the first one on the same pairs: means over seeds, and differences with intervals."""
+    """Return a table that compares every arm with the first arm on the same pairs.
+
+    The table contains each arm's means over seeds, and the differences from the first arm with their intervals.
+    """
     rows: list[Mapping[str, Cell]] = []
     for dataset, arms in _arms(results).items():
         first = next(iter(arms.values()))
@@ -49,7 +53,10 @@ def difference_table(results: Sequence[Result], notes: Sequence[str], *, samples
 
 
 def edit_table(results: Sequence[Result], sets: Mapping[str, TestSet], notes: Sequence[str], *, samples: int) -> Table:
-    """Show the scores of the invalid pairs by kind of edit, and how much each kind adds to the difference of arms."""
+    """Return a table of the invalid pairs' scores for each kind of edit.
+
+    The table also shows how much each kind of edit contributes to the difference between an arm and the first arm.
+    """
     rows: list[Mapping[str, Cell]] = []
     for dataset, arms in _arms(results).items():
         chosen = _invalid_by_edit(sets[dataset])
@@ -93,7 +100,10 @@ def collapse_table(
     *,
     title: str,
 ) -> Table:
-    """Compare scores with the product of two signs: those of both texts on the first axis of the vectors."""
+    """Return a table that compares scores with the product of two signs.
+
+    The two signs are those of the question's and the paraphrase's coordinates on the vectors' first principal axis.
+    """
     found: dict[tuple[str, str], list[dict[str, float]]] = {}
     for result in results:
         names, test = result.row.names, sets[result.row.test_set]
@@ -128,9 +138,9 @@ def collapse_table(
 
 
 def describe_collapse(measured: Measured, spectrum: Mapping[str, NDArray[Any]]) -> dict[str, float]:
-    """Return how far the scores of a model are the product of the signs on the first axis.
+    """Measure how closely a model's scores match the product of the two texts' signs on the first principal axis.
 
-    A figure that is not defined is NaN: the explained variance if all signs are equal.
+    A value that is undefined, such as the explained variance if all signs are equal, is NaN.
     """
     signs = np.where(spectrum["questions"][:, 0].astype(float) * spectrum["paraphrases"][:, 0] < 0, -1.0, 1.0)
     scores, valid, same = measured.scores, measured.labels == 1, signs > 0
@@ -157,7 +167,7 @@ def _means(runs: Sequence[Mapping[str, float]]) -> dict[str, float | None]:
 
 
 def _arms(results: Sequence[Result]) -> dict[str, dict[str, list[Measured]]]:
-    """Return the runs of each arm by data set."""
+    """Return the measurements for each seed, keyed by data set and then by arm."""
     found: dict[str, dict[str, list[Measured]]] = {}
     for result in results:
         names = result.row.names
@@ -171,7 +181,7 @@ def _compared(first: Sequence[Measured], other: Sequence[Measured], samples: int
 
 
 def _invalid_by_edit(test: TestSet) -> dict[str, list[int]]:
-    """Return the places of the invalid pairs by kind of edit, and of all of them."""
+    """Return the indices of the invalid pairs, keyed by kind of edit; one more key covers all invalid pairs."""
     found: dict[str, list[int]] = {}
     for place, pair in enumerate(test.pairs):
         if pair.label == 0:

@@ -1,4 +1,7 @@
-"""Provide the data of experiments: questions, pairs of each recipe and test sets, made once and kept in the run."""
+"""Provide the data for experiments: questions, the pairs that each recipe produces, and test sets.
+
+Questions and pairs are generated once and stored in the run's folder.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +47,9 @@ _PSEUDO_LABEL_THRESHOLD = 0.8
 
 @dataclass(frozen=True)
 class TestSet:
-    """Labelled pairs to test on, and the hash of the file they come from."""
+    """Labelled pairs for testing, and the SHA-256 hash of the file that contains them."""
 
-    __test__ = False  # pytest should not collect it
+    __test__ = False  # pytest should not collect this class
 
     name: str
     pairs: tuple[Pair, ...]
@@ -54,13 +57,13 @@ class TestSet:
 
     @cached_property
     def key(self) -> str:
-        """The name with a hash of the pairs, so that scores of other pairs are not mixed up with these."""
+        """The name and a hash of the pairs, so that scores of different pairs are stored in different files."""
         whole = json.dumps([(pair.id, pair.question, pair.paraphrase, pair.label) for pair in self.pairs])
         return f"{self.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 
     @property
     def triplets(self) -> list[tuple[str, str, str]]:
-        """A valid and an invalid paraphrase of each question that has both."""
+        """One triplet (question, valid paraphrase, invalid paraphrase) for each question that has both paraphrases."""
         found: dict[str, dict[int, str]] = {}
         for pair in self.pairs:
             found.setdefault(pair.question, {}).setdefault(int(pair.label or 0), pair.paraphrase)
@@ -69,20 +72,20 @@ class TestSet:
 
 @dataclass
 class RunData:
-    """The data of one run, in its folder ``data``; existing files are used as they are.
+    """The data for one run, stored in the subfolder ``data`` of the run's folder; existing files are reused.
 
     Parameters
     ----------
     folder : Path
-        The folder of the run.
+        The run's folder.
     scale : Scale
         The size of the experiments.
     data_dir : str or Path, optional
-        The folder with data sets.
+        The folder that contains the data sets.
     samples : Path
-        The folder with ``questions.csv`` and ``pairs.csv`` for the smoke scale.
+        The folder that contains ``questions.csv`` and ``pairs.csv`` for the smoke scale.
     generators : mapping
-        Models for operators, by key; missing ones are trained in the run.
+        The generators' models, keyed by generator; other models are trained during the run if necessary.
 
     """
 
@@ -105,12 +108,12 @@ class RunData:
 
     @cached_property
     def questions(self) -> Path:
-        """The file of training questions in the run."""
+        """The path of the file that contains the run's training questions."""
         return self._written("questions.jsonl", lambda: self._split()[0])
 
     @cached_property
     def validation_questions(self) -> Path:
-        """The file of questions that are not used for training."""
+        """The path of the file that contains the questions for validation, which are not used for training."""
         return self._written("validation.jsonl", lambda: self._split()[1])
 
     def _written(self, name: str, rows: Callable[[], list[dict[str, Any]]]) -> Path:
@@ -124,7 +127,7 @@ class RunData:
         return path
 
     def _alone(self, name: str) -> AbstractContextManager[None]:
-        """Return a lock, so that only one process at a time makes this file."""
+        """Return a lock that prevents several processes from creating the same file at the same time."""
         return exclusive(self.folder / "locks" / f"{name}.lock")
 
     def _split(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -137,7 +140,7 @@ class RunData:
         return rows[held:][: self.scale.questions], rows[:held]
 
     def source_hash(self) -> str | None:
-        """Return the hash of the file that the questions come from, or None if it is not available."""
+        """Return the SHA-256 hash of the file that contains the questions, or None if the file is not available."""
         try:
             path = self._sample("questions.csv") if self.scale.name == "smoke" else find("questions", self.data_dir)
         except DatasetError:
@@ -157,12 +160,12 @@ class RunData:
     # pairs
 
     def pairs(self, recipe: str) -> PreparedPairs:
-        """Return the pairs that a recipe makes of the training questions."""
+        """Return the pairs that a recipe produces from the training questions."""
         return self._prepared(recipe, self.questions, f"{recipe}.jsonl.gz")
 
     @cached_property
     def validation(self) -> TripletSet:
-        """The triplets on which every method is validated; made with the paper's recipe."""
+        """The triplets on which every method is validated; they are produced with the paper's recipe."""
         path = self._prepared("paper", self.validation_questions, "validation-paper.jsonl.gz").path
         return read_triplets(path, seed=self.scale.settings.seed)
 
@@ -177,7 +180,7 @@ class RunData:
             except (DatasetError, TrainingDataError, GeneratorUnavailableError) as error:
                 if recipe == "ssmba":
                     raise NotRunError(str(error)) from None
-                models = {}  # the paper's recipe runs without f9, and the report says so
+                models = {}  # the other recipes run without f9, and the report says so
             try:
                 return prepare_pairs(
                     questions,
@@ -221,12 +224,12 @@ class RunData:
         )
 
     def pseudo_labelled(self, recipe: str) -> tuple[Path, PseudoLabelStatistics]:
-        """Return the pairs of a baseline with labels from the untrained encoder, and the number of each label."""
+        """Label a baseline's pairs with the untrained encoder; return the path of the file and the label statistics."""
         source = self.pairs(recipe).path
         out = self.folder / "data" / f"{recipe}-pl.jsonl.gz"
         with self._alone(out.name):
             if not out.is_file():
-                # with the encoder that is trained afterwards, as in the paper
+                # as in the paper, the labels come from the encoder that is trained afterwards
                 pseudo_label_file(
                     source,
                     out,
@@ -240,7 +243,7 @@ class RunData:
         return out, PseudoLabelStatistics.of(open_table(out).rows(["label", "operator"]))
 
     def triplets(self, training: Training) -> tuple[TripletSet, PreparedPairs]:
-        """Return the triplets of a declared training, and the description of its pairs."""
+        """Return a training's triplets and a description of the pairs from which they are built."""
         method: Method = training.method
         assert method.recipe is not None
         prepared = self.pairs(method.recipe)
@@ -257,14 +260,14 @@ class RunData:
             )
             if training.triplets is not None:
                 made = draw_triplets(made, training.triplets, seed)
-            self._triplets = {key: made}  # keep only one set, because they are large
+            self._triplets = {key: made}  # keep only one set of triplets, because the sets are large
         return self._triplets[key], prepared
 
     def _chosen(self, training: Training) -> frozenset[str] | None:
-        """Return the ids of the training questions, or None for all.
+        """Return the ids of the questions that a training uses, or None if it uses all questions.
 
-        They are chosen before any operator is left out, so that trainings with different operators left out use the
-        same questions.
+        The choice does not depend on the operators, so that trainings that omit different operators use the same
+        questions.
         """
         if training.questions is None and not training.sources:
             return None
@@ -276,13 +279,13 @@ class RunData:
     # test sets
 
     def test_set(self, name: str) -> TestSet:
-        """Return a test set by name; raise a `NotRunError` if it is not available."""
+        """Return the test set with the given name; raise a `NotRunError` if the test set is not available."""
         if name not in self._sets:
             self._sets[name] = self._load(name)
         return self._sets[name]
 
     def loaded(self) -> list[TestSet]:
-        """Return the test sets that have been loaded."""
+        """Return the test sets that have been loaded so far."""
         return list(self._sets.values())
 
     def _load(self, name: str) -> TestSet:
@@ -302,13 +305,13 @@ class RunData:
             return TestSet(name, pairs, hashlib.file_digest(file, "sha256").hexdigest())
 
     def tell(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
-        """Report progress if there is a callback."""
+        """Report progress to the callback if there is one."""
         if self.progress is not None:
             self.progress(stage, done, total, remark)
 
 
 def _entity_reader() -> str:
-    """Return the best installed reader of names: ``spacy`` or ``light``."""
+    """Return the best installed entity reader: ``spacy`` or, if spaCy is not available, ``light``."""
     try:
         load_spacy()
     except PipelineUnavailableError:

@@ -1,4 +1,4 @@
-"""Declare every table and figure of the paper: its models, test sets and columns."""
+"""Declare the models, test sets and columns for every table and figure in the paper."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from paraqd.experiments.scales import Scale
 from paraqd.training.encoders import PAPER_ENCODERS
 
 VALID_OPERATORS = ("f1", "f2", "f3", "f4")
-ARM = ("dataset", "arm", "seed")  # the columns that identify a row in experiments about the gap to the paper
+# the columns that identify a row in experiments on the gap between our results and the paper's
+ARM = ("dataset", "arm", "seed")
 INVALID_OPERATORS = ("f5", "f6", "f7", "f8", "f9", "f10")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: its model, the cells that name it, and its test set."""
+    """A table row: the training of its model, the cells that identify the row, and the name of its test set."""
 
     training: Training
     names: dict[str, str]
@@ -36,10 +37,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table of the paper.
+    """An experiment that produces one or more tables.
 
-    ``on`` names the columns that identify a row, as in the paper. ``table`` is the paper's table of the same kind.
-    ``kind`` says how the table is made: from scores on test sets, or in another way.
+    ``on`` contains the keys of the columns that identify a row. ``table`` is the name of the corresponding table in the
+    paper, or an empty string if there is none. ``kind`` determines how the tables are built; the default is to build
+    them from scores on test sets. ``embeddings`` is True if histograms, reliability curves and plots of the embeddings
+    are also produced.
     """
 
     name: str
@@ -51,17 +54,17 @@ class Experiment:
     embeddings: bool = False
 
     def trainings(self, scale: Scale) -> list[Training]:
-        """Return the models that the experiment needs, each once."""
+        """Return the distinct trainings that the experiment needs."""
         return list(dict.fromkeys(row.training for row in self.rows(scale)))
 
 
 def training(method: Method, scale: Scale) -> Training:
-    """Return the training of a method at a scale."""
+    """Return the training that a method uses at a given scale."""
     return Training(method, scale.encoder, scale.settings, layers=scale.layers, questions=scale.questions)
 
 
 def _ablated(made: Training, scale: Scale) -> Training:
-    """Return a training with fewer questions or epochs, if the scale asks for that in tables of many models."""
+    """Return the training, with fewer questions or epochs if the scale reduces them for tables with many models."""
     if scale.ablation_questions is not None:
         made = replace(made, questions=scale.ablation_questions)
     return made if scale.ablation_epochs is None else made.with_settings(epochs=scale.ablation_epochs)
@@ -115,7 +118,10 @@ def _train_operators(scale: Scale) -> list[Row]:
 
 
 def _arm(method: Method, scale: Scale, **settings: Any) -> Training:
-    """Return a training for the experiments about the gap to the paper, with large batches by default."""
+    """Return a training for the experiments on the gap between our results and the paper's.
+
+    By default, the batches are large.
+    """
     made = replace(training(method, scale), questions=scale.arm_questions)
     return made.with_settings(
         **{"epochs": scale.arm_epochs, "batch_size": scale.arm_batch_size, "learning_rate": 7e-5, **settings}
@@ -125,7 +131,7 @@ def _arm(method: Method, scale: Scale, **settings: Any) -> Training:
 def _arms(
     scale: Scale, arms: Mapping[str, Training], seeds: Sequence[int], *, more_sets: Sequence[str] = ()
 ) -> list[Row]:
-    """Return a row for each arm, seed and test set. The other arms are compared with the first one."""
+    """Return a row for each combination of test set, arm and seed. The other arms are compared with the first arm."""
     return [
         Row(made.with_settings(seed=seed), {"dataset": test_set, "arm": name, "seed": str(seed)}, test_set)
         for test_set in dict.fromkeys((*scale.test_sets, *more_sets))
@@ -242,7 +248,7 @@ EXPERIMENTS = (
 
 
 def experiment(name: str) -> Experiment:
-    """Return an experiment by name.
+    """Return the experiment with the given name.
 
     >>> experiment("loss").on
     ('loss',)

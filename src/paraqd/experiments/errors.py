@@ -1,11 +1,11 @@
-"""Define the errors of experiments."""
+"""Define the exceptions that experiments raise."""
 
 from paraqd.errors import ParaqdError
 
 
 class ExperimentError(ParaqdError, ValueError):
-    """An experiment cannot be run; the message gives the reason and the remedy."""
+    """Raised when an experiment cannot be run; the message states the reason and the remedy."""
 
 
 class NotRunError(ParaqdError):
-    """A part of an experiment lacks data or weights; the other parts run without it."""
+    """Raised when data or weights for one part of an experiment are missing; the other parts still run."""

@@ -1,4 +1,4 @@
-"""Draw the figures of an experiment: confusion matrices, histograms, separations, triplets in the plane."""
+"""Plot an experiment's figures: confusion matrices, histograms, separations, reliability and projected triplets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paraqd.experiments.tables import Result
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture of the run: its file, relative to the folder of the run, and its title."""
+    """A plot: the path of its file, relative to the run's folder, and its title."""
 
     path: str
     title: str
@@ -28,7 +28,10 @@ class Figure:
 def draw(
     experiment: Experiment, results: Sequence[Result], data: RunData, measurements: Measurements, *, beside: bool
 ) -> list[Figure]:
-    """Draw the figures that the paper shows for an experiment, and the scores behind them."""
+    """Plot an experiment's figures for each test set, and return the plots.
+
+    If ``beside`` is True, the separation plots also show the paper's values.
+    """
     made: list[Figure] = []
 
     def figure(name: str, title: str, plot: Callable[[Path], None]) -> None:

@@ -1,4 +1,4 @@
-"""Train and score each model once, and keep scores, metrics and embeddings as files of the run."""
+"""Train and score each model once, and store its scores and embeddings in the run's folder."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SCORE_COLUMNS = {"id": str, "score": str, "signature": str}
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The scores of a model on a test set, with their metrics."""
+    """A model's scores on a test set, with the metrics and their intervals."""
 
     test_set: str
     signature: str
@@ -50,12 +50,16 @@ class Measured:
     intervals: Bootstrap
 
     def cell(self, name: str) -> Estimate | float:
-        """Return a metric with its interval."""
+        """Return a metric with its interval, or the bare value if the metric does not have an interval."""
         return self.intervals.estimates.get(name) or float(getattr(self.metrics, name))
 
 
 class Measurements:
-    """The measurements of a run. Missing models are trained, if ``train`` is True, and missing scores computed."""
+    """The measurements in a run.
+
+    If ``train`` is True, missing models are trained and missing scores are computed. ``keep`` contains the slugs of the
+    models that are not deleted after scoring.
+    """
 
     def __init__(
         self, data: RunData, *, keep: Sequence[str] = (), checkpoint_seconds: float = 60.0, train: bool = True
@@ -71,10 +75,11 @@ class Measurements:
     def ensure(
         self, training: Training, sets: Sequence[TestSet], *, embeddings: Sequence[str] = (), wait: bool = True
     ) -> None:
-        """Make sure that a model has scores on all these test sets; train it if needed.
+        """Make sure that a model has scores on all the given test sets, and train the model if necessary.
 
-        If another process is training the model, wait for it, or raise a `HeldError` without ``wait``. (Always wait for
-        data that another process is making.) A model that could not be trained is not tried again.
+        ``embeddings`` contains the names of the test sets whose triplets are also embedded. If another process is
+        training the model, wait for that process or, if ``wait`` is False, raise a `HeldError`. Data that another
+        process is generating is always awaited. If a model could not be trained, later calls raise the same error.
         """
         if training.slug in self._not_run:
             raise self._not_run[training.slug]
@@ -91,7 +96,7 @@ class Measurements:
             except NotRunError as error:
                 self._not_run[training.slug] = error
                 raise
-            # the same encoder as in ``evaluate``, so that scores are equal there; it reads long texts completely
+            # ``evaluate`` uses the same encoder, so that the scores are equal; the encoder reads long texts completely
             embed = load_encoder(str(folder), device=self.data.device)
             digest = folder_hash(folder)
             for test in wanted:
@@ -107,13 +112,13 @@ class Measurements:
     def _missing(
         self, training: Training, sets: Sequence[TestSet], embeddings: Sequence[str]
     ) -> tuple[list[TestSet], list[TestSet]]:
-        """Return the test sets without scores, and those without embeddings."""
+        """Return the test sets for which scores are missing, and those for which embeddings are missing."""
         wanted = [test for test in sets if not self._score_file(training, test).is_file()]
         drawn = [test for test in sets if test.name in embeddings and not self._vector_file(training, test).is_file()]
         return wanted, drawn
 
     def measured(self, training: Training, test: TestSet) -> Measured:
-        """Return the metrics of a model on a test set that it has been scored on."""
+        """Return a model's scores and metrics on a test set for which scores are stored."""
         key = (training.slug, test.key)
         if key not in self._measured:
             rows = self._score_rows(training, test)
@@ -133,19 +138,19 @@ class Measurements:
         return self._measured[key]
 
     def scores(self, training: Training, test: TestSet) -> list[float]:
-        """Return the scores of a model on a test set, in the order of its pairs."""
+        """Return a model's scores on a test set, in the order of the pairs."""
         return [float(row["score"]) for row in self._score_rows(training, test)]
 
     def _score_rows(self, training: Training, test: TestSet) -> list[dict[str, Any]]:
         return list(open_table(self._score_file(training, test)).rows(list(_SCORE_COLUMNS)))
 
     def vectors(self, training: Training, test: TestSet) -> tuple[NDArray[Any], list[tuple[int, int, int]]]:
-        """Return the embeddings of the triplets of a test set, and the rows of each triplet."""
+        """Return the embeddings of the texts in a test set's triplets, and each triplet as three row indices."""
         with np.load(self._vector_file(training, test)) as held:
             return held["vectors"].astype(np.float32), [tuple(row) for row in held["triplets"].tolist()]
 
     def spectrum(self, training: Training, test: TestSet) -> dict[str, NDArray[Any]]:
-        """Return the positions of the texts of a test set on the main axes of their vectors; see `_spectrum`."""
+        """Return the stored description of a test set's vectors by their principal axes; see `_spectrum`."""
         path = self._spectrum_file(training, test)
         if not path.is_file():
             raise NotRunError(f"{path} is missing: delete the scores of {training.slug} and run the experiment again")
@@ -153,14 +158,14 @@ class Measurements:
             return {name: held[name] for name in held.files}
 
     def facts(self, training: Training) -> dict[str, Any]:
-        """Return how a model was made: its declaration, data, validation and seed."""
+        """Return a record of how a model was trained: its declaration, data, validation and seeds."""
         found: dict[str, Any] = json.loads(self._facts_file(training).read_text("utf-8"))
         return found
 
     # a model
 
     def _model(self, training: Training) -> tuple[Path, str]:
-        """Return the folder and the name of a model; train it if it does not exist."""
+        """Return a model's folder and name; train the model if it does not exist."""
         try:
             return self._pretrained(training) if training.method.recipe is None else self._trained(training)
         except EncoderUnavailableError as error:
@@ -176,7 +181,7 @@ class Measurements:
             name += f", {training.layers} layers" if training.layers else ""
         try:
             found = validate(load_encoder(str(folder), device=self.data.device), self.data.validation).to_dict()
-        except NotRunError:  # without questions there is nothing to validate on
+        except NotRunError:  # if the questions are missing, the encoder cannot be validated
             found = {}
         self._write_facts(training, {"validation": found})
         return folder, name
@@ -231,7 +236,7 @@ class Measurements:
         return folder, training.slug
 
     def _fit(self, training: Training, triplets: TripletSet, folder: Path) -> None:
-        """Train with sentence-transformers' own ``fit`` and save the model."""
+        """Train a model with sentence-transformers' own ``fit``, and save the model."""
         started = time.monotonic()
         model, steps = fit(
             triplets,
@@ -271,7 +276,7 @@ class Measurements:
         return self.folder / "trainings" / f"{training.slug}.json"
 
     def _write_scores(self, training: Training, test: TestSet, scores: NDArray[Any], signed: str) -> None:
-        # no texts and no labels, so that a run can be published
+        # texts and labels are not stored, so that a run can be published
         rows = [
             {"id": pair.id, "score": f"{score:.6f}", "signature": signed}
             for pair, score in zip(test.pairs, scores.tolist(), strict=True)
@@ -297,10 +302,11 @@ def _triplet_vectors(embed: Any, test: TestSet) -> dict[str, NDArray[Any]]:
 
 
 def _spectrum(embed: Any, test: TestSet) -> dict[str, NDArray[Any]]:
-    """Describe the vectors of a test set by their main axes.
+    """Describe a test set's vectors by their principal axes.
 
-    ``values`` are the squared singular values of all distinct texts' unit vectors (not centred), and ``questions`` and
-    ``paraphrases`` the coordinates of each pair on the first four axes.
+    In the result, ``values`` contains the squared singular values of the matrix of all distinct texts' unit vectors,
+    which are not centred. ``questions`` and ``paraphrases`` contain the coordinates of each pair's texts on the first
+    four axes.
     """
     texts = list(dict.fromkeys(text for pair in test.pairs for text in (pair.question, pair.paraphrase)))
     vectors = np.asarray(embed(texts), dtype=np.float64)

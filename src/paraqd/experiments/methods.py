@@ -1,4 +1,4 @@
-"""Define the methods of the paper, and declarations of trainings with a unique name."""
+"""Define the methods that the paper compares, and the declarations of trainings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from paraqd.training.settings import TrainSettings
 
 @dataclass(frozen=True)
 class Method:
-    """A method of the paper: the recipe of its training pairs, and True if they get pseudo-labels."""
+    """A method for obtaining a model.
+
+    ``recipe`` is the name of the recipe that produces the training pairs, or None if the method does not train.
+    ``pseudo_labels`` is True if an encoder labels the pairs, and ``in_batch`` is True if triplets may use in-batch
+    negatives.
+    """
 
     name: str
     recipe: str | None = None
@@ -33,16 +38,17 @@ METHODS = (PRETRAINED, UDA, UDA_PL, SSMBA, SSMBA_PL, PARAQD)
 
 @dataclass(frozen=True)
 class Training:
-    """The declaration of one model: everything that determines its weights.
+    """The declaration of a model, which contains everything that determines the model's weights.
 
     Attributes
     ----------
     sources : tuple of str
-        Train only on questions whose id starts with one of these (``aqua``); on all of them if empty.
+        Train only on questions whose ids start with one of these prefixes, such as ``aqua`` (default: all questions).
     triplets : int, optional
-        Train on this many triplets, drawn at random, so that trainings on different questions have equally many steps.
+        Train on this many randomly drawn triplets, so that trainings on different questions take the same number of
+        steps.
     trainer : {"paraqd", "fit"}
-        paraqd's own trainer, or sentence-transformers' ``fit`` as in the paper's public code.
+        Train with paraqd's own trainer or, as in the paper's public code, with sentence-transformers' ``fit``.
 
     """
 
@@ -59,7 +65,7 @@ class Training:
 
     @property
     def slug(self) -> str:
-        """A short name for files, unique for each training."""
+        """A short name for use in file names, which is unique to the training."""
         digest = hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:8]
         words = [self.method.name, "search" if self.seed_search else "", f"no-{self.without}" if self.without else ""]
         words += [*self.sources, "" if self.trainer == "paraqd" else self.trainer]
@@ -69,7 +75,11 @@ class Training:
         return f"{plain}-{digest}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the declaration as plain data. Newer fields appear only if used, so that names stay the same."""
+        """Return the declaration as a JSON-serialisable dictionary.
+
+        Fields that were added later appear only if they differ from their defaults, so that the slugs of older
+        declarations do not change.
+        """
         special = {"sources": list(self.sources), "triplets": self.triplets, "trainer": self.trainer}
         usual: dict[str, Any] = {"sources": [], "triplets": None, "trainer": "paraqd"}
         return {
@@ -85,5 +95,5 @@ class Training:
         }
 
     def with_settings(self, **changes: Any) -> Training:
-        """Return the same training with other settings."""
+        """Return a copy of the training with the given settings changed."""
         return replace(self, settings=replace(self.settings, **changes))

@@ -21,10 +21,10 @@ def fit(
     layers: int | None = None,
     device: str | None = None,
 ) -> tuple[Any, int]:
-    """Return the trained encoder and the number of steps.
+    """Train an encoder, and return the encoder and the number of training steps.
 
-    Batches hold triplets in random order and are tokenised in the loop. Each triplet encodes its three texts by
-    itself, in single precision.
+    The triplets are shuffled, and each batch is tokenised in the training loop. Every text is encoded in single
+    precision, and a text that occurs in several triplets is encoded once for each of them.
     """
     from sentence_transformers import InputExample
     from sentence_transformers.sentence_transformer import losses
@@ -44,7 +44,7 @@ def fit(
             triplet_margin=settings.margin,
         )
         steps = settings.epochs * len(loader)
-        model.old_fit(  # the loop of the public code's time; ``fit`` is now another trainer around it
+        model.old_fit(  # ``fit`` ran this loop when the public code was written, but now runs another trainer
             train_objectives=[(loader, loss)],
             epochs=settings.epochs,
             warmup_steps=math.ceil(settings.warmup_share * steps),

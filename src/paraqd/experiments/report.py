@@ -1,4 +1,4 @@
-"""Write a run as one page: every finished table and figure, and the parts that could not run."""
+"""Write an HTML report on a run, with every finished table and figure and a list of the parts that could not run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DECIMALS = {"n": 0, "label": 0, "valid_percent": 2, "invalid_percent": 2}
 
 
 def write_report(folder: Path) -> Path:
-    """Write ``report.html`` from the files of a run."""
+    """Write ``report.html`` from the files in a run's folder, and return the report's path."""
     facts = json.loads((folder / "run.json").read_text("utf-8"))
     scale = facts["scale"]
     parts = [part for found in EXPERIMENTS if (part := _part(folder, found.name))]
@@ -111,7 +111,7 @@ def _number(value: Any) -> float | None:
 
 def _best(rows: list[dict[str, Any]], key: str) -> float | None:
     ours = [found for row in rows if row.get(SOURCE) != PAPER and (found := _number(row.get(key))) is not None]
-    return max(ours) if len(set(ours)) > 1 else None  # if all are equal, none is the best
+    return max(ours) if len(set(ours)) > 1 else None  # if all values are equal, no value is marked as the best
 
 
 def _facts(facts: dict[str, Any]) -> str:

@@ -1,4 +1,7 @@
-"""Run experiments. Finished parts are not repeated, and parts that cannot run are listed with the reason."""
+"""Run experiments.
+
+Finished parts are not repeated. Parts that cannot run are listed with the reasons.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ FORMAT = 2
 
 @dataclass
 class Outcome:
-    """The result of an experiment."""
+    """An experiment's tables and figures, and the reasons why parts could not run, keyed by the part's name."""
 
     experiment: Experiment
     tables: tuple[Table, ...] = ()
@@ -68,21 +71,23 @@ def run_experiments(
     checkpoint_seconds: float = 60.0,
     progress: Progress | None = None,
 ) -> list[Outcome]:
-    """Run experiments and write scores, metrics, tables, plots and ``report.html`` into a folder.
+    """Run experiments, and write scores, metrics, tables, plots and ``report.html`` to a folder.
 
-    A second call with the same folder continues the run. Several processes may share a folder: each trains models that
-    no other process is training, and all return the complete results. A folder of another scale is refused.
+    A second call with the same folder continues the run. Several processes may share a folder: each process trains
+    models that no other process is training, and every process returns the complete results. A folder that contains a
+    run at another scale or with other settings is rejected.
 
     Parameters
     ----------
     names : sequence of str
-        Names of experiments, or ``all``.
+        The names of the experiments to run; ``all`` selects every experiment.
     generators : mapping, optional
-        Models for f1, f9 and SSMBA by key: folders or names. Stand-ins are trained for missing ones.
+        The models for f1, f9 and SSMBA, keyed by generator; each model is a folder or a name. If ``stand_ins`` is
+        True, stand-ins replace the models that are not passed.
     figures : bool
-        Draw the plots.
+        Produce the plots.
     train : bool
-        Train the models that have no scores yet. If False, the tables are made from the scores in the folder.
+        Train the models that do not have scores yet. If False, build the tables from the scores in the folder.
 
     """
     refuse_several("an experiment")
@@ -104,7 +109,7 @@ def run_experiments(
     keep = _shared(scale)
     measurements = Measurements(data, keep=keep, checkpoint_seconds=checkpoint_seconds, train=train)
     outcomes: list[Outcome] = []
-    for wait in (False, True):  # first models that no other process is training, then also those of other processes
+    for wait in (False, True):  # first use the models that no other process is training, then wait for the others
         for found in [each for each in chosen if all(outcome.experiment is not each for outcome in outcomes)]:
             outcome = _run(found, data, measurements, figures=figures, wait=wait)
             if outcome is None:
@@ -129,14 +134,18 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
 
 
 def _shared(scale: Scale) -> list[str]:
-    """Return the models to keep: those that several experiments need, and those of the main table."""
+    """Return the slugs of the models to keep: those that several experiments need and those in the main table."""
     times = Counter(training.slug for found in EXPERIMENTS for training in found.trainings(scale))
     main = [training.slug for training in experiment("main").trainings(scale)]
     return [slug for slug, number in times.items() if number > 1 or slug in main]
 
 
 def _run(found: Experiment, data: RunData, measurements: Measurements, *, figures: bool, wait: bool) -> Outcome | None:
-    """Run an experiment; return None without ``wait`` if another process is training one of its models."""
+    """Run an experiment and return its outcome.
+
+    If another process is training one of the experiment's models, wait for that process or, if ``wait`` is False,
+    return None.
+    """
     outcome = Outcome(found)
     if found.kind == "pseudo-labels":
         _pseudo_labels(outcome, data)
@@ -195,7 +204,7 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
 
 
 def _test_sets(found: Experiment, data: RunData) -> tuple[dict[str, TestSet], dict[str, str]]:
-    """Return the test sets of an experiment by name, and the reasons why others are missing."""
+    """Return an experiment's available test sets, and the reasons why the others are missing, both keyed by name."""
     sets, missing = {}, {}
     for name in dict.fromkeys(row.test_set for row in found.rows(data.scale)):
         try:
@@ -206,7 +215,7 @@ def _test_sets(found: Experiment, data: RunData) -> tuple[dict[str, TestSet], di
 
 
 def _tested(found: Experiment, scale: Scale, sets: Mapping[str, TestSet]) -> Iterator[tuple[Training, list[TestSet]]]:
-    """Yield each model of an experiment with its test sets."""
+    """Yield each of an experiment's trainings together with the test sets for its model."""
     rows = found.rows(scale)
     for training in found.trainings(scale):
         yield training, [sets[row.test_set] for row in rows if row.training == training and row.test_set in sets]
@@ -217,7 +226,7 @@ def _drawn(found: Experiment, scale: Scale) -> list[str]:
 
 
 def _train_free(found: Experiment, data: RunData, measurements: Measurements) -> bool:
-    """Train and score models that no other process is training; return True if these are all."""
+    """Train and score the models that no other process is training; return True if no other model remains."""
     everything = True
     for training, tested in _tested(found, data.scale, _test_sets(found, data)[0]):
         try:
@@ -225,12 +234,12 @@ def _train_free(found: Experiment, data: RunData, measurements: Measurements) ->
         except HeldError:
             everything = False
         except NotRunError:
-            continue  # the run reports it
+            continue  # the error is reported when the experiment runs
     return everything
 
 
 def _notes(scale: Scale, measurements: Measurements, results: Sequence[Result]) -> list[str]:
-    """Return notes for a table: stand-ins, operators left out, and settings."""
+    """Return a table's notes, which list the stand-ins, the omitted operators and the settings."""
     facts = [measurements.facts(result.row.training) for result in results]
     notes = [scale.note] if scale.note else []
     stand_ins = sorted({name for fact in facts for name in fact.get("stand_ins") or ()})
@@ -303,21 +312,21 @@ def _examples(outcome: Outcome, data: RunData, measurements: Measurements) -> No
         outcome.tables = (example_table(rows, measurements, test, notes, title=outcome.experiment.title),)
 
 
-# files of the run
+# files in the run's folder
 
 
 def _check(data_dir: str | Path | None, generators: Mapping[str, str]) -> None:
-    """Raise an error for wrong arguments before anything is done."""
+    """Raise an error if an argument is invalid, before any work is done."""
     if data_dir is not None and not Path(data_dir).is_dir():
         raise ExperimentError(f"there is no folder {data_dir} (--data-dir)")
-    if generators:  # a run with finished pairs needs no operators
+    if generators:  # a run whose pairs are finished does not need operators
         make_plan(
             "paper", stand_ins=True, generators=generators
         )  # raises an error if a key does not belong to an operator
 
 
 def _begin(folder: Path, data: RunData, *, train: bool) -> None:
-    """Record what the run depends on; refuse the folder of another run."""
+    """Record the scale, models and data on which the run depends; raise an error if the folder holds another run."""
     asked: dict[str, Any] = {
         "format": FORMAT,
         "scale": _scale_facts(data.scale),
@@ -327,7 +336,7 @@ def _begin(folder: Path, data: RunData, *, train: bool) -> None:
         "questions": data.source_hash(),
     }
     path = folder / "run.json"
-    if not train:  # nothing is trained, so only the declarations must agree
+    if not train:  # because nothing is trained, only the declarations must agree
         asked = {key: asked[key] for key in ("format", "scale")}
         if not path.is_file():
             raise ExperimentError(f"there is no run in {folder}: run the experiments with training first")
@@ -339,7 +348,7 @@ def _begin(folder: Path, data: RunData, *, train: bool) -> None:
             there = _read(path)
             for key, value in json.loads(json.dumps(asked)).items():
                 known = there.get(key)
-                # if the questions are not available, those of the run are used
+                # if the questions are not available, the questions stored in the run's folder are used
                 if known != value and not (key == "questions" and (value is None or known is None)):
                     raise ExperimentError(
                         f"{folder} holds a run with another {_difference(key, known, value)}: choose another --out"
@@ -352,7 +361,7 @@ def _begin(folder: Path, data: RunData, *, train: bool) -> None:
 
 
 def _difference(key: str, known: Any, value: Any) -> str:
-    """Name the innermost value that differs."""
+    """Return the name of the first nested setting that differs, with its recorded value and its new value."""
     while isinstance(known, dict) and isinstance(value, dict):
         name = next((name for name in [*value, *known] if known.get(name) != value.get(name)), None)
         if name is None:
@@ -375,7 +384,7 @@ def _scale_facts(scale: Scale) -> dict[str, Any]:
 
 
 def _finish(folder: Path, data: RunData) -> None:
-    """Add facts that are known only at the end: versions, and the hashes of the data."""
+    """Record the package versions and the hashes of the test sets in ``run.json``, and write the report."""
     path = folder / "run.json"
     with exclusive(folder / "locks" / "run.lock"):
         facts = _read(path)
@@ -386,7 +395,9 @@ def _finish(folder: Path, data: RunData) -> None:
 
 
 def _both(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """Join the versions of all machines of a run: models and tables may come from different machines.
+    """Combine the package versions recorded earlier with the current versions.
+
+    The machines that contribute to a run may have different versions installed.
 
     >>> _both({"torch": "2.11.0"}, {"torch": "2.13.0", "numpy": "2.1"})
     {'torch': '2.11.0, 2.13.0', 'numpy': '2.1'}
@@ -406,14 +417,17 @@ def _versions() -> dict[str, str]:
 
 
 def _write(outcome: Outcome, folder: Path, data_dir: str | Path | None) -> None:
-    """Write the tables of an experiment in three formats, and its part of the report, without local paths."""
+    """Write an experiment's tables in three formats, and the data for its section of the report.
+
+    Local paths are removed from this data.
+    """
     name = outcome.experiment.name
     tables = folder / "tables"
     tables.mkdir(parents=True, exist_ok=True)
     for ending in ("md", "tex", "json"):
         if outcome.tables:
             write_tables(outcome.tables, tables / f"{name}.{ending}")
-        else:  # the tables of an earlier call are out of date
+        else:  # tables from an earlier call are out of date
             (tables / f"{name}.{ending}").unlink(missing_ok=True)
     facts = {
         "name": name,
@@ -425,7 +439,7 @@ def _write(outcome: Outcome, folder: Path, data_dir: str | Path | None) -> None:
 
 
 def _anywhere(reason: str, data_dir: str | Path | None) -> str:
-    """Replace the path of the data folder by DATA, so that a run can be published.
+    """Replace the data folder's path with DATA, so that a run can be published.
 
     >>> _anywhere("put it at /home/me/data/a.csv", "/home/me/data")
     'put it at DATA/a.csv'
@@ -434,7 +448,7 @@ def _anywhere(reason: str, data_dir: str | Path | None) -> str:
 
 
 def with_settings(scale: Scale, **changes: Any) -> Scale:
-    """Return a scale with other training settings; None leaves a setting unchanged.
+    """Return a scale with the given training settings changed; a setting whose value is None is left unchanged.
 
     >>> from paraqd.experiments.scales import FULL
     >>> with_settings(FULL, epochs=3, batch_size=None).settings.epochs

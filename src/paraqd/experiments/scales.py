@@ -1,4 +1,4 @@
-"""Define the size of experiments: a quick trial on the samples, or the scale of the paper."""
+"""Define the scales at which experiments can run: a quick trial on the samples, or the paper's scale."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from paraqd.training.settings import TrainSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """The size of experiments.
+    """A scale at which experiments run: the encoder, the settings, and the amounts of data.
 
     Attributes
     ----------
     questions : int, optional
-        The number of training questions; None for all.
+        The number of training questions (default: all).
     ablation_questions, ablation_epochs : int, optional
-        Smaller numbers for the tables that train many models (operators, seed).
+        The smaller numbers of questions and epochs for the experiments that train many models (operators, seed).
     arm_questions, arm_few_questions, arm_epochs, arm_batch_size, arm_seeds
-        The sizes of the experiments about the gap to the paper; ``arm_few_questions`` is for slow trainers.
+        The values for the experiments on the gap between our results and the paper's; ``arm_few_questions`` is the
+        number of questions for slow trainers.
     arm_sources : pair of str, arm_triplets : int
-        The prefixes of the question ids of the two corpora that are compared, and the number of triplets of each.
+        The question-id prefixes that identify the two corpora to compare, and the number of triplets from each corpus.
     layers : int, optional
-        Keep only this many layers of the encoder.
+        The number of encoder layers to keep (default: all).
     note : str
-        A remark for every table.
+        A note that is added to every table.
 
     """
 

@@ -1,4 +1,4 @@
-"""Build the tables of an experiment: our figures with intervals, beside those of the paper."""
+"""Build an experiment's tables, which show our results with intervals next to the paper's results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paraqd.experiments.measure import Measured, Measurements
 from paraqd.experiments.methods import PARAQD
 from paraqd.scoring.verdict import THRESHOLD
 
-# the columns of the paper, followed by the stricter F1 and the area under the curve
+# the columns in the paper's tables, followed by the stricter F1 and the area under the curve
 METRICS = (
     "macro_p",
     "macro_r",
@@ -36,7 +36,7 @@ _DRAWN = 2000
 
 @dataclass(frozen=True)
 class Result:
-    """A row of an experiment that ran."""
+    """A row of an experiment, with the scores and metrics that were measured for it."""
 
     row: Row
     measured: Measured
@@ -45,7 +45,7 @@ class Result:
 def score_tables(
     experiment: Experiment, results: Sequence[Result], notes: Sequence[str], *, beside: bool
 ) -> tuple[Table, ...]:
-    """Return the tables of an experiment; ``beside`` adds the figures of the paper."""
+    """Return an experiment's tables, with the paper's results if ``beside`` is True."""
     ours: list[Mapping[str, Cell]] = [
         {**result.row.names, **{name: _cell(result.measured, name) for name in METRICS}} for result in results
     ]
@@ -53,14 +53,17 @@ def score_tables(
     whole = side_by_side(
         ours, theirs, on=experiment.on, metrics=METRICS, title=experiment.title, notes=_plus_interval_note(notes)
     )
-    if experiment.name == "operators":  # here, a higher figure is not better
+    if experiment.name == "operators":  # in this table, a higher value is not better
         plain = replace(whole, columns=tuple(replace(column, best=False) for column in whole.columns))
         return (plain, top_table(results, notes, beside=beside))
     return (whole, significance_table(results, notes)) if experiment.name == "main" else (whole,)
 
 
 def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table:
-    """Compare ParaQD with every other method: differences on the same pairs, with intervals and p values."""
+    """Return a table of the differences between ParaQD and every other method on the same pairs.
+
+    Each difference has an interval and a p value.
+    """
     compared = ("separation", "weighted_f1_paper", "macro_f1_paper", "macro_f1", "auc")
     rows: list[Mapping[str, Cell]] = []
     for result in results:
@@ -69,7 +72,7 @@ def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table
         if names["method"] == PARAQD.name or not ours:
             continue
         best, other = ours[0].measured, result.measured
-        # the second minus the first
+        # the differences are ParaQD's values minus the other method's values
         found = compare(best.labels, other.scores, best.scores, threshold=THRESHOLD, groups=best.groups, samples=_DRAWN)
         row: dict[str, Cell] = {"dataset": names["dataset"], "method": names["method"]}
         for name in compared:
@@ -116,7 +119,7 @@ def top_operators_of(separations: Mapping[str, float]) -> dict[str, tuple[str, .
 
 
 def top_table(results: Sequence[Result], notes: Sequence[str], *, beside: bool) -> Table:
-    """Return the paper's table of the two operators of each kind that matter most."""
+    """Return a table of the two most important valid and invalid operators, with the paper's if ``beside`` is True."""
     columns = (
         Column("dataset", "dataset"),
         Column("valid", "Op+"),
@@ -145,11 +148,12 @@ def top_table(results: Sequence[Result], notes: Sequence[str], *, beside: bool) 
 
 
 def count_test_operators(test: TestSet) -> tuple[int, int, int, int]:
-    """Return how many outputs of the valid and of the invalid test operators are labelled valid and invalid.
+    """Count the valid and invalid labels among the outputs of the valid and the invalid test operators.
 
-    The files do not name the operators. The paper applied one valid and one invalid operator to each question, and
-    the rows come in twos of one question, so we infer that the first of the two was made by the valid operator.
-    Raises `NotRunError` if the rows do not come in twos.
+    Return four counts: the valid operators' outputs that are labelled valid and invalid, and the invalid operators'
+    outputs that are labelled valid and invalid. The files do not name the operators. However, the paper applied one
+    valid and one invalid operator to each question, and each question has two consecutive rows. We therefore infer that
+    the valid operator produced the first of these rows. Raise `NotRunError` if the rows do not form such pairs.
     """
     firsts, seconds = test.pairs[::2], test.pairs[1::2]
     if len(firsts) != len(seconds) or any(a.question != b.question for a, b in zip(firsts, seconds, strict=True)):
@@ -159,7 +163,7 @@ def count_test_operators(test: TestSet) -> tuple[int, int, int, int]:
 
 
 def recovered_operator_table(sets: Sequence[TestSet], notes: Sequence[str], *, title: str, beside: bool) -> Table:
-    """Return precision, recall and accuracy of the test operators, as inferred by `count_test_operators`."""
+    """Return a table of the test operators' precision, recall and accuracy, based on `count_test_operators`."""
     names = ("first_valid", "first_invalid", "second_valid", "second_invalid", "precision", "recall", "accuracy")
     ours: list[Mapping[str, Cell]] = []
     for test in sets:
@@ -183,7 +187,10 @@ def recovered_operator_table(sets: Sequence[TestSet], notes: Sequence[str], *, t
 def pseudo_label_table(
     counted: Mapping[str, tuple[str, float, float]], notes: Sequence[str], *, title: str, beside: bool
 ) -> Table:
-    """Return the shares of pseudo-labels; ``counted`` gives (data set, % valid, % invalid) by method."""
+    """Return a table of the shares of valid and invalid pseudo-labels.
+
+    ``counted`` maps each method to its data set and its percentages of valid and invalid labels.
+    """
     ours: list[Mapping[str, Cell]] = [
         {"dataset": dataset, "method": method, "valid_percent": valid, "invalid_percent": invalid}
         for method, (dataset, valid, invalid) in counted.items()
@@ -197,7 +204,7 @@ def pseudo_label_table(
 def example_table(
     rows: Sequence[Row], measurements: Measurements, test: TestSet, notes: Sequence[str], *, title: str
 ) -> Table:
-    """Return the paper's examples with the scores of each method and the paper's own."""
+    """Return a table of the paper's examples, with each method's scores and the scores that the paper reports."""
     scored = {row.names["method"]: measurements.scores(row.training, test) for row in rows}
     columns = (
         Column("question", "question"),

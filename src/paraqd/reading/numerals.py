@@ -1,4 +1,4 @@
-"""Read numbers in words (cardinals, ordinals, fractions) and numbers in digits."""
+"""Read numbers written in words (cardinals, ordinals and fractions) and numbers written in digits."""
 
 from __future__ import annotations
 

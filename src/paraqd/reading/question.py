@@ -83,7 +83,7 @@ _WORD = re.compile(r"\w+")
 
 
 def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question, ...]:
-    """Return the asking clauses in a text, in order.
+    """Return the clauses in a text that ask a question, in order.
 
     >>> from paraqd.reading.sentences import split_sentences
     >>> text = "If a pen costs $2, how many pens can Tom buy for $10?"

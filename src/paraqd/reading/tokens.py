@@ -58,7 +58,10 @@ def _is_list(text: str, word: str, start: int, end: int) -> bool:
 
 
 def token_lists(text: str) -> tuple[list[str], list[int], list[int]]:
-    """Return three lists: a text's words, numbers and punctuation marks, their starts, and their ends."""
+    """Split a text into words, numbers and punctuation marks.
+
+    Return three lists: the tokens, their start offsets, and their end offsets.
+    """
     matches = list(_TOKEN.finditer(text))
     words, starts, ends = list(map(_GROUP, matches)), list(map(_START, matches)), list(map(_END, matches))
     if "," not in text or not any(map(_is_list, repeat(text), words, starts, ends)):

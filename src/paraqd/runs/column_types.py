@@ -71,7 +71,7 @@ def plain_value(value: Any) -> Any:
 
 
 def encodable(text: str) -> str:
-    r"""Return a text that can be encoded as UTF-8; lone surrogates, which only JSON allows, become escape sequences.
+    r"""Return a string that can be encoded as UTF-8; lone surrogates, which only JSON allows, become escape sequences.
 
     >>> encodable("five \ud83d")
     'five \\ud83d'

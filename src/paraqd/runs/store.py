@@ -62,7 +62,7 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a run without an output; the rows are discarded, and only the counts are used."""
+    """The parts of a run that does not write an output; rows are discarded, and only the counts are used."""
 
     ending: ClassVar[str] = ""
 
@@ -116,7 +116,7 @@ class StoredParts(Parts):
 
 @dataclass(frozen=True)
 class ParquetParts(StoredParts):
-    """The parts of a folder output; the footer of each Parquet file contains the counts."""
+    """The parts of an output that is a folder; the footer of each Parquet file contains the part's counts."""
 
     schema: Schema
     metadata: Mapping[str, Any]
@@ -153,7 +153,10 @@ class ParquetParts(StoredParts):
 
 @dataclass(frozen=True)
 class JsonParts(StoredParts):
-    """The parts of a file output; each part has one line with the counts, then one JSON object per row."""
+    """The parts of an output that is a single file.
+
+    The first line of each part contains the part's counts, and every further line contains one row as a JSON object.
+    """
 
     ending: ClassVar[str] = ".jsonl"
 
@@ -200,7 +203,7 @@ class _Lines:
 
 
 def parts_place(out: Path) -> Location:
-    """Return the location of the folder that holds the parts of a file output.
+    """Return the location of the folder that holds the parts of an output file.
 
     >>> parts_place(Path("scored.csv")).given
     'scored.csv.parts'
@@ -220,7 +223,7 @@ def may_replace(out: Path) -> bool:
 
 
 def _read_manifest(place: Location) -> dict[str, Any] | None:
-    """Return the manifest of a run in a folder; None if there is none, or if this version cannot use it."""
+    """Return the manifest in a run's folder, or None if the manifest is missing or this version cannot use it."""
     raw = place.read(_MANIFEST)
     try:
         found = None if raw is None else json.loads(raw)
@@ -294,9 +297,9 @@ class Store:
         self.place.put(_SUCCESS, (json.dumps(facts, ensure_ascii=False, indent=1) + "\n").encode())
 
     def clear(self) -> None:
-        """Remove the parts of a file output, and their folder if nothing else is in it.
+        """Remove the parts of an output file, and their folder if it contains nothing else.
 
-        This gives up the lock. A second call does nothing, because the folder may already be that of another run.
+        The lock is also released. A second call does nothing, because another run may already be using the folder.
         """
         if self._cleared:
             return
@@ -304,7 +307,7 @@ class Store:
         self.release()
 
     def release(self) -> None:
-        """Remove the lock, and the folder of a file output if nothing else is in it."""
+        """Remove the lock. If the output is a file, also remove the folder of its parts if that folder is empty."""
         self._cleared = True
         if self.place.local is not None:
             with suppress(OSError):
@@ -319,10 +322,11 @@ class Store:
                 raise TableError(self._occupied(name, "choose another -o"))
 
     def _clear_without_manifest(self, *, allowed: bool) -> None:
-        """Prepare a folder without a usable manifest for a new run.
+        """Prepare a folder for a new run if the folder does not contain a usable manifest.
 
-        Parts in such a folder may belong to somebody else. Those of a folder output are removed if ``allowed``; those
-        of a file output never are, because nobody asked to replace them.
+        Parts in such a folder may belong to another user. If the output is a folder, its parts are removed if
+        ``allowed`` is True. If the output is a file, its parts are never removed, because the user did not ask for
+        them to be replaced.
         """
         self.refuse_strangers()
         self._sweep()
@@ -332,9 +336,9 @@ class Store:
         self._clear()
 
     def _clear(self) -> None:
-        """Remove everything that runs have written; files of others are never removed.
+        """Remove all files that runs have written; other files are never removed.
 
-        The manifest goes last, so that the rest is still known as ours if this is interrupted.
+        The manifest is removed last, so that the remaining files can still be identified after an interruption.
         """
         self.refuse_strangers()
         names = [name for name in self.place.names() if name != _LOCK]

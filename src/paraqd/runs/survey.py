@@ -258,7 +258,7 @@ class _Look:
         return kind_of(self.source.path(entry.name)).format is not Format.PARQUET
 
     def _refused(self, table: Table) -> str:
-        """Return the reason the columns of a file cannot be used, or an empty string."""
+        """Return the reason a file's columns cannot be used, or an empty string if they can be used."""
         try:
             self.check(table)
         except TableError as error:
@@ -300,7 +300,10 @@ class _Look:
         return InputFile(entry, (read.rows,), types, problem, refused, table)
 
     def _damage(self, table: Table, read: TextRead) -> str:
-        """Return a description of the damage to a file, or an empty string; raise a TableError if it cannot be used."""
+        """Return a description of the damage to a file, or an empty string if the file is undamaged.
+
+        Raise a TableError if the file cannot be used.
+        """
         if not self.keep_going:
             if read.damage is None:
                 return ""

@@ -18,7 +18,7 @@ from paraqd.runs.store import is_unfinished
 
 @dataclass(frozen=True)
 class PreparedPairs:
-    """A file of labelled pairs and its origin: the recipe, the stand-ins for models, and the operators skipped."""
+    """A file of labelled pairs and its origin: the recipe, the stand-ins for models, and the skipped operators."""
 
     path: Path
     recipe: str

@@ -166,7 +166,7 @@ def share(count: int, rank: int, size: int) -> slice:
 def collate(
     indices: Sequence[int], triplets: TripletSet, tokens: TokenStore, *, rank: int = 0, size: int = 1
 ) -> dict[str, Any]:
-    """Build the trainer's inputs: the batch's distinct texts, and each triplet as indices of rows among the texts.
+    """Build the trainer's inputs: the batch's distinct texts, and each triplet as row indices into those texts.
 
     A valid text that equals its anchor has a separate row, so that dropout produces two different vectors. A triplet's
     in-batch negative (-1) is the question in the next triplet. If there are several processes, each builds only its

@@ -189,7 +189,10 @@ class FusionSettings:
 
 
 def _check(settings: Any, *conditions: tuple[str, bool, str]) -> None:
-    """Raise `TrainingError` for the first of the conditions (name, is it met, requirement) that is not met."""
+    """Raise `TrainingError` if a condition is not met; the error describes the first such condition.
+
+    Each condition consists of the setting's name, True if the condition is met, and a description of the requirement.
+    """
     for name, met, requirement in conditions:
         if not met:
             raise TrainingError(f"{name} must be {requirement}, not {getattr(settings, name)}")

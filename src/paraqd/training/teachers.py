@@ -118,7 +118,11 @@ def mean_odds(odds: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
 
 
 def _identity(teacher: Teacher) -> str:
-    """Return a text that identifies a teacher's model: the path, and the sizes and modification times of its files."""
+    """Return a string that identifies a teacher's model.
+
+    The string contains the model's path and the names, sizes and modification times of the model's files. For the
+    packaged model, the string is the model's name.
+    """
     if teacher.model == PACKAGED_MODEL:
         return teacher.model
     path = Path(teacher.model) if teacher.causal else encoder_folder(teacher.model)

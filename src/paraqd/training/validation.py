@@ -38,7 +38,7 @@ class Validation:
 
 
 def validate(embed: Callable[[Sequence[str]], NDArray[np.float32]], triplets: TripletSet) -> Validation:
-    """Measure a model on triplets. Triplets without an invalid text of their own are skipped.
+    """Measure a model on triplets. Triplets that do not contain their own invalid text are skipped.
 
     Each distinct pair counts once in the mean cosines, even if it occurs in several triplets.
     """

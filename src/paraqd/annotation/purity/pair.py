@@ -68,9 +68,10 @@ def doubt(reason: str) -> Finding:
 
 
 def by_two(by_reader: bool, by_count: bool, reason: str) -> Finding | None:
-    """Combine the findings of the reader and the second count.
+    """Combine the reader's verdict on a fault with the second count's verdict.
 
-    The pair is impure if both find a fault, and suspicious if only one of them finds a fault.
+    The pair is impure if both the reader and the second count find the fault, and suspicious if only one of the two
+    finds it. Return None if neither does.
     """
     if by_reader and by_count:
         return impure(reason)

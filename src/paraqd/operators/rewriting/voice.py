@@ -1,6 +1,6 @@
 """Change clauses from the active to the passive voice and back, using a dependency parse.
 
-Only simple clauses are changed, in which one subject, a verb from a list and one object are adjacent.
+Only simple clauses are changed: a single subject, a verb from a fixed list and a single object must be adjacent.
 """
 
 from __future__ import annotations

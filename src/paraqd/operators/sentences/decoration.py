@@ -75,7 +75,7 @@ _IDLE = re.compile(
 
 
 class Decoration(Operator):
-    """Add or remove a phrase that does not affect the answer: Tom, who likes music, …; Read carefully."""
+    """Add or remove a phrase that does not affect the answer, such as "Tom, who likes music, …" or "Read carefully"."""
 
     name = "Decoration"
     polarity = "valid"

@@ -67,7 +67,10 @@ class ImportantPhraseDeletion(Operator):
         return results
 
     def _options(self, doc: Any, problem: Problem) -> list[str]:
-        """Return the text without each of the best phrases in turn; all mentions are deleted, including possessives."""
+        """Return one shortened text for each of the best phrases.
+
+        In each text, all mentions of the phrase are deleted, including possessive forms.
+        """
         shortened = []
         for phrase in best_phrases(doc, self.k):
             spans = [(s, e + 2 if problem.text[e : e + 2] in POSSESSIVES else e) for s, e in phrase.spans]

@@ -15,10 +15,10 @@ from paraqd.reading import Problem, Token
 class LowTfidfReplacement(Operator):
     """Replace low-TF-IDF words with other uninformative words (baseline UDA).
 
-    As in UDA (Xie et al., 2020), the probability of replacing a word decreases with the word's TF-IDF in the question
-    and is zero for the word with the highest TF-IDF. The replacement is drawn from the corpus, where words with a lower
-    score are more likely. As in UDA, all outputs are labelled valid, although numbers, units and names are replaced
-    like any other word. Punctuation is kept. A document is a question.
+    As in UDA (Xie et al., 2020), the probability of replacing a word decreases as the word's TF-IDF in the question
+    increases, and is zero for the word with the highest TF-IDF. Each question counts as one document. The replacement
+    is drawn from the words in the corpus, and words with a lower score are more likely to be drawn. As in UDA, all
+    outputs are labelled valid, although numbers, units and names are replaced like any other word. Punctuation is kept.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _RELATED = {
 
 
 def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find names that are new in the paraphrase and do not replace a name of the question.
+    """Find names that are new in the paraphrase and do not replace a name in the question.
 
     Texts in lower case yield no findings, because names cannot be recognised in such texts.
     """

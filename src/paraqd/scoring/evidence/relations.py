@@ -299,7 +299,7 @@ def _paid(problem: Problem, ends: Sequence[int], start: int) -> bool:
 
 
 def _sentence_near(low: list[str], place: int) -> list[str]:
-    """Return the words near a word that are in the same sentence."""
+    """Return the words that are in the same sentence as a given word and at most ``_REACH`` words away."""
     before, after = low[max(0, place - _REACH) : place], low[place + 1 : place + 1 + _REACH]
     first = max((i + 1 for i, word in enumerate(before) if word in _ENDS), default=0)
     last = next((i for i, word in enumerate(after) if word in _ENDS), len(after))

@@ -85,7 +85,7 @@ class JudgeRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class BiEncoderRecipe:
-    """A recipe for the paper's bi-encoder. ``operators`` is the name or the file of a list of operators."""
+    """A recipe for the paper's bi-encoder. ``operators`` is the name or the path of a list of operators."""
 
     name: str
     description: str
