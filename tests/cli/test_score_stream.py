@@ -215,8 +215,8 @@ class TestNoRoom:
         done = self.limited(1_000_000, "in.jsonl", "-o", out, stdout=subprocess.DEVNULL)
         assert done.returncode == 2
         assert done.stderr == (
-            f"error: cannot write {out}: File too large; the finished rows (1,000) are kept in {out}.parts: make room "
-            "and run the same command again\n"
+            f"error: cannot write {out}: File too large; the finished rows (1,000) are kept in {out}.parts: "
+            "free up space and run the same command again\n"
         )
         assert sorted(path.name for path in here.iterdir()) == ["in.jsonl", f"{out}.parts", f"whole.{out}"]
         scorer.sizes.clear()
