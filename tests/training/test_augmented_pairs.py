@@ -41,7 +41,7 @@ def test_an_output_beside_unfinished_parts_is_not_taken_for_whole(tmp_path):
     assert is_complete(out)
     parts = tmp_path / "pairs.jsonl.gz.parts"
     parts.mkdir()
-    (parts / "_manifest.json").write_text("{}")
+    (parts / "_manifest.json").write_text('{"format": 1, "command": "augment", "input": {}, "parts": []}')
     assert not is_complete(out)
 
 
