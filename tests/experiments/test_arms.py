@@ -123,7 +123,7 @@ def test_operators_of_a_test_set_are_recovered_from_the_order_of_rows():
     ours, paper = recovered_operator_table([test], (), title="", beside=True).rows
     assert (ours["precision"], ours["recall"], ours["accuracy"]) == (0.75, 0.75, 0.75)
     assert (paper["precision"], paper["recall"], paper["accuracy"]) == (0.40, 0.59, 0.56)
-    with pytest.raises(NotRunError, match="do not come in twos"):
+    with pytest.raises(NotRunError, match="do not form pairs with the same question"):
         count_test_operators(TestSet("x", test.pairs[1:-1], ""))
 
 

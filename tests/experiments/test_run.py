@@ -56,7 +56,7 @@ def test_every_experiment_has_its_table_in_three_formats_and_says_that_it_is_a_s
     folder, stdout, _ = smoke
     for found in EXPERIMENTS:
         if found.kind == "test-operators":
-            continue  # the samples do not come in twos, which the list of parts that were not run says
+            continue  # the samples do not have two rows per question, so this experiment is listed as not run
         for ending in ("md", "tex", "json"):
             assert "smoke scale" in (folder / "tables" / f"{found.name}.{ending}").read_text()
         assert found.title in stdout

@@ -1,6 +1,6 @@
 """Reproduce the tables and figures in the paper.
 
-Every experiment is a declaration, and a single runner executes all of them.
+Each experiment is declared as data, and one runner executes all experiments.
 
 >>> from paraqd.experiments import EXPERIMENTS
 >>> [experiment.name for experiment in EXPERIMENTS][:3]

@@ -1,7 +1,8 @@
-"""Build the tables that examine the gap between our results and the paper's.
+"""Build the tables that analyse the gap between our results and the paper's.
 
-The tables show the differences between arms, the scores for each kind of edit, and the collapse of the vectors. An arm
-is a way of training a model. Each arm is trained with one or more seeds and compared with the first arm.
+An arm is one way of training a model. Each arm is trained with one or more seeds and compared with the first arm. The
+tables show the differences between arms, the scores for each kind of edit, and how far the vectors collapse onto one
+axis.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _ALL = "all invalid pairs"
 def difference_table(results: Sequence[Result], notes: Sequence[str], *, samples: int) -> Table:
     """Return a table that compares every arm with the first arm on the same pairs.
 
-    The table contains each arm's means over seeds, and the differences from the first arm with their intervals.
+    The table contains each arm's means over its seeds, and the differences from the first arm with intervals.
     """
     rows: list[Mapping[str, Cell]] = []
     for dataset, arms in _arms(results).items():
@@ -53,7 +54,7 @@ def difference_table(results: Sequence[Result], notes: Sequence[str], *, samples
 
 
 def edit_table(results: Sequence[Result], sets: Mapping[str, TestSet], notes: Sequence[str], *, samples: int) -> Table:
-    """Return a table of the invalid pairs' scores for each kind of edit.
+    """Return a table of the mean scores of invalid pairs, by kind of edit.
 
     The table also shows how much each kind of edit contributes to the difference between an arm and the first arm.
     """
@@ -100,9 +101,10 @@ def collapse_table(
     *,
     title: str,
 ) -> Table:
-    """Return a table that compares scores with the product of two signs.
+    """Return a table that shows how closely the scores match a product of two signs.
 
-    The two signs are those of the question's and the paraphrase's coordinates on the vectors' first principal axis.
+    One sign belongs to the question's coordinate on the first principal axis of all vectors, and the other sign to the
+    paraphrase's coordinate.
     """
     found: dict[tuple[str, str], list[dict[str, float]]] = {}
     for result in results:
@@ -140,7 +142,7 @@ def collapse_table(
 def describe_collapse(measured: Measured, spectrum: Mapping[str, NDArray[Any]]) -> dict[str, float]:
     """Measure how closely a model's scores match the product of the two texts' signs on the first principal axis.
 
-    A value that is undefined, such as the explained variance if all signs are equal, is NaN.
+    An undefined value is NaN. For example, the explained variance is undefined if all signs are equal.
     """
     signs = np.where(spectrum["questions"][:, 0].astype(float) * spectrum["paraphrases"][:, 0] < 0, -1.0, 1.0)
     scores, valid, same = measured.scores, measured.labels == 1, signs > 0
@@ -167,7 +169,7 @@ def _means(runs: Sequence[Mapping[str, float]]) -> dict[str, float | None]:
 
 
 def _arms(results: Sequence[Result]) -> dict[str, dict[str, list[Measured]]]:
-    """Return the measurements for each seed, keyed by data set and then by arm."""
+    """Return the measurements of all seeds, keyed by data set and then by arm."""
     found: dict[str, dict[str, list[Measured]]] = {}
     for result in results:
         names = result.row.names
@@ -181,7 +183,7 @@ def _compared(first: Sequence[Measured], other: Sequence[Measured], samples: int
 
 
 def _invalid_by_edit(test: TestSet) -> dict[str, list[int]]:
-    """Return the indices of the invalid pairs, keyed by kind of edit; one more key covers all invalid pairs."""
+    """Return the indices of the invalid pairs, keyed by kind of edit, with an additional key for all invalid pairs."""
     found: dict[str, list[int]] = {}
     for place, pair in enumerate(test.pairs):
         if pair.label == 0:

@@ -1,6 +1,6 @@
 """Provide the data for experiments: questions, the pairs that each recipe produces, and test sets.
 
-Questions and pairs are generated once and stored in the run's folder.
+Questions and pairs are prepared once and stored in the run's folder.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from paraqd.experiments.methods import Method, Training
 from paraqd.experiments.scales import Scale
 from paraqd.generators.base import GeneratorUnavailableError
 from paraqd.generators.training_data import TrainingDataError
-from paraqd.progress import Progress
+from paraqd.progress import Progress, silent
 from paraqd.reading.entities import PipelineUnavailableError, load_spacy
 from paraqd.runs.pseudo_labels import PseudoLabelStatistics, pseudo_label_file
 from paraqd.training.augmented_pairs import PreparedPairs, describe_pairs, is_complete, prepare_pairs, write_questions
@@ -42,12 +42,11 @@ _GENERATORS: Mapping[str, tuple[Kind, ...]] = {
     "public-code": ("f9",),
     "ssmba": ("ssmba",),
 }
-_PSEUDO_LABEL_THRESHOLD = 0.8
 
 
 @dataclass(frozen=True)
 class TestSet:
-    """Labelled pairs for testing, and the SHA-256 hash of the file that contains them."""
+    """A test set: labelled pairs, and the SHA-256 hash of the file from which the pairs were read."""
 
     __test__ = False  # pytest should not collect this class
 
@@ -57,13 +56,13 @@ class TestSet:
 
     @cached_property
     def key(self) -> str:
-        """The name and a hash of the pairs, so that scores of different pairs are stored in different files."""
+        """The name followed by a hash of the pairs, so that the scores of different pairs go to different files."""
         whole = json.dumps([(pair.id, pair.question, pair.paraphrase, pair.label) for pair in self.pairs])
         return f"{self.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 
     @property
     def triplets(self) -> list[tuple[str, str, str]]:
-        """One triplet (question, valid paraphrase, invalid paraphrase) for each question that has both paraphrases."""
+        """One triplet (question, valid paraphrase, invalid paraphrase) for each question with both kinds of pair."""
         found: dict[str, dict[int, str]] = {}
         for pair in self.pairs:
             found.setdefault(pair.question, {}).setdefault(int(pair.label or 0), pair.paraphrase)
@@ -72,20 +71,22 @@ class TestSet:
 
 @dataclass
 class RunData:
-    """The data for one run, stored in the subfolder ``data`` of the run's folder; existing files are reused.
+    """The data for one run, stored in the subfolder ``data`` of the run's folder. Existing files are reused.
 
     Parameters
     ----------
     folder : Path
         The run's folder.
     scale : Scale
-        The size of the experiments.
+        The scale of the experiments.
     data_dir : str or Path, optional
         The folder that contains the data sets.
     samples : Path
         The folder that contains ``questions.csv`` and ``pairs.csv`` for the smoke scale.
+    stand_ins : bool
+        Use stand-ins for models that are not in ``generators``. Stand-ins for f9 and SSMBA are trained during the run.
     generators : mapping
-        The generators' models, keyed by generator; other models are trained during the run if necessary.
+        The models, keyed by generator.
 
     """
 
@@ -97,7 +98,7 @@ class RunData:
     generators: Mapping[str, str] = field(default_factory=dict)
     device: str | None = None
     workers: int = 1
-    progress: Progress | None = None
+    progress: Progress = silent
 
     def __post_init__(self) -> None:
         self.folder = Path(self.folder)
@@ -108,12 +109,12 @@ class RunData:
 
     @cached_property
     def questions(self) -> Path:
-        """The path of the file that contains the run's training questions."""
+        """The path of the file with the training questions."""
         return self._written("questions.jsonl", lambda: self._split()[0])
 
     @cached_property
     def validation_questions(self) -> Path:
-        """The path of the file that contains the questions for validation, which are not used for training."""
+        """The path of the file with the validation questions, which are not used for training."""
         return self._written("validation.jsonl", lambda: self._split()[1])
 
     def _written(self, name: str, rows: Callable[[], list[dict[str, Any]]]) -> Path:
@@ -127,7 +128,7 @@ class RunData:
         return path
 
     def _alone(self, name: str) -> AbstractContextManager[None]:
-        """Return a lock that prevents several processes from creating the same file at the same time."""
+        """Return a lock that keeps other processes from creating the same file at the same time."""
         return exclusive(self.folder / "locks" / f"{name}.lock")
 
     def _split(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -140,7 +141,7 @@ class RunData:
         return rows[held:][: self.scale.questions], rows[:held]
 
     def source_hash(self) -> str | None:
-        """Return the SHA-256 hash of the file that contains the questions, or None if the file is not available."""
+        """Return the SHA-256 hash of the file from which the questions are taken, or None if the file is missing."""
         try:
             path = self._sample("questions.csv") if self.scale.name == "smoke" else find("questions", self.data_dir)
         except DatasetError:
@@ -152,7 +153,7 @@ class RunData:
         path = self.samples / name
         if not path.is_file():
             raise ExperimentError(
-                f"the smoke scale needs {path}, which does not exist: run this in the root of the repository, or give "
+                f"the smoke scale needs {path}, which does not exist: run the command in the repository root, or pass "
                 "--samples DIR"
             )
         return path
@@ -165,7 +166,7 @@ class RunData:
 
     @cached_property
     def validation(self) -> TripletSet:
-        """The triplets on which every method is validated; they are produced with the paper's recipe."""
+        """The validation triplets for all methods, which are built with the paper's recipe."""
         path = self._prepared("paper", self.validation_questions, "validation-paper.jsonl.gz").path
         return read_triplets(path, seed=self.scale.settings.seed)
 
@@ -180,7 +181,7 @@ class RunData:
             except (DatasetError, TrainingDataError, GeneratorUnavailableError) as error:
                 if recipe == "ssmba":
                     raise NotRunError(str(error)) from None
-                models = {}  # the other recipes run without f9, and the report says so
+                models = {}  # other recipes run without f9, and the report lists f9 as omitted
             try:
                 return prepare_pairs(
                     questions,
@@ -224,17 +225,16 @@ class RunData:
         )
 
     def pseudo_labelled(self, recipe: str) -> tuple[Path, PseudoLabelStatistics]:
-        """Label a baseline's pairs with the untrained encoder; return the path of the file and the label statistics."""
+        """Label a baseline's pairs with the untrained encoder, and return the file's path and the label statistics."""
         source = self.pairs(recipe).path
         out = self.folder / "data" / f"{recipe}-pl.jsonl.gz"
         with self._alone(out.name):
             if not out.is_file():
-                # as in the paper, the labels come from the encoder that is trained afterwards
+                # as in the paper, the labels come from the same encoder that is trained afterwards
                 pseudo_label_file(
                     source,
                     out,
                     encoder=self.scale.encoder,
-                    threshold=_PSEUDO_LABEL_THRESHOLD,
                     device=self.device,
                     progress=lambda stage, done, total, note="": self.tell(
                         f"{recipe}: pseudo-labels, {stage}", done, total
@@ -243,7 +243,7 @@ class RunData:
         return out, PseudoLabelStatistics.of(open_table(out).rows(["label", "operator"]))
 
     def triplets(self, training: Training) -> tuple[TripletSet, PreparedPairs]:
-        """Return a training's triplets and a description of the pairs from which they are built."""
+        """Return the triplets for a training run, and a description of the pairs from which the triplets are built."""
         method: Method = training.method
         assert method.recipe is not None
         prepared = self.pairs(method.recipe)
@@ -264,9 +264,9 @@ class RunData:
         return self._triplets[key], prepared
 
     def _chosen(self, training: Training) -> frozenset[str] | None:
-        """Return the ids of the questions that a training uses, or None if it uses all questions.
+        """Return the ids of the questions that a training run uses, or None if it uses all questions.
 
-        The choice does not depend on the operators, so that trainings that omit different operators use the same
+        The choice does not depend on the omitted operator, so that all rows of the operator table use the same
         questions.
         """
         if training.questions is None and not training.sources:
@@ -279,13 +279,13 @@ class RunData:
     # test sets
 
     def test_set(self, name: str) -> TestSet:
-        """Return the test set with the given name; raise a `NotRunError` if the test set is not available."""
+        """Return the test set with the given name, or raise `NotRunError` if its file is missing."""
         if name not in self._sets:
             self._sets[name] = self._load(name)
         return self._sets[name]
 
     def loaded(self) -> list[TestSet]:
-        """Return the test sets that have been loaded so far."""
+        """Return the test sets loaded so far."""
         return list(self._sets.values())
 
     def _load(self, name: str) -> TestSet:
@@ -304,14 +304,13 @@ class RunData:
         with open(path, "rb") as file:
             return TestSet(name, pairs, hashlib.file_digest(file, "sha256").hexdigest())
 
-    def tell(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
-        """Report progress to the callback if there is one."""
-        if self.progress is not None:
-            self.progress(stage, done, total, remark)
+    def tell(self, stage: str, done: int, total: int | None, note: str = "") -> None:
+        """Report progress to the callback."""
+        self.progress(stage, done, total, note)
 
 
 def _entity_reader() -> str:
-    """Return the best installed entity reader: ``spacy`` or, if spaCy is not available, ``light``."""
+    """Return ``spacy`` if spaCy's pipeline is installed, otherwise ``light``."""
     try:
         load_spacy()
     except PipelineUnavailableError:

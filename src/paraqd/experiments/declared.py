@@ -21,14 +21,14 @@ from paraqd.experiments.scales import Scale
 from paraqd.training.encoders import PAPER_ENCODERS
 
 VALID_OPERATORS = ("f1", "f2", "f3", "f4")
-# the columns that identify a row in experiments on the gap between our results and the paper's
+# the columns that identify a row in the experiments on the gap between our results and the paper's
 ARM = ("dataset", "arm", "seed")
 INVALID_OPERATORS = ("f5", "f6", "f7", "f8", "f9", "f10")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A table row: the training of its model, the cells that identify the row, and the name of its test set."""
+    """A table row: how its model is trained, the cells that identify the row, and the name of the test set."""
 
     training: Training
     names: dict[str, str]
@@ -40,9 +40,9 @@ class Experiment:
     """An experiment that produces one or more tables.
 
     ``on`` contains the keys of the columns that identify a row. ``table`` is the name of the corresponding table in the
-    paper, or an empty string if there is none. ``kind`` determines how the tables are built; the default is to build
-    them from scores on test sets. ``embeddings`` is True if histograms, reliability curves and plots of the embeddings
-    are also produced.
+    paper, or an empty string if the paper has no such table. ``kind`` determines how the tables are built; by default,
+    they are built from scores on test sets. If ``embeddings`` is True, the figures include histograms, reliability
+    curves and plots of the embeddings.
     """
 
     name: str
@@ -54,17 +54,17 @@ class Experiment:
     embeddings: bool = False
 
     def trainings(self, scale: Scale) -> list[Training]:
-        """Return the distinct trainings that the experiment needs."""
+        """Return the declarations of all models that the experiment needs, without duplicates."""
         return list(dict.fromkeys(row.training for row in self.rows(scale)))
 
 
 def training(method: Method, scale: Scale) -> Training:
-    """Return the training that a method uses at a given scale."""
+    """Return the declaration of a method's model at a given scale."""
     return Training(method, scale.encoder, scale.settings, layers=scale.layers, questions=scale.questions)
 
 
 def _ablated(made: Training, scale: Scale) -> Training:
-    """Return the training, with fewer questions or epochs if the scale reduces them for tables with many models."""
+    """Apply the scale's smaller numbers of questions and epochs, which are for tables with many models."""
     if scale.ablation_questions is not None:
         made = replace(made, questions=scale.ablation_questions)
     return made if scale.ablation_epochs is None else made.with_settings(epochs=scale.ablation_epochs)
@@ -118,9 +118,9 @@ def _train_operators(scale: Scale) -> list[Row]:
 
 
 def _arm(method: Method, scale: Scale, **settings: Any) -> Training:
-    """Return a training for the experiments on the gap between our results and the paper's.
+    """Declare a model for the experiments on the gap between our results and the paper's.
 
-    By default, the batches are large.
+    By default, the batch size and the learning rate are larger than the paper's.
     """
     made = replace(training(method, scale), questions=scale.arm_questions)
     return made.with_settings(
@@ -131,7 +131,7 @@ def _arm(method: Method, scale: Scale, **settings: Any) -> Training:
 def _arms(
     scale: Scale, arms: Mapping[str, Training], seeds: Sequence[int], *, more_sets: Sequence[str] = ()
 ) -> list[Row]:
-    """Return a row for each combination of test set, arm and seed. The other arms are compared with the first arm."""
+    """Return a row for each combination of test set, arm and seed."""
     return [
         Row(made.with_settings(seed=seed), {"dataset": test_set, "arm": name, "seed": str(seed)}, test_set)
         for test_set in dict.fromkeys((*scale.test_sets, *more_sets))

@@ -4,8 +4,8 @@ from paraqd.errors import ParaqdError
 
 
 class ExperimentError(ParaqdError, ValueError):
-    """Raised when an experiment cannot be run; the message states the reason and the remedy."""
+    """Raised when experiments cannot be run. The message states the reason and the remedy."""
 
 
 class NotRunError(ParaqdError):
-    """Raised when data or weights for one part of an experiment are missing; the other parts still run."""
+    """Raised when data or weights for one part of an experiment are missing. The other parts still run."""

@@ -1,4 +1,4 @@
-"""Plot an experiment's figures: confusion matrices, histograms, separations, reliability and projected triplets."""
+"""Plot confusion matrices, score histograms, separations, reliability curves and projected triplets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paraqd.experiments.tables import Result
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot: the path of its file, relative to the run's folder, and its title."""
+    """A plot's title, and the path of its file relative to the run's folder."""
 
     path: str
     title: str
@@ -28,7 +28,7 @@ class Figure:
 def draw(
     experiment: Experiment, results: Sequence[Result], data: RunData, measurements: Measurements, *, beside: bool
 ) -> list[Figure]:
-    """Plot an experiment's figures for each test set, and return the plots.
+    """Plot an experiment's figures for each test set, and return their titles and paths.
 
     If ``beside`` is True, the separation plots also show the paper's values.
     """

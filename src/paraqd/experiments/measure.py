@@ -1,4 +1,4 @@
-"""Train and score each model once, and store its scores and embeddings in the run's folder."""
+"""Train and score each model once, and store the scores and embeddings in the run's folder."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SCORE_COLUMNS = {"id": str, "score": str, "signature": str}
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A model's scores on a test set, with the metrics and their intervals."""
+    """A model's scores on a test set, with metrics and confidence intervals."""
 
     test_set: str
     signature: str
@@ -50,15 +50,15 @@ class Measured:
     intervals: Bootstrap
 
     def cell(self, name: str) -> Estimate | float:
-        """Return a metric with its interval, or the bare value if the metric does not have an interval."""
+        """Return a metric with its interval, or only its value if there is no interval."""
         return self.intervals.estimates.get(name) or float(getattr(self.metrics, name))
 
 
 class Measurements:
-    """The measurements in a run.
+    """The measurements of a run's models.
 
-    If ``train`` is True, missing models are trained and missing scores are computed. ``keep`` contains the slugs of the
-    models that are not deleted after scoring.
+    If ``train`` is True, missing models are trained and scored. ``keep`` contains the slugs of the models that are kept
+    after scoring; all other models are deleted.
     """
 
     def __init__(
@@ -78,8 +78,9 @@ class Measurements:
         """Make sure that a model has scores on all the given test sets, and train the model if necessary.
 
         ``embeddings`` contains the names of the test sets whose triplets are also embedded. If another process is
-        training the model, wait for that process or, if ``wait`` is False, raise a `HeldError`. Data that another
-        process is generating is always awaited. If a model could not be trained, later calls raise the same error.
+        training the model, this method waits for the other process or, if ``wait`` is False, raises `HeldError`. If
+        another process is preparing the data, this method always waits. If a model could not be trained, later calls
+        raise the same error.
         """
         if training.slug in self._not_run:
             raise self._not_run[training.slug]
@@ -96,7 +97,7 @@ class Measurements:
             except NotRunError as error:
                 self._not_run[training.slug] = error
                 raise
-            # ``evaluate`` uses the same encoder, so that the scores are equal; the encoder reads long texts completely
+            # loaded as in ``paraqd evaluate``, so that both give equal scores; long texts are read completely
             embed = load_encoder(str(folder), device=self.data.device)
             digest = folder_hash(folder)
             for test in wanted:
@@ -112,13 +113,13 @@ class Measurements:
     def _missing(
         self, training: Training, sets: Sequence[TestSet], embeddings: Sequence[str]
     ) -> tuple[list[TestSet], list[TestSet]]:
-        """Return the test sets for which scores are missing, and those for which embeddings are missing."""
+        """Return the test sets without scores, and the test sets without embeddings."""
         wanted = [test for test in sets if not self._score_file(training, test).is_file()]
         drawn = [test for test in sets if test.name in embeddings and not self._vector_file(training, test).is_file()]
         return wanted, drawn
 
     def measured(self, training: Training, test: TestSet) -> Measured:
-        """Return a model's scores and metrics on a test set for which scores are stored."""
+        """Return a model's stored scores on a test set, with the metrics and intervals computed from them."""
         key = (training.slug, test.key)
         if key not in self._measured:
             rows = self._score_rows(training, test)
@@ -138,19 +139,19 @@ class Measurements:
         return self._measured[key]
 
     def scores(self, training: Training, test: TestSet) -> list[float]:
-        """Return a model's scores on a test set, in the order of the pairs."""
+        """Return a model's stored scores on a test set, in the order of the pairs."""
         return [float(row["score"]) for row in self._score_rows(training, test)]
 
     def _score_rows(self, training: Training, test: TestSet) -> list[dict[str, Any]]:
         return list(open_table(self._score_file(training, test)).rows(list(_SCORE_COLUMNS)))
 
     def vectors(self, training: Training, test: TestSet) -> tuple[NDArray[Any], list[tuple[int, int, int]]]:
-        """Return the embeddings of the texts in a test set's triplets, and each triplet as three row indices."""
+        """Return the embeddings of the texts in a test set's triplets, and each triplet's three row indices."""
         with np.load(self._vector_file(training, test)) as held:
             return held["vectors"].astype(np.float32), [tuple(row) for row in held["triplets"].tolist()]
 
     def spectrum(self, training: Training, test: TestSet) -> dict[str, NDArray[Any]]:
-        """Return the stored description of a test set's vectors by their principal axes; see `_spectrum`."""
+        """Return the stored analysis of a test set's vectors by their principal axes; see `_spectrum`."""
         path = self._spectrum_file(training, test)
         if not path.is_file():
             raise NotRunError(f"{path} is missing: delete the scores of {training.slug} and run the experiment again")
@@ -158,14 +159,14 @@ class Measurements:
             return {name: held[name] for name in held.files}
 
     def facts(self, training: Training) -> dict[str, Any]:
-        """Return a record of how a model was trained: its declaration, data, validation and seeds."""
+        """Return the stored record of how a model was trained: its declaration, data, validation and seeds."""
         found: dict[str, Any] = json.loads(self._facts_file(training).read_text("utf-8"))
         return found
 
-    # a model
+    # models
 
     def _model(self, training: Training) -> tuple[Path, str]:
-        """Return a model's folder and name; train the model if it does not exist."""
+        """Return a model's folder and name, and train the model if its folder does not exist."""
         try:
             return self._pretrained(training) if training.method.recipe is None else self._trained(training)
         except EncoderUnavailableError as error:
@@ -173,7 +174,7 @@ class Measurements:
 
     def _pretrained(self, training: Training) -> tuple[Path, str]:
         folder, name = encoder_folder(training.encoder), training.encoder
-        if training.layers or not (folder / "config.json").is_file():  # the encoder has to be saved to a folder first
+        if training.layers or not (folder / "config.json").is_file():  # first save the encoder to a folder
             model = load_trainable(training.encoder, layers=training.layers, device=self.data.device)
             folder = self.folder / "models" / training.slug
             with quiet():
@@ -181,7 +182,7 @@ class Measurements:
             name += f", {training.layers} layers" if training.layers else ""
         try:
             found = validate(load_encoder(str(folder), device=self.data.device), self.data.validation).to_dict()
-        except NotRunError:  # if the questions are missing, the encoder cannot be validated
+        except NotRunError:  # the questions for validation are missing
             found = {}
         self._write_facts(training, {"validation": found})
         return folder, name
@@ -236,7 +237,7 @@ class Measurements:
         return folder, training.slug
 
     def _fit(self, training: Training, triplets: TripletSet, folder: Path) -> None:
-        """Train a model with sentence-transformers' own ``fit``, and save the model."""
+        """Train a model with ``fit`` from sentence-transformers, and save the model."""
         started = time.monotonic()
         model, steps = fit(
             triplets,
@@ -276,7 +277,7 @@ class Measurements:
         return self.folder / "trainings" / f"{training.slug}.json"
 
     def _write_scores(self, training: Training, test: TestSet, scores: NDArray[Any], signed: str) -> None:
-        # texts and labels are not stored, so that a run can be published
+        # texts and labels are omitted, so that a run can be published
         rows = [
             {"id": pair.id, "score": f"{score:.6f}", "signature": signed}
             for pair, score in zip(test.pairs, scores.tolist(), strict=True)
@@ -302,11 +303,11 @@ def _triplet_vectors(embed: Any, test: TestSet) -> dict[str, NDArray[Any]]:
 
 
 def _spectrum(embed: Any, test: TestSet) -> dict[str, NDArray[Any]]:
-    """Describe a test set's vectors by their principal axes.
+    """Analyse a test set's vectors by their principal axes.
 
-    In the result, ``values`` contains the squared singular values of the matrix of all distinct texts' unit vectors,
-    which are not centred. ``questions`` and ``paraphrases`` contain the coordinates of each pair's texts on the first
-    four axes.
+    The analysis uses the unit vectors of all distinct texts, without centring. In the result, ``values`` contains the
+    squared singular values of the matrix of these vectors. ``questions`` and ``paraphrases`` contain each pair's
+    coordinates on the first four axes.
     """
     texts = list(dict.fromkeys(text for pair in test.pairs for text in (pair.question, pair.paraphrase)))
     vectors = np.asarray(embed(texts), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Define the methods that the paper compares, and the declarations of trainings."""
+"""Define the methods that the paper compares, and how a model's training is declared."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from paraqd.training.settings import TrainSettings
 class Method:
     """A method for obtaining a model.
 
-    ``recipe`` is the name of the recipe that produces the training pairs, or None if the method does not train.
-    ``pseudo_labels`` is True if an encoder labels the pairs, and ``in_batch`` is True if triplets may use in-batch
-    negatives.
+    ``recipe`` is the name of the recipe that produces the training pairs, or None if the method uses an untrained
+    encoder. If ``pseudo_labels`` is True, an encoder labels the pairs. If ``in_batch`` is True, triplets may use
+    in-batch negatives.
     """
 
     name: str
@@ -38,15 +38,21 @@ METHODS = (PRETRAINED, UDA, UDA_PL, SSMBA, SSMBA_PL, PARAQD)
 
 @dataclass(frozen=True)
 class Training:
-    """The declaration of a model, which contains everything that determines the model's weights.
+    """The declaration of a model: everything that determines the model's weights.
 
     Attributes
     ----------
+    without : str
+        The operator whose outputs are omitted, or an empty string to use the outputs of all operators.
+    questions : int, optional
+        The number of training questions (default: all).
+    seed_search : bool
+        Choose the seed that is best on validation data.
     sources : tuple of str
         Train only on questions whose ids start with one of these prefixes, such as ``aqua`` (default: all questions).
     triplets : int, optional
-        Train on this many randomly drawn triplets, so that trainings on different questions take the same number of
-        steps.
+        Train on this many randomly drawn triplets, so that models trained on different questions take the same number
+        of steps (default: all triplets).
     trainer : {"paraqd", "fit"}
         Train with paraqd's own trainer or, as in the paper's public code, with sentence-transformers' ``fit``.
 
@@ -65,7 +71,7 @@ class Training:
 
     @property
     def slug(self) -> str:
-        """A short name for use in file names, which is unique to the training."""
+        """A short unique name for use in file names."""
         digest = hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:8]
         words = [self.method.name, "search" if self.seed_search else "", f"no-{self.without}" if self.without else ""]
         words += [*self.sources, "" if self.trainer == "paraqd" else self.trainer]
@@ -90,10 +96,10 @@ class Training:
             "without": self.without,
             "questions": self.questions,
             "seed_search": self.seed_search,
-            # settings do not matter if nothing is trained
+            # the settings have no effect if nothing is trained
             "settings": None if self.method.recipe is None else self.settings.to_dict(),
         }
 
     def with_settings(self, **changes: Any) -> Training:
-        """Return a copy of the training with the given settings changed."""
+        """Return a copy of the declaration with the given settings changed."""
         return replace(self, settings=replace(self.settings, **changes))

@@ -1,4 +1,4 @@
-"""Train an encoder with sentence-transformers' own ``fit``, as the paper's public code does."""
+"""Train an encoder with sentence-transformers' ``fit``, as in the paper's public code."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def fit(
 ) -> tuple[Any, int]:
     """Train an encoder, and return the encoder and the number of training steps.
 
-    The triplets are shuffled, and each batch is tokenised in the training loop. Every text is encoded in single
-    precision, and a text that occurs in several triplets is encoded once for each of them.
+    The triplets are shuffled, and each batch is tokenised in the training loop. The computation is in single
+    precision, and each triplet's three texts are encoded even if they occur in other triplets of the batch.
     """
     from sentence_transformers import InputExample
     from sentence_transformers.sentence_transformer import losses
@@ -44,7 +44,7 @@ def fit(
             triplet_margin=settings.margin,
         )
         steps = settings.epochs * len(loader)
-        model.old_fit(  # ``fit`` ran this loop when the public code was written, but now runs another trainer
+        model.old_fit(  # the loop that ``fit`` ran when the public code was written; ``fit`` now runs another trainer
             train_objectives=[(loader, loss)],
             epochs=settings.epochs,
             warmup_steps=math.ceil(settings.warmup_share * steps),

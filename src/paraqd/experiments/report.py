@@ -1,4 +1,4 @@
-"""Write an HTML report on a run, with every finished table and figure and a list of the parts that could not run."""
+"""Write an HTML report on a run, with all finished tables and figures, and the parts that could not run."""
 
 from __future__ import annotations
 

@@ -1,29 +1,33 @@
-"""Define the scales at which experiments can run: a quick trial on the samples, or the paper's scale."""
+"""Define the scales at which experiments run: a quick trial on the samples, and the paper's scale."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from paraqd.evaluation.intervals import SAMPLES
 from paraqd.experiments.errors import ExperimentError
 from paraqd.generators.encoder import DEFAULT_ENCODER
+from paraqd.training.seed_search import SEEDS
 from paraqd.training.settings import TrainSettings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """A scale at which experiments run: the encoder, the settings, and the amounts of data.
+    """A scale at which experiments run: the encoder, the training settings and the amounts of data.
 
     Attributes
     ----------
     questions : int, optional
         The number of training questions (default: all).
     ablation_questions, ablation_epochs : int, optional
-        The smaller numbers of questions and epochs for the experiments that train many models (operators, seed).
+        Smaller numbers of questions and epochs for the experiments that train many models (operators, seed).
     arm_questions, arm_few_questions, arm_epochs, arm_batch_size, arm_seeds
-        The values for the experiments on the gap between our results and the paper's; ``arm_few_questions`` is the
+        The settings of the experiments on the gap between our results and the paper's. ``arm_few_questions`` is the
         number of questions for slow trainers.
-    arm_sources : pair of str, arm_triplets : int
-        The question-id prefixes that identify the two corpora to compare, and the number of triplets from each corpus.
+    arm_sources : pair of str
+        The prefixes of question ids that identify the two corpora to compare.
+    arm_triplets : int
+        The number of triplets from each of these corpora.
     layers : int, optional
         The number of encoder layers to keep (default: all).
     note : str
@@ -45,12 +49,12 @@ class Scale:
     arm_sources: tuple[str, str] = ("aqua", "mathqa")
     arm_triplets: int = 27_000
     layers: int | None = None
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    seeds: tuple[int, ...] = SEEDS
     generators: str = "full"
     test_sets: tuple[str, ...] = ("aquarat", "em_math", "sawp", "pawp")
     first_set: str = "aquarat"
     train_operator_set: str = "aquarat_train_operators"
-    bootstrap_samples: int = 2000
+    bootstrap_samples: int = SAMPLES
     note: str = ""
 
     def __post_init__(self) -> None:

@@ -1,11 +1,11 @@
-"""Build an experiment's tables, which show our results with intervals next to the paper's results."""
+"""Build tables that show our results, with confidence intervals, next to the paper's results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from paraqd.evaluation.intervals import Estimate, compare
+from paraqd.evaluation.intervals import SAMPLES, Estimate, compare
 from paraqd.evaluation.published import examples, operator_averages, published, top_operators
 from paraqd.evaluation.tables import OURS, PAPER, SOURCE, Cell, Column, Table, metric_columns, side_by_side
 from paraqd.experiments.data import TestSet
@@ -15,7 +15,7 @@ from paraqd.experiments.measure import Measured, Measurements
 from paraqd.experiments.methods import PARAQD
 from paraqd.scoring.verdict import THRESHOLD
 
-# the columns in the paper's tables, followed by the stricter F1 and the area under the curve
+# the metrics in the paper's tables, followed by the stricter F1 and the area under the curve
 METRICS = (
     "macro_p",
     "macro_r",
@@ -31,12 +31,10 @@ METRICS = (
 )
 _WITH_INTERVALS = frozenset({"macro_f1_paper", "weighted_f1_paper", "separation", "macro_f1", "auc"})
 
-_DRAWN = 2000
-
 
 @dataclass(frozen=True)
 class Result:
-    """A row of an experiment, with the scores and metrics that were measured for it."""
+    """A row of an experiment, with the scores and metrics measured for this row."""
 
     row: Row
     measured: Measured
@@ -45,7 +43,7 @@ class Result:
 def score_tables(
     experiment: Experiment, results: Sequence[Result], notes: Sequence[str], *, beside: bool
 ) -> tuple[Table, ...]:
-    """Return an experiment's tables, with the paper's results if ``beside`` is True."""
+    """Return an experiment's tables; if ``beside`` is True, they also contain the paper's results."""
     ours: list[Mapping[str, Cell]] = [
         {**result.row.names, **{name: _cell(result.measured, name) for name in METRICS}} for result in results
     ]
@@ -53,14 +51,14 @@ def score_tables(
     whole = side_by_side(
         ours, theirs, on=experiment.on, metrics=METRICS, title=experiment.title, notes=_plus_interval_note(notes)
     )
-    if experiment.name == "operators":  # in this table, a higher value is not better
+    if experiment.name == "operators":  # here, a higher value is not better, so no value is marked as the best
         plain = replace(whole, columns=tuple(replace(column, best=False) for column in whole.columns))
         return (plain, top_table(results, notes, beside=beside))
     return (whole, significance_table(results, notes)) if experiment.name == "main" else (whole,)
 
 
 def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table:
-    """Return a table of the differences between ParaQD and every other method on the same pairs.
+    """Return a table of the differences between ParaQD and each other method on the same pairs.
 
     Each difference has an interval and a p value.
     """
@@ -72,8 +70,10 @@ def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table
         if names["method"] == PARAQD.name or not ours:
             continue
         best, other = ours[0].measured, result.measured
-        # the differences are ParaQD's values minus the other method's values
-        found = compare(best.labels, other.scores, best.scores, threshold=THRESHOLD, groups=best.groups, samples=_DRAWN)
+        # a difference is ParaQD's value minus the other method's value
+        found = compare(
+            best.labels, other.scores, best.scores, threshold=THRESHOLD, groups=best.groups, samples=SAMPLES
+        )
         row: dict[str, Cell] = {"dataset": names["dataset"], "method": names["method"]}
         for name in compared:
             row[name] = found.differences[name].difference
@@ -84,7 +84,7 @@ def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table
         columns += [replace(column, best=False), Column(f"{column.key}_p", "p")]
     note = (
         "ParaQD's figure minus that of the other method on the same pairs, with 95 % intervals and p values of a "
-        f"paired bootstrap over questions ({_DRAWN} samples, so p is at least {2 / (_DRAWN + 1):.3f})"
+        f"paired bootstrap over questions ({SAMPLES} samples, so p is at least {2 / (SAMPLES + 1):.3f})"
     )
     return Table("ParaQD against the other methods", tuple(columns), tuple(rows), (*notes, note))
 
@@ -119,7 +119,10 @@ def top_operators_of(separations: Mapping[str, float]) -> dict[str, tuple[str, .
 
 
 def top_table(results: Sequence[Result], notes: Sequence[str], *, beside: bool) -> Table:
-    """Return a table of the two most important valid and invalid operators, with the paper's if ``beside`` is True."""
+    """Return a table of the two most important valid and the two most important invalid operators.
+
+    If ``beside`` is True, the table also contains the operators that the paper found.
+    """
     columns = (
         Column("dataset", "dataset"),
         Column("valid", "Op+"),
@@ -151,19 +154,20 @@ def count_test_operators(test: TestSet) -> tuple[int, int, int, int]:
     """Count the valid and invalid labels among the outputs of the valid and the invalid test operators.
 
     Return four counts: the valid operators' outputs that are labelled valid and invalid, and the invalid operators'
-    outputs that are labelled valid and invalid. The files do not name the operators. However, the paper applied one
-    valid and one invalid operator to each question, and each question has two consecutive rows. We therefore infer that
-    the valid operator produced the first of these rows. Raise `NotRunError` if the rows do not form such pairs.
+    outputs that are labelled valid and invalid. The files do not name the operators, but the paper applied one valid
+    and one invalid operator to each question, and each question has two consecutive rows. The first row is therefore
+    assumed to come from the valid operator. Raise `NotRunError` if the test set does not have two consecutive rows for
+    each question.
     """
     firsts, seconds = test.pairs[::2], test.pairs[1::2]
     if len(firsts) != len(seconds) or any(a.question != b.question for a, b in zip(firsts, seconds, strict=True)):
-        raise NotRunError("the rows do not come in twos of one question, so their order does not tell the operator")
+        raise NotRunError("the rows do not form pairs with the same question, so the operators cannot be inferred")
     valid, missed = sum(pair.label == 1 for pair in firsts), sum(pair.label == 1 for pair in seconds)
     return valid, len(firsts) - valid, missed, len(seconds) - missed
 
 
 def recovered_operator_table(sets: Sequence[TestSet], notes: Sequence[str], *, title: str, beside: bool) -> Table:
-    """Return a table of the test operators' precision, recall and accuracy, based on `count_test_operators`."""
+    """Return a table of the test operators' precision, recall and accuracy; see `count_test_operators`."""
     names = ("first_valid", "first_invalid", "second_valid", "second_invalid", "precision", "recall", "accuracy")
     ours: list[Mapping[str, Cell]] = []
     for test in sets:
@@ -187,9 +191,10 @@ def recovered_operator_table(sets: Sequence[TestSet], notes: Sequence[str], *, t
 def pseudo_label_table(
     counted: Mapping[str, tuple[str, float, float]], notes: Sequence[str], *, title: str, beside: bool
 ) -> Table:
-    """Return a table of the shares of valid and invalid pseudo-labels.
+    """Return a table of the percentages of valid and invalid pseudo-labels.
 
-    ``counted`` maps each method to its data set and its percentages of valid and invalid labels.
+    ``counted`` maps each method's name to its data set, its percentage of valid labels and its percentage of invalid
+    labels.
     """
     ours: list[Mapping[str, Cell]] = [
         {"dataset": dataset, "method": method, "valid_percent": valid, "invalid_percent": invalid}
@@ -204,7 +209,7 @@ def pseudo_label_table(
 def example_table(
     rows: Sequence[Row], measurements: Measurements, test: TestSet, notes: Sequence[str], *, title: str
 ) -> Table:
-    """Return a table of the paper's examples, with each method's scores and the scores that the paper reports."""
+    """Return a table of the paper's examples, with each method's scores and the paper's scores."""
     scored = {row.names["method"]: measurements.scores(row.training, test) for row in rows}
     columns = (
         Column("question", "question"),

@@ -1,0 +1,212 @@
+"""Run one experiment: measure its models, and build its tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from paraqd.data.locks import HeldError
+from paraqd.evaluation.tables import Table
+from paraqd.experiments.arms import collapse_table, difference_table, edit_table
+from paraqd.experiments.data import EXAMPLES, RunData, TestSet
+from paraqd.experiments.declared import ARM, Experiment
+from paraqd.experiments.errors import NotRunError
+from paraqd.experiments.figures import Figure, draw
+from paraqd.experiments.measure import Measurements
+from paraqd.experiments.methods import SSMBA_PL, UDA_PL, Training
+from paraqd.experiments.scales import Scale
+from paraqd.experiments.tables import (
+    Result,
+    count_test_operators,
+    example_table,
+    pseudo_label_table,
+    recovered_operator_table,
+    score_tables,
+)
+
+
+@dataclass
+class Outcome:
+    """An experiment's tables and figures.
+
+    ``not_run`` maps the name of each part that could not run to the reason.
+    """
+
+    experiment: Experiment
+    tables: tuple[Table, ...] = ()
+    figures: list[Figure] = field(default_factory=list)
+    not_run: dict[str, str] = field(default_factory=dict)
+
+
+def run_experiment(
+    found: Experiment, data: RunData, measurements: Measurements, *, figures: bool, wait: bool
+) -> Outcome | None:
+    """Run an experiment and return its outcome.
+
+    If another process is training one of the experiment's models, this function waits for the other process or, if
+    ``wait`` is False, returns None.
+    """
+    outcome = Outcome(found)
+    if found.kind == "pseudo-labels":
+        _pseudo_labels(outcome, data)
+        return outcome
+    if found.kind == "test-operators":
+        _test_operators(outcome, data)
+        return outcome
+    if not wait and not _train_unlocked(found, data, measurements):
+        return None
+    if found.kind == "examples":
+        _examples(outcome, data, measurements)
+    else:
+        _scores(outcome, data, measurements, figures=figures)
+    return outcome
+
+
+def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figures: bool) -> None:
+    found, scale = outcome.experiment, data.scale
+    rows = found.rows(scale)
+    sets, outcome.not_run = _test_sets(found, data)
+    if not sets:
+        return
+    for training, tested in _tested(found, scale, sets):
+        try:
+            measurements.ensure(training, tested, embeddings=_embedded_sets(found, scale))
+        except NotRunError as error:
+            name = f"{training.method.name}, {training.encoder}" + (
+                f", without {training.without}" if training.without else ""
+            )
+            outcome.not_run[name] = str(error)
+            rows = [row for row in rows if row.training != training]
+    results = [
+        Result(row, measurements.measured(row.training, sets[row.test_set])) for row in rows if row.test_set in sets
+    ]
+    if not results:
+        return
+    notes = _notes(scale, measurements, results)
+    if scale.name == "smoke" and found.name == "train-operators":
+        notes.append("the pairs are the samples, which were not made with the training operators")
+    if scale.name == "full" and found.table and found.name != "encoder" and "L12" not in scale.encoder:
+        notes.append(
+            f"the paper's rows are of all-MiniLM-L12-v1; for other encoders see its table (ours: {scale.encoder})"
+        )
+    if found.kind == "collapse":
+        outcome.tables = (collapse_table(results, measurements, sets, notes, title=found.title),)
+        return
+    outcome.tables = score_tables(found, results, notes, beside=scale.name == "full")
+    if found.on == ARM:
+        samples = scale.bootstrap_samples
+        outcome.tables += (
+            difference_table(results, notes, samples=samples),
+            edit_table(results, sets, notes, samples=samples),
+        )
+    if figures:
+        outcome.figures = draw(found, results, data, measurements, beside=scale.name == "full")
+
+
+def _test_sets(found: Experiment, data: RunData) -> tuple[dict[str, TestSet], dict[str, str]]:
+    """Return an experiment's available test sets, and the reason why each other test set is missing, keyed by name."""
+    sets, missing = {}, {}
+    for name in dict.fromkeys(row.test_set for row in found.rows(data.scale)):
+        try:
+            sets[name] = data.test_set(name)
+        except NotRunError as error:
+            missing[name] = str(error)
+    return sets, missing
+
+
+def _tested(found: Experiment, scale: Scale, sets: Mapping[str, TestSet]) -> Iterator[tuple[Training, list[TestSet]]]:
+    """Yield the declaration of each of an experiment's models, with the test sets on which the model is scored."""
+    rows = found.rows(scale)
+    for training in found.trainings(scale):
+        yield training, [sets[row.test_set] for row in rows if row.training == training and row.test_set in sets]
+
+
+def _embedded_sets(found: Experiment, scale: Scale) -> list[str]:
+    return [scale.first_set] if found.embeddings else []
+
+
+def _train_unlocked(found: Experiment, data: RunData, measurements: Measurements) -> bool:
+    """Train and score the models that no other process is training; return False if other models remain."""
+    everything = True
+    for training, tested in _tested(found, data.scale, _test_sets(found, data)[0]):
+        try:
+            measurements.ensure(training, tested, embeddings=_embedded_sets(found, data.scale), wait=False)
+        except HeldError:
+            everything = False
+        except NotRunError:
+            continue  # the same error is raised again, and reported, when the tables are built
+    return everything
+
+
+def _notes(scale: Scale, measurements: Measurements, results: Sequence[Result]) -> list[str]:
+    """Return a table's notes, which state the stand-ins, the omitted operators and the settings."""
+    facts = [measurements.facts(result.row.training) for result in results]
+    notes = [scale.note] if scale.note else []
+    stand_ins = sorted({name for fact in facts for name in fact.get("stand_ins") or ()})
+    if stand_ins:
+        notes.append(f"stand-ins for models that were not available: {', '.join(stand_ins)}")
+    left_out = sorted({f"{name} ({why})" for fact in facts for name, why in (fact.get("left_out") or {}).items()})
+    if left_out:
+        notes.append(f"left out: {'; '.join(left_out)}")
+    trained = [fact for fact in facts if fact.get("settings")]
+    readers = sorted({fact["entities"] for fact in trained if fact.get("entities")})
+    if readers:
+        notes.append(f"names were found with: {', '.join(readers)}")
+    for key, what in (("epochs", "epochs"), ("batch_size", "triplets per batch"), ("learning_rate", "learning rate")):
+        used = sorted({fact["settings"][key] for fact in trained})
+        if used:
+            notes.append(f"{what}: {', '.join(f'{value:g}' for value in used)}")
+    questions = sorted({fact["data"]["questions"] for fact in trained})
+    if questions:
+        notes.append(f"trained on {', '.join(f'{count:,}' for count in questions)} questions")
+    searched = [f"{fact['method']}: {fact['seeds']['best']}" for fact in trained if fact.get("seeds")]
+    if searched:
+        notes.append(f"best seed by validation: {', '.join(dict.fromkeys(searched))}")
+    return notes
+
+
+def _pseudo_labels(outcome: Outcome, data: RunData) -> None:
+    counted: dict[str, tuple[str, float, float]] = {}
+    notes = [data.scale.note] if data.scale.note else []
+    for method in (UDA_PL, SSMBA_PL):
+        assert method.recipe is not None
+        try:
+            _, found = data.pseudo_labelled(method.recipe)
+        except NotRunError as error:
+            outcome.not_run[method.name] = str(error)
+            continue
+        counted[method.name] = (data.scale.first_set, found.positive_pct, found.negative_pct)
+        notes.append(f"{method.name}: {found.total:,} outputs of the training questions, by {data.scale.encoder}")
+        stand_ins = data.pairs(method.recipe).stand_ins
+        if stand_ins:
+            notes.append(f"stand-ins in {method.name}: {', '.join(stand_ins)}")
+    title, beside = outcome.experiment.title, data.scale.name == "full"
+    if counted:
+        outcome.tables = (pseudo_label_table(counted, notes, title=title, beside=beside),)
+
+
+def _test_operators(outcome: Outcome, data: RunData) -> None:
+    sets = []
+    for name in data.scale.test_sets:
+        try:
+            count_test_operators(data.test_set(name))
+            sets.append(data.test_set(name))
+        except NotRunError as error:
+            outcome.not_run[name] = str(error)
+    if sets:
+        title = outcome.experiment.title
+        outcome.tables = (recovered_operator_table(sets, (), title=title, beside=data.scale.name == "full"),)
+
+
+def _examples(outcome: Outcome, data: RunData, measurements: Measurements) -> None:
+    test, rows = data.test_set(EXAMPLES), outcome.experiment.rows(data.scale)
+    for row in list(rows):
+        try:
+            measurements.ensure(row.training, [test])
+        except NotRunError as error:
+            outcome.not_run[row.names["method"]] = str(error)
+            rows = [other for other in rows if other != row]
+    if rows:
+        results = [Result(row, measurements.measured(row.training, test)) for row in rows]
+        notes = _notes(data.scale, measurements, results)
+        outcome.tables = (example_table(rows, measurements, test, notes, title=outcome.experiment.title),)
