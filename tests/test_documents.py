@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paraqd.cli.main import program
+from paraqd.cli.program import program
 from paraqd.operators import Operator, Resources, derive_rng
 from paraqd.reading import read
 

@@ -11,15 +11,20 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from paraqd.reading import Problem, Quantity, equal, read
 from paraqd.version import __version__
 
 if TYPE_CHECKING:
+    from paraqd.reading import Problem, Quantity, equal, read
     from paraqd.runs.score import score_file
     from paraqd.scoring.scorer import Scorer
     from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
 
-_LATER = {  # loaded on first use, because reading and augmenting do not need the scorer
+# Names are loaded on first use, so that a program loads only the modules that it needs.
+_LATER = {
+    "Problem": "paraqd.reading",
+    "Quantity": "paraqd.reading",
+    "equal": "paraqd.reading",
+    "read": "paraqd.reading",
     "Scorer": "paraqd.scoring.scorer",
     "score_file": "paraqd.runs.score",
     "Evidence": "paraqd.scoring.verdict",

@@ -1,135 +1,87 @@
-"""Run the program ``paraqd``: dispatch to the command, and report each error as one line and an exit code."""
+"""Run the program ``paraqd`` and translate every outcome into an exit code.
+
+This module imports only the standard library at the top, so that Ctrl-C is handled while everything else is imported.
+"""
 
 from __future__ import annotations
 
 import errno
-import inspect
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
+from contextlib import suppress
 from typing import Any
-
-import typer
-
-from paraqd.cli.console import fail, is_debugging
-
-# A new command takes one file and one line here. Panels group the commands in the help.
-_CHECK, _DATA, _LABEL, _TRAIN = "Check paraphrases", "Make training data", "Label by hand", "Train and reproduce"
-_COMMANDS = {
-    "score": _CHECK,
-    "explain": _CHECK,
-    "evaluate": _CHECK,
-    "checklist": _CHECK,
-    "read": _CHECK,
-    "augment": _DATA,
-    "operators": _DATA,
-    "purity": _DATA,
-    "pseudo-label": _DATA,
-    "data": _DATA,
-    "testset": _LABEL,
-    "annotate": _LABEL,
-    "train": _TRAIN,
-    "export": _TRAIN,
-    "generator": _TRAIN,
-    "experiment": _TRAIN,
-}
 
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DONE, _NOTHING_DONE, _INTERRUPTED = 0, 2, 130
-# Some versions of typer bundle their own copy of click, so find the class through a class that typer exports.
-_UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from paraqd.version import __version__
-
-        typer.echo(f"paraqd {__version__}")
-        raise typer.Exit
-
-
-def _debug(wanted: bool) -> None:
-    if wanted:
-        os.environ["PARAQD_DEBUG"] = "1"
-
-
-def _main(
-    version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
-    ),
-    debug: bool = typer.Option(
-        False, "--debug", callback=_debug, help="Show a traceback for unexpected errors (also PARAQD_DEBUG=1)."
-    ),
-) -> None:
-    """Check whether a paraphrase of a math word problem is still the same problem."""
-
-
-def program(only: str | None = None) -> typer.Typer:
-    """Return the program with all commands, or with just the command named ``only``.
-
-    Importing a single command is faster.
-    """
-    app = typer.Typer(
-        name="paraqd",
-        epilog="Example: paraqd score pairs.csv -o scored.csv",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_main)
-    for name, panel in _COMMANDS.items():
-        if only in (None, name):
-            module = import_module(f"paraqd.cli.{name.replace('-', '_')}")
-            if hasattr(module, "app"):  # a group of several commands
-                for info in module.app.registered_commands:
-                    info.help = _help(info.callback)
-                app.add_typer(module.app, name=name, epilog=module.EXAMPLE, rich_help_panel=panel)
-            else:
-                command = getattr(module, name.replace("-", "_"))
-                app.command(name, help=_help(command), epilog=module.EXAMPLE, rich_help_panel=panel)(command)
-    return app
-
-
-def _help(command: Any) -> str:
-    """Return a command's docstring with the lines of each paragraph joined, so that the help fits any terminal."""
-    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code.
 
     0: success. 1: success, except for some rows or files, which are listed. 2: failure, explained in one line.
+    130: interrupted with Ctrl-C.
     """
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    only = given[0] if given and given[0] in _COMMANDS else None
     try:
-        code = program(only)(args=given, prog_name="paraqd", standalone_mode=False)
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
-        return code if isinstance(code, int) else _DONE
-    except (typer.Abort, KeyboardInterrupt):
-        fail("interrupted")
+        return code
+    except KeyboardInterrupt:
         return _INTERRUPTED
-    except BrokenPipeError:  # the program that reads the output has ended, as with | head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _DONE
-    except _UsageError as error:
-        return _usage(error)
-    except Exception as error:
-        if is_debugging():
+    except (BrokenPipeError, SystemExit) as error:  # typer and rich raise SystemExit because of a broken pipe
+        if not any(isinstance(each, BrokenPipeError) for each in (error, error.__context__)):
             raise
-        fail(_explained(error))
+        _discard_output()
+        return _DONE
+
+
+def _run(arguments: list[str]) -> int:
+    """Run the command and return its exit code. Report an error as one line."""
+    try:
+        from paraqd.cli.program import COMMANDS, program
+
+        only = arguments[0] if arguments and arguments[0] in COMMANDS else None
+        code = program(only)(args=arguments, prog_name="paraqd", standalone_mode=False)
+        return code if isinstance(code, int) else _DONE
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        import typer
+
+        from paraqd.cli.console import fail, is_debugging
+
+        # Some versions of typer bundle their own copy of click, so find the class through a class that typer exports.
+        usage_error = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+        if isinstance(error, typer.Abort):  # some versions of typer raise this exception for Ctrl-C
+            return _INTERRUPTED
+        if isinstance(error, usage_error):
+            message = _usage(error)
+        elif is_debugging():
+            raise
+        else:
+            message = _explained(error)
+        if message:
+            with suppress(BrokenPipeError):  # nobody reads the message, but the exit code must still report the error
+                fail(message)
         return _NOTHING_DONE
 
 
-def _usage(error: Any) -> int:
-    if type(error).__name__ == "NoArgsIsHelpError":  # called without arguments, so the help has been shown
-        return _NOTHING_DONE
+def _discard_output() -> None:
+    """Discard pending output whose reader has ended, so that Python does not report an error at exit."""
+    for stream in (sys.__stdout__, sys.__stderr__):
+        try:
+            if stream is not None:
+                stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _usage(error: Any) -> str:
+    """Return the message for a wrong command line, or an empty string if the help has been shown instead."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return ""
     command = error.ctx.command_path if getattr(error, "ctx", None) else "paraqd"
-    fail(f"{_with_value(error).rstrip('.')} (see {command} --help)")
-    return _NOTHING_DONE
+    return f"{_with_value(error).rstrip('.')} (see {command} --help)"
 
 
 def _with_value(error: Any) -> str:
