@@ -85,7 +85,7 @@ def test_more_than_two_categories():
 
 
 def test_what_cannot_be_compared():
-    with pytest.raises(EvaluationError, match="3 and 2 pairs"):
+    with pytest.raises(EvaluationError, match="3 and 2 labels"):
         cohen_kappa([1, 0, 1], [1, 0])
     with pytest.raises(EvaluationError, match="nothing to compare"):
         cohen_kappa([], [])

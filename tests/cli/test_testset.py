@@ -67,8 +67,8 @@ def test_without_the_models_the_others_go_on(here, capsys):
         "left out CorruptedReconstruction",
         "left out T5Paraphrase",
     ]
-    assert "paraqd generator train fb --data DIR --out DIR trains a small one" in errors[0]
-    assert "--generator fe=DIR; paraqd generator train fe --data DIR --out DIR trains a small one" in errors[1]
+    assert "paraqd generator train fb --data DIR --out DIR trains a small model" in errors[0]
+    assert "--generator fe=DIR; paraqd generator train fe --data DIR --out DIR trains a small model" in errors[1]
     assert "--stand-ins" not in "".join(errors), "it would ask for the same models again"
 
 

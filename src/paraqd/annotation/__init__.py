@@ -1,1 +1,1 @@
-"""Create test sets, label them, measure the agreement between annotators, and check labels."""
+"""Create and label test sets, measure the agreement between annotators, and check labels."""

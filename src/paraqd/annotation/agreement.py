@@ -45,7 +45,7 @@ class Agreement:
 
     @property
     def word(self) -> str:
-        """The term of Landis and Koch (1977) for this κ; for example, the paper's 0.79 is "substantial"."""
+        """The term that Landis and Koch (1977) use for this κ, such as "substantial" for the paper's 0.79."""
         if self.kappa is None:
             return "not defined"
         if self.kappa < 0:
@@ -71,8 +71,9 @@ def cohen_kappa(
     Cohen and Everitt (1969). The interval is too narrow for a few dozen pairs, and its width is 0 if the annotators
     agree on all pairs.
 
-    If both annotators assigned the same label to every pair, κ would be 0/0. In this case it is None rather than 1,
-    because such labels are no evidence of agreement beyond chance. If only one annotator used a single label, κ is 0.
+    If all labels of both annotators are equal, the formula evaluates to 0/0. ``kappa`` is then None rather than 1,
+    because such labels are no evidence of agreement beyond chance. If all labels of only one annotator are equal, κ is
+    0.
 
     >>> cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0]).kappa
     0.5
@@ -81,10 +82,14 @@ def cohen_kappa(
     """
     if len(first) != len(second):
         raise EvaluationError(
-            f"the annotators labelled {len(first)} and {len(second)} pairs; they must label the same pairs"
+            f"the annotators have {len(first)} and {len(second)} labels; pass one label from each annotator for every "
+            "pair"
         )
     if not first:
-        raise EvaluationError("no pair has a label from both annotators; there is nothing to compare")
+        raise EvaluationError(
+            "no pair has a label from both annotators, so there is nothing to compare; let both annotators label the "
+            "same pairs"
+        )
     if not 0 < confidence < 1:
         raise EvaluationError(f"the confidence must be between 0 and 1, not {confidence}")
     table = _table(first, second, categories)
@@ -93,7 +98,7 @@ def cohen_kappa(
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     observed, expected = float(np.trace(shares)), float(rows @ columns)
     kappa = low = high = None
-    # integers are compared, because a product of shares can differ from 1 by a rounding error
+    # compare integers, because a product of shares can differ from 1 by a rounding error
     if max(table.sum(axis=1) + table.sum(axis=0)) < 2 * n:
         kappa = (observed - expected) / (1 - expected)
         half = NormalDist().inv_cdf((1 + confidence) / 2) * _standard_error(shares, kappa, expected, n)
@@ -128,7 +133,7 @@ def _standard_error(shares: np.ndarray, kappa: float, expected: float, n: int) -
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     diagonal = np.diag(shares)
     agreeing = float(diagonal @ (1 - (rows + columns) * (1 - kappa)) ** 2)
-    # cell (i, j): how often the second annotator uses label i, plus how often the first annotator uses label j
+    # cell (i, j): the share of label i among the second annotator's labels plus the share of label j among the first's
     crossed = (columns[:, None] + rows[None, :]) ** 2
     differing = (1 - kappa) ** 2 * float((shares * crossed).sum() - diagonal @ np.diag(crossed))
     variance = (agreeing + differing - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)

@@ -1,7 +1,8 @@
 """Record each annotator's decisions in a journal, which is flushed to disk after every decision.
 
 A journal is a JSONL file. The first line identifies the annotator and the pairs. Every other line is an event: a label,
-a skip, a note, or an undo of the last decision. Lines are only appended, so a killed process loses at most one event.
+a skip, a note, or an undo of the last decision. Lines are only appended, so that a killed process loses at most one
+event.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ from paraqd.data.writers import sync_folder
 SEED = 3407
 _KIND = "annotations"
 _BEGINNING = f'{{"paraqd": "{_KIND}"'.encode()
-_FORBIDDEN = '/\\:;=,"<>|?*'  # not allowed in an annotator's name, which becomes part of file names and lists
+_FORBIDDEN = '/\\:;=,"<>|?*'  # not allowed in annotators' names, because the names become part of file names and lists
 
 
 def annotator_name(name: str) -> str:
-    """Return a name with normalised spaces; raise an AnnotationError if the name cannot be part of a file name."""
+    """Return the name with normalised spaces; raise an AnnotationError if the name cannot be part of a file name."""
     name = " ".join(name.split())
-    strange = sorted({sign for sign in name if sign in _FORBIDDEN or not sign.isprintable()})
-    if not name or strange or name.startswith("."):
-        why = f"it contains {strange[0]!r}" if strange else "it is blank or begins with a dot"
+    forbidden = sorted({character for character in name if character in _FORBIDDEN or not character.isprintable()})
+    if not name or forbidden or name.startswith("."):
+        why = f"the name contains {forbidden[0]!r}" if forbidden else "the name is blank or begins with a dot"
         raise AnnotationError(f"--annotator {name!r}: {why}; use letters, digits, - and _")
     return name
 
 
 def journal_path(pairs: str | Path, annotator: str) -> Path:
-    """Return the default path of an annotator's journal, which is in the same folder as the pairs.
+    """Return the default path of an annotator's journal, which is in the same folder as the file of pairs.
 
     >>> journal_path("data/pairs.csv.gz", "ann").as_posix()
     'data/pairs.ann.jsonl'
@@ -53,7 +54,7 @@ def journal_path(pairs: str | Path, annotator: str) -> Path:
 
 
 class Decision(NamedTuple):
-    """A decision on a pair; ``label`` is 1 (valid), 0 (invalid) or None (skipped)."""
+    """An annotator's decision on the pair with this key; ``label`` is 1 (valid), 0 (invalid) or None (skipped)."""
 
     key: str
     label: int | None
@@ -70,7 +71,7 @@ class Header:
     resolves: tuple[str, ...] = ()
 
     def line(self) -> dict[str, Any]:
-        """Return the header as it is written to the journal."""
+        """Return the header as the dictionary that is written to the journal."""
         plain = {"annotator": self.annotator, "pairs": self.pairs, "count": self.count, "seed": self.seed}
         resolves = {"resolves": list(self.resolves)} if self.resolves else {}
         return {"paraqd": _KIND, **plain, **resolves}
@@ -78,16 +79,19 @@ class Header:
 
 @dataclass
 class Decisions:
-    """The state that results from a journal's events: the decisions that were not undone, in order, and the notes."""
+    """The decisions and notes in a journal.
+
+    ``made`` contains the decisions that were not undone, in order. ``notes`` is keyed by pair key.
+    """
 
     made: list[Decision] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
 
     def apply(self, event: Mapping[str, Any]) -> None:
-        """Apply one event; raise a KeyError or ValueError if the event is not valid."""
+        """Apply one event from a journal; raise a KeyError or ValueError if the event is not valid."""
         if event.get("undo"):
             if not self.made:
-                raise ValueError("there is nothing to undo")
+                raise ValueError("there is no decision to undo")
             self.made.pop()
             return
         key = str(event["pair"])
@@ -98,18 +102,18 @@ class Decisions:
             return
         label = event["label"]
         if label is not None and (label not in (0, 1) or isinstance(label, (bool, float))):
-            raise ValueError(f"a label is {label!r}")
+            raise ValueError(f"the label is {label!r}; it must be 1, 0 or null")
         self.made.append(Decision(key, label))
 
     @property
     def labels(self) -> dict[str, int]:
-        """The labels, keyed by the keys of the pairs; pairs without a label are omitted."""
+        """The latest label of each labelled pair, keyed by pair key."""
         last = dict(self.made)
         return {key: label for key, label in last.items() if label is not None}
 
     @property
     def skipped(self) -> list[str]:
-        """The keys of pairs that were skipped and not labelled later, in the order in which they were last skipped."""
+        """The keys of the pairs whose last decision was a skip, in the order in which the pairs were last skipped."""
         last: dict[str, int | None] = {}
         for key, label in self.made:
             last.pop(key, None)
@@ -118,20 +122,20 @@ class Decisions:
 
 
 def is_journal(path: str | Path) -> bool:
-    """Return True if a file starts like a journal."""
+    """Return True if the file begins with a journal's header."""
     with clear_errors(path), open(path, "rb") as file:
         return file.read(len(_BEGINNING)) == _BEGINNING
 
 
 def read_journal(path: str | Path) -> tuple[Header, Decisions]:
-    """Return a journal's header and decisions; an incomplete event at the end of the file is ignored."""
+    """Return a journal's header and decisions, ignoring an incomplete event at the end of the file."""
     with clear_errors(path), open(path, "rb") as file:
         return _read(file, str(path))[:2]
 
 
 def _read(file: IO[bytes], name: str) -> tuple[Header, Decisions, int]:
     """Return the header, the decisions, and the total length of the complete lines in bytes."""
-    whole = 0
+    length = 0
     header: Header | None = None
     decisions = Decisions()
     for number, line in enumerate(file, start=1):
@@ -146,10 +150,13 @@ def _read(file: IO[bytes], name: str) -> tuple[Header, Decisions, int]:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             what = "is not a journal of annotations" if header is None else f"is damaged in line {number}"
             raise AnnotationError(f"{name} {what}; pass the file that paraqd annotate wrote") from None
-        whole += len(line)
+        length += len(line)
     if header is None:
-        raise AnnotationError(f"{name} is not a journal of annotations, or was cut off before its first event")
-    return header, decisions, whole
+        raise AnnotationError(
+            f"{name} is not a journal of annotations, or its first line is incomplete; pass the file that paraqd "
+            "annotate wrote"
+        )
+    return header, decisions, length
 
 
 def _header(event: Mapping[str, Any]) -> Header:
@@ -165,7 +172,7 @@ def _header(event: Mapping[str, Any]) -> Header:
 
 
 class Journal:
-    """An annotator's journal, open for writing and locked by this process; see `open_journal`."""
+    """An annotator's journal, which `open_journal` has opened for writing and locked."""
 
     def __init__(self, path: Path, file: IO[bytes], header: Header, decisions: Decisions) -> None:
         self.path = path
@@ -174,15 +181,15 @@ class Journal:
         self._file = file
 
     def decide(self, key: str, label: int | None) -> None:
-        """Record a label, or a skip if the label is None, and flush it to disk."""
+        """Record a label, or a skip if the label is None, and flush the journal to disk."""
         self._append({"pair": key, "label": label})
 
     def note(self, key: str, text: str) -> None:
-        """Record a note on a pair, which replaces any earlier note; a blank text removes the note."""
+        """Record a note on a pair in place of any earlier note; a blank text removes the earlier note."""
         self._append({"pair": key, "note": " ".join(text.split())})
 
     def undo(self) -> Decision | None:
-        """Undo and return the last decision; return None if there is no decision."""
+        """Undo the last decision and return it, or return None if there is no decision to undo."""
         if not self.decisions.made:
             return None
         last = self.decisions.made[-1]
@@ -211,12 +218,12 @@ def _write_line(file: IO[bytes], event: Mapping[str, Any], path: Path) -> None:
 def open_journal(
     path: str | Path, pairs: PairsToLabel, *, annotator: str, seed: int | None = None, resolves: Sequence[str] = ()
 ) -> Iterator[Journal]:
-    """Open an annotator's journal, or create it if it does not exist.
+    """Open an annotator's journal, or create the journal if it does not exist.
 
     Raises
     ------
     AnnotationError
-        If the file is not this annotator's journal for these pairs, or another process is writing to it.
+        If the file is not this annotator's journal for these pairs, or if another process is writing to the file.
     TableError
         If the file cannot be written.
 
@@ -229,7 +236,7 @@ def open_journal(
         raise TableError(f"cannot write {path}: {reason(error)}") from None
     with file:
         if not try_lock(file):
-            raise AnnotationError(f"another session is writing to {path}; end it first")
+            raise AnnotationError(f"another session is writing to {path}; end that session first")
         beginning = file.read(len(_BEGINNING))
         if not _BEGINNING.startswith(beginning):
             raise AnnotationError(f"{path} exists and is not a journal of annotations; choose another -o")
@@ -242,16 +249,16 @@ def open_journal(
             sync_folder(path.parent)
         file.seek(0)
         with open(path, "rb") as reader:
-            header, decisions, whole = _read(reader, str(path))
+            header, decisions, length = _read(reader, str(path))
         _check_same(path, header, pairs, annotator, seed, resolves)
-        file.truncate(whole)
+        file.truncate(length)
         yield Journal(path, file, header, decisions)
 
 
 def _check_same(
     path: Path, header: Header, pairs: PairsToLabel, annotator: str, seed: int | None, resolves: Sequence[str]
 ) -> None:
-    """Raise an AnnotationError if a journal was started with other settings."""
+    """Raise an AnnotationError if the journal was started with other settings."""
     if header.annotator != annotator:
         raise AnnotationError(f"{path} is the journal of {header.annotator}, not of {annotator}; choose another -o")
     check_pairs(path, header, pairs)
@@ -276,7 +283,7 @@ def check_pairs(path: str | Path, header: Header, pairs: PairsToLabel) -> None:
 
 
 def shuffled(pairs: PairsToLabel, *, annotator: str, seed: int) -> list[str]:
-    """Return the keys in the annotator's own random order, which does not depend on the order of the file."""
+    """Return the pairs' keys in the annotator's own random order, which does not depend on the order in the file."""
 
     def rank(key: str) -> bytes:
         return hashlib.sha256(f"{seed}\x1f{annotator}\x1f{key}".encode()).digest()
@@ -285,10 +292,10 @@ def shuffled(pairs: PairsToLabel, *, annotator: str, seed: int) -> list[str]:
 
 
 class Session:
-    """A queue of the pairs that an annotator still has to label.
+    """An annotation session, with a queue of the pairs that the annotator still has to label.
 
     Pairs without a decision come first, followed by pairs that were skipped in earlier sessions. A pair that is skipped
-    in this session comes up again in the next session. ``scope`` limits the session to some pairs.
+    in this session returns in the next session. ``scope`` contains the keys of the pairs to label (default: all pairs).
     """
 
     def __init__(self, journal: Journal, pairs: PairsToLabel, *, scope: Collection[str] | None = None) -> None:
@@ -303,27 +310,27 @@ class Session:
 
     @property
     def current(self) -> PairToLabel | None:
-        """The current pair, or None if no pairs are left."""
+        """The pair to label now, or None if no pairs are left."""
         return self._pairs[self._queue[0]] if self._queue else None
 
     @property
     def total(self) -> int:
-        """The number of pairs in the scope of the session, labelled or not."""
+        """The number of labelled and unlabelled pairs in the session's scope."""
         return len(self._scope)
 
     @property
     def labelled(self) -> int:
-        """The number of pairs in the scope that have a label."""
+        """The number of labelled pairs in the session's scope."""
         return len(self._scope & self.journal.decisions.labels.keys())
 
     @property
     def skipped(self) -> int:
-        """The number of pairs in the scope that were skipped and have no label."""
+        """The number of pairs in the session's scope that were skipped and have no label."""
         return len(self._scope.intersection(self.journal.decisions.skipped))
 
     @property
     def left(self) -> int:
-        """The number of pairs left in this session."""
+        """The number of pairs left in the queue."""
         return len(self._queue)
 
     def decide(self, label: int | None) -> None:
@@ -332,7 +339,7 @@ class Session:
         self._queue.popleft()
 
     def undo(self) -> bool:
-        """Undo the last decision, even from an earlier session, and make its pair the current pair.
+        """Undo the last decision, even if it was made in an earlier session, and make its pair the current pair.
 
         Return False if there is no decision to undo.
         """

@@ -20,9 +20,10 @@ _INTENDED = "intended"
 
 @dataclass(frozen=True)
 class Annotator:
-    """One annotator's labels and notes, keyed by the keys of the pairs.
+    """One annotator's labels and notes, keyed by pair key.
 
-    ``resolves`` names the annotators whose disagreements this annotator settles. It is empty for ordinary annotators.
+    ``source`` is the file from which the labels were read. ``resolves`` names the annotators whose disagreements this
+    annotator settles, and is empty for other annotators.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Merged:
     """A pair with its merged label.
 
     ``agreed`` is None if fewer than two annotators labelled the pair. ``label`` is None if no annotator labelled the
-    pair or the annotators' disagreement was not settled.
+    pair or the annotators' disagreement was not settled. ``votes`` and ``notes`` are keyed by the annotator's name.
     """
 
     pair: PairToLabel
@@ -56,27 +57,28 @@ def read_annotators(
 ) -> list[Annotator]:
     """Read annotators' labels from journals, or from tables such as a spreadsheet saved as CSV.
 
-    The labels in a table belong to an annotator who is named after the file. With several ``label_columns``, each
+    If ``label_columns`` contains one name, a table has one annotator, who is named after the file. Otherwise, each
     column belongs to an annotator who is named after the column. A blank cell means that the pair has no label.
 
     Raises
     ------
     AnnotationError
         If a labelled pair is not in ``pairs``, an annotator appears twice, a label is not 1 or 0, or an annotator
-        whose disagreements another annotator settles is missing.
+        settles the disagreements of annotators whose labels are not in ``sources``.
 
     """
     found: list[Annotator] = []
     for source in sources:
         if is_journal(source):
-            found.append(_of_journal(source, pairs))
+            found.append(_journal_annotator(source, pairs))
         else:
-            found += _of_table(source, pairs, label_columns, encoding)
+            found += _table_annotators(source, pairs, label_columns, encoding)
     seen: dict[str, Annotator] = {}
     for annotator in found:
         if annotator.name in seen:
             raise AnnotationError(
-                f"{annotator.name} appears twice: in {seen[annotator.name].source} and in {annotator.source}"
+                f"{annotator.name} appears twice: in {seen[annotator.name].source} and in {annotator.source}; pass the "
+                "labels of each annotator once"
             )
         seen[annotator.name] = annotator
     for annotator in found:
@@ -89,13 +91,13 @@ def read_annotators(
     return found
 
 
-def _of_journal(source: str | Path, pairs: PairsToLabel) -> Annotator:
+def _journal_annotator(source: str | Path, pairs: PairsToLabel) -> Annotator:
     header, decisions = read_journal(source)
     check_pairs(source, header, pairs)
     return Annotator(header.annotator, str(source), decisions.labels, decisions.notes, header.resolves)
 
 
-def _of_table(
+def _table_annotators(
     source: str | Path, pairs: PairsToLabel, label_columns: Sequence[str], encoding: str | None
 ) -> Iterator[Annotator]:
     columns = Columns(question=pairs.columns.question, paraphrase=pairs.columns.paraphrase, label=label_columns[0])
@@ -107,9 +109,12 @@ def _of_table(
             "column with --label-column NAME"
         )
     known = {pair.key for pair in pairs.pairs}
-    stranger = next((pair for pair in sheet.pairs if pair.key not in known), None)
-    if stranger is not None:
-        raise AnnotationError(f"the pair in row {stranger.number} of {sheet.name} is not in {pairs.name}")
+    unknown = next((pair for pair in sheet.pairs if pair.key not in known), None)
+    if unknown is not None:
+        raise AnnotationError(
+            f"the pair in row {unknown.number} of {sheet.name} is not in {pairs.name}; restore the texts of the pair, "
+            "or remove the row"
+        )
     for column in present:
         labels = {}
         for pair in sheet.pairs:
@@ -131,7 +136,7 @@ def _stem(source: str | Path) -> str:
 
 
 def check_labelled(annotators: Sequence[Annotator], pairs: PairsToLabel) -> None:
-    """Raise an AnnotationError if an annotator has no labels, because that must not count as agreement."""
+    """Raise an AnnotationError if an annotator has no labels, because missing labels must not count as agreement."""
     for annotator in annotators:
         if not annotator.labels:
             raise AnnotationError(
@@ -141,14 +146,17 @@ def check_labelled(annotators: Sequence[Annotator], pairs: PairsToLabel) -> None
 
 
 def disagreements(annotators: Sequence[Annotator]) -> list[str]:
-    """Return the keys of the pairs on which annotators disagree, ignoring annotators who settle disagreements."""
+    """Return the keys of the pairs on which annotators disagree.
+
+    The labels of annotators who settle disagreements are ignored.
+    """
     judges = [annotator for annotator in annotators if not annotator.resolves]
     keys = dict.fromkeys(key for annotator in judges for key in annotator.labels)
     return [key for key in keys if len({judge.labels[key] for judge in judges if key in judge.labels}) > 1]
 
 
 def both_labelled(first: Annotator, second: Annotator, pairs: PairsToLabel) -> tuple[list[int], list[int]]:
-    """Return two annotators' labels for the pairs that both annotators labelled."""
+    """Return the first and the second annotator's labels for the pairs that both annotators labelled."""
     keys = [pair.key for pair in pairs.pairs if pair.key in first.labels and pair.key in second.labels]
     return [first.labels[key] for key in keys], [second.labels[key] for key in keys]
 
@@ -156,8 +164,8 @@ def both_labelled(first: Annotator, second: Annotator, pairs: PairsToLabel) -> t
 def merge(pairs: PairsToLabel, annotators: Sequence[Annotator]) -> list[Merged]:
     """Merge the annotators' labels into one label for each pair.
 
-    If the annotators disagree, the label comes from the annotators who settle disagreements or, without them, from the
-    majority. In case of a tie, the pair has no label.
+    If the annotators disagree, the majority of the annotators who settle disagreements decides. If none of these
+    annotators labelled the pair, the majority of the other annotators decides. In case of a tie, the label is None.
     """
     return [_merged(pair, annotators) for pair in pairs.pairs]
 
@@ -182,10 +190,10 @@ def _majority(labels: Sequence[int]) -> int | None:
 
 
 def write_merged(out: str | Path, pairs: PairsToLabel, merged: Sequence[Merged]) -> None:
-    """Write merged pairs with the columns of their file, the merged label, and the labels and notes of all annotators.
+    """Write merged pairs with their original columns, the merged label, and all annotators' labels and notes.
 
-    If the file already has labels and no column ``intended``, the old labels are moved to that column, because they are
-    the labels that the operators should produce.
+    If the pairs already have labels and no column ``intended``, the old labels are moved to the column ``intended``,
+    because they are the labels that the operators should produce.
     """
     names = pairs.columns
     taken = {names.id, names.question, names.paraphrase, names.label, *_ADDED}
@@ -217,7 +225,7 @@ def write_merged(out: str | Path, pairs: PairsToLabel, merged: Sequence[Merged])
 def write_sheet(out: str | Path, pairs: PairsToLabel, keys: Sequence[str]) -> None:
     """Write the texts of pairs with an empty label column, for an annotator who works in a spreadsheet.
 
-    A CSV file starts with a byte-order mark, because Excel misreads non-ASCII characters without one.
+    A CSV file starts with a byte-order mark, because Excel would otherwise misread non-ASCII characters.
     """
     by_key = {pair.key: pair for pair in pairs.pairs}
     rows = [{"question": by_key[key].question, "paraphrase": by_key[key].paraphrase} for key in keys]
@@ -233,7 +241,7 @@ def _label_or_none(value: Any) -> int | None:
 
 
 def _type(values: Sequence[Any]) -> type:
-    """Return the type of a copied column, or str if its values have several types."""
+    """Return the type of a column's values, or str if the values have several types."""
     kinds = {type(value) for value in values if value is not None}
     return kinds.pop() if len(kinds) == 1 and kinds <= {str, int, float, bool} else str
 

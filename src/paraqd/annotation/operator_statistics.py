@@ -44,7 +44,7 @@ class OperatorStatistics:
 
     ``matrix[i][j]`` is the number of pairs with the intended label ``i`` and the annotated label ``j``, as in the
     paper's figure of test operators (see `paraqd.evaluation.plots.operator_plot`). ``unlabelled`` is the number of rows
-    without an annotated label, which are not counted otherwise.
+    without an annotated label. The other statistics exclude these rows.
     """
 
     operators: tuple[OperatorCount, ...]
@@ -58,13 +58,13 @@ class OperatorStatistics:
 
     @property
     def precision(self) -> float:
-        """The share of pairs annotated as valid among the pairs intended to be valid (0 if there are none)."""
+        """Of the pairs intended to be valid, the share that was labelled valid; 0 if no pair was so intended."""
         false, true = self.matrix[1]
         return _share(true, true + false)
 
     @property
     def recall(self) -> float:
-        """The share of pairs intended to be valid among the pairs annotated as valid (0 if there are none)."""
+        """Of the pairs labelled valid, the share that was intended to be valid; 0 if no pair was labelled valid."""
         (_, missed), (_, true) = self.matrix
         return _share(true, true + missed)
 
@@ -90,9 +90,10 @@ class OperatorStatistics:
 def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics:
     """Count annotated pairs by operator and intended label.
 
-    Each row has ``operator``, ``intended`` and ``label`` (0 or 1 as a number or text, or blank if the pair has not been
-    annotated), and optionally ``paper_id``. Operators that should produce valid pairs come first, sorted by paper id
-    and name. If a row cannot be counted, an `EvaluationError` that names the row is raised.
+    Each row has the keys ``operator``, ``intended`` and ``label``, and optionally ``paper_id``. A label is 0 or 1, as a
+    number or a string, and is blank if the pair has not been annotated. In the result, operators that should produce
+    valid pairs come first, sorted by paper id and name. An `EvaluationError` is raised if a row has no operator, no
+    intended label, or an unknown label.
 
     >>> rows = [
     ...     {"operator": "ActivePassive", "paper_id": "fa", "intended": 1, "label": 1},
@@ -109,10 +110,12 @@ def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics
     for number, row in enumerate(rows, start=1):
         operator = str(row.get("operator") or "").strip()
         if not operator:
-            raise EvaluationError(f"row {number} names no operator")
+            raise EvaluationError(f"row {number} names no operator; fill in the column 'operator'")
         intended = _label(row.get("intended"), number, "intended")
         if intended is None:
-            raise EvaluationError(f"row {number} has no intended label (1 valid, 0 invalid)")
+            raise EvaluationError(
+                f"row {number} has no intended label; fill in 1 (valid) or 0 (invalid) in the column 'intended'"
+            )
         label = _label(row.get("label"), number, "label")
         if label is None:
             unlabelled += 1
@@ -121,7 +124,9 @@ def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics
         matrix[intended][label] += 1
     if not counts:
         raise EvaluationError(
-            f"none of the {unlabelled} rows has an annotated label" if unlabelled else "there are no rows"
+            f"none of the {unlabelled} rows has an annotated label; fill in 1 (valid) or 0 (invalid) as the label"
+            if unlabelled
+            else "there are no rows; pass a file with annotated pairs"
         )
     ordered = sorted(counts.items(), key=lambda item: (-item[0][2], item[0][1] or "~", item[0][0]))
     operators = tuple(
@@ -138,7 +143,7 @@ def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics
 def average_statistics(statistics: Sequence[OperatorStatistics]) -> dict[str, float]:
     """Return the mean precision, recall and accuracy over data sets, as in the paper."""
     if not statistics:
-        raise EvaluationError("there is nothing to average")
+        raise EvaluationError("there is nothing to average; pass the statistics of at least one data set")
     return {
         name: sum(getattr(found, name) for found in statistics) / len(statistics)
         for name in ("precision", "recall", "accuracy")
@@ -146,7 +151,7 @@ def average_statistics(statistics: Sequence[OperatorStatistics]) -> dict[str, fl
 
 
 def _label(value: Any, number: int, name: str) -> int | None:
-    """Return 0 or 1, or None for a blank value."""
+    """Return the label 0 or 1, or None if the value is blank."""
     try:
         return binary_label(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Read the pairs that annotators label, and identify each pair by its two texts."""
+"""Read the pairs that annotators label, and identify each pair by a hash of its two texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class AnnotationError(ParaqdError, ValueError):
 
 @dataclass(frozen=True)
 class PairToLabel:
-    """A pair to label; ``key`` identifies its texts, and ``number`` is the number of its row, counted from 1."""
+    """A pair to label; ``key`` identifies the pair by its texts, and ``number`` is its row number, counted from 1."""
 
     key: str
     number: int
@@ -28,7 +28,7 @@ class PairToLabel:
 
 @dataclass(frozen=True)
 class PairsToLabel:
-    """The pairs in a file; ``digest`` identifies the pairs regardless of their order and the file format."""
+    """The pairs in a file; ``digest`` identifies the set of pairs regardless of their order and the file format."""
 
     name: str
     pairs: tuple[PairToLabel, ...]
@@ -39,7 +39,7 @@ class PairsToLabel:
 
 
 def pair_key(question: str, paraphrase: str) -> str:
-    """Return a hash of the two texts that ignores differences in white space, which spreadsheets may introduce.
+    """Return a hash of the two texts; white space is normalised, because spreadsheets may change it.
 
     >>> pair_key("How  many?", "How much?") == pair_key("How many? ", "How much?")
     True
@@ -51,7 +51,7 @@ def pair_key(question: str, paraphrase: str) -> str:
 def read_pairs_to_label(
     source: str | Path, *, columns: Columns = DEFAULT_COLUMNS, encoding: str | None = None
 ) -> PairsToLabel:
-    """Read the pairs in a file.
+    """Read the pairs to label from a file.
 
     Raises
     ------
@@ -71,7 +71,9 @@ def read_pairs_to_label(
         paraphrase = text_in(row, "paraphrase", where, column=columns.paraphrase, allow_blank=True)
         key = pair_key(question, paraphrase)
         if key in pairs:
-            raise AnnotationError(f"{table.name}: rows {pairs[key].number} and {number} are the same pair; remove one")
+            raise AnnotationError(
+                f"{table.name}: rows {pairs[key].number} and {number} are the same pair; remove one of the rows"
+            )
         name = row_id(row, columns, question)
         pairs[key] = PairToLabel(key=key, number=number, id=name, question=question, paraphrase=paraphrase, row=row)
         first = questions.setdefault(name, pairs[key])
@@ -81,6 +83,6 @@ def read_pairs_to_label(
                 "give each question its own id"
             )
     if not pairs:
-        raise AnnotationError(f"{table.name} has no rows")
+        raise AnnotationError(f"{table.name} has no rows; pass a file with at least one pair")
     digest = hashlib.sha256(" ".join(sorted(pairs)).encode()).hexdigest()
     return PairsToLabel(table.name, tuple(pairs.values()), digest, columns, table.columns, table.dialect)

@@ -1,4 +1,4 @@
-"""Create a test set for annotators, with one valid operator's and one invalid operator's output for each question."""
+"""Create a test set for annotators by applying one valid and one invalid operator to each question."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from paraqd.runs.locations import Location
 from paraqd.runs.run import RunOptions, look_at
 from paraqd.runs.survey import Inputs
 
-# the columns that augment writes (the label is left empty for annotators), and the label that the operator intends
+# the columns that `augment` writes, with an empty label for annotators to fill in, and the operator's intended label
 SCHEMA: Mapping[str, type] = {**AUGMENTED, "intended": int}
 
-_STAND_INS = ", or use --stand-ins"  # the end of error messages about generators
+_STAND_INS = ", or use --stand-ins"  # the advice in error messages about missing generators
 SIDES = {1: "valid", 0: "invalid"}
 
 
@@ -46,10 +46,10 @@ SIDES = {1: "valid", 0: "invalid"}
 class MadeTestset(AugmentReport):
     """The report on a test set, which extends the report on an augmentation.
 
-    ``lacking`` maps each side (valid, invalid) to the ids of the questions without an output on that side. ``pairs`` is
-    the number of outputs written, keyed by operator. An output that repeats the question or the output of the other
-    side is not written. An operator's ``questions`` are the questions to which it was applied, and ``applied`` counts
-    its outputs.
+    ``lacking`` maps each side (valid, invalid) to the ids of the questions that have no pair on that side. ``pairs``
+    maps each operator to the number of its outputs in the test set; an output that repeats the question or the other
+    side's output is not included. For each operator, ``questions`` is the number of questions to which the operator was
+    applied, and ``applied`` is the number of its outputs, including repetitions.
     """
 
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -72,11 +72,12 @@ def make_testset(
 ) -> MadeTestset:
     """Apply one valid and one invalid operator of a recipe, chosen at random, to each question.
 
-    The choice depends only on the seed and the question's id. If the chosen operator returns nothing, or repeats the
-    question or the text of the other side, the next operator in a random order is tried. Operators whose model or
-    package is missing are skipped, which does not affect questions for which another operator was chosen. The valid
-    pair of a question comes before the invalid pair. The column ``label`` is empty, and the column ``intended`` holds
-    the label that the operator promises. A row is skipped if its question or its id appears in an earlier row.
+    The choice depends only on the seed and the question's id. If the chosen operator returns no output, or its output
+    repeats the question or the other side's output, the next operator in a random order is tried. Operators whose model
+    or package is missing are skipped. This does not affect the questions for which another operator was chosen. A
+    question's valid pair comes before its invalid pair. The column ``label`` is empty, and the column ``intended``
+    contains the label that the operator should produce. A row is skipped if its question or its id appears in an
+    earlier row.
 
     The parameters and exceptions are the same as for `paraqd.runs.augment.augment`. To continue an interrupted run,
     call the function again with the same arguments.
@@ -127,7 +128,7 @@ def make_testset(
 
 
 def _not_installed(recipe: Recipe, skip: Sequence[str]) -> dict[str, str]:
-    """Return the operators whose code needs a missing package, with instructions for installing the package."""
+    """Map each operator whose code needs a missing package to instructions for installing the package."""
     absent = {}
     for name in recipe.operators:
         try:
@@ -147,7 +148,7 @@ def _full_name(name: str) -> str:
 
 
 def _runnable(plan: Plan, recipe: Recipe, resources: Resources, absent: Mapping[str, str]) -> Plan:
-    """Load the models and return the plan without operators whose model is missing.
+    """Load the models, and return the plan without the operators whose model is missing.
 
     Raise an AugmentError if no valid operator or no invalid operator remains.
     """
@@ -164,37 +165,38 @@ def _runnable(plan: Plan, recipe: Recipe, resources: Resources, absent: Mapping[
     for label, side in SIDES.items():
         if not any(step.label == label for step in steps):
             reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
-            raise AugmentError(f"no {side} operator can run{f' ({reasons})' if reasons else ''}")
+            advice = f" ({reasons})" if reasons else "; skip fewer operators, or choose another recipe"
+            raise AugmentError(f"no {side} operator can run{advice}")
     return replace(plan, steps=tuple(steps), left_out=left_out)
 
 
 def _with_training_hint(why: str, step: Step, recipe: Recipe) -> str:
-    """Replace the advice to use ``--stand-ins`` with the command that trains a model.
+    """Replace the advice to use ``--stand-ins`` in an error message with the command that trains a model.
 
-    The advice is kept if the operator's stand-in works without a model.
+    Return the message unchanged if the operator's stand-in works without a model.
     """
     if _STAND_INS not in why or rules_stand_in(step.name, recipe):
         return why
-    made = "".join(f"; paraqd generator train {key} --data DIR --out DIR trains a small one" for key in step.generators)
-    return why.replace(_STAND_INS, made)
+    hints = (f"; paraqd generator train {key} --data DIR --out DIR trains a small model" for key in step.generators)
+    return why.replace(_STAND_INS, "".join(hints))
 
 
 # --- choosing operators -------------------------------------------------------------------------
 
 
 def draw_order(names: Sequence[str], *, seed: int, row_id: str, side: str) -> list[str]:
-    """Return the operators of a side in the order in which they are tried for a question.
+    """Return one side's operators in the random order in which they are tried for a question.
 
     >>> draw_order(["a", "b", "c"], seed=3407, row_id="q3", side="invalid")
     ['b', 'a', 'c']
     """
-    order = sorted(names)  # sorting makes the result independent of the order in the recipe
+    order = sorted(names)  # makes the result independent of the order in the recipe
     derive_rng(seed, row_id, f"testset.{side}").shuffle(order)
     return order
 
 
 def _repeats(inputs: Inputs, columns: Columns, progress: Progress) -> dict[tuple[str, int], str]:
-    """Return the rows that repeat an earlier row's question or id, with the reason for skipping each row."""
+    """Map each row that repeats an earlier row's question or id to the reason for skipping the row."""
     texts: dict[str, str] = {}
     ids: dict[str, str] = {}
     found: dict[tuple[str, int], str] = {}
@@ -222,8 +224,8 @@ def _repeats(inputs: Inputs, columns: Columns, progress: Progress) -> dict[tuple
 class TestsetJob(AugmentJob):
     """The job that applies one operator of each side to every question.
 
-    ``names`` maps each side's label to all its operators, including operators that cannot run. ``repeats`` maps rows
-    that are skipped to the reason.
+    ``names`` maps each side's label to all of the side's operators, including operators that cannot run. ``repeats``
+    maps each skipped row to the reason for skipping it.
     """
 
     __test__ = False  # tells pytest that this class is not a test
@@ -235,7 +237,7 @@ class TestsetJob(AugmentJob):
         return self.repeats.get((file, number)) or super().question(file, number, row)
 
     def make(self, questions: Sequence[Question], resources: Resources) -> list[Outputs]:
-        """Return each step's outputs, with None for questions for which another step was chosen."""
+        """Return each step's outputs for all questions; an output is None if the step contributes no pair."""
         steps = {step.name: i for i, step in enumerate(self.plan.steps)}
         outputs = [Outputs(texts=[None] * len(questions), tally=Tally()) for _ in steps]
         taken = [{_plain(question.text)} for question in questions]
@@ -288,7 +290,7 @@ class TestsetJob(AugmentJob):
 
 @dataclass
 class _Collector(Collector):
-    """A collector for the report on a test set; ``place`` counts the questions, so that their ids can be sorted."""
+    """A collector for the report on a test set; ``place`` is the index of the current question."""
 
     place: int = 0
     lacking: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: {side: [] for side in SIDES.values()})
@@ -303,7 +305,7 @@ class _Collector(Collector):
         return super().to_dict() | {"lacking": self.lacking, "pairs": self.pairs}
 
     def include(self, data: Mapping[str, Any], file: str = "", start: int = 0) -> None:
-        """Add the counts for a piece of the input that starts at the row ``start``."""
+        """Add the counts for a piece of ``file``; ``start`` is the number of rows in all earlier pieces."""
         super().include(data, file, start)
         for side, ids in data["lacking"].items():
             self.lacking[side] += [(start + place, id) for place, id in ids]
@@ -311,5 +313,5 @@ class _Collector(Collector):
 
 
 def _plain(text: str) -> str:
-    """Return a text with normalised white space, because annotators cannot see differences in white space."""
+    """Normalise the white space in a text, because annotators cannot see differences in white space."""
     return " ".join(text.split())

@@ -171,14 +171,14 @@ BROKEN = [  # (operator, question, paraphrase, reason)
         "NumberSwap",
         "He ran 5 km and 7 km.",
         "He ran 7 km and 5 km.",
-        "every number belongs to the same thing as before",
+        "every number still belongs to the same thing",
     ),
     ("UnitReplacement", "It is 5 meters.", "It is 5 metres!", "no other unit"),
     (
         "UnitReplacement",
         "What part of a litre are 90 ml?",
         "What part of a litre are 90 cu. cm?",
-        "every quantity is equal to what it was",
+        "every quantity is still the same",
     ),
     ("UnitReplacement", "It is 5 km.", "It is 5 KM", "equal to the question"),
     (

@@ -2,8 +2,7 @@
 
 This *second count* uses none of the code in `paraqd.reading`, so that an error in the reader cannot hide a wrong label.
 Only the tables of currencies and signs are shared. The second count is simpler than the reader: it ignores the context
-and does not apply a unit to several numbers. Its purpose is to compare a text with its rewording, not to understand a
-single text.
+and never applies one unit to several numbers. This is enough to compare a text with its rewording.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from paraqd.annotation.purity.numerals import noun_follows, number_at, tokens_of
-from paraqd.annotation.purity.units import ONLY_BEHIND_NUMBER, SAID_TWICE, SIGNS, UNITS, WRITTEN_TOGETHER
+from paraqd.annotation.purity.units import CURRENCIES_AFTER_SIGN, ONLY_AFTER_NUMBER, SIGNS, UNITS, WRITTEN_TOGETHER
 
 _POWERS = {"sq": 2, "square": 2, "cu": 3, "cubic": 3}
 _DEGREES = frozenset({"c", "f", "celsius", "fahrenheit", "centigrade"})
@@ -27,7 +26,10 @@ _BETWEEN: frozenset[tuple[str, ...]] = frozenset({(), ("and",), (",",)})
 
 
 class _Unit(NamedTuple):
-    """A unit's dimension and its factor relative to the base unit; for a rate, ``per`` is the denominator's factor."""
+    """A unit with the name of its dimension and its factor relative to the dimension's base unit.
+
+    For a rate, ``per`` is the factor of the denominator.
+    """
 
     name: str
     factor: Fraction
@@ -37,7 +39,7 @@ class _Unit(NamedTuple):
 class Amount(NamedTuple):
     """A number in the tokens from ``start`` to ``end``, with its unit if it has one.
 
-    ``number`` is the number as written, and ``value`` is the amount in the base unit of the ``dimension``.
+    ``number`` is the number as written, and ``value`` is the number converted to the base unit of ``dimension``.
     """
 
     value: Fraction
@@ -47,7 +49,7 @@ class Amount(NamedTuple):
     number: Fraction
     factor: Fraction
     per: Fraction
-    written: bool  # False for "an hour", which has no number
+    written: bool  # False if there is no number, as in "an hour"
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,11 @@ class Count:
     units: frozenset[int]  # the indices of tokens that belong to a unit
 
     def multiset(self) -> Counter[tuple[Fraction, str]]:
-        """Count the occurrences of each amount; the parts of compounds such as 2 hours 30 minutes are added up."""
+        """Count the occurrences of each amount; a compound such as 2 hours 30 minutes is one amount."""
         return Counter((value, dimension) for value, dimension, _ in self.summed())
 
     def summed(self) -> list[tuple[Fraction, str, int]]:
-        """Return the value, dimension and end of each amount, in order; the parts of compounds are added up."""
+        """Return the value, dimension and end index of each amount, in order; a compound is one amount."""
         found: list[tuple[Fraction, str, int]] = []
         last: Amount | None = None
         for amount in self.amounts:
@@ -84,7 +86,7 @@ class Count:
         return frozenset(k for amount in self.amounts for k in range(amount.start, amount.end))
 
     def lone_units(self) -> Counter[tuple[str, Fraction]]:
-        """Count the units without a number, as in "how many hours" and "in km"."""
+        """Count the units that have no number, as in "how many hours" and "in km"."""
         inside = self.inside()
         words = (self.low[k] for k in self.units if k not in inside and self.low[k] in UNITS)
         return Counter(UNITS[part] for word in words for part in WRITTEN_TOGETHER.get(word, (word,)))
@@ -114,7 +116,7 @@ def count(text: str) -> Count:
 
 
 def _amounts_at(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
-    """Read the amounts at token i: none, one, or several for a list of digits such as 3,4,5."""
+    """Read the amounts at token i; a list such as 3,4,5 is one token with several amounts."""
     values, j = number_at(low, i)
     if not values:
         return _bare_unit(low, i, units)
@@ -140,15 +142,15 @@ def _amounts_at(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
 
 
 def _after_sign(low: Sequence[str], j: int, sign: _Unit) -> tuple[_Unit, int]:
-    """Read the rest of an amount with a currency sign: "$5 dollars", "Rs. 9/kg", "$5 an hour"."""
+    """Read the words after an amount with a currency sign, as in "$5 dollars", "Rs. 9/kg" and "$5 an hour"."""
     _, after = _unit(low, j)
-    end = after if after > j and low[j] in SAID_TWICE else j
+    end = after if after > j and low[j] in CURRENCIES_AFTER_SIGN else j
     return _with_rate(low, sign, end)
 
 
 def _bare_unit(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
-    """Read "an hour" as one hour, and "a week" as one week."""
-    if low[i] not in {"a", "an"} or i + 1 >= len(low) or low[i + 1] in ONLY_BEHIND_NUMBER | SIGNS:
+    """Read an article and a unit as an amount of one, as in "an hour" and "a week"."""
+    if low[i] not in {"a", "an"} or i + 1 >= len(low) or low[i + 1] in ONLY_AFTER_NUMBER | SIGNS:
         return []
     unit, end = _unit(low, i + 1)
     if unit is None:
@@ -167,7 +169,7 @@ def _sign_before(low: Sequence[str], i: int) -> tuple[_Unit | None, int]:
 
 
 def _unit(low: Sequence[str], j: int) -> tuple[_Unit | None, int]:
-    """Read a unit after a number: km, sq. cm, cm^2, km/h, miles per hour, percent."""
+    """Read a unit after a number, such as km, sq. cm, cm^2, km/h, miles per hour or percent."""
     k = j + 1 if low[j : j + 1] == ("-",) else j
     if low[k : k + 2] == ("per", "cent"):
         return _with_rate(low, _Unit(*UNITS["%"]), k + 2)
@@ -176,7 +178,7 @@ def _unit(low: Sequence[str], j: int) -> tuple[_Unit | None, int]:
 
 
 def _simple_unit(low: Sequence[str], j: int) -> tuple[_Unit | None, int]:
-    """Read km, sq. cm, cm^2, cm2, feet squared."""
+    """Read a unit that is not a rate, such as km, sq. cm, cm^2, cm2 or feet squared."""
     k = j
     power = _POWERS.get(low[k], 1) if k < len(low) else 1
     if power > 1:
@@ -202,9 +204,9 @@ def _unit_at(low: Sequence[str], k: int) -> bool:
 
 def _is_unit_here(low: Sequence[str], k: int) -> bool:
     following = low[k + 1] if k + 1 < len(low) else "."
-    if low[k] in SIGNS:  # the sign of the next amount: "the first $20", "5 at Rs. 20"
-        behind = low[k + 2 : k + 3] if following == "." and low[k] in {"rs", "re"} else (following,)
-        return not (behind and behind[0][0].isdecimal())
+    if low[k] in SIGNS:  # the sign may belong to the next amount: "the first $20", "5 at Rs. 20"
+        after_sign = low[k + 2 : k + 3] if following == "." and low[k] in {"rs", "re"} else (following,)
+        return not (after_sign and after_sign[0][0].isdecimal())
     if low[k] == "in":
         return not following[0].isalnum() or following in _AFTER_INCH
     return True
@@ -229,12 +231,12 @@ def _denominator(low: Sequence[str], k: int) -> tuple[_Unit | None, int]:
 
 
 def _is_lone_unit(low: Sequence[str], k: int) -> bool:
-    """Return True if token k is a unit without a number: "how many hours", "per kg", "in km/h"."""
+    """Return True if token k is a unit that has no number, as in "how many hours", "per kg" and "in km/h"."""
     word = low[k]
     before = low[k - 1] if k else ""
     if word in _POWERS:
         return k + 1 < len(low) and (low[k + 1] in UNITS or low[k + 1] == ".")
-    if word not in ONLY_BEHIND_NUMBER:
+    if word not in ONLY_AFTER_NUMBER:
         return word in UNITS
     if word == "second":
         return before in {"/", "per", "each", "every"} or (
@@ -245,7 +247,7 @@ def _is_lone_unit(low: Sequence[str], k: int) -> bool:
 
 
 def _continues(a: Amount, b: Amount, low: Sequence[str]) -> bool:
-    """Return True if a and b form a compound: 2 hours [and] 30 minutes, two dollars and fifty cents."""
+    """Return True if a and b form a compound, as in "2 hours 30 minutes" and "two dollars and fifty cents"."""
     if low[a.end : b.start] not in _BETWEEN or not a.dimension or a.number.denominator != 1:
         return False
     # the second part may be a rate: nine rupees ten paise per kg

@@ -30,8 +30,8 @@ def check_pair(
     question, paraphrase : str
         The pair.
     operator : str
-        The operator's name. A composed operator ``A+B`` must keep the promise of B, but the parts that A may change may
-        also differ. A further draw, such as ``A#2``, must keep the promise of A.
+        The operator's name. An output of a composed operator ``A+B`` must keep B's promise, except that the parts that
+        A may change can also differ. A further output of the same operator, such as ``A#2``, must keep A's promise.
     label : int
         The label: 1 for valid, 0 for invalid.
     note : str

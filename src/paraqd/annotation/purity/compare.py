@@ -1,4 +1,4 @@
-"""Compare two texts word by word to find changes, renamings, and words that were glued together."""
+"""Compare two texts word by word to find changes, renamings, and words that are glued together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paraqd.annotation.purity.units import UNITS
 from paraqd.reading.currencies import CURRENCIES, SIGN_PATTERN
 
 _LONGEST = 1500  # the maximum number of tokens to align, because alignment takes quadratic time
-# marks that carry no meaning, unlike marks in numbers, arithmetic and amounts of money
+# white space and marks that carry no meaning, unlike marks in numbers, arithmetic and amounts of money
 _FOLD = re.compile(
     r"""\s+|(?<!\d)[,:]+|(?<=[^\W\d_])\.|[.,:]+(?!\d)|[;!?'"`’‘“”()\[\]{}_…]+|(?<![\d\s])-|-(?![\d\s])"""
 )
@@ -66,9 +66,9 @@ _NO_CONTENT = STOP | frozenset(UNITS) | NUMBER_WORDS | {"sq", "square", "cu", "c
 
 
 class Change(NamedTuple):
-    """Tokens of the question and the tokens that replace them in the paraphrase; ``old`` or ``new`` may be empty.
+    """A difference between a question and its paraphrase: the ``old`` tokens were replaced with the ``new`` tokens.
 
-    ``start`` is the index of the first old token in the question.
+    Either ``old`` or ``new`` may be empty. ``start`` is the index of the first old token in the question.
     """
 
     old: tuple[str, ...]
@@ -77,7 +77,7 @@ class Change(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """Return a text without case, white space and punctuation.
+    """Return a text in lower case, without white space and without marks that carry no meaning.
 
     >>> fold("It's 5 km!") == fold("its 5km"), fold("It costs $5.") == fold("It costs €5.")
     (True, False)
@@ -86,7 +86,7 @@ def fold(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Return the first letters of a word, so that different forms of the word match."""
+    """Return the first letters of a word, which are usually the same for all forms of the word."""
     word = word.lower()
     if len(word) > 5:
         return word[:5]
@@ -94,13 +94,13 @@ def stem(word: str) -> str:
 
 
 def content_stems(text: str) -> Counter[str]:
-    """Count the stems of the content words in a text, without numbers and units."""
+    """Count the stems of the content words in a text; numbers and units are not content words."""
     words = (word.lower() for word in _WORD.findall(text))
     return Counter(stem(w) for w in words if len(w) > 1 and w not in _NO_CONTENT)
 
 
 def split_possessives(tokens: Sequence[str]) -> list[str]:
-    """Split off ``'s`` as a separate token, so that renaming an owner changes only one token."""
+    """Turn each possessive ``'s`` into a token of its own, so that renaming an owner changes only one token."""
     found: list[str] = []
     for token in tokens:
         if token.endswith(("'s", "'S")) and len(token) > 2:
@@ -111,10 +111,7 @@ def split_possessives(tokens: Sequence[str]) -> list[str]:
 
 
 def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
-    """Return the differences between two token sequences, in order.
-
-    A common beginning and a common end are skipped before the alignment.
-    """
+    """Return the differences between two token sequences, in order."""
     begin = 0
     while begin < min(len(old), len(new)) and old[begin] == new[begin]:
         begin += 1
@@ -133,20 +130,24 @@ def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
 
 
 def is_subsequence(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Return True if ``part`` results from removing tokens from ``whole``."""
+    """Return True if removing tokens from ``whole`` can produce ``part``."""
     rest = iter(whole)
     return all(any(token == other for other in rest) for token in part)
 
 
 class Renaming(NamedTuple):
-    """New names, keyed by old names; ``consistent`` is True if every name is replaced everywhere, one to one."""
+    """The renamed phrases of a text.
+
+    ``names`` maps each old phrase to its new phrase. ``consistent`` is True if the texts differ only in these phrases,
+    each old phrase is replaced everywhere, and no two phrases become the same phrase.
+    """
 
     names: dict[tuple[str, ...], tuple[str, ...]]
     consistent: bool
 
 
 def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
-    """Return the phrases that were renamed, and whether the token sequences differ only by a consistent renaming.
+    """Return the phrases of the question that are renamed in the paraphrase.
 
     >>> renaming("Tom ran . Tom won .".split(), "Max ran . Max won .".split()).consistent
     True
@@ -169,16 +170,16 @@ def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
     changed = {k for change in found for k in range(change.start, change.start + len(change.old))}
     left = {token for k, token in enumerate(old) if k not in changed}
     # a word from a longer name may occur elsewhere in lower case: the Soccer Stars play in a soccer league
-    alone = {phrase[0] for phrase in names if len(phrase) == 1}
+    single_words = {phrase[0] for phrase in names if len(phrase) == 1}
     added = {word for phrase in names.values() for word in phrase if word[0].isalpha()} - STOP
-    stays = (gone - STOP) & left or alone & {token.lower() for token in left}
+    stays = (gone - STOP) & left or single_words & {token.lower() for token in left}
     if stays or added & set(low) or len(set(names.values())) != len(names):
         consistent = False
     return Renaming(names, consistent)
 
 
 def singular_things(tokens: Sequence[str]) -> list[str]:
-    """Remove the articles *a* and *an* and the endings of plurals, so that *apple* and *apples* match.
+    """Remove the articles *a* and *an* and plural endings, so that *an apple* and *apples* match.
 
     >>> singular_things("An apple, two apples and 3 mangoes".split())
     ['apple,', 'two', 'apple', 'and', '3', 'mango']
@@ -187,17 +188,17 @@ def singular_things(tokens: Sequence[str]) -> list[str]:
 
 
 class Skeleton(NamedTuple):
-    """The words of a text and the punctuation that ends sentences.
+    """The words of a text and the marks that end its sentences.
 
-    ``stops`` has an element before the first word and one after each word. An element is ``.``, ``?``, ``!``, ``~`` for
-    a full stop that may be part of an abbreviation, or empty.
+    The first element of ``stops`` is the mark before the first word, and each further element is the mark after a word.
+    A mark is ``.``, ``?``, ``!``, ``~`` (a full stop that may be part of an abbreviation) or an empty string.
     """
 
     words: tuple[str, ...]
     stops: tuple[str, ...]
 
     def stops_like(self, other: Skeleton) -> bool:
-        """Return True if both texts appear to have the same sentence boundaries."""
+        """Return True if the sentences of both texts seem to end at the same words."""
         return all(
             a == b or ("~" in a + b and (a + b).strip("~") in {"", "."})
             for a, b in zip(self.stops, other.stops, strict=True)
@@ -205,21 +206,23 @@ class Skeleton(NamedTuple):
 
 
 def skeleton(text: Count, *, numbers: bool, units: bool) -> Skeleton:
-    """Return the words of a text without numbers or units, so that the remaining words can be compared.
+    """Return the words of a text without units and, if ``numbers`` is True, without numbers.
+
+    Words that often accompany numbers or units are also removed if ``numbers`` or ``units`` is True.
 
     >>> from paraqd.annotation.purity.amounts import count
     >>> skeleton(count("She paid $5 for 2 pens."), numbers=True, units=True)
     Skeleton(words=('she', 'paid', 'for', 'pens'), stops=('', '', '', '', '.'))
     """
     dropped = text.units | (text.inside() if numbers else frozenset())
-    unsaid = _ARTICLES | (_NUMBER_GLUE if numbers else frozenset()) | (_UNIT_GLUE if units else frozenset())
+    ignored = _ARTICLES | (_NUMBER_GLUE if numbers else frozenset()) | (_UNIT_GLUE if units else frozenset())
     words: list[str] = []
     stops = [""]
     for k, token in enumerate(text.low):
         if token in _ENDERS:
             stop = _stop(text, k)
             stops[-1] = stop if stop != "~" else stops[-1] or stop
-        elif k not in dropped and token not in unsaid and token[0].isalnum():
+        elif k not in dropped and token not in ignored and token[0].isalnum():
             if token == "s" and text.low[k - 1] == "'":
                 continue  # a possessive s that is separated from its word
             if numbers and token == "is" and text.low[k + 1 : k + 2] == ("to",):
@@ -242,7 +245,7 @@ def _stop(text: Count, k: int) -> str:
 
 
 def glued(question: str, paraphrase: str) -> str | None:
-    """Return words glued together only in the paraphrase (onekm, 9zerozero, km.What), or None if there are none.
+    """Return a string such as *onekm* that is glued together only in the paraphrase, or None if there is none.
 
     >>> glued("It is 1 km.", "It is onekm."), glued("It is 1 km.", "It is one km.")
     ('onekm', None)
@@ -269,20 +272,20 @@ def glued(question: str, paraphrase: str) -> str | None:
 
 
 def _shape(token: str) -> str:
-    """Return the shape of a token of digits and letters, which is the same for all numbers and units."""
+    """Replace each number in a token with 0, and a unit after the number with u, so that 5km becomes 0u."""
     shape = re.sub(r"[\d.,]+", "0", token.lower().rstrip("."))
     return "0u" if shape[0] == "0" and shape[1:] in UNITS else shape
 
 
 def roles(text: Count) -> Counter[tuple[object, ...]]:
-    """Count each number together with its dimension, or with the nouns after it if it has no unit."""
+    """Count each number together with its dimension or, if the number has no unit, with the words after it."""
     return Counter(
-        (value, dimension, "" if dimension else _noun_behind(text, end)) for value, dimension, end in text.summed()
+        (value, dimension, "" if dimension else _words_after(text, end)) for value, dimension, end in text.summed()
     )
 
 
-def _noun_behind(text: Count, k: int) -> str:
-    """Return the stems of the next two content words to which a number can refer."""
+def _words_after(text: Count, k: int) -> str:
+    """Return the stems of up to two content words after a number; k is the index of the token after the number."""
     found: list[str] = []
     for word in text.low[k : k + 5]:
         if (not word[0].isalpha() and word != "-") or word in NUMBER_WORDS:

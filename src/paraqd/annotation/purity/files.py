@@ -20,7 +20,7 @@ from paraqd.runs.store import NO_PARTS, Facts, Parts
 from paraqd.text_check import text_problem
 from paraqd.version import __version__
 
-# the columns of the file of offending rows, in order
+# the columns of the file of offending pairs, in order
 OFFENDERS: Mapping[str, type] = {
     "id": str,
     "operator": str,
@@ -38,7 +38,7 @@ _LABELS = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0, "valid": 1
 
 
 class LabelledPair(NamedTuple):
-    """The values from a row that the check needs."""
+    """The values that the check reads from a row."""
 
     id: str
     question: str
@@ -50,7 +50,7 @@ class LabelledPair(NamedTuple):
 
 @dataclass(frozen=True)
 class Offender:
-    """A pair that breaks its operator's promise or looks odd (``finding.suspicious``)."""
+    """A pair that breaks its operator's promise or is suspicious, together with the finding."""
 
     item: LabelledPair
     finding: Finding
@@ -58,7 +58,11 @@ class Offender:
 
 @dataclass(frozen=True)
 class OperatorPurity:
-    """The purity of one operator's pairs; ``n`` is the number of pure pairs, impure pairs and consistent renamings."""
+    """The purity of one operator's pairs.
+
+    ``n`` is the number of all checked pairs: pure pairs, impure pairs and consistent renamings. ``reasons`` counts the
+    impure pairs by reason, and ``doubts`` counts the suspicious pairs by reason.
+    """
 
     name: str
     label: int
@@ -72,12 +76,12 @@ class OperatorPurity:
 
     @property
     def pure(self) -> int:
-        """The number of pairs that keep the promise, excluding consistent renamings."""
+        """The number of pairs that keep the operator's promise, excluding consistent renamings."""
         return self.n - self.impure - self.consistent_renamings
 
     @property
     def purity(self) -> float:
-        """The share of pure pairs, excluding consistent renamings, or 1 if there are no other pairs."""
+        """The share of pure pairs among pure and impure pairs, or 1 if all pairs are consistent renamings."""
         judged = self.pure + self.impure
         return self.pure / judged if judged else 1.0
 
@@ -98,10 +102,11 @@ class OperatorPurity:
 
 @dataclass(frozen=True)
 class PurityReport:
-    """The result of a check, with an entry for each operator in the order in which the operators first occur.
+    """The result of a check, with the operators in the order in which they first occur.
 
-    ``skipped`` is the number of rows without a usable pair. ``resumed`` is the number of rows that an earlier run
-    finished. ``problems`` lists the files in a folder that could not be read.
+    ``skipped`` is the number of rows without a usable pair, and ``skipped_rows`` lists the first of these rows with the
+    reasons. ``resumed`` is the number of rows that an earlier run finished. ``problems`` lists the files in a folder
+    that could not be read.
     """
 
     source: str
@@ -118,14 +123,14 @@ class PurityReport:
 
     @property
     def purity(self) -> float:
-        """The share of pure pairs over all operators."""
+        """The share of pure pairs among the pure and impure pairs of all operators."""
         pure = sum(operator.pure for operator in self.operators)
         judged = pure + sum(operator.impure for operator in self.operators)
         return pure / judged if judged else 1.0
 
     @property
     def lowest(self) -> float:
-        """The purity of the operator with the lowest purity."""
+        """The lowest purity of any operator."""
         return min((operator.purity for operator in self.operators), default=1.0)
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,7 +164,7 @@ class _Tally:
 
 
 class Collector:
-    """Collects findings; the result does not depend on the order in which findings are added."""
+    """A collector of findings whose result does not depend on the order in which the findings are added."""
 
     def __init__(self, *, examples: int = 3) -> None:
         self._examples = examples
@@ -168,7 +173,7 @@ class Collector:
         self.skipped_rows: list[tuple[int, str]] = []
 
     def add(self, item: LabelledPair, finding: Finding, position: _Position = (0, 0)) -> None:
-        """Count one finding; the positions of the findings determine which examples are shown."""
+        """Count one finding; the findings with the lowest positions become the report's examples."""
         tally = self._tallies.setdefault(item.operator, _Tally(item.label, position))
         tally.n += 1
         if not finding.ok:
@@ -183,7 +188,7 @@ class Collector:
             self._keep(tally.odd, [(position, Offender(item, finding))])
 
     def skip(self, number: int, why: str) -> None:
-        """Count a row that cannot be checked."""
+        """Count a row that cannot be checked, and remember the reason."""
         self.skipped += 1
         if len(self.skipped_rows) < _NAMED_ROWS:
             self.skipped_rows.append((number, why))
@@ -199,7 +204,7 @@ class Collector:
         return {"tallies": tallies, "skipped": self.skipped, "skipped_rows": self.skipped_rows}
 
     def include(self, data: Facts, file: str) -> None:
-        """Add the counts for a piece of the input; ``file`` is added to the reasons for skipping rows."""
+        """Add the counts for a piece of the input; ``file`` is appended to the reasons for skipping rows."""
         self.skipped += data["skipped"]
         self.skipped_rows += [(row, f"{why}, {file}" if file else why) for row, why in data["skipped_rows"]]
         for name, other in data["tallies"].items():
@@ -242,7 +247,7 @@ def _commonest(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _example(data: Sequence[Any]) -> tuple[_Position, Offender]:
-    """Convert an example from the dictionary of another collector."""
+    """Restore an example from the output of `Collector.to_dict`."""
     (piece, row), offender = data
     item = offender["item"]
     pair = LabelledPair(*item) if isinstance(item, list | tuple) else LabelledPair(**item)
@@ -269,10 +274,10 @@ def check_file(
         The promises, keyed by the operator's name, such as ``paraqd.operators.declarations()``. A pair without an
         operator, or whose operator has no promise, is checked only against its label.
     offenders : str or Path, optional
-        A file or folder to which rows that break their operator's promise or look odd are written. If it is specified,
-        an interrupted run can be continued by calling the function again with the same arguments.
+        A file or folder for the pairs that break their operator's promise or are suspicious. If ``offenders`` is
+        passed, an interrupted run can be continued by calling the function again with the same arguments.
     examples : int
-        The maximum number of offending rows for each operator in the report.
+        The maximum number of offending pairs that the report shows for each operator.
     columns : Columns
         The column names.
     **options
@@ -327,7 +332,7 @@ def _digest(promises: Mapping[str, Promise]) -> str:
 
 @dataclass(frozen=True)
 class PurityJob:
-    """The job that checks pairs and writes the offending pairs."""
+    """The job that checks the pairs of an input and writes the offending pairs."""
 
     reader: Reader
     columns: Columns
@@ -337,7 +342,7 @@ class PurityJob:
     identity: ClassVar[str] = f"paraqd:{__version__}"
 
     def worker(self, *, threads: int | None = None) -> PurityWorker:
-        """Create a worker."""
+        """Create a worker; ``threads`` is ignored."""
         del threads
         return PurityWorker(self)
 
@@ -386,7 +391,7 @@ def _labelled_pair(row: Row, columns: Columns) -> LabelledPair | str:
     if not isinstance(paraphrase, str):
         return "no paraphrase"
     if label is None:
-        return "no label 1 or 0"
+        return "the label is not 1 or 0"
     name, note = str(row.get("operator") or UNNAMED), str(row.get("note") or "")
     if text_problem(f"{question}{paraphrase}", unicode=True):
         return "not valid Unicode"

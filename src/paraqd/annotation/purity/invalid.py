@@ -1,4 +1,4 @@
-"""Check the pairs of invalid operators: the problem must have changed in the way that the operator declares."""
+"""Check that an invalid operator's output changes the problem in the way that the operator declares."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def check_invalid(pair: Pair, fault: str) -> Finding:
 
 
 def _any_fault(pair: Pair) -> Finding | None:
-    """Check a pair whose kind of fault is not known; the pair is suspicious if it looks valid in every respect."""
+    """Check a pair whose kind of fault is not known; the pair is suspicious if no fault can be found."""
     if any(pair.quantities) or any(pair.counted):
         return None
     before, after = content_stems(pair.question), content_stems(pair.paraphrase)
@@ -114,8 +114,8 @@ def _any_fault(pair: Pair) -> Finding | None:
 # --- numbers and units --------------------------------------------------------------------------
 
 
-def _words_apart(pair: Pair, *, numbers: bool, units: bool, ignoring: frozenset[str] = frozenset()) -> bool:
-    """Return True if anything other than numbers or units differs; return False if wording or names may differ."""
+def _other_words_differ(pair: Pair, *, numbers: bool, units: bool, ignoring: frozenset[str] = frozenset()) -> bool:
+    """Return True if words other than numbers and units differ, unless the wording or names may differ."""
     if (pair.free | pair.own) & {"wording", "names"}:
         return False
     before = skeleton(pair.qc, numbers=numbers, units=units)
@@ -137,7 +137,7 @@ def _number_lost(pair: Pair) -> Finding | None:
     many_here = sum(lost_here.values()) if "wording" in pair.free else regions
     if sum(lost.values()) > _MOST_DELETED and many_here > _MOST_DELETED:
         return impure("more than two quantities lost")
-    if _words_apart(pair, numbers=True, units=True, ignoring=_VAGUE | _LETTERS):
+    if _other_words_differ(pair, numbers=True, units=True, ignoring=_VAGUE | _LETTERS):
         return doubt("other words changed")
     return None
 
@@ -159,7 +159,7 @@ def _one_number_changed(pair: Pair) -> Finding | None:
     many_here = max(sum(c.values()) for c in pair.numbers) > 1
     if many or many_here:
         return by_two(many, many_here, "more than one quantity changed")
-    if _words_apart(pair, numbers=True, units=False):
+    if _other_words_differ(pair, numbers=True, units=False):
         return doubt("other words changed")
     return None
 
@@ -169,10 +169,10 @@ def _numbers_exchanged(pair: Pair) -> Finding | None:
     if before != after and any(pair.numbers):
         return by_two(any(pair.values), True, "not the same numbers")
     if roles(pair.qc) == roles(pair.pc):
-        # the second count sees only nouns and units, and cannot tell which of two averages a number describes
+        # roles contain only nouns and units, so they cannot show which of two averages a number describes
         finding = doubt if "wording" in pair.own else impure
-        return finding("every number belongs to the same thing as before")
-    if _words_apart(pair, numbers=True, units=False):
+        return finding("every number still belongs to the same thing")
+    if _other_words_differ(pair, numbers=True, units=False):
         return doubt("other words changed")
     return None
 
@@ -181,7 +181,7 @@ def _unit_changed(pair: Pair) -> Finding | None:
     before, after = ([m.unit for m in find_unit_mentions(problem)] for problem in (pair.q, pair.p))
     changed = before != after or any(pair.quantities)
     if changed and not any(pair.quantities) and list(map(dimension, before)) == list(map(dimension, after)):
-        return impure("every quantity is equal to what it was")
+        return impure("every quantity is still the same")
     changed_here = pair.qc.lone_units() != pair.pc.lone_units() or roles(pair.qc) != roles(pair.pc)
     if not changed or not changed_here:
         return by_two(not changed, not changed_here, "no other unit")
@@ -190,7 +190,7 @@ def _unit_changed(pair: Pair) -> Finding | None:
     other = len(before) == len(after) and list(map(_category, before)) != list(map(_category, after))
     if "wording" not in pair.free and other:
         return doubt("a unit of another category")
-    if _words_apart(pair, numbers=False, units=True, ignoring=_LETTERS | _OF_UNITS):
+    if _other_words_differ(pair, numbers=False, units=True, ignoring=_LETTERS | _OF_UNITS):
         return doubt("other words changed")
     return None
 
@@ -202,8 +202,8 @@ def _category(unit: str) -> str | None:
 # --- sentences and the question -----------------------------------------------------------------
 
 
-def _prefix_rest(pair: Pair) -> str | None:
-    """Return the text that was cut off at the end, or None if the question does not start with the paraphrase."""
+def _missing_end(pair: Pair) -> str | None:
+    """Return the end of the question that is missing, or None if the paraphrase is not the start of the question."""
     kept, whole = " ".join(pair.paraphrase.split()), " ".join(pair.question.split())
     return whole[len(kept) :] if whole.startswith(kept) and len(kept) < len(whole) else None
 
@@ -215,7 +215,7 @@ def _question_lost(pair: Pair) -> Finding | None:
 def _last_sentence_lost(pair: Pair) -> Finding | None:
     if pair.free:
         return _any_fault(pair)
-    rest = _prefix_rest(pair)
+    rest = _missing_end(pair)
     if rest is None:
         return impure("not a beginning of the question")
     if len(pair.q.sentences) > 1:
@@ -241,7 +241,7 @@ def _question_cut_off(pair: Pair) -> Finding | None:
     if pair.free:
         ends = pair.paraphrase.rstrip()[-1:] in {".", "?", "!"}
         return doubt("the question may be complete") if ends else None
-    rest = _prefix_rest(pair)
+    rest = _missing_end(pair)
     if rest is None:
         return impure("not a beginning of the question")
     words = re.findall(r"\w+", rest)

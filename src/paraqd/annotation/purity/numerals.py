@@ -53,7 +53,7 @@ _MULTIPLES |= {
 _MULTIPLES |= {f"{word}fold": value for word, value in _ONES.items() if value > 1}
 NUMBER_WORDS = frozenset({*_ONES, *_TENS, *_SCALES, *_ORDINAL, *_PARTS, *_MULTIPLES, "point"})
 _NOT_ORDINAL_AFTER = frozenset({"per", "a", "an", "/", "each", "one", "every", "in", "number"})
-_BEHIND_FRACTION = frozenset(
+_AFTER_FRACTION = frozenset(
     "of the as more less that this than is are was were to and or his her their its in by for from if then what".split()
 )
 _SUFFIXES = frozenset({"st", "nd", "rd", "th", "rds", "ths"})
@@ -83,9 +83,9 @@ def tokens_of(text: str) -> list[str]:
 
 
 def number_at(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
-    """Read the number at token i; return its values and the index of the next token.
+    """Read the number at token i, and return its values and the index of the next token.
 
-    There are several values for a list of digits such as 3,4,5, and no values if there is no number.
+    A list such as 3,4,5 has several values. If token i does not start a number, there are no values.
     """
     word = low[i]
     if word[0].isdecimal() or (word[0] == "." and len(word) > 1):
@@ -102,14 +102,14 @@ def number_at(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
         value, j = _cardinal(low, i)
         return _tail(low, value, j)
     if word in _MULTIPLES:
-        return _half(low, i)
+        return _multiple(low, i)
     if word in _ORDINAL and not (word == "second" and i and _is_time(low, i)):
         return (Fraction(_ORDINAL[word]),), i + 1
     return (), i
 
 
 def _is_time(low: Sequence[str], i: int) -> bool:
-    """Return True if *second* is a unit, as in "per second", "one second" and "a second", but not "a second pipe"."""
+    """Return True if *second* at token i is a unit, as in "per second" and "a second" but not in "a second pipe"."""
     before = low[i - 1]
     return before in {"per", "/", "each", "every"} or (before in _NOT_ORDINAL_AFTER and not noun_follows(low, i + 1))
 
@@ -125,7 +125,7 @@ def _exact(digits: str) -> Fraction:
 
 
 def _after_digits(low: Sequence[str], value: Fraction, j: int) -> tuple[Fraction, int]:
-    """Read the rest of a number in digits: 3/4, 1 1/2, 1-1/2, 6:00, 2nd, $10k."""
+    """Read the rest of a number whose first token consists of digits, such as 3/4, 1 1/2, 1-1/2, 6:00 or $10k."""
     if low[j : j + 1] == ("/",) and _is_digits(low, j + 1) and _exact(low[j + 1]):
         return value / _exact(low[j + 1]), j + 2
     k = j + 1 if low[j : j + 1] == ("-",) else j
@@ -145,7 +145,7 @@ def _is_digits(low: Sequence[str], k: int) -> bool:
 
 
 def _article(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
-    """Read "a hundred", "a dozen", "a half", "a third"."""
+    """Read a number that begins with an article, such as "a hundred", "a dozen", "a half" or "a third"."""
     word = low[i + 1]
     if word in _SCALES:
         value, j = _cardinal(low, i + 1)
@@ -156,14 +156,14 @@ def _article(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
 
 
 def noun_follows(low: Sequence[str], k: int) -> bool:
-    """Return True if a noun follows; for example, *third* is an ordinal in "a third pipe", but not in "a third of"."""
-    return k < len(low) and (low[k] == "-" or (low[k][0].isalpha() and low[k] not in _BEHIND_FRACTION))
+    """Return True if token k looks like a noun, such as *pipe* in "a third pipe" but not *of* in "a third of"."""
+    return k < len(low) and (low[k] == "-" or (low[k][0].isalpha() and low[k] not in _AFTER_FRACTION))
 
 
 def _cardinal(low: Sequence[str], i: int) -> tuple[Fraction, int]:
-    """Read number words: seven hundred and fifty-two thousand, three point zero six, twenty-first."""
+    """Read a number in words, such as "seven hundred and fifty-two thousand", "three point zero" or "twenty-first"."""
     total = current = 0
-    room = 10**15  # the next word must be smaller than this, because "three thirty" is two numbers
+    limit = 10**15  # the next word's value must be below this limit, because "three thirty" is two numbers
     j = i
     while j < len(low):
         k = _joined(low, j) if j > i else j
@@ -171,13 +171,13 @@ def _cardinal(low: Sequence[str], i: int) -> tuple[Fraction, int]:
         if word in _SCALES:
             scale = _SCALES[word]
             if scale >= 1000:
-                total, current, room = total + (current or 1) * scale, 0, 1000
+                total, current, limit = total + (current or 1) * scale, 0, 1000
             else:
-                current, room = (current or 1) * scale, min(scale, 100)
-        elif (value := _ONES.get(word, _TENS.get(word))) is not None and value < room and (value or j == i):
+                current, limit = (current or 1) * scale, min(scale, 100)
+        elif (value := _ONES.get(word, _TENS.get(word))) is not None and value < limit and (value or j == i):
             current += value
-            room = 10 if word in _TENS else 1
-        elif j > i and room > 1 and (value := _ORDINAL.get(word)) is not None and value < room and value < 100:
+            limit = 10 if word in _TENS else 1
+        elif j > i and limit > 1 and (value := _ORDINAL.get(word)) is not None and value < limit and value < 100:
             if low[k - 1] != "-" and current < 20 and not total:  # "five sixth" is a fraction
                 break
             return Fraction(total + current + value), k + 1
@@ -188,7 +188,7 @@ def _cardinal(low: Sequence[str], i: int) -> tuple[Fraction, int]:
 
 
 def _joined(low: Sequence[str], j: int) -> int:
-    """Return the index after a hyphen or *and* inside a number in words, or the index unchanged."""
+    """Return the index after a hyphen or *and* that continues a number in words; otherwise return j unchanged."""
     if low[j] == "-" and j + 1 < len(low) and low[j + 1] in NUMBER_WORDS:
         return j + 1
     if low[j] == "and" and low[j - 1] in _SCALES and j + 1 < len(low) and low[j + 1] in {*_ONES, *_TENS, *_ORDINAL}:
@@ -196,7 +196,7 @@ def _joined(low: Sequence[str], j: int) -> int:
         if low[k] in _TENS:
             k += 1 + (low[k + 1 : k + 2] == ("-",))
         k += k < len(low) and low[k] in _ONES
-        # "one hundred and two hundred" is two numbers, but "one hundred and two thousand" is one
+        # "one hundred and two hundred" is two numbers, but "one hundred and two thousand" is one number
         return j if k < len(low) and _SCALES.get(low[k], 10**15) <= _SCALES[low[j - 1]] else j + 1
     return j
 
@@ -211,7 +211,7 @@ def _point(low: Sequence[str], value: Fraction, j: int) -> tuple[Fraction, int]:
     return (value + Fraction(int(digits), 10 ** len(digits)), k) if digits else (value, j)
 
 
-def _half(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
+def _multiple(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
     value = Fraction(_MULTIPLES[low[i]])
     if value < 1 and low[i + 1 : i + 2] in {("past",), ("to",)} and i + 2 < len(low) and low[i + 2] in _ONES:
         hour, minutes = _ONES[low[i + 2]], 60 * value  # half past three: 3:30
@@ -227,7 +227,7 @@ def _half(low: Sequence[str], i: int) -> tuple[tuple[Fraction, ...], int]:
 
 
 def _tail(low: Sequence[str], value: Fraction, j: int) -> tuple[tuple[Fraction, ...], int]:
-    """Read the rest of a cardinal number: million, dozen, thirds, and a half, times."""
+    """Read words that continue a cardinal number, such as "million", "dozen", "thirds", "and a half" or "times"."""
     while j < len(low) and low[j] in _SCALES and value < _MOST:
         value, j = value * _SCALES[low[j]], j + 1
     k = j + 1 if low[j : j + 1] == ("-",) else j
@@ -245,7 +245,10 @@ def _tail(low: Sequence[str], value: Fraction, j: int) -> tuple[tuple[Fraction, 
 
 
 def _part(low: Sequence[str], i: int, *, in_digits: bool) -> tuple[Fraction | None, int]:
-    """Read the fraction in a mixed number, such as "three fifths"; after digits, read only 1/3 and "a half"."""
+    """Read the fraction in a mixed number, such as "three fifths".
+
+    After digits, read only fractions such as 1/3 and "a half".
+    """
     if in_digits and _is_digits(low, i) and low[i + 1 : i + 2] == ("/",) and _is_digits(low, i + 2):
         top, bottom = _exact(low[i]), _exact(low[i + 2])
         return (top / bottom, i + 3) if 0 < top < bottom else (None, i)

@@ -1,4 +1,4 @@
-"""Define the pair that is checked, the operator's promise, and the result of the check."""
+"""Define a pair to check, its operator's promise, and the result of the check."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from paraqd.reading import Problem
 from paraqd.reading import read as _read
 from paraqd.reading.equality import multiset
 
-# All rows of a question are adjacent, so a small cache is enough to read each question only once.
+# A small cache is enough to read each question only once, because all rows of a question are adjacent.
 read = lru_cache(maxsize=128)(_read)
 
 
 class Promise(Protocol):
     """An operator's promise about its outputs: their label, their kind of fault, and the parts that may change.
 
-    The declaration of an operator is a promise. The check only reads the promise and never calls the operator.
+    An operator's declaration is its promise. The check never calls the operator.
     """
 
     @property
@@ -31,7 +31,7 @@ class Promise(Protocol):
 
     @property
     def fault(self) -> str | None:
-        """The evidence kind of the outputs' fault; None if the outputs are valid, and empty if their faults vary."""
+        """The evidence kind of the outputs' fault, None if the outputs are valid, or "" if the kind varies."""
 
     @property
     def changes(self) -> frozenset[str]:
@@ -42,10 +42,10 @@ class Promise(Protocol):
 class Finding:
     """The result of checking one pair.
 
-    ``ok`` is False if the pair breaks its operator's promise. ``suspicious`` marks a pair that passes but looks odd, or
-    on which the reader and the second count disagree. ``reason`` explains a broken promise or a suspicion.
-    ``consistent_renaming`` marks an invalid pair that only renames a person or place everywhere and therefore does not
-    change the problem. Such pairs are counted separately.
+    ``ok`` is False if the pair breaks its operator's promise. ``suspicious`` is True if the pair passes but looks odd,
+    or if the reader and the second count disagree. ``reason`` explains a broken promise or a suspicion.
+    ``consistent_renaming`` is True if the pair is labelled invalid but only renames a person or thing everywhere, which
+    does not change the problem. Such pairs are counted separately.
     """
 
     ok: bool = True
@@ -58,34 +58,34 @@ PURE = Finding()
 
 
 def impure(reason: str) -> Finding:
-    """Return the finding for a broken promise."""
+    """Return the finding for a pair that breaks its operator's promise."""
     return Finding(ok=False, reason=reason)
 
 
 def doubt(reason: str) -> Finding:
-    """Return the finding for a pair that passes but looks odd."""
+    """Return the finding for a suspicious pair."""
     return Finding(reason=reason, suspicious=True)
 
 
 def by_two(by_reader: bool, by_count: bool, reason: str) -> Finding | None:
-    """Combine the reader's verdict on a fault with the second count's verdict.
+    """Return a finding that depends on whether the reader and the second count find a fault.
 
-    The pair is impure if both the reader and the second count find the fault, and suspicious if only one of the two
-    finds it. Return None if neither does.
+    The pair is impure if both of them find the fault, and suspicious if only one of them finds the fault. Return None
+    if neither of them finds the fault.
     """
     if by_reader and by_count:
         return impure(reason)
     if by_reader or by_count:
-        return doubt(f"{reason} ({'reader' if by_reader else 'second count'} alone)")
+        return doubt(f"{reason} ({'reader' if by_reader else 'second count'} only)")
     return None
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A question and its paraphrase; their readings and counts are computed when they are first needed.
+    """A question and its paraphrase; each text is read when a reading is first needed.
 
-    ``free`` contains the parts that the operators before the last operator may change, and ``own`` contains the parts
-    that the last operator may change. For a valid pair, ``free`` contains all these parts.
+    If the label is invalid, ``own`` contains the parts that the last operator may change, and ``free`` contains the
+    parts that the earlier operators may change. If the label is valid, ``free`` contains all these parts.
     """
 
     question: str
@@ -127,13 +127,13 @@ class Pair:
 
     @cached_property
     def values(self) -> tuple[Counter[Fraction], Counter[Fraction]]:
-        """The numbers, without units, that were lost and that were added, according to the reader."""
+        """The numbers, without units, that were lost and the numbers that were added, according to the reader."""
         before, after = (Counter(q.value for q in problem.quantities) for problem in (self.q, self.p))
         return before - after, after - before
 
     @cached_property
     def numbers(self) -> tuple[Counter[Fraction], Counter[Fraction]]:
-        """The numbers, without units, that were lost and that were added, according to the second count."""
+        """The numbers, without units, that were lost and the numbers that were added, according to the second count."""
         before, after = self.qc.numbers(), self.pc.numbers()
         return before - after, after - before
 

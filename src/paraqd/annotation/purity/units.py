@@ -1,4 +1,4 @@
-"""List the spellings, dimensions and factors of units for the second count, independently of the reader's units."""
+"""Define the spellings, dimensions and factors of units for the second count, independently of the reader's units."""
 
 from __future__ import annotations
 
@@ -76,10 +76,11 @@ for _currency in CURRENCIES:
 for _word in ORDINARY_WORDS - {"re"}:
     del UNITS[_word]
 # letters and words that are units only after a number
-ONLY_BEHIND_NUMBER = frozenset("p m g s h l in mt re mo mi lt lit pt second".split())
+ONLY_AFTER_NUMBER = frozenset("p m g s h l in mt re mo mi lt lit pt second".split())
 SIGNS = frozenset({*CURRENCY_SIGNS, *WORDS_BEFORE})
 # currencies that may follow an amount that already has a sign: "$5 dollars", "Rs. 500 rupees"
-SAID_TWICE = SIGNS | {"pounds"} | {word for currency in CURRENCIES for word in currency.words}
+CURRENCIES_AFTER_SIGN = SIGNS | {"pounds"} | {word for currency in CURRENCIES for word in currency.words}
+# the parts of units that are written as one word
 WRITTEN_TOGETHER = {
     "kmph": ("km", "h"),
     "kmh": ("km", "h"),

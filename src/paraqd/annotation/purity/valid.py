@@ -1,4 +1,4 @@
-"""Check the pairs of valid operators: the problem must stay the same, and only the declared parts may differ."""
+"""Check that a valid operator's output keeps the problem and changes only the parts that the operator declares."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ _OPPOSITES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 _NEW_WORDS = 0.5  # a rewording with a larger share of new content words is suspicious
 _MOST_REPLACED = 2  # the maximum number of words that a rewording may replace in the question
 _STEM = 4  # the number of letters that the forms of a word share
-# the maximum distance, in characters, from a rate's denominator to the end of the rate before and after it
-_BEHIND, _INSIDE = 9, 30
+# a unit belongs to a rate that ends within this many characters before the unit (_BEFORE) or after its start (_AFTER)
+_BEFORE, _AFTER = 9, 30
 
 
 def check_valid(pair: Pair) -> Finding:
-    """Check a pair whose two texts should state the same problem."""
+    """Check a pair whose paraphrase should state the same problem."""
     doubtful = None
     for finding in _findings(pair):
         if not finding.ok:
@@ -104,7 +104,7 @@ def _glue(pair: Pair) -> Finding | None:
 
 
 def same_numbers(pair: Pair) -> Finding | None:
-    """Compare the quantities; if relations may change, a number may become its inverse (*twice* and *half*)."""
+    """Compare the quantities; if relations may change, *twice* may become *half*, and likewise for other inverses."""
     by_reader, by_count = any(pair.quantities), any(pair.counted)
     if "relations" in pair.free:
         by_reader, by_count = _differ_by_more_than_inverses(*pair.values), _differ_by_more_than_inverses(*pair.numbers)
@@ -120,7 +120,7 @@ def _differ_by_more_than_inverses(lost: Counter[Fraction], added: Counter[Fracti
 
 
 def _lone_units(problem: Problem) -> Counter[str]:
-    """Count the units outside quantities; for example, "kg" in "Rs. 9 per kg" belongs to a quantity."""
+    """Count the units that do not belong to a quantity, unlike "kg" in "Rs. 9 per kg"."""
     bottoms: dict[str, list[int]] = {}
     for q in problem.quantities:
         if q.unit and "/" in q.unit:
@@ -128,14 +128,14 @@ def _lone_units(problem: Problem) -> Counter[str]:
 
     def belongs(mention: UnitMention) -> bool:
         ends = bottoms.get(mention.unit, [])
-        k = bisect_right(ends, mention.start - _BEHIND)
-        return k < len(ends) and ends[k] < mention.start + _INSIDE
+        k = bisect_right(ends, mention.start - _BEFORE)
+        return k < len(ends) and ends[k] < mention.start + _AFTER
 
     return Counter(m.unit for m in find_unit_mentions(problem) if m.quantity is None and not belongs(m))
 
 
 def _same_units(pair: Pair) -> Finding | None:
-    """Compare the units without a number; a rewording may repeat a unit but must not add another unit."""
+    """Compare the units that have no number; a rewording may repeat a unit but must not add a new unit."""
     read_before, read_after = _lone_units(pair.q), _lone_units(pair.p)
     before, after = pair.qc.lone_units(), pair.pc.lone_units()
     if "wording" in pair.free:  # the reader's units without a number depend on the words around them
@@ -168,10 +168,10 @@ def _same_names(pair: Pair) -> Finding | None:
 
 
 def _name_changes(pair: Pair) -> dict[str, tuple[int, int]]:
-    """Return the numbers of mentions in both texts, keyed by name, for names whose numbers of mentions differ.
+    """Map each name that is not equally frequent in both texts to its frequencies in the question and the paraphrase.
 
-    The reader decides which words are names. Their mentions are counted in the tokens, so that mentions that the reader
-    did not recognise are included.
+    The reader decides which words are names. All tokens are searched for these names, because the reader may overlook
+    some mentions.
     """
     names = {word.lower() for e in (*pair.q.entities, *pair.p.entities) for word in re.findall(r"[^\W\d_]+", e.text)}
     names -= _NO_NAMES
@@ -200,7 +200,7 @@ def _question_kept(pair: Pair) -> Finding | None:
     missing = {word for word in target if word[:_STEM] not in found}
     if 2 * len(missing) <= len(target):
         return None
-    # one or two words may have been replaced ("how much did he save" by "his savings")
+    # one or two words may have been replaced, for example "how much did he save" with "his savings"
     return impure("question changed") if len(missing) > _MOST_REPLACED else doubt("the question lost a word")
 
 
@@ -208,7 +208,7 @@ def _question_kept(pair: Pair) -> Finding | None:
 
 
 def _nothing_else(pair: Pair) -> Finding | None:
-    """Compare the texts without the parts that may change."""
+    """Check that the texts differ only in the parts that may change."""
     if pair.free == {"names"}:
         return _only_renamed(pair)
     if pair.free == {"things"}:
@@ -252,7 +252,7 @@ def _only_pronouns(pair: Pair) -> Finding | None:
 
 
 def _only_question(pair: Pair) -> Finding | None:
-    """Check that the text before and after the question is the same."""
+    """Check that the text before and after the question is unchanged."""
     question = pair.q.question
     if question is None:
         return impure("there was no question")
@@ -264,14 +264,14 @@ def _only_question(pair: Pair) -> Finding | None:
 
 
 def _only_sentences(pair: Pair) -> Finding | None:
-    """Check that one text results from adding words to the other text."""
+    """Check that one text can be produced by adding words to the other text."""
     before, after = ([w for w in text.low if w[0].isalnum()] for text in (pair.qc, pair.pc))
     short, long = sorted((before, after), key=len)
     return None if is_subsequence(short, long) else impure("other words changed")
 
 
 def _odd_edits(pair: Pair) -> Finding | None:
-    """Find wrong edits that the reader and the second count accept.
+    """Find wrong edits that both the reader and the second count accept.
 
     Examples are the pronoun *one* written as a number, and a variable written as a unit.
     """
@@ -303,17 +303,20 @@ def _is_variable(pair: Pair, letter: str) -> bool:
 
 
 def _reversed_relation(pair: Pair) -> str | None:
-    """Return a relation whose words became less frequent while words for its opposite became more frequent, or None."""
+    """Return two opposites, such as "more, fewer", if words for one were lost and words for the other were added.
+
+    Return None if no relation is reversed.
+    """
     before, after = Counter(pair.qc.low), Counter(pair.pc.low)
     for one, other in _OPPOSITES:
-        fewer = [sum(after[word] - before[word] for word in side) for side in (one, other)]
-        if min(fewer) < 0 < max(fewer):
+        added = [sum(after[word] - before[word] for word in side) for side in (one, other)]
+        if min(added) < 0 < max(added):
             return f"{next(iter(one))}, {next(iter(other))}"
     return None
 
 
 def _wording(pair: Pair) -> Finding | None:
-    """Check that a rewording reverses no relation, keeps numbers with their nouns, and keeps most content words."""
+    """Check that a rewording reverses no relation, keeps numbers with their nouns, and keeps enough content words."""
     reversed_relation = _reversed_relation(pair)
     if reversed_relation is not None and "relations" not in pair.free:
         return impure(f"a relation is reversed ({reversed_relation})")
