@@ -1,1 +1,1 @@
-"""Reword problems with rules on a dependency parse; each module holds one family of edits."""
+"""Reword problems with rules that use a dependency parse. Each family of edits has its own module."""

@@ -1,4 +1,4 @@
-"""Change active clauses to the passive, and passive clauses to the active (fa)."""
+"""Define the operator that changes clauses between the active and the passive voice (fa)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _GRAMMAR = "generator.fa.grammar"
 class ActivePassive(Operator):
     """Change clauses between the active and the passive voice (fa).
 
-    If the resource ``generator.fa.passive`` is available, this model changes one sentence at a time, as in the paper.
-    The optional resource ``generator.fa.grammar`` then corrects the grammar. Without a model, rules on the dependency
-    parse change every clause that has a simple structure. An output whose quantities differ from the question's is
-    discarded and counted.
+    If the resource ``generator.fa.passive`` is available, the model changes one sentence at a time, as in the paper.
+    The optional model ``generator.fa.grammar`` then corrects the grammar. If no model is available, rules change every
+    clause that has a simple structure. Outputs whose quantities differ from those in the question are discarded and
+    counted.
     """
 
     name: ClassVar[str] = "ActivePassive"
@@ -39,13 +39,13 @@ class ActivePassive(Operator):
         self.decoding = decoding
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the problem in the other voice, or None if no clause can be changed."""
+        """Return the problem with its clauses in the other voice, or None if no clause can be changed."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Change the voice of many problems, which are parsed together."""
+        """Return the output of ``apply`` for each problem. All problems are parsed in one batch."""
         generator = _generator(resources)
         if generator is not None:
             outputs = self._by_model(generator, problems, rngs, resources)
@@ -58,7 +58,7 @@ class ActivePassive(Operator):
         ]
 
     def source_model(self, resources: Resources) -> str:
-        """Return the names of the models, separated by a space, or an empty string if rules write the outputs."""
+        """Return the names of the models, separated by spaces, or an empty string if only rules are used."""
         models = [model for model in (_generator(resources), resources.get(_GRAMMAR)) if model is not None]
         return " ".join(str(model.name) for model in models) if _generator(resources) is not None else ""
 
@@ -73,7 +73,7 @@ class ActivePassive(Operator):
         sentences = [sentences_of(problem) for problem in problems]
         for model in filter(None, (generator, resources.get(_GRAMMAR))):
             answers = ask(model, sentences, seeds=seeds, decoding=self.decoding)
-            # a sentence for which the model has no output stays unchanged, so that nothing is lost
+            # a sentence stays unchanged if the model has no output for it, so that no sentence is lost
             sentences = [
                 [found[0] if found else old for old, found in zip(group, candidates, strict=True)]
                 for group, candidates in zip(sentences, answers, strict=True)

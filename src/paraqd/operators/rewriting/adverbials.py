@@ -15,12 +15,12 @@ _DAYS = frozenset(
     day week month year summer winter spring autumn fall semester season christmas birthday""".split()
 )
 _PREPOSITIONS = frozenset("on in at during after before by".split())
-_NAMED = frozenset("last next this every each one that".split())
+_TIME_DETERMINERS = frozenset("last next this every each one that".split())
 _SPOILERS = frozenset('( ) " “ ” : ; - – respectively than as'.split())
 
 
 def adverbial_edits(document: Document) -> list[Edit]:
-    """Return the edits that move an adverbial."""
+    """Return the edits that move an adverbial to the front or the end of its sentence."""
     edits: list[Edit] = []
     for number, (first, _) in enumerate(document.sentences):
         end, last = tail(document, first)
@@ -35,7 +35,7 @@ def adverbial_edits(document: Document) -> list[Edit]:
 def _is_time(head: Any) -> bool:
     """Return True if a phrase states a time: *on Monday*, *last week*, *in 2005*, *every day*."""
     if head.dep_ == "npadvmod" or head.tag_ in ("NN", "NNP"):
-        noun, named = head, any(child.lower_ in _NAMED for child in head.children)
+        noun, named = head, any(child.lower_ in _TIME_DETERMINERS for child in head.children)
     else:
         objects = children(head, "pobj")
         if len(objects) != 1 or head.lower_ not in _PREPOSITIONS:
@@ -95,7 +95,7 @@ def _to_front(document: Document, first: int, end: int, number: int) -> list[Edi
 
 
 def _main_starts(doc: Any, verb: Any, first: int) -> bool:
-    """Return True if a clause starts with its subject, *how* or *what*."""
+    """Return True if token ``first`` is *how*, *what* or the first word of the verb's subject."""
     if doc[first].lower_ in ("how", "what"):
         return True
     subjects = children(verb, "nsubj", "nsubjpass", "expl")
@@ -139,7 +139,7 @@ def _to_end(document: Document, first: int, end: int, number: int) -> list[Edit]
 
 
 def _is_place(doc: Any, head: Any, comma: int) -> bool:
-    """Return True if a phrase before *there is* states a place."""
+    """Return True if a phrase states a place and is followed by *there is* or *there are*."""
     if any(token.tag_ == "IN" and token.lower_ != "of" for token in head.head.doc[comma + 1 : head.head.sent.end]):
         return False
     return bool(head.lower_ in ("in", "on", "at") and doc[comma + 1].lower_ == "there" and children(head, "pobj"))

@@ -48,9 +48,9 @@ _NOT_OBJECTS = {
 
 
 def clean_clause(verb: Any) -> bool:
-    """Return True if a verb heads a simple finite clause, either alone or after *if*, *when*, *and* or the like."""
+    """Return True if a verb heads a simple clause, which is a main clause or follows *if*, *and* or a similar word."""
     if verb.dep_ == "advcl":
-        if not _marked(verb):
+        if not _has_conjunction(verb):
             return False
     elif verb.dep_ == "conj":
         if not children(verb, "nsubj", "nsubjpass") or not children(verb.head, "nsubj", "nsubjpass"):
@@ -59,7 +59,7 @@ def clean_clause(verb: Any) -> bool:
         return False
     if not all(_clean_child(child, verb) for child in verb.children):
         return False
-    return not {token.lower_ for token in verb.subtree} & _SPOILERS and not _continued(verb)
+    return not {token.lower_ for token in verb.subtree} & _SPOILERS and not _is_continued(verb)
 
 
 def _clean_child(child: Any, verb: Any) -> bool:
@@ -70,19 +70,19 @@ def _clean_child(child: Any, verb: Any) -> bool:
     if child.dep_ == "ccomp":
         return bool(child.i < verb.i)
     if child.dep_ == "advcl":
-        return _marked(child)
-    # a preposition after the verb needs a noun as its object, which excludes *before crying*
+        return _has_conjunction(child)
+    # a preposition after the verb needs a noun as its object; *before crying* has none
     if child.dep_ == "prep" and child.i > verb.i:
         return bool(children(child, "pobj"))
     return bool(child.dep_ != "dative" or child.tag_ == "IN" or child.i < verb.i)
 
 
-def _marked(clause: Any) -> bool:
+def _has_conjunction(clause: Any) -> bool:
     return any(mark.lower_ in _MARKS for mark in children(clause, "mark", "advmod"))
 
 
-def _continued(verb: Any) -> bool:
-    """Return True if the next sentence continues this sentence's subject or verb (*… for $5. And sold it …*)."""
+def _is_continued(verb: Any) -> bool:
+    """Return True if the next sentence has no subject or verb of its own, as in *… for $5. And sold it …*."""
     end = verb.sent.end
     if end >= len(verb.doc):
         return False
@@ -91,7 +91,7 @@ def _continued(verb: Any) -> bool:
 
 
 def movable(head: Any) -> bool:
-    """Return True if a noun phrase can be moved because it does not refer back, compare or ask."""
+    """Return True if a noun phrase is simple and contains no words that refer back, compare or ask."""
     words = {token.lower_ for token in head.subtree}
     if words & (POSSESSIVE | REFLEXIVE | COMPARING | FOCUS | INTERROGATIVE | {"every", "per"}) or not is_plain(head):
         return False
@@ -107,14 +107,14 @@ def good_subject(head: Any) -> bool:
     """Return True if a subject can be turned into a *by* phrase."""
     if head.lower_ in _NOT_SUBJECTS or head.tag_ not in (*NOUN_TAGS, "PRP"):
         return False
-    if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # such as *he and Ann*
+    if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # as in *he and Ann*
         return False
     words = {token.lower_ for token in head.subtree}
     return is_plain(head) and not words & (REFLEXIVE | COMPARING | (FOCUS - {"each"}) | INTERROGATIVE | {"there"})
 
 
 def good_object(head: Any, lemma: str) -> bool:
-    """Return True if an object of this verb can become the subject of a passive clause."""
+    """Return True if ``head``, an object of the verb ``lemma``, can become the subject of a passive clause."""
     if head.lower_ in ("it", "them"):
         return True
     if is_money(head):
@@ -130,13 +130,13 @@ def good_object(head: Any, lemma: str) -> bool:
 
 
 def follows_well(verb: Any, after: int) -> bool:
-    """Return True if the words after the core of the clause can stay in place because they depend on the verb."""
+    """Return True if the rest of a clause, from token ``after`` on, can stay in place when the voice changes."""
     doc = verb.doc
     stop = min([conj.left_edge.i for conj in children(verb, "conj") if conj.i > verb.i] + [verb.right_edge.i + 1])
     rest = doc[after:stop]
     while len(rest) and (rest[-1].is_punct or (rest[-1].tag_ == "CC" and rest[-1].head == verb)):
         rest = rest[:-1]
-    # the second part of a coordination may be a clause without a verb: *… in 8 hours and pipe B in 4 hours*
+    # the words after *and* may be a clause that omits its verb: *… in 8 hours and pipe B in 4 hours*
     if any(token.tag_ == "CC" or token.text == "," or token.lower_ in FOCUS - {"each"} for token in rest):
         return False
     if len(rest) > 1 and rest[0].lower_ == "to" and rest[1].tag_ != "VB" and verb.lemma_ not in _GIVING:
@@ -152,7 +152,7 @@ def follows_well(verb: Any, after: int) -> bool:
 
 
 def _main_starts(verb: Any, i: int) -> bool:
-    """Return True if the main clause, rather than another item of a list, starts at token ``i``."""
+    """Return True if a main clause starts at token ``i``, after the subordinate clause headed by ``verb``."""
     if i >= len(verb.doc):
         return False
     if verb.doc[i].lower_ in ("how", "what", "which", "find", "then", "in", "at", "by", "calculate", "determine"):
@@ -162,7 +162,7 @@ def _main_starts(verb: Any, i: int) -> bool:
 
 
 def starts_well(verb: Any, start: int) -> bool:
-    """Return True if the clause starts at ``start``, so that the subject there is not part of a longer subject."""
+    """Return True if the clause headed by ``verb`` starts at token ``start``."""
     if verb.doc[start].is_sent_start:
         return True
     before = verb.doc[start - 1]
@@ -172,7 +172,10 @@ def starts_well(verb: Any, start: int) -> bool:
 
 
 def agrees(subject: Any, first: Any) -> bool:
-    """Return True if the subject agrees with the verb; if it does not, the parse or the sentence is wrong."""
+    """Return True if the subject agrees with ``first``, the first word of its verb group.
+
+    If they do not agree, either the parse or the sentence is wrong.
+    """
     plural = is_plural(subject)
     if plural is None:
         return False
@@ -184,9 +187,9 @@ def agrees(subject: Any, first: Any) -> bool:
 
 
 def distributes(subject: Any, thing: Any, auxiliaries: list[Any]) -> bool:
-    """Return True if a sentence such as *three customers bought two melons* may mean two melons each.
+    """Return True if each member of a plural subject may act separately: *three customers bought two melons*.
 
-    The passive would hide that meaning.
+    The passive would hide this meaning.
     """
     if is_money(thing):
         return is_plural(subject) is not False

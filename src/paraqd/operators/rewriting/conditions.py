@@ -1,4 +1,7 @@
-"""Reword *If C, Q?* as *Q if C?*, *Suppose that C. Q?* or *Given that C, Q?*, and *Q if C?* as *If C, Q?*."""
+"""Reword *If C, Q?* as *Q if C?*, *Suppose that C. Q?* or *Given that C, Q?*, and *Q if C?* as *If C, Q?*.
+
+Here, C is the condition and Q is the question or request.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ _ASKING = frozenset(
 
 
 class Condition(NamedTuple):
-    """The token indices of a sentence with a condition.
+    """The token indices of the parts of a sentence such as *If C, then Q?*.
 
-    The sentence has the form *If* [``start``, ``comma``) *,* (*then*) [``main``, ``end``), followed by punctuation up
-    to ``last``. ``first`` is the index of *if*.
+    ``first`` is the index of *if*. The condition extends from ``start`` up to ``comma``, and the main clause extends
+    from ``main`` up to ``end``. The sentence's final punctuation ends before ``last``.
     """
 
     first: int
@@ -32,7 +35,7 @@ class Condition(NamedTuple):
 
 
 def condition_edits(document: Document) -> list[Edit]:
-    """Return the rewordings of all conditions; at most one rewording per sentence can be applied."""
+    """Return the possible rewordings of conditions. At most one rewording can be applied per sentence."""
     edits: list[Edit] = []
     for number, (first, _) in enumerate(document.sentences):
         found = _leading(document, first)
@@ -44,12 +47,15 @@ def condition_edits(document: Document) -> list[Edit]:
 
 
 def unsafe(words: list[str]) -> bool:
-    """Return True if a sentence has quotation marks or brackets, or is two sentences without a space (*time?Then*)."""
+    """Return True if a sentence contains punctuation that makes it unsafe to move clauses.
+
+    Such punctuation includes quotation marks, brackets and a question mark without a space after it (*time?Then*).
+    """
     return bool(set(words) & _UNSAFE) or any("?" in word and len(word) > 1 for word in words)
 
 
 def _leading(document: Document, first: int) -> Condition | None:
-    """Return the condition at the start of a sentence, or None if there is no simple condition."""
+    """Return the simple condition that starts at token ``first``, or None if no such condition exists."""
     doc = document.doc
     if doc[first].lower_ != "if":
         return None
@@ -63,14 +69,14 @@ def _leading(document: Document, first: int) -> Condition | None:
         main = comma + 2 if doc[comma + 1].lower_ == "then" else comma + 1
         if doc[main].lower_ in _ASKING and _starts_main(doc, first, main, end):
             clause = doc[first + 1 : comma]
-            return Condition(first, first + 1, comma, main, end, last) if _finite(clause) else None
+            return Condition(first, first + 1, comma, main, end, last) if _has_subject_and_verb(clause) else None
     return None
 
 
 def _starts_main(doc: Any, first: int, main: int, end: int) -> bool:
-    """Return True if the main clause, which is a question or a request, starts at token ``main``."""
+    """Return True if a main clause that asks or requests something starts at token ``main``."""
     token = doc[main]
-    if doc[main - 2 if doc[main - 1].lower_ == "then" else main - 1].i - first < 4 or _aside(doc, first, main):
+    if doc[main - 2 if doc[main - 1].lower_ == "then" else main - 1].i - first < 4 or _follows_aside(doc, first, main):
         return False
     if token.lower_ in ("what", "how"):
         return True
@@ -85,29 +91,29 @@ def _starts_main(doc: Any, first: int, main: int, end: int) -> bool:
     return bool(verb.lower_ in ("is", "are", "was", "were") and doc[main : end - 1].root.head == verb)
 
 
-def _aside(doc: Any, first: int, main: int) -> bool:
-    """Return True if a short phrase between commas precedes the main clause: *…, at most, how many …*."""
+def _follows_aside(doc: Any, first: int, main: int) -> bool:
+    """Return True if a short phrase between commas comes just before the main clause: *…, at most, how many …*."""
     commas = [i for i in range(first, main) if doc[i].text == ","]
     return len(commas) > 1 and commas[-1] - commas[-2] < 4 and doc[commas[-2] + 1].tag_ in ("IN", "RB")
 
 
-def _finite(clause: Any) -> bool:
-    """Return True if the tokens contain a finite verb and a subject."""
+def _has_subject_and_verb(clause: Any) -> bool:
+    """Return True if a clause contains a finite verb and a subject."""
     return any(t.tag_ in ("VBZ", "VBP", "VBD", "MD") for t in clause) and any(
         t.dep_ in ("nsubj", "nsubjpass", "expl") for t in clause
     )
 
 
-def _real(document: Document, found: Condition) -> bool:
+def _is_real(document: Document, found: Condition) -> bool:
     words = {token.lower_ for token in document.doc[found.start : found.comma]}
     asked = {token.lower_ for token in document.doc[found.main : found.end]}
     return not words & _UNREAL and "would" not in asked
 
 
 def _restated(document: Document, found: Condition, number: int) -> list[Edit]:
-    """Turn *If C, Q?* into *Suppose that C. Q?* and *Given that C, Q?*."""
+    """Turn *If C, Q?* into *Suppose that C. Q?* or *Given that C, Q?*."""
     given = document.doc[found.start : found.start + 3]
-    if not _real(document, found) or given[-1].lower_ in ("assumed", "given", "known", "supposed"):
+    if not _is_real(document, found) or given[-1].lower_ in ("assumed", "given", "known", "supposed"):
         return []
     clause = document.ref(found.start, found.comma)
     upper = document.like(found.first)
@@ -171,7 +177,7 @@ def _fronted(document: Document, first: int, number: int) -> list[Edit]:
     if position - first < 4 or end - position < 4:
         return []
     main, clause = doc[first:stop], doc[position + 1 : end]
-    if any(token.text == "," for token in main) or not _finite(clause) or not stands_alone(clause, main):
+    if any(token.text == "," for token in main) or not _has_subject_and_verb(clause) or not stands_alone(clause, main):
         return []
     if words[0] in ("and", "but", "or", "so", "then", "also", "however", "even", "only", "suppose", "assume"):
         return []

@@ -1,8 +1,7 @@
-"""Parse a problem with spaCy from a cleaned copy of its words, and keep the words' spans in the original text.
+"""Parse a problem with spaCy, and keep each token's span in the original text.
 
-The parser was trained on news. It works far better on a copy in which a rupee sign is a dollar sign, ``km / hr`` is one
-word and lower-case names are capitalised. Every token keeps its original span, so that edits apply to the original
-text.
+The parser was trained on news, so it reads a cleaned copy of the words: *Rs.* becomes a dollar sign, *km / hr* becomes
+one word, and lower-case names are capitalised. Edits use the tokens' spans to change the original text.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from paraqd.reading import Problem
 from paraqd.reading.name_lists import common_names
 from paraqd.reading.numerals import CARDINAL_START
 
-_KEPT = "_rewriting_document"  # the attribute of a problem that stores its document
-MAX_CHARACTERS = 5000  # word problems are shorter, and the memory for a parse grows with the length of the text
+_CACHE_ATTRIBUTE = "_rewriting_document"  # the attribute of a problem in which its document is cached
+MAX_CHARACTERS = 5000  # longer texts are not word problems, and parsing them would need much memory
 
 _FIRST_NAMES = common_names() | {"anu", "lara", "sheela"}
 _VERBS_AFTER_A = (
@@ -27,7 +26,7 @@ _VERBS_AFTER_A = (
     "runs|beats|completes|completed|finishes|finished|receives|received|contributes|contributed|to|lends|lent|"
     "borrows|borrowed|walks|travels|spends|owes|needs|must|may|should|puts|put"
 )
-# the letter A as a name, which the parser mistakes for the article
+# the letter A used as a name, which the parser would mistake for the article
 _NAMED_A = re.compile(rf"[Aa](?=(?: and| or|,| &) ?[BbCc]\b|['’]s\b| ['’] ?s\b| (?:{_VERBS_AFTER_A})\b)")
 _LETTER_A = re.compile(
     rf"(?<![\w.'’/^*+=-])(?:(?:{_NAMED_A.pattern})"
@@ -61,19 +60,19 @@ _STARTERS = frozenset(
 )
 
 
-def _really_ends(text: str, start: int) -> bool:
-    """Return True if a sentence really starts at ``start``, rather than continuing after an abbreviation."""
+def _starts_sentence(text: str, start: int) -> bool:
+    """Return True unless the supposed sentence start at ``start`` merely follows an abbreviation."""
     before = max(0, start - 9)
     if _ABBREVIATED.search(text, before, start):
         return False
     following = re.match(r"\w+", text[start : start + 20])
     word = following.group() if following else ""
-    if word == "c" and text[before:start].rstrip().endswith("h."):  # such as *the h. c. f.*
+    if word == "c" and text[before:start].rstrip().endswith("h."):  # as in *the h. c. f.*
         return False
     return not _UNIT_STOP.search(text, before, start) or not word.islower() or word in _STARTERS
 
 
-def _specials(text: str, lower_case: bool) -> list[tuple[int, int, str]]:
+def _special_spans(text: str, lower_case: bool) -> list[tuple[int, int, str]]:
     found = [
         (match.start(), match.start() + len(match.group().rstrip()), word)
         for pattern, word in _SPECIAL
@@ -93,30 +92,30 @@ def _specials(text: str, lower_case: bool) -> list[tuple[int, int, str]]:
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def _pieces(nlp: Any, text: str) -> Iterator[tuple[int, int]]:
+def _token_spans(nlp: Any, text: str) -> Iterator[tuple[int, int]]:
     for token in nlp.tokenizer(text):
         if not token.is_space:
             yield token.idx, token.idx + len(token.text)
 
 
 def _words(nlp: Any, problem: Problem) -> list[tuple[int, int, str]]:
-    """Split the text into tuples of start, end and the word to pass to the parser."""
+    """Return the start and the end of each word in a problem, and the spelling that the parser reads."""
     text = _SURROGATE.sub("\ufffd", problem.text)  # spaCy cannot encode half of a surrogate pair
     lower_case = not any(character.isupper() for character in text)
     starts = {sentence.start for sentence in problem.sentences}
     stops = {sentence.end for sentence in problem.sentences}
-    specials = _specials(text, lower_case)
+    specials = _special_spans(text, lower_case)
     words: list[tuple[int, int, str]] = []
-    queue = 0
-    for start, end in _pieces(nlp, text):
+    upcoming = 0
+    for start, end in _token_spans(nlp, text):
         position = start
-        while queue < len(specials) and specials[queue][0] < end:
-            special = specials[queue]
+        while upcoming < len(specials) and specials[upcoming][0] < end:
+            special = specials[upcoming]
             if special[0] > position:
                 words.append((position, special[0], text[position : special[0]]))
             words.append(special)
             position = special[1]
-            queue += 1
+            upcoming += 1
         position = max(position, words[-1][1] if words else 0)
         if position < end:
             words.append((position, end, text[position:end]))
@@ -136,7 +135,7 @@ def _to_doc(nlp: Any, problem: Problem) -> tuple[Any, list[tuple[int, int]]]:
 
     words = _words(nlp, problem)
     starts = sorted(sentence.start for sentence in problem.sentences)
-    boundaries = [start for start in starts if _really_ends(problem.text, start)]
+    boundaries = [start for start in starts if _starts_sentence(problem.text, start)]
     sent_starts: list[bool] = []
     following = 0
     for start, _, _ in words:
@@ -150,20 +149,20 @@ def _to_doc(nlp: Any, problem: Problem) -> tuple[Any, list[tuple[int, int]]]:
 
 
 def _worth_parsing(text: str) -> bool:
-    """Return True if a text is worth parsing: not blank, not too long, without markup, and not mainly in capitals."""
+    """Return True unless a text is blank, is too long, contains markup or is mostly in capitals."""
     if len(text) > MAX_CHARACTERS or not text.strip() or "\\" in text:  # a backslash indicates markup
         return False
     return sum(character.isupper() for character in text) <= sum(character.islower() for character in text)
 
 
 def parse(nlp: Any, problems: Sequence[Problem]) -> list[Document | None]:
-    """Parse many problems at once, and return None for each problem that cannot be edited.
+    """Parse problems in one batch. Return a document for each problem, or None if the problem cannot be edited.
 
-    A problem cannot be edited if it is blank, too long, mainly in capitals or contains markup. Each document is cached
-    on its problem, because several operators need the same parse.
+    A problem cannot be edited if it is blank, is too long, is mostly in capitals or contains markup. Each document is
+    cached on its problem, because several operators need the same parse.
     """
     inputs = []
-    result: list[Document | None] = [problem.__dict__.get(_KEPT) for problem in problems]
+    result: list[Document | None] = [problem.__dict__.get(_CACHE_ATTRIBUTE) for problem in problems]
     for i, problem in enumerate(problems):
         if result[i] is None and _worth_parsing(problem.text):
             doc, spans = _to_doc(nlp, problem)
@@ -172,12 +171,12 @@ def parse(nlp: Any, problems: Sequence[Problem]) -> list[Document | None]:
     for doc, (i, spans) in nlp.pipe(inputs, as_tuples=True, batch_size=64, disable=["ner"]):
         document = Document(problems[i].text, doc, spans)
         document.named = frozenset(word for entity in problems[i].entities for word in entity.text.split())
-        result[i] = problems[i].__dict__[_KEPT] = document
+        result[i] = problems[i].__dict__[_CACHE_ATTRIBUTE] = document
     return result
 
 
 class Document:
-    """A text, its parse and the spans of the tokens in the text."""
+    """A text, its spaCy parse, and the span of each token in the text."""
 
     def __init__(self, text: str, doc: Any, spans: Sequence[tuple[int, int]]) -> None:
         self.text = text
@@ -188,17 +187,17 @@ class Document:
         self._found: dict[Any, list[Any]] = {}
 
     def found_by(self, finder: Callable[[Document], list[Any]]) -> list[Any]:
-        """Return a finder's edits; each finder runs only once per document."""
+        """Return the edits that a finder finds in this document. The result is cached."""
         if finder not in self._found:
             self._found[finder] = finder(self)
         return self._found[finder]
 
     def start(self, i: int) -> int:
-        """Return the start of token ``i`` in the text."""
+        """Return the offset in the text at which token ``i`` starts."""
         return self.spans[i][0]
 
     def end(self, i: int) -> int:
-        """Return the end of token ``i`` in the text."""
+        """Return the offset in the text at which token ``i`` ends."""
         return self.spans[i][1]
 
     def surface(self, i: int, j: int) -> str:
@@ -212,13 +211,13 @@ class Document:
         return Ref(self.spans[i][0], self.spans[j - 1][1], case)
 
     def like(self, i: int) -> Case:
-        """Return the letter case for text that replaces token ``i``."""
+        """Return the letter case that a replacement for token ``i`` needs."""
         first = self.text[self.spans[i][0]]
         capital = first.isupper() if first.isalpha() else self.upper
         return "upper" if self.doc[i].is_sent_start and capital else "keep"
 
     def cased(self, i: int, word: str) -> str:
-        """Return a replacement for token ``i``, capitalised if the token opens a capitalised sentence."""
+        """Return ``word`` as a replacement for token ``i``, capitalised if the token starts a capitalised sentence."""
         return word[:1].upper() + word[1:] if self.like(i) == "upper" else word
 
     def sentence(self, i: int) -> int:
@@ -227,7 +226,7 @@ class Document:
 
     @cached_property
     def upper(self) -> bool:
-        """True if any sentence in the text starts with a capital."""
+        """True if any sentence in the text starts with a capital letter."""
         return any(self.text[self.start(first)].isupper() for first, _ in self.sentences)
 
     @cached_property
@@ -251,7 +250,7 @@ class Document:
         return frozenset(word.rstrip(".") for word in names)
 
     def lower(self, text: str) -> str:
-        """Remove the capital from text that moves away from a sentence start, unless the text starts with a name."""
+        """Return ``text`` with its first letter in lower case, unless ``text`` starts with a name or an acronym."""
         match = re.match(r"[^\W\d_]+", text)
         if match is None:
             return text

@@ -1,7 +1,7 @@
-"""Define nestable edits, whose replacements consist of new text and references to the old text.
+"""Define edits that can be nested, because a replacement can contain references to spans of the old text.
 
-A moved clause is a ``Ref``. A synonym found inside that clause therefore still takes effect at the clause's new
-position, and one parse of the text is enough for any number of edits.
+An edit that moves a clause refers to the clause with a ``Ref``. Another edit that replaces a word inside the clause
+therefore also takes effect at the clause's new position.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Case = Literal["keep", "upper", "lower"]
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A span of the old text, and the case of the first letter in the new position."""
+    """A span of the old text to copy, and how to change the case of its first letter."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ Piece = str | Ref
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Replace ``text[start:end]`` with ``pieces``."""
+    """The replacement of ``text[start:end]`` with ``pieces``."""
 
     start: int
     end: int
@@ -38,8 +38,8 @@ class Replacement:
 class Edit:
     """A group of replacements that are applied together or not at all.
 
-    ``family`` is the kind of edit. ``frames`` names the parts of the text whose structure the edit changes, such as a
-    sentence or a question. To keep the text readable, at most one edit may change each frame.
+    ``family`` is the kind of edit. ``frames`` identifies the parts of the text whose structure the edit changes, such
+    as a sentence or a question. Two edits that share a frame are never combined, so that the text stays readable.
     """
 
     family: str
@@ -53,7 +53,7 @@ class Edit:
 
 
 def _inside(inner: Replacement, outer: Replacement) -> bool:
-    """Return True if ``inner`` lies within a span that ``outer`` keeps from the old text."""
+    """Return True if ``inner`` lies within a span that ``outer`` copies from the old text."""
     return any(
         isinstance(piece, Ref) and piece.start <= inner.start and inner.end <= piece.end for piece in outer.pieces
     )
@@ -78,10 +78,10 @@ def compatible(edit: Edit, chosen: Sequence[Edit]) -> bool:
 
 
 def render(text: str, edits: Sequence[Edit], lower: Callable[[str], str]) -> str:
-    """Return the text after applying all edits, which must be compatible.
+    """Apply edits to a text and return the new text. The edits must be compatible with one another.
 
-    ``lower`` removes the capital from a span that is moved away from the start of a sentence, unless the span starts
-    with a name.
+    ``lower`` is called with each span that moves away from the start of a sentence. The function returns the span with
+    its first letter in lower case, unless the span starts with a name.
 
     >>> swap = Edit.single("order", 0, 12, Ref(8, 12, "upper"), ", ", Ref(0, 7, "lower"))
     >>> word = Edit.single("synonym", 5, 7, "leave")
@@ -99,7 +99,7 @@ def _render(text: str, start: int, end: int, replacements: Sequence[Replacement]
         if replacement.start < position or replacement.end > end:
             continue
         parts.append(text[position : replacement.start])
-        # a Ref may also copy a span from elsewhere, including the edits within that span
+        # a Ref may copy a span from outside this replacement, and the edits within that span must also apply
         others = [r for r in replacements if r is not replacement]
         for piece in replacement.pieces:
             if isinstance(piece, str):

@@ -1,4 +1,4 @@
-"""Convert between *There are 30 pupils in a class.* and *A class has 30 pupils.*, for containers and groups."""
+"""Convert between *There are 30 pupils in a class.* and *A class has 30 pupils.*."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GROUPS = frozenset(
 
 
 def existence_edits(document: Document) -> list[Edit]:
-    """Return the edits that change *there is* to *has* or *contains*, and the reverse."""
+    """Return the edits that change *there is* to *has* or *contains*, or the other way round."""
     edits: list[Edit] = []
     for number, (first, _) in enumerate(document.sentences):
         found = _there_is(document, first, number) or _has(document, first, number)
@@ -51,7 +51,7 @@ def _there_is(document: Document, first: int, number: int) -> Edit | None:
         return None
     if doc[start + 1].tag_ not in ("DT", "PRP$", "NNP"):
         return None
-    if not is_plain(where[0]) or where[0].tag_ != "NN" or not _things(doc[first + 2 : start]):
+    if not is_plain(where[0]) or where[0].tag_ != "NN" or not _is_simple_list(doc[first + 2 : start]):
         return None
     holds = where[0].lemma_.lower() in _CONTAINERS
     past = verb.lower_ in ("was", "were")
@@ -67,7 +67,7 @@ def _there_is(document: Document, first: int, number: int) -> Edit | None:
     )
 
 
-def _things(words: Any) -> bool:
+def _is_simple_list(words: Any) -> bool:
     """Return True if the tokens form a simple list, such as *5 red balls and 3 blue ones*."""
     if not 1 < len(words) <= 14 or words[-1].tag_ not in ("NN", "NNS", "NNPS"):
         return False
@@ -101,7 +101,7 @@ def _has(document: Document, first: int, number: int) -> Edit | None:
     plural = is_plural(thing)
     if plural is None or thing.left_edge.i != verb.i + 1 or thing.right_edge.i + 1 != end or not contiguous(thing):
         return None
-    if not _things(doc[verb.i + 1 : end]) or not any(child.dep_ == "nummod" for child in thing.children):
+    if not _is_simple_list(doc[verb.i + 1 : end]) or not any(child.dep_ == "nummod" for child in thing.children):
         return None
     if thing.lower_ in MEASURE_NOUNS and subject.lemma_.lower() in _GROUPS:
         return None

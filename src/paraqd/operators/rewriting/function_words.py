@@ -37,44 +37,44 @@ def function_word_edits(document: Document) -> list[Edit]:
     return edits
 
 
-def _make(document: Document, i: int, j: int, *words: str) -> list[Edit]:
+def _replace_tokens(document: Document, i: int, j: int, *words: str) -> list[Edit]:
     return [Edit.single("words", document.start(i), document.end(j - 1), document.cased(i, word)) for word in words]
 
 
-def _follow(doc: Any, i: int, words: Sequence[str]) -> bool:
+def _has_words_at(doc: Any, i: int, words: Sequence[str]) -> bool:
     return [token.lower_ for token in doc[i : i + len(words)]] == list(words)
 
 
-def _ends(document: Document, i: int) -> bool:
+def _phrase_ends(document: Document, i: int) -> bool:
     doc = document.doc
     return i >= len(doc) or doc[i].is_sent_start or doc[i].lower_ in _END
 
 
 def _altogether(document: Document, token: Any) -> list[Edit]:
     before = document.doc[token.i - 1] if token.i > 0 else None
-    if before is None or not _ends(document, token.i + 1) or before.tag_ == "RB" or token.is_sent_start:
+    if before is None or not _phrase_ends(document, token.i + 1) or before.tag_ == "RB" or token.is_sent_start:
         return []
     if before.lower_ in ("working", "work", "works", "of", "and"):
         return []
-    return _make(document, token.i, token.i + 1, "in total", "in all")
+    return _replace_tokens(document, token.i, token.i + 1, "in total", "in all")
 
 
 def _in_total(document: Document, token: Any) -> list[Edit]:
     doc = document.doc
-    if token.is_sent_start or not _ends(document, token.i + 2) or doc[token.i - 1].lower_ == "together":
+    if token.is_sent_start or not _phrase_ends(document, token.i + 2) or doc[token.i - 1].lower_ == "together":
         return []
-    if _follow(doc, token.i, ("in", "total")) or _follow(doc, token.i, ("in", "all")):
+    if _has_words_at(doc, token.i, ("in", "total")) or _has_words_at(doc, token.i, ("in", "all")):
         new = ("altogether", "in all") if doc[token.i + 1].lower_ == "total" else ("altogether", "in total")
-        return _make(document, token.i, token.i + 2, *new)
+        return _replace_tokens(document, token.i, token.i + 2, *new)
     return []
 
 
 def _each(document: Document, token: Any) -> list[Edit]:
-    """Turn *each boy* into *every boy* throughout a sentence, or *$5 each* into *$5 apiece*."""
+    """Turn *each boy* into *every boy*, or *$5 each* into *$5 apiece*."""
     doc = document.doc
     first, last = document.sentences[document.sentence(token.i)]
     others = [t for t in doc[first:last] if t.lower_ == "each"]
-    if all(_each_one(document, t) for t in others):
+    if all(_can_become_every(document, t) for t in others):
         if token != others[0]:
             return []
         replacements = [
@@ -83,13 +83,13 @@ def _each(document: Document, token: Any) -> list[Edit]:
         return [Edit("words", tuple(replacements))]
     before = doc[token.i - 1] if token.i > 1 else None
     price = before is not None and before.tag_ == "CD" and any(c.tag_ == "$" for c in before.children)
-    if price and _ends(document, token.i + 1):
-        return _make(document, token.i, token.i + 1, "apiece")
+    if price and _phrase_ends(document, token.i + 1):
+        return _replace_tokens(document, token.i, token.i + 1, "apiece")
     return []
 
 
-def _each_one(document: Document, token: Any) -> bool:
-    """Return True if *each* is the determiner of a noun and can be replaced with *every*."""
+def _can_become_every(document: Document, token: Any) -> bool:
+    """Return True if the token, which is *each*, can be replaced with *every*."""
     doc = document.doc
     following = doc[token.i + 1] if token.i + 1 < len(doc) else None
     if following is None or token.dep_ != "det" or token.head.tag_ != "NN" or following.tag_ not in ("NN", "JJ"):
@@ -99,7 +99,7 @@ def _each_one(document: Document, token: Any) -> bool:
         return False
     if following.lower_ == "other":
         return False
-    # in a question such as *the price of each pen*, *every* might suggest a sum
+    # in a question about *the price of each pen*, *every* might suggest the price of all pens
     return not _asks(document, token.i) or token.head.lower_ in _TIMES
 
 
@@ -118,7 +118,7 @@ def _every(document: Document, token: Any) -> list[Edit]:
         return []
     if token.dep_ != "det" or token.head != following or doc[token.i - 1].lower_ in ("for", "almost", "nearly", "not"):
         return []
-    return _make(document, token.i, token.i + 1, "each")
+    return _replace_tokens(document, token.i, token.i + 1, "each")
 
 
 def _can(document: Document, token: Any) -> list[Edit]:
@@ -142,19 +142,19 @@ def _can(document: Document, token: Any) -> list[Edit]:
     plural = is_plural(subject)
     if plural is None or verb.lower_ in ("hold", "afford") or children(verb, "conj", "auxpass"):
         return []
-    return _make(document, token.i, token.i + 1, "are able to" if plural else "is able to")
+    return _replace_tokens(document, token.i, token.i + 1, "are able to" if plural else "is able to")
 
 
 def _able(document: Document, token: Any) -> list[Edit]:
     doc = document.doc
-    if _follow(doc, token.i + 1, ("able", "to")) and token.i + 3 < len(doc) and doc[token.i + 3].tag_ == "VB":
+    if _has_words_at(doc, token.i + 1, ("able", "to")) and token.i + 3 < len(doc) and doc[token.i + 3].tag_ == "VB":
         if token.lower_ in ("was", "were"):
             return []
-        return _make(document, token.i, token.i + 3, "can")
-    if _follow(doc, token.i + 1, ("going", "to")) and token.i + 3 < len(doc) and doc[token.i + 3].tag_ == "VB":
+        return _replace_tokens(document, token.i, token.i + 3, "can")
+    if _has_words_at(doc, token.i + 1, ("going", "to")) and token.i + 3 < len(doc) and doc[token.i + 3].tag_ == "VB":
         if token.lower_ in ("was", "were"):
             return []
-        return _make(document, token.i, token.i + 3, "will")
+        return _replace_tokens(document, token.i, token.i + 3, "will")
     return []
 
 
@@ -166,12 +166,14 @@ def _has_to(document: Document, token: Any) -> list[Edit]:
         return []
     if token.tag_ not in ("VBZ", "VBP", "VBD") or doc[token.i + 2].lower_ == "be" or token.i == 0:
         return []
-    if token.dep_ == "relcl":  # such as *the paintings she has to choose from*
+    if token.dep_ == "relcl":  # as in *the paintings she has to choose from*
         return []
     subjects = children(token, "nsubj")
     if not subjects or subjects[0].i != token.i - 1:
         return []
-    return _make(document, token.i, token.i + 1, {"has": "needs", "have": "need", "had": "needed"}[token.lower_])
+    return _replace_tokens(
+        document, token.i, token.i + 1, {"has": "needs", "have": "need", "had": "needed"}[token.lower_]
+    )
 
 
 def _not(document: Document, token: Any) -> list[Edit]:
@@ -184,7 +186,7 @@ def _not(document: Document, token: Any) -> list[Edit]:
     if token.lower_ == "not":
         if glued or before.lower_ not in _CONTRACTED or before.pos_ != "AUX" or token.text != "not":
             return []
-        return _make(document, before.i, token.i + 1, _CONTRACTED[before.lower_])
+        return _replace_tokens(document, before.i, token.i + 1, _CONTRACTED[before.lower_])
     if not glued or before.pos_ != "AUX":
         return []
     full = _FULL.get(before.lower_, f"{before.lower_} not")
@@ -195,47 +197,47 @@ def _not(document: Document, token: Any) -> list[Edit]:
     )
     if not subjects or subjects[0].i > before.i:  # *didn't he* would need a different word order
         return []
-    return _make(document, before.i, token.i + 1, full)
+    return _replace_tokens(document, before.i, token.i + 1, full)
 
 
 def _because(document: Document, token: Any) -> list[Edit]:
     doc = document.doc
     if token.i + 1 < len(doc) and doc[token.i + 1].lower_ == "of":
-        return _make(document, token.i, token.i + 2, "due to")
+        return _replace_tokens(document, token.i, token.i + 2, "due to")
     if token.dep_ == "mark" and token.head.tag_ in ("VBZ", "VBD", "VBP", "VBN", "VBG", "VB"):
-        return _make(document, token.i, token.i + 1, "since", "as")
+        return _replace_tokens(document, token.i, token.i + 1, "since", "as")
     return []
 
 
 def _due(document: Document, token: Any) -> list[Edit]:
-    if _follow(document.doc, token.i, ("due", "to")) and token.dep_ in ("prep", "advmod", "pcomp"):
-        return _make(document, token.i, token.i + 2, "because of")
+    if _has_words_at(document.doc, token.i, ("due", "to")) and token.dep_ in ("prep", "advmod", "pcomp"):
+        return _replace_tokens(document, token.i, token.i + 2, "because of")
     return []
 
 
 def _in_order(document: Document, token: Any) -> list[Edit]:
-    if not token.is_sent_start and _follow(document.doc, token.i, ("in", "order", "to")):
-        return _make(document, token.i, token.i + 3, "to")
+    if not token.is_sent_start and _has_words_at(document.doc, token.i, ("in", "order", "to")):
+        return _replace_tokens(document, token.i, token.i + 3, "to")
     return []
 
 
 def _random(document: Document, token: Any) -> list[Edit]:
     doc = document.doc
-    if _follow(doc, token.i, ("at", "random")) and token.i > 0 and doc[token.i - 1].tag_ in ("VBN", "NN", "NNS"):
-        return _make(document, token.i, token.i + 2, "randomly")
+    if _has_words_at(doc, token.i, ("at", "random")) and token.i > 0 and doc[token.i - 1].tag_ in ("VBN", "NN", "NNS"):
+        return _replace_tokens(document, token.i, token.i + 2, "randomly")
     return []
 
 
 def _randomly(document: Document, token: Any) -> list[Edit]:
     doc = document.doc
-    if token.i > 0 and doc[token.i - 1].tag_ == "VBN" and _ends(document, token.i + 1):
-        return _make(document, token.i, token.i + 1, "at random")
+    if token.i > 0 and doc[token.i - 1].tag_ == "VBN" and _phrase_ends(document, token.i + 1):
+        return _replace_tokens(document, token.i, token.i + 1, "at random")
     return []
 
 
 def _single(*new: str) -> Callable[[Document, Any], list[Edit]]:
     def rule(document: Document, token: Any) -> list[Edit]:
-        return _make(document, token.i, token.i + 1, *new)
+        return _replace_tokens(document, token.i, token.i + 1, *new)
 
     return rule
 
@@ -243,7 +245,7 @@ def _single(*new: str) -> Callable[[Document, Any], list[Edit]]:
 def _exactly(document: Document, token: Any) -> list[Edit]:
     following = document.doc[token.i + 1] if token.i + 1 < len(document.doc) else None
     plain = following is not None and following.tag_ == "CD"
-    return _make(document, token.i, token.i + 1, "precisely") if plain else []
+    return _replace_tokens(document, token.i, token.i + 1, "precisely") if plain else []
 
 
 def _adjective(new: str) -> Callable[[Document, Any], list[Edit]]:
@@ -251,13 +253,13 @@ def _adjective(new: str) -> Callable[[Document, Any], list[Edit]]:
         before = document.doc[token.i - 1].lower_ if token.i > 0 else ""
         if token.dep_ != "amod" or token.head.tag_ != "NN" or token.head.lower_ in ("number", "integer", "price"):
             return []
-        return _make(document, token.i, token.i + 1, new) if before == "the" else []
+        return _replace_tokens(document, token.i, token.i + 1, new) if before == "the" else []
 
     return rule
 
 
 def _then(document: Document, token: Any) -> list[Edit]:
-    """Turn *If C, then Q* into *If C, Q*."""
+    """Turn *If …, then what …?* into *If …, what …?*."""
     doc = document.doc
     first, _ = document.sentences[document.sentence(token.i)]
     if token.i + 1 >= len(doc) or doc[token.i - 1].text != "," or doc[first].lower_ != "if" or token.text != "then":
@@ -270,12 +272,16 @@ def _then(document: Document, token: Any) -> list[Edit]:
 def _whats(document: Document, token: Any) -> list[Edit]:
     doc = document.doc
     if token.i + 1 < len(doc) and doc[token.i + 1].text in POSSESSIVES:
-        return _make(document, token.i, token.i + 2, "what is")
+        return _replace_tokens(document, token.i, token.i + 2, "what is")
     return []
 
 
 def _simultaneously(document: Document, token: Any) -> list[Edit]:
-    return _make(document, token.i, token.i + 1, "at the same time") if _ends(document, token.i + 1) else []
+    return (
+        _replace_tokens(document, token.i, token.i + 1, "at the same time")
+        if _phrase_ends(document, token.i + 1)
+        else []
+    )
 
 
 def _saying(document: Document, token: Any) -> list[Edit]:
@@ -294,7 +300,7 @@ def _saying(document: Document, token: Any) -> list[Edit]:
         return []
     if subjects[0].lower_ in ("what", "who", "which", "that") or subjects[0].tag_ in ("WP", "WDT"):
         return []
-    return _make(document, token.i, token.i + 1, f"{token.lower_} that")
+    return _replace_tokens(document, token.i, token.i + 1, f"{token.lower_} that")
 
 
 _Rule = Callable[[Document, Any], list[Edit]]

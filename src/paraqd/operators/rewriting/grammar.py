@@ -28,17 +28,17 @@ _QUANTIFIER_HEADS = frozenset(
 
 
 def noun_phrase(token: Any) -> tuple[int, int]:
-    """Return the range of the noun phrase headed by a token: the first index, and the index after the last token."""
+    """Return the first index of the noun phrase headed by ``token``, and the index after the phrase's last token."""
     return token.left_edge.i, token.right_edge.i + 1
 
 
 def is_money(token: Any) -> bool:
-    """Return True if the head of a phrase is an amount of money, such as *$ 40*."""
+    """Return True if a token is the head of an amount of money, such as *$ 40*."""
     return bool(token.tag_ == "CD" and any(child.tag_ == "$" for child in token.children)) or token.tag_ == "$"
 
 
 def is_plural(head: Any) -> bool | None:
-    """Return True if a verb that agrees with this head is plural, or None if the number is uncertain."""
+    """Return True if a noun phrase takes a plural verb, False if it takes a singular verb, or None if uncertain."""
     if any(child.dep_ == "cc" and child.lower_ in ("or", "nor", "but") for child in head.children):
         return None
     if children(head, "conj"):
@@ -46,7 +46,7 @@ def is_plural(head: Any) -> bool | None:
     if is_money(head) or any(child.lower_ in ("each", "every") and child.i < head.i for child in head.children):
         return False
     if head.lower_ in _QUANTIFIER_HEADS or head.tag_ in ("CD", "DT", "PDT", "JJ"):
-        return _partitive_number(head)
+        return _partitive_is_plural(head)
     if head.lower_ in ("they", "we", "you", "these", "those", "both", "i", "many", "few"):
         return True
     if head.lower_ in ("he", "she", "it", "this", "that", "each", "everyone", "somebody", "someone"):
@@ -63,7 +63,7 @@ def is_plural(head: Any) -> bool | None:
     return None
 
 
-def _partitive_number(head: Any) -> bool | None:
+def _partitive_is_plural(head: Any) -> bool | None:
     of = [child for child in children(head, "prep") if child.lower_ == "of"]
     if not of:
         if head.tag_ == "NN" and head.lower_ in ("total", "number", "fraction", "percentage"):
@@ -76,7 +76,10 @@ def _partitive_number(head: Any) -> bool | None:
 
 
 def is_plain(head: Any, *, limit: int = 9, prepositions: frozenset[str] = frozenset({"of"})) -> bool:
-    """Return True if a noun phrase is short and contiguous, and has no clauses or loose modifiers."""
+    """Return True if a noun phrase is contiguous, has at most ``limit`` words and contains no clause.
+
+    The only prepositions that the phrase may contain are those in ``prepositions``.
+    """
     first, last = noun_phrase(head)
     if last - first > limit or not contiguous(head) or head.doc[last - 1].is_punct:
         return False

@@ -1,4 +1,4 @@
-"""Reword *how many*, *how much*, *how long* and *how old* questions as requests, or by naming the number or amount."""
+"""Reword *how* questions: *How many pens did Tom buy?* → *Find the number of pens that Tom bought.*."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ _ENDS = frozenset('how what : ; ( ) " “ ” = … whether'.split())
 
 @dataclass(frozen=True)
 class Asked:
-    """A question clause, such as *[how many apples] [did] [Tom] [buy] [on Monday]*, described by token indices.
+    """The parts of a question clause such as *[how many apples] [did] [Tom] [buy] [on Monday]*.
 
-    ``subject`` is None if the question phrase itself is the subject (*how many students passed*).
+    ``start`` is the index of the first token. ``subject`` is the subject's token range, or None if the question phrase
+    itself is the subject (*how many students passed*). ``end`` and ``last`` are the results of ``questions.tail``.
     """
 
     start: int
@@ -47,7 +48,7 @@ class Asked:
 
 
 def how_edits(document: Document) -> list[Edit]:
-    """Return the rewordings of all *how* questions; at most one rewording per sentence can be applied."""
+    """Return the possible rewordings of *how* questions. At most one rewording can be applied per sentence."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lower_ != "how" and not (token.lower_ == "what" and token.i + 1 < len(document.doc)):
@@ -62,7 +63,7 @@ def how_edits(document: Document) -> list[Edit]:
 
 
 def analyse(document: Document, how: Any) -> Asked | None:
-    """Analyse the question clause that starts with the given *how* or *what*; return None if it is not simple."""
+    """Return the parts of the question clause that starts at the token ``how``, or None if the clause is not simple."""
     doc = document.doc
     start = how.i
     if start > 0 and not how.is_sent_start and doc[start - 1].lower_ in ("in", "at", "by", "for", "on"):
@@ -115,13 +116,13 @@ def _by_parse(document: Document, how: int, start: int, verb: Any, end: int, las
         return None  # the word order is inverted, but the parse has no subject
     before = [s for s in children(main, "nsubj", "nsubjpass") if how < s.i < verb.i]
     contiguous = all(t.dep_ in ("aux", "auxpass", "advmod") for t in doc[verb.i + 1 : main.i])
-    if start != how or len(before) != 1 or before[0].i != _noun(doc, how, verb.i) or not contiguous:
+    if start != how or len(before) != 1 or before[0].i != _head_noun(doc, how, verb.i) or not contiguous:
         return None
     return Asked(start, verb, main, None, end, last)
 
 
 def _by_tags(document: Document, start: int, verb: Any, end: int, last: int) -> Asked | None:
-    """Recognise a clause such as *did Tom buy* by its tags alone, in case the parse is wrong."""
+    """Find the parts of a clause such as *did Tom buy* from part-of-speech tags, in case the parse is wrong."""
     doc = document.doc
     if verb.tag_ != "MD" and verb.lower_ not in ("do", "does", "did"):
         return None
@@ -139,10 +140,10 @@ def _simple(phrase: Any) -> bool:
     return all(token.tag_ in _PHRASE_TAGS or token.lower_ in ("many", "much", "%") for token in phrase)
 
 
-def _noun(doc: Any, how: int, verb: int) -> int:
-    """Return the index of the head in a phrase such as *how many red apples in the box*.
+def _head_noun(doc: Any, how: int, verb: int) -> int:
+    """Return the index of the head noun, such as *apples* in *how many red apples in the box*.
 
-    The head is the last word before the first preposition.
+    The head noun is the last word before the first preposition.
     """
     if how + 2 < verb and doc[how + 2].lower_ == "of":
         return how + 1
@@ -153,7 +154,7 @@ def _noun(doc: Any, how: int, verb: int) -> int:
 
 
 def _statement(document: Document, found: Asked) -> list[Piece] | None:
-    """Return the subject and the verb in the order of a statement: *did Tom buy pens* → *Tom bought pens*.
+    """Return a question's words in the order of a statement: *did Tom buy on Monday* → *Tom bought on Monday*.
 
     Return None if the word order cannot be changed safely.
     """
@@ -182,7 +183,7 @@ def _statement(document: Document, found: Asked) -> list[Piece] | None:
 
 
 def whole_edit(document: Document, found: Asked, family: str, mark: str, *pieces: Piece) -> Edit:
-    """Return an edit that replaces the whole question clause and the mark after it."""
+    """Return an edit that replaces the whole question clause and its final punctuation."""
     edit = Edit.single(
         family,
         document.start(found.start),
@@ -194,7 +195,7 @@ def whole_edit(document: Document, found: Asked, family: str, mark: str, *pieces
 
 
 def lead(document: Document, found: Asked, words: str) -> str:
-    """Return the first words of a question, capitalised if the old question is capitalised."""
+    """Return ``words`` as the start of the new question, capitalised if the old question is capitalised."""
     return document.cased(found.start, words.lower())
 
 
@@ -216,8 +217,8 @@ def _as_number(document: Document, found: Asked) -> list[Edit]:
     """Turn *How many pens did Tom buy?* into *Find the number of pens that Tom bought.*."""
     doc = document.doc
     start = found.start
-    inside = doc[start].lower_ == "in"
-    if inside:
+    after_in = doc[start].lower_ == "in"
+    if after_in:
         start += 1
     if doc[start + 1].lower_ != "many" or start + 2 >= found.verb.i:
         return []
@@ -229,10 +230,10 @@ def _as_number(document: Document, found: Asked) -> list[Edit]:
     if found.verb.lemma_ == "be" and found.verb is found.main:
         return _number_there_is(document, found, phrase)
     statement = _statement(document, found)
-    if statement is None or (doc[start].is_sent_start and inside):
+    if statement is None or (doc[start].is_sent_start and after_in):
         return []
-    link = " in which " if inside or phrase[-1].lower_ == "ways" else " that "
-    if found.subject is None and inside:
+    link = " in which " if after_in or phrase[-1].lower_ == "ways" else " that "
+    if found.subject is None and after_in:
         return []
     if phrase[-1].lower_ == "ways" and found.subject is None:
         link = " that "
@@ -303,11 +304,11 @@ def _other_words(document: Document, found: Asked) -> list[Edit]:
     key = doc[start + 1].lower_
     alone = found.verb.i == start + 2
     if key == "long" and alone and found.main.lemma_ == "take":
-        return [_phrase(document, found, "How much time")]
+        return [_replace_question_word(document, found, "How much time")]
     if key == "far" and alone and found.main.lemma_.lower() in _MOVING:
-        return [_phrase(document, found, "What distance")]
+        return [_replace_question_word(document, found, "What distance")]
     if key == "fast" and alone and found.main.lemma_.lower() in _MOVING and found.main is not found.verb:
-        return [_phrase(document, found, "At what speed")]
+        return [_replace_question_word(document, found, "At what speed")]
     if key == "old" and alone and found.main.lemma_ == "be":
         return _age(document, found)
     if key == "much" and alone and found.main.lemma_ == "cost":
@@ -317,7 +318,7 @@ def _other_words(document: Document, found: Asked) -> list[Edit]:
     return []
 
 
-def _phrase(document: Document, found: Asked, words: str) -> Edit:
+def _replace_question_word(document: Document, found: Asked, words: str) -> Edit:
     return Edit.single(
         "question.words",
         document.start(found.start),
@@ -374,4 +375,4 @@ def _how_much_is(document: Document, found: Asked) -> list[Edit]:
         return []
     if document.doc[start].lower_ not in ("the", "his", "her", "their", "its", "my"):
         return []
-    return [_phrase(document, found, "What")]
+    return [_replace_question_word(document, found, "What")]

@@ -1,10 +1,10 @@
-"""Inflect English verbs and nouns with lemminflect, with a few corrections."""
+"""Inflect English verbs and nouns with lemminflect, and correct some of its results."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-# forms for which lemminflect returns an archaic or rare variant first
+# forms for which lemminflect would return an archaic or rare variant
 _PREFERRED = {
     ("be", "VBD"): "was",
     ("be", "VBP"): "are",
@@ -45,7 +45,7 @@ def inflect(lemma: str, tag: str) -> str | None:
 
 
 def be(tense: str, *, plural: bool) -> str:
-    """Return the form of *be* for a tense tag and a number.
+    """Return the singular or plural form of *be* in the tense of a Penn Treebank tag.
 
     >>> be("VBD", plural=True), be("VBZ", plural=False)
     ('were', 'is')
@@ -56,7 +56,7 @@ def be(tense: str, *, plural: bool) -> str:
 
 
 def finite(lemma: str, tense: str, *, plural: bool) -> str | None:
-    """Return a verb's finite form in the third person, or None if the form is unknown.
+    """Return a verb's third-person form in the tense of a Penn Treebank tag, or None if the form is unknown.
 
     >>> finite("go", "VBZ", plural=False), finite("go", "VBP", plural=True), finite("have", "VBD", plural=True)
     ('goes', 'go', 'had')

@@ -1,4 +1,4 @@
-"""Reword statements of measure, number, price and age: *The length of X is 100 m* ↔ *X has a length of 100 m*."""
+"""Reword statements about measures, numbers, prices or ages: *The length of X is 5 m* ↔ *X has a length of 5 m*."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_VALUE = frozenset("more less than times twice half of which that as each eq
 
 
 def measure_edits(document: Document) -> list[Edit]:
-    """Return the possible rewordings of statements of measure, number, price and age."""
+    """Return the possible rewordings of statements about measures, numbers, prices and ages."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lower_ in ("is", "was", "are", "were"):
@@ -36,7 +36,7 @@ def measure_edits(document: Document) -> list[Edit]:
     return edits
 
 
-def _ends(doc: Any, i: int) -> bool:
+def _clause_ends(doc: Any, i: int) -> bool:
     return (
         i >= len(doc)
         or doc[i].is_sent_start
@@ -45,20 +45,23 @@ def _ends(doc: Any, i: int) -> bool:
     )
 
 
-def _value(doc: Any, start: int) -> int | None:
-    """Return the end of an amount such as *60 km / hr* or *$ 5 per kg*, or None if it does not end its clause."""
+def _amount_end(doc: Any, start: int) -> int | None:
+    """Return the index after an amount that starts at token ``start``, such as *60 km / hr* or *$ 5 per kg*.
+
+    Return None if no amount starts there or if the clause continues after the amount.
+    """
     end = start
     while end < len(doc) and not doc[end].is_sent_start and doc[end].tag_ in _VALUE_TAGS:
         if doc[end].lower_ in _NOT_VALUE or (doc[end].tag_ == "IN" and doc[end].lower_ != "per"):
             break
         end += 1
-    if end == start or end - start > 6 or doc[start].tag_ not in ("CD", "$") or not _ends(doc, end):
+    if end == start or end - start > 6 or doc[start].tag_ not in ("CD", "$") or not _clause_ends(doc, end):
         return None
     if doc[end - 1].tag_ in ("IN", "DT", "SYM", "$") or not any(t.tag_ == "CD" for t in doc[start:end]):
         return None
     following = doc[end + 1] if end + 1 < len(doc) else None
     if end < len(doc) and doc[end].lower_ in (",", "and") and following is not None and following.tag_ in ("CD", "$"):
-        return None  # such as *is 5 m and 6 m respectively* and *is 5, 000*
+        return None  # the amount continues, as in *is 5 m and 6 m respectively* and *is 5, 000*
     return end
 
 
@@ -80,8 +83,8 @@ def _measure_is(document: Document, verb: Any) -> Edit | None:
     noun = subjects[0]
     name = noun.lemma_.lower()
     priced = name in ("cost", "price")
-    end = _value(doc, verb.i + 1)
-    if end is not None and _pointed_at(document, verb, end):
+    end = _amount_end(doc, verb.i + 1)
+    if end is not None and _is_referred_to_later(document, verb, end):
         return None
     if end is None or noun.tag_ != "NN" or not (name in _MEASURES or priced) or not contiguous(noun):
         return None
@@ -121,8 +124,8 @@ def _measure_is(document: Document, verb: Any) -> Edit | None:
     return Edit.single("measure", document.start(start), document.end(end - 1), *pieces)
 
 
-def _pointed_at(document: Document, verb: Any, end: int) -> bool:
-    """Return True if the following text calls the measure *it* or omits it, as in *…, and including stops it is 45*."""
+def _is_referred_to_later(document: Document, verb: Any, end: int) -> bool:
+    """Return True if later words may refer to the measure, as in *…, and including stops it is 45*."""
     doc = document.doc
     stop = verb.sent.end
     if any(t.lower_ in ("it", "its", "that", "this") for t in doc[end:stop]):
@@ -135,7 +138,7 @@ def _pointed_at(document: Document, verb: Any, end: int) -> bool:
 def _can_own(owner: Any) -> bool:
     if owner.tag_ == "PRP" or any(t.lower_ in POSSESSIVE for t in owner.subtree):
         return False
-    # exclude *the average of 3 and 5*, because numbers do not have an average of their own
+    # exclude *the average of 3 and 5*, because a number cannot own a measure
     return owner.tag_ in ("NN", "NNS", "NNP") and not any(
         t.lower_ in ("first", "last", "these", "following", "st", "nd", "th") for t in owner.subtree
     )
@@ -157,15 +160,15 @@ def _has_measure(document: Document, verb: Any) -> Edit | None:
         return None
     if any(t.lower_ not in _ADJECTIVES for t in middle) or doc[noun.i + 1].lower_ != "of" or noun.tag_ != "NN":
         return None
-    end = _value(doc, noun.i + 2)
-    if end is None or _pointed_at(document, verb, end):
+    end = _amount_end(doc, noun.i + 2)
+    if end is None or _is_referred_to_later(document, verb, end):
         return None
     if end + 1 < len(doc) and doc[end].lower_ in (",", "and") and doc[end + 1].lower_ in ("a", "an"):
-        return None  # such as *has a length of 5 m and a width of 3 m*
+        return None  # a second measure follows, as in *has a length of 5 m and a width of 3 m*
     if is_plural(owner) is None or owner.lower_ in ("which", "that", "who"):
         return None
     if is_plural(owner) and noun.lemma_ not in ("average", "sum", "product", "mean", "median") and not len(middle):
-        return None  # *two pipes have a length of 5 m* means that each pipe has that length
+        return None  # *two pipes have a length of 5 m* means that each pipe is 5 m long
     words = document.surface(article + 1, noun.i + 1)
     lead = document.cased(start, f"the {words} of ")
     be = " was " if verb.lower_ == "had" else " is "
@@ -190,7 +193,7 @@ def _number_is(document: Document, verb: Any) -> Edit | None:
     start = noun.left_edge.i
     if noun.i != start + 1 or doc[start].lower_ != "the" or not _clause_start(document, start) or not contiguous(noun):
         return None
-    if doc[noun.i + 1].lower_ != "of" or doc[verb.i + 1].tag_ != "CD" or not _ends(doc, verb.i + 2):
+    if doc[noun.i + 1].lower_ != "of" or doc[verb.i + 1].tag_ != "CD" or not _clause_ends(doc, verb.i + 2):
         return None
     if doc[verb.i + 1].lower_ in ("1", "one", "zero", "0") or noun.right_edge.i + 1 != verb.i:
         return None
@@ -226,7 +229,7 @@ def _years_old(document: Document, verb: Any) -> Edit | None:
     owner = doc[i - 1]
     if (
         doc[i + 1].tag_ != "CD"
-        or not _ends(doc, i + 4)
+        or not _clause_ends(doc, i + 4)
         or not _clause_start(document, i - 1)
         or verb.lower_ not in ("is", "was")
     ):
@@ -256,10 +259,15 @@ def _costs(document: Document, verb: Any) -> Edit | None:
     if len(subjects) != 1 or verb.tag_ != "VBZ" or verb.i + 1 >= len(doc) or doc[verb.i + 1].tag_ != "$":
         return None
     owner = subjects[0]
-    if owner.right_edge.i + 1 != verb.i or owner.tag_ != "NN" or _value(doc, verb.i + 1) is None or not is_plain(owner):
+    if (
+        owner.right_edge.i + 1 != verb.i
+        or owner.tag_ != "NN"
+        or _amount_end(doc, verb.i + 1) is None
+        or not is_plain(owner)
+    ):
         return None
     if owner.lower_ in ("it", "that", "this", "which") or children(verb, "dative", "xcomp", "ccomp"):
         return None
-    if doc[_value(doc, verb.i + 1) or 0].text == ",":  # a clause without a verb may follow: *…, every hat $4*
+    if doc[_amount_end(doc, verb.i + 1) or 0].text == ",":  # a clause that omits its verb may follow: *…, every hat $4*
         return None
     return Edit.single("measure.price", document.start(verb.i), document.end(verb.i), "is priced at")

@@ -1,4 +1,4 @@
-"""Reorder objects and list items: *gave Ann 5 pens* ↔ *gave 5 pens to Ann*, *5 pens and 3 caps* → *3 caps and …*."""
+"""Reorder objects or list items: *gave Ann 5 pens* ↔ *gave 5 pens to Ann*, *5 pens and 3 caps* → *3 caps and …*."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _PEOPLE = frozenset(
 )
 # words that indicate that the order of a list matters
 _ORDERED = frozenset("respectively former latter order ratio : first second difference subtracted divided".split())
-_CLINGING = frozenset("NN NNS NNP WDT WP VBG VBN IN JJR CC , POS HYPH CD".split())
+_PHRASE_CONTINUES = frozenset("NN NNS NNP WDT WP VBG VBN IN JJR CC , POS HYPH CD".split())
 
 
 def object_edits(document: Document) -> list[Edit]:
-    """Return the edits that reorder objects and list items."""
+    """Return the edits that reorder the two objects of a verb or the two items of a list."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lemma_ in _GIVING and token.pos_ == "VERB":
@@ -55,7 +55,7 @@ def _giving(document: Document, verb: Any) -> Edit | None:
         if len(people) != 1 or not _person(people[0]) or start != verb.i + 1 or receiver.i != end:
             return None
         last = people[0].right_edge.i + 1
-        if not _over(document.doc, last):
+        if not _clause_ends(document.doc, last):
             return None
         return Edit.single(
             "object.dative",
@@ -67,7 +67,7 @@ def _giving(document: Document, verb: Any) -> Edit | None:
         )
     if not _person(receiver) or receiver.left_edge.i != verb.i + 1 or receiver.right_edge.i + 1 != start:
         return None
-    if not _over(document.doc, end):
+    if not _clause_ends(document.doc, end):
         return None
     return Edit.single(
         "object.dative",
@@ -79,7 +79,7 @@ def _giving(document: Document, verb: Any) -> Edit | None:
     )
 
 
-def _over(doc: Any, i: int) -> bool:
+def _clause_ends(doc: Any, i: int) -> bool:
     return i >= len(doc) or doc[i].is_sent_start or doc[i].tag_ == "." or doc[i].lower_ in ("on", "every", "if")
 
 
@@ -95,14 +95,14 @@ def _swapped(document: Document, joint: Any) -> Edit | None:
     first, second = doc[start : joint.i], doc[joint.i + 1 : end]
     if one.i != joint.i - 1 or two.i != end - 1 or one.dep_ == "conj" or children(two, "conj"):
         return None
-    if any(_loose(part) for part in (first, second)) or one.lemma_ == two.lemma_:
+    if any(_is_complex_item(part) for part in (first, second)) or one.lemma_ == two.lemma_:
         return None
     before = doc[start - 1] if start > 0 and not doc[start].is_sent_start else None
     if before is not None and (
         before.lower_ in ("between", "of", "another", "and", "both") or before.tag_ in ("CD", "JJ", ",", "HYPH")
     ):
         return None
-    if end < len(doc) and not doc[end].is_sent_start and doc[end].tag_ in _CLINGING:
+    if end < len(doc) and not doc[end].is_sent_start and doc[end].tag_ in _PHRASE_CONTINUES:
         return None
     return Edit.single(
         "object.list",
@@ -116,8 +116,8 @@ def _swapped(document: Document, joint: Any) -> Edit | None:
     )
 
 
-def _loose(part: Any) -> bool:
-    """Return True if a list item is not simply a number, optional modifiers and a noun."""
+def _is_complex_item(part: Any) -> bool:
+    """Return True unless a list item consists of a number, optional modifiers and a countable noun."""
     if not 2 <= len(part) <= 5 or part[0].tag_ != "CD" or part[-1].tag_ not in NOUN_TAGS:
         return True
     if part[-1].tag_ == "NN" and part[0].lower_ not in ("1", "one") and part[1].lower_ not in ("percent", "%"):

@@ -1,4 +1,4 @@
-"""Add words that open a statement or a question without adding content: *It is given that …*."""
+"""Add opening words, such as *It is given that*, to statements and questions without changing their content."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _ASKING = (
 
 
 def opener_edits(document: Document) -> list[Edit]:
-    """Return the openers that fit; at most one opener of each kind can be applied per text."""
+    """Return the edits that add opening words to statements and questions.
+
+    At most one statement and one question in a text can receive opening words.
+    """
     edits: list[Edit] = []
     for number, (first, _) in enumerate(document.sentences):
         found = plain_statement(document, number, 24)
@@ -41,15 +44,15 @@ def opener_edits(document: Document) -> list[Edit]:
             "they",
             "there",
         ):
-            edits += [_open(document, number, found, "opener.statement", words) for words in _STATING]
+            edits += [_opener_edit(document, number, found, "opener.statement", words) for words in _STATING]
         end, last = tail(document, first)
         if number > 0 and end - first > 3 and asked(document, end, last) and document.surface(end, last):
             if document.doc[first].lower_ in ("how", "what", "find", "calculate", "determine"):
-                edits += [_open(document, number, (first, end), "opener.question", words) for words in _ASKING]
+                edits += [_opener_edit(document, number, (first, end), "opener.question", words) for words in _ASKING]
     return edits
 
 
-def _open(document: Document, number: int, span: tuple[int, int], family: str, words: str) -> Edit:
+def _opener_edit(document: Document, number: int, span: tuple[int, int], family: str, words: str) -> Edit:
     return Edit.single(
         family,
         document.start(span[0]),

@@ -10,7 +10,7 @@ from paraqd.operators.rewriting.grammar import is_plural
 from paraqd.operators.rewriting.inflection import be, finite
 from paraqd.reading.signs import POSSESSIVES
 
-# nouns with a single owner that allow both forms, unlike *the cost of 5 pens*
+# nouns that have one owner and allow both forms, unlike *the cost of 5 pens*
 _PROPERTIES = frozenset(
     """age speed length width breadth height weight salary income perimeter radius diameter volume capacity population
     circumference area mass depth share""".split()
@@ -21,7 +21,7 @@ _ACTIONS = frozenset(
 )
 
 
-_CLINGING = frozenset("NN NNS NNP POS CD CC VBN VBG WDT WP TO".split())
+_PHRASE_CONTINUES = frozenset("NN NNS NNP POS CD CC VBN VBG WDT WP TO".split())
 _TIES = frozenset("that with whose of".split())
 _PEOPLE = frozenset(
     """man men woman women boy girl person people passenger student jogger child children kid friend worker athlete
@@ -35,7 +35,7 @@ def phrase_edits(document: Document) -> list[Edit]:
     edits: list[Edit] = []
     for token in document.doc:
         if token.lemma_.lower() in _PROPERTIES:
-            found = _owner_after(document, token) or _owner_before(document, token)
+            found = _move_owner_before(document, token) or _move_owner_after(document, token)
             if found is not None:
                 edits.append(found)
         elif token.tag_ == "VBG" and token.dep_ == "acl":
@@ -49,7 +49,7 @@ def phrase_edits(document: Document) -> list[Edit]:
     return edits
 
 
-def _owner_after(document: Document, noun: Any) -> Edit | None:
+def _move_owner_before(document: Document, noun: Any) -> Edit | None:
     """Turn *the age of Tom* into *Tom's age*, or *the speed of the train* into *the train's speed*."""
     doc = document.doc
     i = noun.i
@@ -74,7 +74,9 @@ def _owner_after(document: Document, noun: Any) -> Edit | None:
     if head.dep_ != "pobj" or head.head.i != i + 1 or head.right_edge.i != last or head.left_edge.i != first:
         return None
     following = doc[last + 1] if last + 1 < len(doc) and not doc[last + 1].is_sent_start else None
-    if following is not None and (following.tag_ in _CLINGING or following.text in "-/'’" or following.lower_ in _TIES):
+    if following is not None and (
+        following.tag_ in _PHRASE_CONTINUES or following.text in "-/'’" or following.lower_ in _TIES
+    ):
         return None
     middle = document.surface(start + 1, i + 1)
     if document.text[document.end(last) : document.end(last) + 1] in ("'", "’", "-"):
@@ -88,7 +90,7 @@ def _owner_after(document: Document, noun: Any) -> Edit | None:
     )
 
 
-def _owner_before(document: Document, noun: Any) -> Edit | None:
+def _move_owner_after(document: Document, noun: Any) -> Edit | None:
     """Turn *Tom's age* into *the age of Tom*."""
     doc = document.doc
     i = noun.i

@@ -31,13 +31,16 @@ _TAIL_SPOILERS = frozenset('what how where why : ; " “ ” … = __ following 
 
 
 def starts_clause(document: Document, i: int) -> bool:
-    """Return True if token ``i`` is the first of its sentence or follows a comma, a colon or *then*."""
+    """Return True if token ``i`` is the first token of its sentence or follows a comma, a colon or *then*."""
     token = document.doc[i]
     return bool(token.is_sent_start) or document.doc[i - 1].lower_ in _CLAUSE_STARTS
 
 
 def tail(document: Document, i: int) -> tuple[int, int]:
-    """Return the end of the words in the sentence that contains token ``i``, and the end of the punctuation."""
+    """Return the end of the words and the end of the punctuation in the sentence that contains token ``i``.
+
+    Each end is the index of the token that follows.
+    """
     last = document.sentences[document.sentence(i)][1]
     end = last
     while end > i and document.doc[end - 1].is_punct and document.doc[end - 1].text not in ("%", ")", '"', "”"):
@@ -46,14 +49,20 @@ def tail(document: Document, i: int) -> tuple[int, int]:
 
 
 def asked(document: Document, end: int, last: int) -> bool:
-    """Return True if the sentence ends normally, with a question mark, a full stop or no mark."""
+    """Return True if a sentence is complete and ends with a question mark, a full stop or no mark.
+
+    ``end`` and ``last`` are the results of ``tail`` for the sentence.
+    """
     if cut_off(document, end, last):
         return False
     return document.surface(end, last).replace(" ", "") in ("", ".", "?", "?.", ".?", "??")
 
 
 def cut_off(document: Document, end: int, last: int) -> bool:
-    """Return True if the sentence was cut off inside an abbreviation (*h. c. f.*)."""
+    """Return True if the sentence splitter cut off a sentence inside an abbreviation such as *h. c. f.*.
+
+    ``end`` and ``last`` are the results of ``tail`` for the sentence.
+    """
     following = document.doc[last] if last < len(document.doc) else None
     return (
         following is not None and (len(following) == 1 or len(document.doc[end - 1]) == 1) and following.text.islower()
@@ -61,7 +70,7 @@ def cut_off(document: Document, end: int, last: int) -> bool:
 
 
 def dangles(document: Document, start: int) -> bool:
-    """Return True if a request at ``start`` would leave the opening phrase dangling: *Working together, find …*."""
+    """Return True if a request at token ``start`` would leave a dangling modifier: *Working together, find …*."""
     lead = document.doc[document.sentences[document.sentence(start)][0] : start]
     if 0 < len(lead) <= 4 and lead[-1].text == "," and lead[-2].lower_ in _SUMMING:  # *In total, how many …*
         return True
@@ -71,7 +80,7 @@ def dangles(document: Document, start: int) -> bool:
 
 
 def question_edits(document: Document) -> list[Edit]:
-    """Return the rewordings of all questions; at most one rewording per sentence can be applied."""
+    """Return the possible rewordings of questions. At most one rewording can be applied per sentence."""
     edits: list[Edit] = []
     for token in document.doc:
         word = token.lower_
@@ -85,19 +94,19 @@ def question_edits(document: Document) -> list[Edit]:
 
 
 def frame(document: Document, i: int) -> tuple[tuple[str, int], ...]:
-    """Return the frame of the question in the sentence that contains token ``i``."""
+    """Return the frame that allows only one question edit in the sentence that contains token ``i``."""
     return (("question", document.sentence(i)),)
 
 
 def with_mark(document: Document, edit: Edit, end: int, last: int, mark: str) -> Edit:
-    """Return the edit with an additional replacement of the sentence's final mark."""
+    """Return the edit, extended so that it also replaces the sentence's final punctuation with ``mark``."""
     if end == last:
         return edit
     sign = Replacement(document.start(end), document.end(last - 1), (mark,))
     return Edit(edit.family, (*edit.replacements, sign), edit.frames)
 
 
-def _noun_starts(token: Any) -> bool:
+def _starts_definite_noun_phrase(token: Any) -> bool:
     """Return True if a definite noun phrase starts at this token: *the …*, *his …*, *Tom's …*."""
     if token.lower_ in ("the", "their") or token.lower_ in POSSESSIVE:
         return True
@@ -105,7 +114,7 @@ def _noun_starts(token: Any) -> bool:
     return bool(token.tag_ == "NNP" and following is not None and following.tag_ == "POS")
 
 
-def _spoiled(document: Document, start: int, end: int) -> bool:
+def _has_spoiler(document: Document, start: int, end: int) -> bool:
     return any(token.lower_ in _TAIL_SPOILERS for token in document.doc[start:end])
 
 
@@ -125,9 +134,9 @@ def _what_is(document: Document, what: Any) -> list[Edit]:
     elif verb.lower_ not in ("is", "are", "was", "were"):
         return []
     end, last = tail(document, what.i)
-    if start >= end or not _noun_starts(doc[start]) or _spoiled(document, start, end):
+    if start >= end or not _starts_definite_noun_phrase(doc[start]) or _has_spoiler(document, start, end):
         return []
-    if not asked(document, end, last) or _second_clause(document, start, end):
+    if not asked(document, end, last) or _has_second_clause(document, start, end):
         return []
     if dangles(document, what.i) or doc[end - 1].lower_ in ("is", "are", "was"):
         return []
@@ -147,7 +156,7 @@ def _what_is(document: Document, what: Any) -> list[Edit]:
     return edits
 
 
-def _second_clause(document: Document, start: int, end: int) -> bool:
+def _has_second_clause(document: Document, start: int, end: int) -> bool:
     """Return True if another main clause follows, as in *what is the price, and is it …*."""
     return any(
         token.lower_ in ("and", "but") and token.nbor(1).tag_ in ("VB", "VBZ", "WP", "WRB", "MD")
@@ -162,7 +171,7 @@ def _imperative(document: Document, verb: Any) -> list[Edit]:
     if start < len(doc) and doc[start].lower_ == "out":
         start += 1
     end, last = tail(document, verb.i)
-    if start >= end or not _noun_starts(doc[start]) or _spoiled(document, start, end):
+    if start >= end or not _starts_definite_noun_phrase(doc[start]) or _has_spoiler(document, start, end):
         return []
     if not asked(document, end, last) or children(verb, "conj"):
         return []
@@ -170,7 +179,7 @@ def _imperative(document: Document, verb: Any) -> list[Edit]:
     if verb.tag_ not in ("VB", "VBP") or len(objects) != 1 or objects[0].left_edge.i != start:
         return []
     plural = is_plural(objects[0])
-    if plural is None or doc[end - 1].lower_ == "out" or _second_clause(document, start, end):
+    if plural is None or doc[end - 1].lower_ == "out" or _has_second_clause(document, start, end):
         return []
     edit = Edit.single(
         "question.find",
@@ -226,7 +235,11 @@ def _unfinished(document: Document, verb: Any) -> list[Edit]:
     if len(subjects) != 1 or subjects[0].right_edge.i + 1 != verb.i or subjects[0].right_edge.is_punct:
         return []
     start = subjects[0].left_edge.i
-    if not _noun_starts(document.doc[start]) or not starts_clause(document, start) or _spoiled(document, start, end):
+    if (
+        not _starts_definite_noun_phrase(document.doc[start])
+        or not starts_clause(document, start)
+        or _has_spoiler(document, start, end)
+    ):
         return []
     plural = is_plural(subjects[0])
     if plural is None or plural != (verb.lower_ in ("are", "were")):

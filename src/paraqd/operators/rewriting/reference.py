@@ -27,9 +27,10 @@ _POINTING = frozenset(
 
 
 def stands_alone(moved: Any, rest: Any) -> bool:
-    """Return True if ``moved``, which follows ``rest``, would still make sense before ``rest``.
+    """Return True if the span ``moved`` still makes sense when it is placed before the span ``rest``.
 
-    Both arguments are spans of one parsed text. Nothing in ``moved`` may refer to something that ``rest`` introduces.
+    Both spans belong to the same parsed text. Return False if a word in ``moved`` may refer to something that ``rest``
+    introduces.
     """
     people = {_PERSONS[token.lower_] for token in moved if token.lower_ in _PERSONS}
     if any(token.lower_ in _POINTING and token.dep_ not in ("mark", "expl") for token in moved):
@@ -43,15 +44,13 @@ def stands_alone(moved: Any, rest: Any) -> bool:
     new = {
         token.lemma_.lower()
         for token in rest
-        if token.tag_ in ("NN", "NNS") and (_introduced(token) or token.lemma_.lower() not in known)
+        if token.tag_ in ("NN", "NNS") and (_is_new(token) or token.lemma_.lower() not in known)
     }
-    return not any(
-        token.lemma_.lower() in new and not _introduced(token) for token in moved if token.tag_ in ("NN", "NNS")
-    )
+    return not any(token.lemma_.lower() in new and not _is_new(token) for token in moved if token.tag_ in ("NN", "NNS"))
 
 
-def _introduced(noun: Any) -> bool:
-    """Return True if a noun has no determiner, such as *the*, that marks it as already known."""
+def _is_new(noun: Any) -> bool:
+    """Return True unless a word such as *the* or *his* marks the noun as already known."""
     for i in range(noun.i - 1, max(noun.i - 5, noun.sent.start - 1), -1):
         token = noun.doc[i]
         if token.lower_ in ("the", "this", "that", "these", "those") or token.tag_ in ("PRP$", "POS"):

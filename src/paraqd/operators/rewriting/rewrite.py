@@ -1,8 +1,8 @@
-"""Reword a problem by rules.
+"""Reword a problem with rules.
 
-Several families of edits are found in one parse: rewording the question, moving clauses and adverbials, merging and
-splitting sentences, changing the voice, and replacing content and function words. As many compatible edits as possible
-are applied together.
+Several finders look for possible edits in one parse of the problem. Edits reword the question, move clauses and
+adverbials, merge and split sentences, change the voice, or replace words. The operator then applies as many compatible
+edits as possible.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from paraqd.reading.equality import same_quantities
 
 Finder = Callable[[Document], list[Edit]]
 
-# the edits in the first groups change the text most and are therefore chosen first
+# groups of finders; edits from the first groups change the text most, so they are chosen first
 _FINDERS: tuple[tuple[Finder, ...], ...] = (
     (
         adverbial_edits,
@@ -57,7 +57,7 @@ _FINDERS: tuple[tuple[Finder, ...], ...] = (
     (phrase_edits,),
     (synonym_edits, function_word_edits, wording_edits),
 )
-# the weight of a family within its group: moved clauses change most, openers least
+# within a group, a family with a higher weight is more likely to be chosen early (default: 1.0)
 _WEIGHTS = {
     "sentence.after": 3.0,
     "condition.postponed": 3.0,
@@ -72,9 +72,9 @@ _DIGITS = re.compile(r"\d+")
 
 
 class Rewrite(Operator):
-    """Reword a problem, but keep its numbers, units, names and question.
+    """Reword a problem while keeping its numbers, units, names and question.
 
-    ``apply`` returns None if no edit applies or no combination of edits keeps the quantities.
+    ``rate`` is the probability that an edit is applied if it is compatible with the edits already chosen.
     """
 
     name: ClassVar[str] = "Rewrite"
@@ -92,13 +92,13 @@ class Rewrite(Operator):
         self.rate = rate
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the problem in other words, or None if it cannot be reworded."""
+        """Return the reworded problem, or None if no edit applies or the edits would change a quantity."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Rewrite many problems, which are parsed together."""
+        """Return the output of ``apply`` for each problem. All problems are parsed in one batch."""
         nlp = resources.require("parser", needed_by=self.name)
         documents = parse(nlp, problems)
         return [
@@ -108,22 +108,22 @@ class Rewrite(Operator):
 
     def _rewrite(self, problem: Problem, document: Document, rng: random.Random, resources: Resources) -> str | None:
         chosen = self._choose(document, rng)
-        made = False
+        quantities_differ = False
         while chosen:
             text = render(problem.text, chosen, document.lower)
             if text != problem.text:
                 if _keeps_quantities(problem, text):
                     return text
-                made = True
+                quantities_differ = True
             chosen = chosen[: len(chosen) // 2]
-        if made:
+        if quantities_differ:
             resources.dropped(self.name, "quantities differ")
         return None
 
     def _choose(self, document: Document, rng: random.Random) -> list[Edit]:
-        """Draw compatible edits, starting with the families that change most."""
+        """Choose compatible edits at random, starting with those that change the text most."""
         chosen: list[Edit] = []
-        left_out: list[Edit] = []
+        skipped: list[Edit] = []
         for finders in self.finders:
             choices: dict[tuple[str, int], list[Edit]] = defaultdict(list)
             for finder in finders:
@@ -135,14 +135,15 @@ class Rewrite(Operator):
                 rate = self.rate * _OPENER_RATE if family.startswith("opener") else self.rate
                 if not compatible(edit, chosen):
                     continue
-                (chosen if rng.random() < rate else left_out).append(edit)
-        return chosen or left_out[:1]
+                (chosen if rng.random() < rate else skipped).append(edit)
+        return chosen or skipped[:1]
 
 
 class RewriteKeepingVoice(Rewrite):
-    """Reword a problem without changing the voice, as the stand-in for back-translation (f1).
+    """Reword a problem without changing the voice of its clauses.
 
-    Changes of voice are excluded because they are the paper's test operator fa, which must not be used for training.
+    This operator is the stand-in for back-translation (f1). Changes of voice are excluded because the paper reserves
+    them (operator fa) for testing.
     """
 
     name: ClassVar[str] = "RewriteKeepingVoice"

@@ -1,4 +1,4 @@
-"""Merge two sentences or split a sentence if both parts are complete clauses."""
+"""Merge two sentences into one, or split one sentence into two, if both parts are complete clauses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraqd.operators.rewriting.questions import NUMERIC, tail
 from paraqd.operators.rewriting.reference import stands_alone
 
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
-# words that tie a sentence to the previous one; adding *and* or *given that* would change the meaning
+# words that link a sentence to the previous sentence; adding *and* or *given that* would change the meaning
 _LINKS = frozenset(
     """however then also so but and or thus therefore hence moreover besides if when after before while because since
     although though instead otherwise still yet next finally let suppose assume given find determine calculate note
@@ -21,7 +21,7 @@ _SPOILERS = frozenset('( ) " “ ” : ; if whether following respectively'.spli
 
 
 def sentence_edits(document: Document) -> list[Edit]:
-    """Return the possible merges and splits."""
+    """Return the edits that merge two sentences or split a sentence."""
     edits: list[Edit] = []
     count = len(document.sentences)
     for number in range(count):
@@ -33,7 +33,10 @@ def sentence_edits(document: Document) -> list[Edit]:
 
 
 def plain_statement(document: Document, number: int, limit: int) -> tuple[int, int] | None:
-    """Return the token range of a sentence's words, or None if the sentence is not a single simple statement."""
+    """Return the token range of the words in sentence ``number`` if the sentence is one simple statement.
+
+    Return None if the sentence is not a simple statement or has more than ``limit`` words.
+    """
     first, last = document.sentences[number]
     end, last = tail(document, first)
     doc = document.doc
@@ -43,11 +46,11 @@ def plain_statement(document: Document, number: int, limit: int) -> tuple[int, i
     subjects = children(root, "nsubj", "nsubjpass", "expl")
     if len(subjects) != 1 or (subjects[0].i > root.i and subjects[0].dep_ != "expl"):
         return None
-    if any(child.i < root.i for child in children(root, "ccomp", "parataxis")):  # two sentences joined by a comma
+    if any(child.i < root.i for child in children(root, "ccomp", "parataxis")):  # a comma joins two sentences
         return None
     finite = [t for t in (root, *children(root, "aux", "auxpass")) if t.tag_ in _FINITE]
     words = {t.lower_ for t in doc[first:end]}
-    if any("?" in word for word in words):  # two sentences without a space
+    if any("?" in word for word in words):  # two sentences have no space between them
         return None
     if not finite or doc[first].lower_ in _LINKS or words & _SPOILERS or words & {"what", "how", "which"}:
         return None
@@ -93,11 +96,11 @@ def _into_question(document: Document, number: int) -> list[Edit]:
     doc = document.doc
     if one is None or doc[first].lower_ not in ("how", "what", "find") or document.surface(end, last) not in ("?", "."):
         return []
-    if number > 0 and _continues(document, number):
+    if number > 0 and _follows_condition(document, number):
         return []
     edits = []
     question, statement = doc[first:end], doc[one[0] : one[1]]
-    if _can_lead(question, statement, alone=number == 0):
+    if _can_lead(question, statement, opens_text=number == 0):
         moved: tuple[Piece, ...] = (
             document.ref(first, end, document.like(one[0])),
             ", given that ",
@@ -126,14 +129,14 @@ def _into_question(document: Document, number: int) -> list[Edit]:
     return edits
 
 
-def _can_lead(question: Any, statement: Any, *, alone: bool) -> bool:
+def _can_lead(question: Any, statement: Any, *, opens_text: bool) -> bool:
     """Return True if a question can be moved before the statement that precedes it."""
     if _unreal(question) or any(t.text == "," for t in question) or not stands_alone(question, statement):
         return False
     if any(t.lower_ in _LEANING for t in statement):
         return False
-    # if the question comes first, its definite nouns must be quantities and not things that are introduced later
-    return not alone or all(
+    # in a question that opens the text, every noun with *the* must be a quantity, because nothing is introduced yet
+    return not opens_text or all(
         token.head.lemma_.lower() in NUMERIC for token in question if token.lower_ in ("the", "this", "these")
     )
 
@@ -142,8 +145,8 @@ def _unreal(words: Any) -> bool:
     return any(token.lower_ in ("would", "could", "if", "when") for token in words)
 
 
-def _continues(document: Document, number: int) -> bool:
-    """Return True if the previous sentence may be an unfinished condition (*If …. Then …*)."""
+def _follows_condition(document: Document, number: int) -> bool:
+    """Return True if the previous sentence may be an unfinished condition: *If …. Then …*."""
     first, _ = document.sentences[number - 1]
     end, last = tail(document, first)
     return document.doc[first].lower_ == "if" or document.surface(end, last) != "."
@@ -159,7 +162,12 @@ def _split(document: Document, number: int) -> list[Edit]:
     if not words or document.surface(end, last) != "." or set(words) & _SPOILERS or words[0] in _LINKS:
         return []
     parts = children(root, "conj")
-    if len(parts) != 1 or children(parts[0], "conj") or not _whole(root) or not _whole(parts[0]):
+    if (
+        len(parts) != 1
+        or children(parts[0], "conj")
+        or not _is_complete_clause(root)
+        or not _is_complete_clause(parts[0])
+    ):
         return []
     subject = children(root, "nsubj", "nsubjpass", "expl")[0]
     if subject.left_edge.i != first or children(root, "ccomp", "parataxis", "advcl", "dep"):
@@ -167,7 +175,7 @@ def _split(document: Document, number: int) -> list[Edit]:
     joints = [t for t in children(root, "cc") if t.lower_ == "and" and root.i < t.i < parts[0].i]
     if len(joints) != 1 or parts[0].left_edge.i != joints[0].i + 1 or parts[0].right_edge.i + 1 < end:
         return []
-    if children(parts[0], "xcomp") and not children(root, "xcomp"):  # such as *A takes 3 and B takes 4 days to finish*
+    if children(parts[0], "xcomp") and not children(root, "xcomp"):  # as in *A takes 3 and B takes 4 days to finish*
         return []
     joint = joints[0].i
     stop = joint - 1 if doc[joint - 1].text == "," else joint
@@ -189,8 +197,8 @@ def _split(document: Document, number: int) -> list[Edit]:
     ]
 
 
-def _whole(verb: Any) -> bool:
-    """Return True if a verb is finite and follows a subject of its own."""
+def _is_complete_clause(verb: Any) -> bool:
+    """Return True if a verb is finite and has its own subject before it."""
     subjects = children(verb, "nsubj", "nsubjpass", "expl")
     if len(subjects) != 1 or (subjects[0].i > verb.i):
         return False

@@ -19,7 +19,7 @@ _PRONOUNS = frozenset("he she him her they them".split())
 
 
 def subject_edits(document: Document) -> list[Edit]:
-    """Return the merges that drop a pronoun and the splits that repeat the subject."""
+    """Return the edits that merge two sentences with the same subject or split a sentence and repeat its subject."""
     edits: list[Edit] = []
     for number in range(len(document.sentences)):
         if number + 1 < len(document.sentences):
@@ -90,8 +90,8 @@ def _split(document: Document, number: int) -> list[Edit]:
         start += 1
     if part.i != start or part.right_edge.i + 1 < end or subject.right_edge.i + 1 != root.i:
         return []
-    again = _again(document, first, subject)
-    if again is None or any(t.text in (",", ";", ":", "(", '"') for t in doc[first:stop]):
+    repeated = _repeated_subject(document, first, subject)
+    if repeated is None or any(t.text in (",", ";", ":", "(", '"') for t in doc[first:stop]):
         return []
     if stop - first < 4 or end - part.i < 3:
         return []
@@ -101,7 +101,7 @@ def _split(document: Document, number: int) -> list[Edit]:
             document.end(stop - 1),
             document.end(end - 1),
             " " if document.text[document.end(stop - 1) - 1] == "." else ". ",
-            *again,
+            *repeated,
             " ",
             document.ref(joint + 1, end),
             frames=[("sentence", number)],
@@ -109,8 +109,11 @@ def _split(document: Document, number: int) -> list[Edit]:
     ]
 
 
-def _again(document: Document, first: int, subject: Any) -> tuple[Piece, ...] | None:
-    """Return the repeated subject (*the man*, or *he* or *she* for a name), or None if it is uncertain."""
+def _repeated_subject(document: Document, first: int, subject: Any) -> tuple[Piece, ...] | None:
+    """Return the words that repeat a subject: *the man* for *a man*, and *he* or *she* for a name.
+
+    Return None if the subject is not simple or the pronoun is uncertain.
+    """
     if subject.tag_ == "NNP" and subject.i == first and not children(subject, "conj", "compound"):
         pronoun = _pronoun(document)
         return (document.cased(first, pronoun),) if pronoun else None
@@ -126,7 +129,7 @@ def _again(document: Document, first: int, subject: Any) -> tuple[Piece, ...] | 
 
 
 def _pronoun(document: Document) -> str | None:
-    """Return the pronoun for the only person in a text, or None if the person or the gender is uncertain."""
+    """Return *he* or *she* for the only person in a text, or None if the right pronoun is uncertain."""
     doc = document.doc
     he = any(t.lower_ in ("he", "his", "him", "himself") for t in doc)
     she = any(t.lower_ in ("she", "her", "hers", "herself") for t in doc)

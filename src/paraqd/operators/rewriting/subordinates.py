@@ -1,4 +1,7 @@
-"""Move subordinate clauses with *when*, *after*, *before*, *because* and the like: *When C, M* ↔ *M when C*."""
+"""Move subordinate clauses that start with *when*, *because* or a similar word: *When C, M* ↔ *M when C*.
+
+Here, C is the subordinate clause and M is the main clause.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def subordinate_edits(document: Document) -> list[Edit]:
     return edits
 
 
-def _whole(words: Any) -> bool:
+def _has_subject_and_verb(words: Any) -> bool:
     return any(t.tag_ in ("VBZ", "VBP", "VBD", "MD") for t in words) and any(
         t.dep_ in ("nsubj", "nsubjpass", "expl") for t in words
     )
@@ -52,7 +55,11 @@ def _postponed(document: Document, first: int, end: int, number: int) -> Edit | 
     root = doc[first].sent.root
     if len(clause) < 3 or len(main) < 4 or root.i < commas[0] or children(root, "conj"):
         return None
-    if not _whole(main) or not (_whole(clause) or clause[0].tag_ == "VBG") or not stands_alone(main, clause):
+    if (
+        not _has_subject_and_verb(main)
+        or not (_has_subject_and_verb(clause) or clause[0].tag_ == "VBG")
+        or not stands_alone(main, clause)
+    ):
         return None
     subjects = children(root, "nsubj", "nsubjpass", "expl")
     if len(subjects) != 1 or any(t.tag_ == "CC" for t in main) or any(t.dep_ in ("advcl", "relcl") for t in main):
@@ -78,7 +85,7 @@ def _postponed(document: Document, first: int, end: int, number: int) -> Edit | 
 def _purpose_postponed(document: Document, first: int, end: int, number: int) -> Edit | None:
     """Turn *To make a cake, Ann needs 3 eggs.* into *Ann needs 3 eggs to make a cake.*.
 
-    A phrase such as *By selling …* is moved in the same way.
+    Phrases such as *By selling …* are moved in the same way.
     """
     doc = document.doc
     opening: tuple[str, str] = (doc[first].lower_, doc[first + 1].tag_)
@@ -122,7 +129,12 @@ def _fronted(document: Document, first: int, end: int, number: int) -> Edit | No
     clause, main = doc[mark.i + 1 : end], doc[first : mark.i]
     if mark.dep_ not in ("mark", "advmod") or mark.head.dep_ != "advcl" or mark.head.head.dep_ != "ROOT":
         return None
-    if len(clause) < 3 or not _whole(clause) or not _whole(main) or not stands_alone(clause, main):
+    if (
+        len(clause) < 3
+        or not _has_subject_and_verb(clause)
+        or not _has_subject_and_verb(main)
+        or not stands_alone(clause, main)
+    ):
         return None
     before = doc[mark.i - 1]
     if mark.lower_ not in ("when", "because") and doc[first].lower_ != "how":

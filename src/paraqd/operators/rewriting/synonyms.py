@@ -1,8 +1,8 @@
 """Replace words with synonyms that do not affect the mathematics.
 
-The tables are deliberately short. They contain no words that count or compare and no technical terms, and each entry
-specifies the context in which it applies. A noun is replaced everywhere in the text or not at all, and never with a
-noun that the text already uses.
+The tables contain neither technical terms nor words that count or compare. Each synonym has a guard, which is a
+function that decides from the context whether the synonym fits. A noun is replaced throughout the text or not at all,
+and never with a noun that the text already contains.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from paraqd.operators.rewriting.inflection import inflect
 Guard = Callable[[Any], bool]
 
 
-def _next(token: Any) -> str:
+def _next_word(token: Any) -> str:
     return str(token.nbor(1).lower_) if token.i + 1 < len(token.doc) else ""
 
 
@@ -28,8 +28,15 @@ def _always(token: Any) -> bool:
 
 
 def _object(token: Any) -> bool:
-    """Return True if a verb has a noun as its object and neither a clause nor a particle follows the verb."""
-    if children(token, "xcomp", "ccomp", "prt", "dative") or _next(token) in ("up", "out", "off", "to", "in", "for"):
+    """Return True if a verb has a noun as its object and is not followed by a clause or a particle."""
+    if children(token, "xcomp", "ccomp", "prt", "dative") or _next_word(token) in (
+        "up",
+        "out",
+        "off",
+        "to",
+        "in",
+        "for",
+    ):
         return False
     return any(child.tag_ in ("NN", "NNS", "NNP", "PRP", "CD") for child in children(token, "dobj"))
 
@@ -39,22 +46,29 @@ def _active_object(token: Any) -> bool:
 
 
 def _things_object(token: Any) -> bool:
-    """Return True if the object is a thing rather than a distance, a lap or a journey."""
+    """Return True if a verb's object is not a distance, a lap or a journey."""
     return _object(token) and not any(child.lemma_.lower() in _ROUNDS for child in children(token, "dobj"))
 
 
 def _before_to(token: Any) -> bool:
-    return _next(token) == "to" and bool(children(token, "xcomp")) and not children(token, "auxpass")
+    return _next_word(token) == "to" and bool(children(token, "xcomp")) and not children(token, "auxpass")
 
 
 def _starting(token: Any) -> bool:
-    return _next(token) in ("to", "with") and token.pos_ == "VERB"
+    return _next_word(token) in ("to", "with") and token.pos_ == "VERB"
 
 
 def _needed(token: Any) -> bool:
-    """Return True if *required* means *needed*: *the tiles required to …*, *how many are required*."""
+    """Return True if *required* can become *needed*, as in *the tiles required to …* and *how many are required*."""
     if token.tag_ == "VBN":
-        return token.dep_ in ("acl", "ROOT", "relcl", "ccomp") and _next(token) in ("to", "for", "?", ".", "by", "in")
+        return token.dep_ in ("acl", "ROOT", "relcl", "ccomp") and _next_word(token) in (
+            "to",
+            "for",
+            "?",
+            ".",
+            "by",
+            "in",
+        )
     return _active_object(token)
 
 
@@ -71,7 +85,7 @@ def _holding(token: Any) -> bool:
 
 
 def _moving(token: Any) -> bool:
-    return token.tag_ in ("VBZ", "VBP", "VBD", "VB") and _next(token) in ("at", "from", "to")
+    return token.tag_ in ("VBZ", "VBP", "VBD", "VB") and _next_word(token) in ("at", "from", "to")
 
 
 def _crossing(token: Any) -> bool:
@@ -80,7 +94,7 @@ def _crossing(token: Any) -> bool:
 
 def _running(token: Any) -> bool:
     movers = [*children(token, "nsubj"), *([token.head] if token.dep_ == "acl" else [])]
-    return _next(token) == "at" and any(mover.lemma_.lower() in _VEHICLES for mover in movers)
+    return _next_word(token) == "at" and any(mover.lemma_.lower() in _VEHICLES for mover in movers)
 
 
 def _dividing(token: Any) -> bool:
@@ -89,8 +103,8 @@ def _dividing(token: Any) -> bool:
     )
 
 
-def _waged(token: Any) -> bool:
-    """Return True if someone earns an amount of money per hour, week or other period."""
+def _earns_wage(token: Any) -> bool:
+    """Return True if the verb describes earning money per hour, day, week, month or year."""
     if not _money_object(token):
         return False
     words = [t.lower_ for t in token.doc[token.i + 1 : token.i + 7]]
@@ -144,7 +158,7 @@ _VERBS: Mapping[str, tuple[tuple[str, Guard], ...]] = {
     "pass": (("cross", _crossing),),
     "run": (("move", _running),),
     "divide": (("split", _dividing),),
-    "make": (("earn", _waged),),
+    "make": (("earn", _earns_wage),),
     "toss": (("flip", _coin),),
     "flip": (("toss", _coin),),
     "throw": (("roll", _dice),),
@@ -155,8 +169,8 @@ _VERBS: Mapping[str, tuple[tuple[str, Guard], ...]] = {
 }
 
 
-def _free(token: Any) -> bool:
-    """Return True if a noun is not part of a compound."""
+def _not_in_compound(token: Any) -> bool:
+    """Return True if a noun is not part of a compound such as *shop window*."""
     if token.dep_ == "compound" or children(token, "compound"):
         return False
     before = token.nbor(-1) if token.i > 0 else None
@@ -164,40 +178,40 @@ def _free(token: Any) -> bool:
     return not (before is not None and before.text == "-") and not (after is not None and after.text in ("-", "’"))
 
 
-def _any(token: Any) -> bool:
+def _not_hyphenated(token: Any) -> bool:
     before = token.nbor(-1).text if token.i > 0 else ""
-    return bool(before != "-" and _next(token) != "-")
+    return bool(before != "-" and _next_word(token) != "-")
 
 
 _NOUNS: Mapping[str, tuple[tuple[str, Guard], ...]] = {
-    "pupil": (("student", _free),),
-    "kid": (("child", _free),),
-    "shop": (("store", _free),),
-    "bike": (("bicycle", _free),),
-    "bicycle": (("bike", _free),),
-    "movie": (("film", _free),),
-    "mom": (("mother", _any),),
-    "mum": (("mother", _any),),
-    "dad": (("father", _any),),
-    "grandma": (("grandmother", _any),),
-    "grandpa": (("grandfather", _any),),
-    "photo": (("photograph", _free),),
-    "automobile": (("car", _free),),
-    "journey": (("trip", _free),),
-    "shopkeeper": (("shop owner", _free),),
-    "merchant": (("trader", _free),),
-    "trader": (("merchant", _free),),
-    "firm": (("company", _free),),
-    "article": (("item", _free),),
-    "dealer": (("trader", _free),),
-    "employee": (("worker", _free),),
-    "refrigerator": (("fridge", _free),),
-    "cistern": (("tank", _free),),
-    "gift": (("present", _free),),
-    "couch": (("sofa", _free),),
-    "lorry": (("truck", _free),),
-    "airplane": (("plane", _free),),
-    "aeroplane": (("plane", _free),),
+    "pupil": (("student", _not_in_compound),),
+    "kid": (("child", _not_in_compound),),
+    "shop": (("store", _not_in_compound),),
+    "bike": (("bicycle", _not_in_compound),),
+    "bicycle": (("bike", _not_in_compound),),
+    "movie": (("film", _not_in_compound),),
+    "mom": (("mother", _not_hyphenated),),
+    "mum": (("mother", _not_hyphenated),),
+    "dad": (("father", _not_hyphenated),),
+    "grandma": (("grandmother", _not_hyphenated),),
+    "grandpa": (("grandfather", _not_hyphenated),),
+    "photo": (("photograph", _not_in_compound),),
+    "automobile": (("car", _not_in_compound),),
+    "journey": (("trip", _not_in_compound),),
+    "shopkeeper": (("shop owner", _not_in_compound),),
+    "merchant": (("trader", _not_in_compound),),
+    "trader": (("merchant", _not_in_compound),),
+    "firm": (("company", _not_in_compound),),
+    "article": (("item", _not_in_compound),),
+    "dealer": (("trader", _not_in_compound),),
+    "employee": (("worker", _not_in_compound),),
+    "refrigerator": (("fridge", _not_in_compound),),
+    "cistern": (("tank", _not_in_compound),),
+    "gift": (("present", _not_in_compound),),
+    "couch": (("sofa", _not_in_compound),),
+    "lorry": (("truck", _not_in_compound),),
+    "airplane": (("plane", _not_in_compound),),
+    "aeroplane": (("plane", _not_in_compound),),
 }
 
 
@@ -228,13 +242,16 @@ def _verb_edits(document: Document, token: Any) -> list[Edit]:
         if form is not None and guard(token) and new not in {t.lemma_.lower() for t in token.sent}:
             edits.append(
                 Edit.single(
-                    "synonym.verb", document.start(token.i), document.end(token.i), _like(document, token, form)
+                    "synonym.verb",
+                    document.start(token.i),
+                    document.end(token.i),
+                    _capitalised_like(document, token, form),
                 )
             )
     return edits
 
 
-def _like(document: Document, token: Any, word: str) -> str:
+def _capitalised_like(document: Document, token: Any, word: str) -> str:
     old = document.surface(token.i, token.i + 1)
     return word[:1].upper() + word[1:] if old[:1].isupper() else word
 
@@ -253,7 +270,7 @@ def _noun_edits(document: Document, lemma: str, tokens: list[Any]) -> list[Edit]
             form = inflect(last, "NNS" if token.tag_ == "NNS" else "NN")
             if form is None or not _article_fits(document, token, new):
                 break
-            word = _like(document, token, f"{head} {form}".strip())
+            word = _capitalised_like(document, token, f"{head} {form}".strip())
             replacements.append(Replacement(document.start(token.i), document.end(token.i), (word,)))
         else:
             edits.append(Edit("synonym.noun", tuple(replacements)))
@@ -269,7 +286,7 @@ def _named(document: Document, token: Any, lemma: str) -> bool:
 
 
 def _article_fits(document: Document, token: Any, new: str) -> bool:
-    """Return True if a preceding *a* or *an* also fits the new word."""
+    """Return True unless the noun follows *a* or *an* and the new word needs the other article."""
     before = document.doc[token.i - 1].lower_ if token.i > 0 else ""
     if before not in ("a", "an"):
         return True

@@ -14,7 +14,7 @@ _WORKER_TAGS = frozenset("DT NN NNS NNP PRP CD CC JJ PRP$".split())
 
 
 def time_edits(document: Document) -> list[Edit]:
-    """Return the possible rewordings of questions that ask for a time."""
+    """Return the possible rewordings of questions that ask how long something takes."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lower_ not in ("how", "what"):
@@ -28,15 +28,18 @@ def time_edits(document: Document) -> list[Edit]:
 
 
 def _asked_time(document: Document, found: Asked) -> tuple[str, bool] | None:
-    """Return the words that ask for a time and whether *in* precedes them, or None if no time is asked for."""
+    """Return the words that ask for a duration, such as *how many days*, and True if *in* precedes these words.
+
+    Return None if the question does not ask for a duration.
+    """
     words = [token.lower_ for token in document.doc[found.start : found.verb.i]]
-    inside = bool(words) and words[0] == "in"
-    words = words[1:] if inside else words
+    after_in = bool(words) and words[0] == "in"
+    words = words[1:] if after_in else words
     phrase = " ".join(words)
     if phrase in ("how long", "how much time", "what time") or (
         len(words) == 3 and words[:2] == ["how", "many"] and words[2] in _UNITS
     ):
-        return phrase, inside
+        return phrase, after_in
     return None
 
 
@@ -72,7 +75,7 @@ def _in_what_time(document: Document, found: Asked) -> Edit | None:
     if start < found.end and doc[start].lower_ == "for":
         start += 1
     to = next((t for t in doc[start : found.end] if t.lower_ == "to"), None)
-    if to is None or to.i + 1 >= found.end or doc[to.i + 1].tag_ != "VB" or not _worker(doc[start : to.i]):
+    if to is None or to.i + 1 >= found.end or doc[to.i + 1].tag_ != "VB" or not _is_worker(doc[start : to.i]):
         return None
     worker: Piece = document.ref(start, to.i)
     if to.i - start == 1 and doc[start].lower_ in SUBJECT_FORM:
@@ -91,7 +94,7 @@ def _in_what_time(document: Document, found: Asked) -> Edit | None:
     return whole_edit(document, found, "question.time", "?", *pieces)
 
 
-def _worker(words: Any) -> bool:
+def _is_worker(words: Any) -> bool:
     if not 0 < len(words) <= 5 or words[-1].tag_ not in ("NN", "NNS", "NNP", "PRP"):
         return False
     return all(token.tag_ in _WORKER_TAGS for token in words) and words[0].tag_ != "CC"

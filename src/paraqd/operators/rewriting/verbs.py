@@ -1,4 +1,4 @@
-"""Analyse verb groups by tense, modal and aspect, and write them in the other voice."""
+"""Determine the tense, modal and aspect of a verb group, and write the group in the other voice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from paraqd.operators.rewriting.inflection import be, finite, inflect
 
-# verbs with a common passive; have, cost, weigh, take (time), travel, get, want, like and others are excluded
+# verbs that are common in the passive, unlike *have*, *cost*, *weigh*, *take* (time), *travel*, *get* and *want*
 TRANSITIVE = frozenset(
     """add answer assemble attend bake borrow break bring build buy carry catch choose chop clean climb collect
     complete construct consume cook copy cover create cross cut decorate deliver deposit design dig discover
@@ -22,7 +22,10 @@ _MODALS = frozenset("can could will would may might must should shall".split())
 
 
 class Verb(NamedTuple):
-    """A verb group: the lemma, the tense (``VBD``, ``VBZ`` for any present tense, ``MD``), the modal and the aspect."""
+    """A verb group, described by its lemma, tense, modal and aspect.
+
+    ``tense`` is ``VBD`` for the past, ``VBZ`` for the present, or ``MD`` for a modal verb.
+    """
 
     lemma: str
     tense: str
@@ -31,20 +34,20 @@ class Verb(NamedTuple):
     progressive: bool = False
 
 
-def _be_form(word: str) -> str:
-    """Return the tag of the active verb form that corresponds to a form of *be*."""
+def _be_tag(word: str) -> str:
+    """Return the Penn Treebank tag of a form of *be*. The present forms all have the tag ``VBZ``."""
     forms = {"be": "VB", "been": "VBN", "being": "VBG", "was": "VBD", "were": "VBD"}
     return forms.get(word, "VBZ")
 
 
 def group(auxiliaries: list[Any], verb: Any, *, passive: bool) -> Verb | None:
-    """Read auxiliaries and a verb as one verb group; return None if they do not form a simple group."""
+    """Return the verb group that consists of the auxiliaries and the verb, or None if the group is not simple."""
     words = [auxiliary.lower_ for auxiliary in auxiliaries]
     lemma, tag = verb.lemma_.lower(), verb.tag_
     if passive:
         if tag != "VBN" or not words or auxiliaries[-1].lemma_.lower() != "be":
             return None
-        tag = _be_form(words.pop())
+        tag = _be_tag(words.pop())
     if not words:
         past = tag == "VBD"
         return Verb(lemma, "VBD" if past else "VBZ") if tag in ("VBD", "VBZ", "VBP") else None
@@ -93,7 +96,7 @@ def passive_words(verb: Verb, *, plural: bool) -> tuple[str, str] | None:
 def active_words(verb: Verb, *, plural: bool, question: bool) -> tuple[str, str] | None:
     """Return the auxiliary of the active verb group and the other words, or None if a form is unknown.
 
-    The auxiliary is an empty string if the group has none.
+    If the group has no auxiliary, the first result is an empty string.
 
     >>> active_words(Verb("buy", "VBD"), plural=False, question=False)
     ('', 'bought')

@@ -1,6 +1,7 @@
-"""Change clauses from the active to the passive voice and back, using a dependency parse.
+"""Change clauses from the active to the passive voice, or from the passive to the active voice.
 
-Only simple clauses are changed: a single subject, a verb from a fixed list and a single object must be adjacent.
+Only clauses with a simple structure are changed: one subject, a verb from a fixed list and one object, with nothing in
+between.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _ALONE = ("alone", "together")
 
 
 def voice_edits(document: Document) -> list[Edit]:
-    """Return the possible changes of voice, each as a separate edit."""
+    """Return one edit for each clause whose voice can be changed."""
     edits: list[Edit] = []
     for verb in document.doc:
         if verb.pos_ in ("VERB", "AUX") and (verb.is_lower or verb.is_sent_start):
@@ -67,12 +68,12 @@ def _voice_edit(document: Document, verb: Any) -> Edit | None:
     return _passive_question(document, verb) or _inverted_question(document, verb) or _passive_statement(document, verb)
 
 
-def _before(verb: Any) -> list[Any]:
+def _auxiliaries_before(verb: Any) -> list[Any]:
     return [child for child in children(verb, "aux", "auxpass") if child.i < verb.i]
 
 
 def _new_subject(document: Document, thing: Any, start: int) -> Piece:
-    """Return the object in the form of a subject, for the position of token ``start``."""
+    """Return the old clause's object as the new clause's subject, which is placed at token ``start``."""
     if thing.lower_ in ("it", "them"):
         return document.cased(start, SUBJECT_FORM[thing.lower_])
     return document.ref(*noun_phrase(thing), document.like(start))
@@ -82,26 +83,26 @@ def _new_agent(document: Document, subject: Any, end: int) -> Piece:
     return OBJECT_FORM.get(subject.lower_) or document.ref(subject.left_edge.i, end, "lower")
 
 
-def _past_alone(document: Document, end: int, stop: int) -> int:
-    """Return the end of a subject, including a following *alone* or *together*."""
+def _end_with_alone(document: Document, end: int, stop: int) -> int:
+    """Return the end of a noun phrase, extended past *alone* or *together* if either word follows."""
     while end < stop and document.doc[end].lower_ in _ALONE:
         end += 1
     return end
 
 
-def _number(thing: Any) -> bool | None:
+def _object_is_plural(thing: Any) -> bool | None:
     return True if thing.lower_ == "them" else is_plural(thing)
 
 
 def _passive_statement(document: Document, verb: Any) -> Edit | None:
     """Turn *Tom bought 5 apples* into *5 apples were bought by Tom*."""
-    subjects, objects, auxiliaries = children(verb, "nsubj"), children(verb, "dobj"), _before(verb)
+    subjects, objects, auxiliaries = children(verb, "nsubj"), children(verb, "dobj"), _auxiliaries_before(verb)
     if len(subjects) != 1 or len(objects) != 1 or children(verb, "dative", "attr"):
         return None
     subject, thing = subjects[0], objects[0]
     first = auxiliaries[0] if auxiliaries else verb
     start, subject_end = noun_phrase(subject)
-    subject_end = _past_alone(document, subject_end, first.i)
+    subject_end = _end_with_alone(document, subject_end, first.i)
     thing_start, end = noun_phrase(thing)
     if subject_end != first.i or verb.i != first.i + len(auxiliaries) or thing_start != verb.i + 1:
         return None
@@ -109,7 +110,7 @@ def _passive_statement(document: Document, verb: Any) -> Edit | None:
         return None
     if distributes(subject, thing, auxiliaries) or not (follows_well(verb, end) and starts_well(verb, start)):
         return None
-    verbs, plural = group(auxiliaries, verb, passive=False), _number(thing)
+    verbs, plural = group(auxiliaries, verb, passive=False), _object_is_plural(thing)
     if verbs is None or plural is None or (auxiliaries and first.lower_ in ("do", "does", "did")):
         return None
     words = passive_words(verbs, plural=plural)
@@ -125,10 +126,11 @@ def _passive_statement(document: Document, verb: Any) -> Edit | None:
     )
 
 
-def _asked(document: Document, aux: Any) -> tuple[bool, bool] | None:
-    """Find *how many apples* or *how much money* before an auxiliary.
+def _asked_phrase(document: Document, aux: Any) -> tuple[bool, bool] | None:
+    """Describe a phrase such as *how many apples* or *how much money* before an auxiliary.
 
-    Return whether the phrase has a noun and whether the noun is plural, or None if there is no such phrase.
+    The first result is True if the phrase contains a noun, and the second is True if the noun is plural. Return None if
+    there is no such phrase.
     """
     doc = document.doc
     for i in range(aux.i - 2, max(aux.i - 9, aux.sent.start) - 1, -1):
@@ -152,12 +154,12 @@ def _asked(document: Document, aux: Any) -> tuple[bool, bool] | None:
 
 def _passive_question(document: Document, verb: Any) -> Edit | None:
     """Turn *How many apples did Tom buy* into *How many apples were bought by Tom*."""
-    auxiliaries = _before(verb)
+    auxiliaries = _auxiliaries_before(verb)
     if len(auxiliaries) != 1 or any(t.i > verb.i for t in children(verb, "dobj", "dative", "attr")):
         return None
     aux = auxiliaries[0]
     subjects = [subject for subject in children(verb, "nsubj") if aux.i < subject.i < verb.i]
-    asked = _asked(document, aux)
+    asked = _asked_phrase(document, aux)
     if len(subjects) != 1 or asked is None:
         return None
     subject = subjects[0]
@@ -178,7 +180,7 @@ def _passive_question(document: Document, verb: Any) -> Edit | None:
 
 def _inverted_question(document: Document, verb: Any) -> Edit | None:
     """Turn *In how many days will A finish the work* into *In how many days will the work be finished by A*."""
-    auxiliaries, things, subjects = _before(verb), children(verb, "dobj"), children(verb, "nsubj")
+    auxiliaries, things, subjects = _auxiliaries_before(verb), children(verb, "dobj"), children(verb, "nsubj")
     if (
         len(auxiliaries) != 1
         or len(things) != 1
@@ -188,7 +190,7 @@ def _inverted_question(document: Document, verb: Any) -> Edit | None:
         return None
     aux, thing, subject = auxiliaries[0], things[0], subjects[0]
     start, subject_end = noun_phrase(subject)
-    subject_end = _past_alone(document, subject_end, verb.i)
+    subject_end = _end_with_alone(document, subject_end, verb.i)
     thing_start, end = noun_phrase(thing)
     if start != aux.i + 1 or subject_end != verb.i or thing_start != verb.i + 1 or aux.i - 4 < aux.sent.start:
         return None
@@ -197,7 +199,7 @@ def _inverted_question(document: Document, verb: Any) -> Edit | None:
         return None
     if not (good_subject(subject) and good_object(thing, verb.lemma_.lower()) and follows_well(verb, end)):
         return None
-    verbs, plural = group([aux], verb, passive=False), _number(thing)
+    verbs, plural = group([aux], verb, passive=False), _object_is_plural(thing)
     words = passive_words(verbs, plural=plural) if verbs and plural is not None else None
     if words is None:
         return None
@@ -213,7 +215,7 @@ def _inverted_question(document: Document, verb: Any) -> Edit | None:
 
 
 def _agent(verb: Any) -> tuple[Any, Any, int] | None:
-    """Return the token *by*, the agent's head and the index after the agent, or None if there is no simple agent."""
+    """Return the token *by*, the agent's head and the index after the agent, or None if no simple agent exists."""
     found = children(verb, "agent")
     if len(found) != 1 or found[0].lower_ != "by":
         return None
@@ -225,25 +227,25 @@ def _agent(verb: Any) -> tuple[Any, Any, int] | None:
         return None
     if not is_plain(head) or any(t.lower_ in COMPARING | REFLEXIVE | FOCUS for t in head.subtree):
         return None
-    if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # such as *him and Ann*
+    if head.tag_ == "PRP" and head.left_edge.i != head.right_edge.i:  # as in *him and Ann*
         return None
     return found[0], head, head.right_edge.i + 1
 
 
-def _agent_number(head: Any) -> bool | None:
+def _agent_is_plural(head: Any) -> bool | None:
     return head.lower_ in ("me", "us", "them", "you") if head.lower_ in SUBJECT_FORM else is_plural(head)
 
 
 def _passive_core(document: Document, verb: Any) -> tuple[list[Any], Any, Any, int] | None:
-    """Return the auxiliaries, the token *by*, the agent's head and the agent's end in a passive clause.
+    """Return a passive clause's auxiliaries, its token *by*, the agent's head and the index after the agent.
 
     Return None if the clause is not simple.
     """
-    auxiliaries, agent = _before(verb), _agent(verb)
+    auxiliaries, agent = _auxiliaries_before(verb), _agent(verb)
     if agent is None or not auxiliaries or children(verb, "dobj", "attr", "nsubj"):
         return None
     by, head, end = agent
-    end = _past_alone(document, end, len(document.doc))
+    end = _end_with_alone(document, end, len(document.doc))
     if verb.i != auxiliaries[0].i + len(auxiliaries) or not follows_well(verb, end):
         return None
     if any(t.text == "," or t.tag_ in ("CC", "WDT", "WP") for t in document.doc[verb.i + 1 : by.i]):
@@ -264,7 +266,7 @@ def _active_statement(document: Document, verb: Any) -> Edit | None:
     pronoun = thing.lower_ in ("it", "they")
     if not pronoun and (thing.tag_ not in NOUN_TAGS or not movable(thing)):
         return None
-    verbs, plural = group(auxiliaries, verb, passive=True), _agent_number(head)
+    verbs, plural = group(auxiliaries, verb, passive=True), _agent_is_plural(head)
     words = active_words(verbs, plural=plural, question=False) if verbs and plural is not None else None
     if words is None:
         return None
@@ -283,10 +285,10 @@ def _active_statement(document: Document, verb: Any) -> Edit | None:
 def _active_question(document: Document, verb: Any) -> Edit | None:
     """Turn *How many apples were bought by Tom* into *How many apples did Tom buy*."""
     core = _passive_core(document, verb)
-    if core is None or _asked(document, core[0][0]) is None:
+    if core is None or _asked_phrase(document, core[0][0]) is None:
         return None
     auxiliaries, by, head, end = core
-    verbs, plural = group(auxiliaries, verb, passive=True), _agent_number(head)
+    verbs, plural = group(auxiliaries, verb, passive=True), _agent_is_plural(head)
     words = active_words(verbs, plural=plural, question=True) if verbs and plural is not None else None
     if words is None:
         return None
@@ -316,13 +318,13 @@ def _participle_to_clause(document: Document, verb: Any) -> Edit | None:
     if agent is None or verb.tag_ != "VBN" or lemma not in TRANSITIVE | {"take", "require", "need", "travel"}:
         return None
     by, head, end = agent
-    end = _past_alone(document, end, len(document.doc))
+    end = _end_with_alone(document, end, len(document.doc))
     if by.i != verb.i + 1 or verb.head.i >= verb.i or children(verb, "conj") or not _ends_well(verb, end):
         return None
-    if document.doc[verb.i - 1].tag_ not in NOUN_TAGS or head.lower_ in SUBJECT_FORM or _agent_number(head) is None:
+    if document.doc[verb.i - 1].tag_ not in NOUN_TAGS or head.lower_ in SUBJECT_FORM or _agent_is_plural(head) is None:
         return None
     past = any(token.tag_ == "VBD" for token in document.doc)
-    form = finite(lemma, "VBD" if past else "VBZ", plural=bool(_agent_number(head)))
+    form = finite(lemma, "VBD" if past else "VBZ", plural=bool(_agent_is_plural(head)))
     if form is None:
         return None
     subject = document.ref(by.i + 1, end)

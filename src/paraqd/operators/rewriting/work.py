@@ -18,7 +18,7 @@ _ALONE = ("alone", "together")
 
 
 def work_edits(document: Document) -> list[Edit]:
-    """Return the edits that change *can do in N days* to *takes N days to do*, and the reverse."""
+    """Return the edits that change *can do in N days* to *takes N days to do*, or the other way round."""
     edits: list[Edit] = []
     for token in document.doc:
         if token.lemma_ in _WORK:
@@ -37,7 +37,7 @@ def _duration(head: Any) -> bool:
 
 
 def _clause_ends(doc: Any, verb: Any, end: int) -> bool:
-    """Return True if a full stop, a comma, or a conjunction with its own subject ends the clause at token ``end``."""
+    """Return True if the clause ends at token ``end``, at a full stop, a comma, or *and* before another clause."""
     if end >= len(doc) or doc[end].is_sent_start or doc[end].tag_ == ".":
         return True
     if doc[end].lower_ == "and" and doc[end].head == verb:
@@ -70,7 +70,7 @@ def _can_do(document: Document, verb: Any) -> list[Edit]:
     plural = is_plural(subject)
     if plural is None or not _clause_ends(doc, verb, end):
         return []
-    if subject.tag_ == "NNS" and thing.tag_ == "NNS":  # *8 men can dig 4 holes* may mean each man or all together
+    if subject.tag_ == "NNS" and thing.tag_ == "NNS":  # *8 men can dig 4 holes* may mean 4 holes each or 4 holes in all
         return []
     time, work = document.ref(thing_end + 1, end), document.ref(verb.i, thing_end)
     who: Piece = OBJECT_FORM.get(subject.lower_) or document.ref(start, stop, "lower")
