@@ -1,1 +1,1 @@
-"""Change the relations between quantities, or state them the other way round."""
+"""Change the relations between quantities, or state the same relations the other way round."""

@@ -1,4 +1,4 @@
-"""Reverse only one half of a relation, which changes its meaning."""
+"""Change a relation's meaning by reversing only its word or only its parties."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ class BrokenConverse(Operator):
     changes = frozenset({"relations", "names", "order"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Reverse half of one relation; return None if no such change is certain to alter the problem."""
+        """Return the problem with half of one relation reversed.
+
+        Return None if no such change is certain to alter the problem.
+        """
         del resources
         found = [each for each in find(problem) if each.broken and distinguishes_parties(problem, each)]
         if not found:
             return None
-        turned = rng.choice(found)
-        new = rng.choice(rng.choice(turned.broken))
-        return splice(problem.text, [(turned.start, turned.end, new)])
+        converse = rng.choice(found)
+        new = rng.choice(rng.choice(converse.broken))
+        return splice(problem.text, [(converse.start, converse.end, new)])

@@ -1,4 +1,4 @@
-"""Recognise the two parties of a relation, reverse them, and check the pronouns that refer to them."""
+"""Recognise and reverse the two parties of a relation, and check the pronouns that refer to the parties."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PERSON_NOUNS = frozenset(
     "aunt cousin neighbor neighbour dad mom worker player".split()
 )
 _POINTING = r"he|she|his|her|him|himself|herself|latter|former"
-# "he" and "she" remain unambiguous if one party is the other's relative of the opposite gender
+# pairs such as "his sister", in which the two people have different genders, so "he" and "she" stay unambiguous
 _OTHER_GENDER = frozenset(
     (whose, kin)
     for whose, kins in (("his", "sister mother mom wife aunt"), ("her", "brother father dad husband uncle"))
@@ -26,7 +26,7 @@ _SIZES = re.compile(r"\b(?:length|width|breadth|height|base|altitude)\b", re.I)
 
 
 def mentions_of(party: str) -> re.Pattern[str]:
-    """Return a pattern that matches a party's mentions; the party "a" is not confused with the article."""
+    """Return a pattern that matches mentions of a party. For the party "a", the pattern does not match the article."""
     if party.lower() == "a":
         return re.compile(r"\ba(?= (?:and|is|has|can|alone|does|did|was|have|gets?|or)\b|['’]s|\s*[,.?]|$)", re.I)
     word = re.sub(r"^(?:the|an?|his|her|its) (?=\w\w)", "", party, flags=re.I)
@@ -39,13 +39,16 @@ def is_pronoun(words: str) -> bool:
 
 
 def in_sentence(words: str) -> str:
-    """Return a party as it is written within a sentence, with an article or pronoun in lower case."""
+    """Return a party as it is written inside a sentence, with its article or pronoun in lower case."""
     return words[0].lower() + words[1:] if is_pronoun(words) or re.match(r"(?:the|an?) ", words, re.I) else words
 
 
 def reversed_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, str] | None:
-    """Return the second party as a subject and the first as an object, or None if they cannot be reversed safely."""
-    if a.lower() == b.lower() or not _party(problem, a) or not _of_a_kind(a, b):
+    """Return the second party as the subject and the first party as the object.
+
+    Return None if the parties cannot be reversed safely.
+    """
+    if a.lower() == b.lower() or not _can_be_party(problem, a) or not _same_kind(a, b):
         return None
     y = low = in_sentence(a)
     if is_pronoun(a):
@@ -58,7 +61,7 @@ def reversed_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, 
     whose, _, rest = b.partition(" ")
     of = re.fullmatch(r"the ([\w-]+) of ((?:the|an?) .+)", low)
     if whose.lower() in {"his", "her", "its"}:
-        if not rest or not _party(problem, f"the {rest}"):
+        if not rest or not _can_be_party(problem, f"the {rest}"):
             return None
         if whose == "its":
             return (f"the {rest} of {of[2]}", f"its {of[1]}") if of else None
@@ -67,17 +70,17 @@ def reversed_parties(problem: Problem, a: str, b: str, verb: str) -> tuple[str, 
         if re.fullmatch(r"(?:a|the) (?:man|father|woman|mother|person|boy|girl)", low) and verb in {"is", "was"}:
             return f"{low}'s {rest}", f"{'he' if whose == 'his' else 'she'} {verb}"
         return (f"{a}'s {rest}", y) if " " not in a and len(a) > 1 else None
-    if not _party(problem, b) or is_pronoun(b):
+    if not _can_be_party(problem, b) or is_pronoun(b):
         return None
     if of and re.fullmatch(r"the [\w-]+", b) and _SIZES.search(b):
         return f"{b} of {of[2]}", f"the {of[1]}"
     return b, y
 
 
-def _of_a_kind(a: str, b: str) -> bool:
+def _same_kind(a: str, b: str) -> bool:
     """Return True if the parties are of the same kind: both nouns, both people, both possessions or both letters.
 
-    A sentence with "twice as much as the lowest score", for example, compares a person with a score.
+    For example, the parties in "Ann scored twice as much as the lowest score" are of different kinds.
     """
     nouns = [bool(re.match(r"(?:the|an?) ", each, re.I)) for each in (a, b)]
     if nouns[0] != nouns[1]:
@@ -90,8 +93,8 @@ def _of_a_kind(a: str, b: str) -> bool:
     return letters[0] == letters[1]
 
 
-def _party(problem: Problem, words: str) -> bool:
-    """Return True if the words can be a party: a pronoun, name or letter, a noun with its article, or a possession."""
+def _can_be_party(problem: Problem, words: str) -> bool:
+    """Return True if the words can be a party, such as a pronoun, a name, a letter or a noun with its article."""
     if is_pronoun(words):
         return True
     each, low = words.split(), words.lower()
@@ -100,21 +103,21 @@ def _party(problem: Problem, words: str) -> bool:
     ):
         return False
     if len(each) == 1:
-        return len(low) == 1 or (_name(problem, words) and not low.endswith(("'s", "’s")))
+        return len(low) == 1 or (_is_name(problem, words) and not low.endswith(("'s", "’s")))
     if each[0].lower() in {"the", "a", "an"}:
         noun = low.split(" of ")[0].split()[1:]
         return (1 <= len(noun) <= 3 and noun[0] != "of" and noun[-1] not in {"rest", "same", "number"}) or bool(
             re.fullmatch(r"the number of \w+(?: \w+)?", low)
         )
     if each[0].endswith(("'s", "’s")):
-        return len(each) <= 3 and _name(problem, each[0][:-2])
+        return len(each) <= 3 and _is_name(problem, each[0][:-2])
     if len(each) == 2 and len(each[1]) == 1:
-        return each[0].islower() and len(each[0]) > 2  # such as "train A"
-    return len(each) <= 3 and all(_name(problem, word) for word in each)
+        return each[0].islower() and len(each[0]) > 2  # as in "train A"
+    return len(each) <= 3 and all(_is_name(problem, word) for word in each)
 
 
-def _name(problem: Problem, word: str) -> bool:
-    """Return True if a word is a name: a known name, a capitalised word, or a repeated entity in a lower-case text."""
+def _is_name(problem: Problem, word: str) -> bool:
+    """Return True if a word is a known name, a capitalised word, or a repeated entity in a lower-case text."""
     if word.title() in people():
         return True
     if word[0].isupper():
@@ -124,7 +127,7 @@ def _name(problem: Problem, word: str) -> bool:
 
 
 def verb_fits(verb: str, a: str, b: str) -> bool:
-    """Return True if the verb agrees with each party as its subject."""
+    """Return True if the verb agrees in number with both parties."""
     if re.fullmatch(rf"{SINGULAR_VERBS}|was", verb):
         return not is_plural(a) and not is_plural(b)
     if verb in {"are", "have", "were", "do"}:
@@ -133,7 +136,7 @@ def verb_fits(verb: str, a: str, b: str) -> bool:
 
 
 def is_plural(words: str) -> bool:
-    """Return True if a noun phrase is plural; names and letters are never plural."""
+    """Return True if a noun phrase is plural. Names and letters are never plural."""
     head = words.lower().split(" of ")[0].split()[-1]
     if head in {"men", "women", "children", "people", "sheep"} or head.endswith("fish"):
         return True
@@ -142,7 +145,7 @@ def is_plural(words: str) -> bool:
 
 
 def are_sorts(x: str, y: str) -> bool:
-    """Return True if two plurals without an article are two kinds of things, rather than a thing and its owner."""
+    """Return True if two plural nouns without articles are two kinds of things, rather than a thing and its owner."""
     last, other = x.split()[-1], y.split()[-1]
     bare = not x.startswith("the ") and not y.startswith("the ") and x == x.lower() and y == y.lower()
     bare = bare and " of " not in x + y  # in "pounds of apples than grapes", both sides are pounds
@@ -151,9 +154,9 @@ def are_sorts(x: str, y: str) -> bool:
 
 
 def same_form(x: str, y: str) -> bool:
-    """Return True if two phrases have the same form, as "cost price" and "selling price" do.
+    """Return True if two phrases have the same form.
 
-    The phrases "red" and "blue balls" do not have the same form.
+    For example, "cost price" and "selling price" have the same form, but "red" and "blue balls" do not.
     """
     short = [re.sub(r"^the ", "", each, flags=re.I).split() for each in (x, y)]
     if len(short[0]) != len(short[1]) or short[0] == short[1]:
@@ -162,7 +165,7 @@ def same_form(x: str, y: str) -> bool:
 
 
 def exchanged(x: str, link: str, y: str) -> str:
-    """Swap two sides, but keep shared words in place: red to blue balls → blue to red balls."""
+    """Swap the two sides of a ratio, but keep shared words in place: red to blue balls → blue to red balls."""
     shared = re.match(r"(?:the )?numbers? of ", x, re.I)
     if shared and not re.match(r"(?:the )?number of ", y, re.I) and " of " not in y:
         return f"{shared[0]}{y}{link}{x[shared.end() :]}"
@@ -174,7 +177,10 @@ def exchanged(x: str, link: str, y: str) -> str:
 
 
 def are_comparable(a: str, b: str, *, of: bool) -> bool:
-    """Return True if one party can be a multiple of the other, as with two sides, two prices or two people's ages."""
+    """Return True if the parties can be compared as multiples, such as two sides, two prices or two people's ages.
+
+    ``of`` is True if the relation names the measure, as in "twice the age of".
+    """
     a, b = a.lower(), b.lower()
     if of:
         return " of " not in a + b and "'" not in a + b and a.startswith("the ") == b.startswith("the ")
@@ -190,7 +196,7 @@ def are_comparable(a: str, b: str, *, of: bool) -> bool:
 
 
 def keeps_pronouns(problem: Problem, end: int, a: str, b: str) -> bool:
-    """Return True if swapping the subject of a clause does not change the meaning of a later pronoun."""
+    """Return True if swapping the parties of a clause does not change what a later pronoun refers to."""
     if _SIZES.search(a):
         return True  # "it" refers to the rectangle, regardless of which side comes first
     known = [people().get(each.title()) for each in (a, b)]
@@ -207,7 +213,7 @@ def keeps_pronouns(problem: Problem, end: int, a: str, b: str) -> bool:
         return True
     if found[0].lower() in {"it", "its"} and re.search(r"\b(?:work|job|task|tank)\b", rest[: found.start()], re.I):
         return True
-    # a name in between is the antecedent
+    # a name between the clause and the pronoun is the antecedent
     return any(end <= entity.start < end + found.start() for entity in problem.entities)
 
 

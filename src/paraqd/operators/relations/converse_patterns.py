@@ -1,4 +1,4 @@
-"""List the words and patterns of relations that can be stated from either party's side."""
+"""Define the words and patterns for relations that can be stated from either party's side."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ UNITS = frozenset(
 )
 COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 PARTS = dict(enumerate("half third quarter fifth sixth seventh eighth ninth tenth".split(), start=2))
-# phrases that put the other party before the clause
+# phrases that introduce the other party at the start of a sentence
 BESIDE = tuple(
     "compared with|compared to|in comparison with|in comparison to|as compared with|as compared to|"
     "when compared with|when compared to|relative to|by comparison with|set against|measured against".split("|")

@@ -1,8 +1,8 @@
 """Find relations that can be stated from either party's side: Ann has 5 more than Bob, Bob has 5 fewer than Ann.
 
-Each finder uses patterns of one kind. A finder yields the clause stated from the other side (``right``) and the clause
-with only half of that change (``broken``). A pattern must match the whole clause, because unknown words may belong to
-only one of the two parties.
+Each finder handles one kind of relation. For each clause, the finder yields correct reversals (``right``) and reversals
+of only the relation's word or only its parties (``broken``). A pattern must match the whole clause, because an unknown
+word might describe only one of the parties.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from paraqd.operators.relations.converse_parties import (
 from paraqd.reading import Problem
 from paraqd.reading.name_lists import people
 
-Ways = tuple[tuple[str, ...], ...]  # groups of wordings; each group is equally likely
+Ways = tuple[tuple[str, ...], ...]  # groups of wordings; every group is equally likely
 
 
 @dataclass(frozen=True)
 class Converse:
     """A clause that can be reversed.
 
-    ``start`` and ``end`` delimit the clause. ``right`` holds the correct reversed forms, ``broken`` the incorrect
-    ones. ``plain`` is True if the clause itself distinguishes the parties, either because it is the question
-    or because it states a number for one of them.
+    ``start`` and ``end`` delimit the clause. ``right`` holds the correct reversals, and ``broken`` holds the incorrect
+    reversals. ``plain`` is True if the clause itself distinguishes the parties, either because the clause is the
+    question or because it states a number for one party.
     """
 
     start: int
@@ -51,7 +51,7 @@ class Converse:
 
 
 def find(problem: Problem) -> list[Converse]:
-    """Return every clause in a problem that can be reversed safely, in text order.
+    """Return the clauses in a problem that can be reversed safely, in their order in the text.
 
     >>> from paraqd.reading import read
     >>> [each.right[0] for each in find(read("Ann is 5 years older than Bob. Bob is 7. How old is Ann?"))]
@@ -63,9 +63,9 @@ def find(problem: Problem) -> list[Converse]:
 
 
 def distinguishes_parties(problem: Problem, converse: Converse) -> bool:
-    """Return True if the rest of the text states or asks something about only one of the two parties.
+    """Return True if the text states or asks something about only one of the two parties.
 
-    Otherwise, the parties differ only in their names, and swapping them changes nothing.
+    If the text does not, the parties differ only in their names, and swapping the parties does not change the problem.
     """
     if converse.plain:
         return True
@@ -111,7 +111,7 @@ def _one_and_other(problem: Problem) -> Iterator[Converse]:
 
 
 def _races(problem: Problem) -> Iterator[Converse]:
-    """Find clauses that say who came before whom or who beat whom, and by how much."""
+    """Find clauses such as "Ann left 5 minutes before Bob" and "Ann beats Bob by 5 m"."""
     for match in _complete_matches(patterns.WHEN, problem):
         event = match["b"].lower().startswith(("the ", "a ")) and not match["a"].lower().startswith(("the ", "a "))
         if not event:  # "2 days before the end" has no second party
@@ -123,7 +123,7 @@ def _races(problem: Problem) -> Iterator[Converse]:
         lost = patterns.BEATEN[verb.lower()].split("|")
         right = [f"{{x}} {each} {{y}}{tail}" for each in lost]
         wrong = [f"{{a}} {each} {{b}}{tail}" for each in lost] + [f"{{x}} {verb} {{y}}{tail}"] * len(lost)
-        yield from _filled_in(problem, match, right, wrong)
+        yield from _fill_in_parties(problem, match, right, wrong)
 
 
 def _givings(problem: Problem) -> Iterator[Converse]:
@@ -134,16 +134,16 @@ def _givings(problem: Problem) -> Iterator[Converse]:
             right = [f"{{x}} {each} {{y}}{tail}" for each in got]
             wrong = [f"{{a}} {each} {{b}}{tail}" for each in got]
             wrong += [f"{{x}} {verb} {thing} to {{y}}{tail}"] * len(got)
-            yield from _filled_in(problem, match, right, wrong)
+            yield from _fill_in_parties(problem, match, right, wrong)
     for match in _complete_matches(patterns.GET, problem):
         verb, thing, tail = match["verb"].lower(), match["thing"], match["tail"]
         gave = f"{patterns.GETTING[verb]} {thing} to"
         wrong = [f"{{a}} {gave} {{b}}{tail}", f"{{x}} {verb} {thing} from {{y}}{tail}"]
-        yield from _filled_in(problem, match, [f"{{x}} {gave} {{y}}{tail}"], wrong)
+        yield from _fill_in_parties(problem, match, [f"{{x}} {gave} {{y}}{tail}"], wrong)
 
 
 def _sorts(problem: Problem) -> Iterator[Converse]:
-    """Find comparisons of two kinds of things: 5 more pens than pencils, twice as many pens as pencils."""
+    """Find comparisons of two kinds of things, such as "5 more pens than pencils"."""
     for match in patterns.MORE_SORTS.finditer(problem.text):
         x, y, word, amount = match["x"], match["y"], match["word"], match["amount"]
         turned = "fewer" if word == "more" else "more"
@@ -181,7 +181,7 @@ def _ratios(problem: Problem) -> Iterator[Converse]:
             right = ((f"{turned}{mid}{n}{colon}{m}",),)
             yield Converse(match.start("x"), match.end(), (match["x"], match["y"]), right, (wrong,))
     for match in patterns.RATIO_ASKED.finditer(text):
-        # the reversed ratio has a different answer, and there is therefore only a broken form
+        # a question about the reversed ratio has a different answer, so there is only a broken form
         x, y = match["x"], match["y"]
         yield Converse(match.start("x"), match.end(), (x, y), (), ((exchanged(x, " to ", y),),), plain=True)
 
@@ -213,7 +213,10 @@ def _questions(problem: Problem) -> Iterator[Converse]:
 
 
 def _other_ratios_name_sides(rest: str) -> bool:
-    """Return True if every other ratio names its sides; a ratio without named sides relies on this ratio's order."""
+    """Return True if every ratio in ``rest`` names its sides.
+
+    A ratio that does not name its sides may rely on the order of the ratio that is to be reversed.
+    """
     ratios = [found.start() for found in re.finditer(r"\bratio\b", rest, re.I)]
     figures = re.findall(r"\d\s?:\s?\d|\d to \d", rest)
     return (
@@ -224,7 +227,7 @@ def _other_ratios_name_sides(rest: str) -> bool:
 
 
 def _complete_matches(pattern: re.Pattern[str], problem: Problem) -> Iterator[re.Match[str]]:
-    """Yield the matches with a complete subject, but not Ann in "Tom and Ann sold" or Lee in "Mrs. Lee sold"."""
+    """Yield the matches whose subject is complete, which excludes "Ann" in "Tom and Ann sold"."""
     for match in pattern.finditer(problem.text):
         before, lead = problem.text[: match.start("a")].rstrip(), match["lead"].strip().lower()
         if re.search(r"\b(?:mr|mrs|ms|dr|rs|st|no)\.$", before, re.I):
@@ -240,7 +243,10 @@ def _complete_matches(pattern: re.Pattern[str], problem: Problem) -> Iterator[re
 def _both_directions(
     problem: Problem, match: re.Match[str], same: str, turned: tuple[str, ...], link: str, extra: str = ""
 ) -> Iterator[Converse]:
-    """Yield the reversed forms of a comparison, including forms that begin with the other party."""
+    """Yield the reversals of a comparison, including wordings such as "Compared with Ann, Bob has …".
+
+    ``same`` is the original relation, ``turned`` holds the opposite relations, and ``link`` is "than", "as" or empty.
+    """
     verb, joint = match["verb"], f" {link} " if link else " "
     # allow "than Ann is", but not "than its length is" or "than he is is"
     short = (
@@ -262,10 +268,10 @@ def _both_directions(
         right = [way for each in turned for way in ways("x", each, "y")]
         wrong = [way for each in turned for way in (*ways("a", each, "b"), *ways("x", same, "y"))]
         groups += [right, wrong]
-    yield from _filled_in(problem, match, *groups)
+    yield from _fill_in_parties(problem, match, *groups)
 
 
-def _filled_in(
+def _fill_in_parties(
     problem: Problem,
     match: re.Match[str],
     right: list[str],
@@ -273,10 +279,10 @@ def _filled_in(
     right_fronted: Sequence[str] = (),
     wrong_fronted: Sequence[str] = (),
 ) -> Iterator[Converse]:
-    """Fill in the parties of the given forms.
+    """Insert the parties into the templates of a clause. Yield nothing if the parties cannot be reversed safely.
 
-    ``{a}`` and ``{b}`` are the original parties. ``{x}`` is the second party as the subject, and ``{y}`` is the first
-    party as the object. A clause at the start of a sentence is capitalised. Yield nothing if the parties are uncertain.
+    In a template, ``{a}`` and ``{b}`` are the parties in their original order. ``{x}`` is the second party as the
+    subject, and ``{y}`` is the first party as the object. A clause at the start of a sentence is capitalised.
     """
     a, b, verb = match["a"], match["b"], match["verb"].split()[0].lower()
     sides = reversed_parties(problem, a, b, verb)
@@ -301,7 +307,7 @@ def _relation(amount: str, word: str, what: str) -> str:
 
 
 def _opposite(word: str, what: str, amount: str, party: str) -> tuple[str, ...]:
-    """Return the words that state a comparison from the other side, or an empty tuple if they are ambiguous."""
+    """Return the opposites of a comparison word, or an empty tuple if the opposite is uncertain."""
     if word == "more expensive":
         return ("cheaper", "less expensive")
     if word == "shorter":

@@ -8,7 +8,7 @@ import re
 from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem
 
-# (pattern, replacement); guards in the patterns exclude fixed phrases ("more or less", "no longer", "least common")
+# (pattern, replacement); lookarounds in the patterns exclude fixed phrases, such as "more or less"
 _TABLE: tuple[tuple[str, str], ...] = (
     (r"(?<!or )(?<!once )(?<!any )more than", "less than"),
     (r"(?<!or )less than\b(?! or)", "more than"),
@@ -106,7 +106,7 @@ class RelationFlip(Operator):
     changes = frozenset({"relations"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Reverse one relation; return None if the text contains no relation from the table."""
+        """Return the problem with one relation reversed, or None if no pattern in the table matches."""
         del resources
         text = problem.text
         blocked = [match.span() for match in _GUARDS.finditer(text)]

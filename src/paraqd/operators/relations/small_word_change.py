@@ -1,4 +1,4 @@
-"""Replace one small word that determines the answer: each, by, of the remaining, at least, twice."""
+"""Replace a short word or phrase on which the answer depends, such as each, at least or twice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MACROS = {
     "{n}": r"(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)",
     "{whole}": "(?! ?50 ?%| 50 per| 1/2| half)",  # "reduced by a half" and "reduced to a half" mean the same
 }
-# pattern => replacements; guards limit each pattern to places where the word has a mathematical meaning
+# pattern => replacements; the lookarounds limit each pattern to places where the word has a mathematical meaning
 _TABLE = r"""
 (?<=\d )each(?=[.,;?]| and (?:\d|the\b|a\b)) => altogether / in total / in all / combined
 ({amount} (?!feet|foot|inch|m |cm|meters)[a-z]+) each(?=[.,;?]) => \1 altogether / \1 in total / \1 in all / \1 combined
@@ -93,7 +93,7 @@ inversely proportional => directly proportional
 
 
 def _entries() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    """Compile the table into pairs of a pattern and its replacements."""
+    """Return each line of the table as a compiled pattern and its replacements."""
     pairs = []
     for line in _TABLE.strip().splitlines():
         old, new = line.split(" => ")
@@ -106,7 +106,7 @@ ENTRIES = _entries()
 
 
 class SmallWordChange(Operator):
-    """Change one small word that determines the answer: $5 each → $5 in all, increased by 20 → increased to 20."""
+    """Change a small word on which the answer depends: $5 each → $5 in all, increased by 20 → increased to 20."""
 
     name = "SmallWordChange"
     polarity = "invalid"
@@ -114,27 +114,27 @@ class SmallWordChange(Operator):
     changes = frozenset({"relations", "numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Change one word, with equal probability for each matching pattern; return None if no pattern matches."""
+        """Return the problem with one word changed, or None if no pattern matches."""
         del resources
-        found = [(there, new) for pattern, new in ENTRIES if (there := _matches(problem, pattern))]
+        found = [(matches, news) for pattern, news in ENTRIES if (matches := _matches(problem, pattern))]
         if not found:
             return None
-        there, news = rng.choice(found)
-        match = rng.choice(there)
-        start, made = fix_article(problem.text, match.start(), match.expand(rng.choice(news)))
+        matches, news = rng.choice(found)  # every matching pattern is equally likely
+        match = rng.choice(matches)
+        start, new = fix_article(problem.text, match.start(), match.expand(rng.choice(news)))
         if problem.text[start].isupper():
-            made = made[0].upper() + made[1:]
-        return problem.text[:start] + made + problem.text[match.end() :]
+            new = new[0].upper() + new[1:]
+        return problem.text[:start] + new + problem.text[match.end() :]
 
 
 def _matches(problem: Problem, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-    """Return the matches in sentences with a question or a number, because elsewhere the word may not matter."""
+    """Return the matches in questions and in sentences with a quantity; elsewhere, the word may not matter."""
     found = []
     for match in pattern.finditer(problem.text):
-        around = next((s for s in problem.sentences if s.start <= match.start() < s.end), None)
-        if around is None:
+        sentence = next((s for s in problem.sentences if s.start <= match.start() < s.end), None)
+        if sentence is None:
             continue
-        counted = any(around.start <= quantity.start < around.end for quantity in problem.quantities)
-        if counted or around.text.endswith("?"):
+        counted = any(sentence.start <= quantity.start < sentence.end for quantity in problem.quantities)
+        if counted or sentence.text.endswith("?"):
             found.append(match)
     return found
