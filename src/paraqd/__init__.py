@@ -5,7 +5,7 @@
 >>> [(str(q.value), q.unit) for q in problem.quantities]
 [('100', 'kilometre'), ('20', 'kilometre/hour')]
 >>> paraqd.Scorer.load().score("Ann has 5 pens. How many?", "Ann has 6 pens. How many?").evidence[0].message
-'The number 5 became 6.'
+'A number changed: "5" became "6".'
 """
 
 from importlib import import_module

@@ -240,10 +240,21 @@ def test_spacy_names_keep_out_of_quantities(text: str, spacy_reader: SpacyEntiti
 
 
 @pytest.mark.parametrize(
-    "text", ["\ud800", "Tom \udfff has 5 pens.", "\x00", "🙂🙂", "\u202eTom\u202c", "a\u0300" * 50]
+    ("text", "expected"),
+    [
+        ("\ud800", []),
+        ("Tom \udfff has 5 pens.", ["Tom"]),
+        ("\x00", []),
+        ("🙂🙂 Tom has 5 pens.", ["Tom"]),
+        ("\u202eTom\u202c", []),
+        ("a\u0300" * 50, []),
+    ],
 )
-def test_spacy_reads_any_text(text: str, spacy_reader: SpacyEntities):
-    read(text, entities=spacy_reader)
+def test_spacy_reads_any_text(text: str, expected: list[str], spacy_reader: SpacyEntities):
+    problem = read(text, entities=spacy_reader)
+    assert problem.text == text
+    assert [entity.text for entity in problem.entities] == expected
+    assert all(text[entity.start : entity.end] == entity.text for entity in problem.entities)
 
 
 def test_spacy_leaves_very_long_texts_to_the_light_reader(spacy_reader: SpacyEntities):

@@ -86,8 +86,8 @@ def test_the_words_of_a_sentence_that_quotes_stand_in_its_texts(judged):
     for case, verdict in zip(cases, verdicts, strict=True):
         texts = " ".join(f"{remove_markup(case.question).text} {remove_markup(case.paraphrase).text}".split())
         for piece in verdict.evidence:
-            for quoted in re.findall(r'"([^"…]+)"', piece.message):
-                assert quoted in texts, piece
+            for quoted in re.findall(r'"([^"]+)"', piece.message):
+                assert quoted.strip("… ") in texts, piece
                 seen += 1
     assert seen > 100
 

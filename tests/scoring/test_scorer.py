@@ -66,7 +66,7 @@ def test_evidence_names_the_fault_and_where_it_is(scorer):
     assert EvidenceKind.RELATION_CHANGED in {piece.kind for piece in turned.evidence}
     assert unit.evidence[0].kind is EvidenceKind.UNIT_CHANGED
     for verdict in (lost, asked, turned, unit):
-        assert all(piece.delta <= 0 and piece.message.endswith(".") for piece in verdict.evidence)
+        assert all(piece.delta <= 0 and piece.message.endswith((".", '."', '?"')) for piece in verdict.evidence)
 
 
 def test_a_score_depends_on_nothing_but_the_pair(scorer):

@@ -108,7 +108,7 @@ class FusedMethod:
 
 def _doubt(message: str, threshold: float) -> str:
     """Return the message for a pair that the judge considers valid but whose score is not above the threshold."""
-    return f"No clear fault, but the score is not above {threshold:g}. Least certain: {message}"
+    return f"No fault is certain, but the score is not above {threshold:g}. {message}"
 
 
 def _same(question: Problem, paraphrase: str) -> bool:

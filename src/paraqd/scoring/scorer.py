@@ -286,7 +286,7 @@ def _latin_share(text: str) -> float:
 
 
 def _script_evidence(question: str, paraphrase: str) -> Evidence:
-    message = "The two texts use different scripts and cannot be compared."
+    message = "The original and the paraphrase use different writing systems."
     return Evidence(EvidenceKind.INCOHERENT, (_stripped(question),), (_stripped(paraphrase),), message, -2.0)
 
 

@@ -72,7 +72,8 @@ class Verdict:
     signature : str
         One line that names the model and the settings that produced the score.
     warnings : tuple of str
-        Remarks about the texts. They do not affect the score.
+        Remarks about the texts, which do not affect the score. This version makes no remarks, so the tuple is always
+        empty.
 
     """
 

@@ -31,7 +31,7 @@ def test_where_the_pronoun_may_mean_somebody(text):
 
 def test_a_name_for_which_none_made_way():
     found = list(name_findings(read("Alex has 5 pens. How many has Alex?"), read("Alex has 5 pens. How many has Bob?")))
-    assert [finding.message for finding in found] == ['"Bob" is not in the original.']
+    assert [finding.message for finding in found] == ['The name "Bob" is not in the original.']
 
 
 def test_the_question_may_speak_of_another_without_a_name():

@@ -75,7 +75,7 @@ def test_numbers_that_went_to_the_other_owner(question, paraphrase, found):
     told = [f for f in READER.findings(read(question), read(paraphrase)) if f.feature == "things_exchanged"]
     assert bool(told) is found
     for finding in told:
-        assert finding.message.startswith("Two numbers swapped owners: in the original, ")
+        assert finding.message.startswith('The numbers "') and " in the original, but with " in finding.message
         assert len(finding.question_spans) == len(finding.paraphrase_spans) == 4
 
 

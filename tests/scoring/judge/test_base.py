@@ -56,4 +56,4 @@ def test_a_judge_without_places_blames_the_whole_paraphrase():
     (piece,) = verdict.evidence
     assert not verdict.valid and piece.kind is EvidenceKind.CONTENT_LOST
     assert piece.paraphrase_spans == ((0, len(paraphrase)),)
-    assert piece.message == f'Something important may be missing: paraphrase "{paraphrase}".'
+    assert piece.message == f'Something important may be missing: the paraphrase says "{paraphrase}"'

@@ -30,7 +30,7 @@ def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         return
     for span in stray:
         label = paraphrase.text[slice(*span)]
-        message = f"{quote(label)} does not belong to the figure, because one of its letters appears nowhere else."
+        message = f"The label {quote(label)} does not fit the figure, because one of its letters appears nowhere else."
         yield Finding("label_stray", EvidenceKind.ENTITY_CHANGED, (), (span,), message)
 
 

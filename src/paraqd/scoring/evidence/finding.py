@@ -1,12 +1,15 @@
-"""Define findings, which are the results of rules, and helpers for the wording of their messages."""
+"""Define findings, which are the results of rules, and functions that word their messages."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from paraqd.reading import Problem
 from paraqd.scoring.verdict import EvidenceKind, Span
 
-# the features of all rules; a fusion may give a weight only to these
+_PUNCTUATION = ".?!;, "
+_REACH = 18  # characters on each side of a quoted place
+# the features of all rules; a fusion may have weights only for these features
 FEATURES = frozenset(
     {
         "algebra_changed",
@@ -61,14 +64,44 @@ def quote(text: str) -> str:
     return f'"{" ".join(text.split())}"'
 
 
+def quote_context(problem: Problem, start: int, end: int, *, before: int = _REACH, after: int = _REACH) -> str:
+    """Return a span and the words around it in quotation marks, with dots where the sentence is cut.
+
+    ``before`` and ``after`` are the most characters to quote on each side of the span.
+
+    >>> from paraqd.reading import read
+    >>> quote_context(read("Ann has red pens and 5 cups of tea. She drinks one."), 21, 22, before=10)
+    '"… pens and 5 cups of tea"'
+    """
+    text = problem.text
+    sentence = next((s for s in problem.sentences if s.start <= start < s.end), None)
+    first, last = (sentence.start, max(sentence.end, end)) if sentence else (0, len(text))
+    left, right = max(first, start - before), min(last, end + after)
+    head, tail = text[left:start], text[end:right]
+    if left > first:
+        head = f"… {head.partition(' ')[2]}"
+    cut = text[right:last].strip(_PUNCTUATION)
+    tail = f"{tail.rpartition(' ')[0].rstrip(',;:')} …" if cut else tail.rstrip(_PUNCTUATION)
+    return quote(f"{head}{text[start:end]}{tail}")
+
+
 def original_and_paraphrase(original: str, paraphrase: str) -> str:
     """Return the part of a message that quotes both texts, or only one text if the other quotation is empty.
 
     >>> original_and_paraphrase(quote("5 cats"), quote("5 dogs"))
-    'original "5 cats", paraphrase "5 dogs"'
+    'the original says "5 cats"; the paraphrase says "5 dogs"'
     >>> original_and_paraphrase(quote("each"), "")
-    'original "each"'
+    'the original says "each"'
     """
-    return ", ".join(
-        f"{name} {quoted}" for name, quoted in (("original", original), ("paraphrase", paraphrase)) if quoted
+    return "; ".join(
+        f"the {name} says {quoted}" for name, quoted in (("original", original), ("paraphrase", paraphrase)) if quoted
     )
+
+
+def as_sentence(message: str) -> str:
+    """Return a message with a full stop, unless the message ends with a quoted sentence.
+
+    >>> print(as_sentence('"3 p.m." became "4 p.m."'), as_sentence('"5" became "6"'))
+    "3 p.m." became "4 p.m." "5" became "6".
+    """
+    return message if message.endswith(('."', '?"', '!"')) else f"{message}."

@@ -39,7 +39,7 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     for name in new[len(gone) :]:
         spans = tuple(after[name])
         written = paraphrase.text[slice(*spans[0])]
-        message = f"{quote(written)} is not in the original."
+        message = f"The name {quote(written)} is not in the original."
         feature = "asked_other" if not gone and _only_asked(spans, paraphrase) else "name_mixed"
         yield Finding(feature, EvidenceKind.ENTITY_CHANGED, (), spans, message)
 
@@ -76,7 +76,7 @@ def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
     spans = tuple((start, end) for word, start, end in words if word in _PRONOUNS[other])
     if spans:
         pronoun = quote(paraphrase.text[slice(*spans[0])])
-        message = f"{pronoun} does not fit {quote(new.text)}, the only person named in the paraphrase."
+        message = f"The pronoun {pronoun} does not fit the name {quote(new.text)}."
         yield Finding("name_mixed", EvidenceKind.ENTITY_CHANGED, (), spans, message)
 
 

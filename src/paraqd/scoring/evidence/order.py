@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from paraqd.reading import Problem
 from paraqd.scoring.evidence.content_words import Word, content_words
-from paraqd.scoring.evidence.finding import Finding, original_and_paraphrase, quote
+from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote, quote_context
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -26,8 +26,8 @@ def order_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
     >>> from paraqd.reading import read
     >>> q, p = read("The ratio of cats to dogs is 2 : 5."), read("Cats and dogs are in the ratio 5 : 2.")
-    >>> [finding.message for finding in order_findings(q, p)]
-    ['The sides of the ratio changed places: original "2 : 5", paraphrase "5 : 2".']
+    >>> [finding.message.partition(":")[0] for finding in order_findings(q, p)]
+    ['The two sides of a ratio changed places']
     """
     yield from _ratios(question, paraphrase)
     if "(" in question.text and "(" in paraphrase.text:
@@ -54,7 +54,7 @@ def _turned(
         if first != second and turned in there and turned not in here and (first, second) not in there:
             other = there[turned]
             quotes = quote(question.text[slice(*span)]), quote(paraphrase.text[slice(*other)])
-            message = f"The order changed: {original_and_paraphrase(*quotes)}."
+            message = as_sentence(f"Two numbers changed places: {original_and_paraphrase(*quotes)}")
             yield Finding("order_turned", EvidenceKind.NUMBER_CHANGED, (span,), (other,), message)
 
 
@@ -69,10 +69,15 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
             continue  # a text has both 2 : 1 and 1 : 2, and the names do not determine which ratio is meant
         for other in (theirs.get((names, terms[::-1])), theirs.get((names[::-1], terms))):
             if other is not None:
-                quotes = quote(question.text[slice(*span)]), quote(paraphrase.text[slice(*other)])
-                message = f"The sides of the ratio changed places: {original_and_paraphrase(*quotes)}."
+                quotes = (_with_names(question, span), _with_names(paraphrase, other))
+                message = as_sentence(f"The two sides of a ratio changed places: {original_and_paraphrase(*quotes)}")
                 spans = ((span,), (other,))
                 yield Finding("order_turned", EvidenceKind.NUMBER_CHANGED, *spans, message)
+
+
+def _with_names(problem: Problem, span: Span) -> str:
+    """Return a ratio and the words before it, which name its sides, in quotation marks."""
+    return quote_context(problem, *span, before=_REACH, after=0)
 
 
 def _both_ways(problem: Problem) -> set[tuple[object, ...]]:

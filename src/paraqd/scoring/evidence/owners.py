@@ -47,14 +47,17 @@ def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -
         if a.signed == c.signed or _dimension(a) != _dimension(c):
             continue
         if mine.text == others.text != other.text == theirs.text:
-            before = f"{a.surface(question.text)} belongs to {quote(mine.text)}"
-            after = f"to {quote(theirs.text)}"
+            first, second = (quote(item.surface(question.text)) for item in (a, c))
+            message = (
+                f"The numbers {first} and {second} changed places: {first} goes with {quote(mine.text)} in the "
+                f"original, but with {quote(theirs.text)} in the paraphrase."
+            )
             yield Finding(
                 "things_exchanged",
                 EvidenceKind.ENTITY_CHANGED,
                 (*a.spans, mine.span, *c.spans, other.span),
                 (*b.spans, theirs.span, *d.spans, others.span),
-                f"Two numbers swapped owners: in the original, {before}; in the paraphrase, {after}.",
+                message,
             )
             return
 

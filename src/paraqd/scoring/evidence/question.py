@@ -13,7 +13,7 @@ from paraqd.reading.types import Question, computed_once
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import category, dimension
 from paraqd.scoring.evidence.content_words import bare_name, stem
-from paraqd.scoring.evidence.finding import Finding, quote
+from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote
 from paraqd.scoring.verdict import EvidenceKind
 
 # groups of words; a question with another word of the same group asks for something else
@@ -88,17 +88,16 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
     if asked is None:
         return
     if there is None:
-        message = f"The question is missing: original {_short(asked.text)}."
+        message = as_sentence(f"The question is missing; {original_and_paraphrase(_short(asked.text), '')}")
         yield Finding("question_lost", EvidenceKind.QUESTION_LOST, ((asked.start, asked.end),), (), message)
         return
     if _cut_off(there, paraphrase) and not _cut_off(asked, question):
-        message = f"The question is cut off: paraphrase {_short(there.text)}."
+        message = as_sentence(f"The question is cut off; {original_and_paraphrase('', _short(there.text))}")
         spans = (((asked.start, asked.end),), ((there.start, there.end),))
         yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
     elif _polar(there) and _open(question) and not _open(paraphrase):
-        message = (
-            f"The paraphrase asks a yes-or-no question: original {_short(asked.text)}, paraphrase {_short(there.text)}."
-        )
+        where = original_and_paraphrase(_short(asked.text), _short(there.text))
+        message = as_sentence(f"The question became a yes-or-no question: {where}")
         spans = (((asked.start, asked.end),), ((there.start, there.end),))
         yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
     yield from _other_target(question, paraphrase)
@@ -162,7 +161,7 @@ def _other_person(question: Problem, paraphrase: Problem, asked: Question, there
         ((asked.start + mine.start(1), asked.start + mine.end(1)),),
         ((there.start + theirs.start(1), there.start + theirs.end(1)),),
     )
-    message = f"The question is about somebody else: original {quote(who)}, paraphrase {quote(other)}."
+    message = f"The question is about somebody else: {quote(who)} became {quote(other)}."
     yield Finding("asked_other", EvidenceKind.ENTITY_CHANGED, *spans, message)
 
 
@@ -200,7 +199,7 @@ def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         rivals = [n for n in theirs if _GROUPS[n] == _GROUPS[name] and n not in all_here]
         if rivals:
             other_start, other_end, other = theirs[rivals[0]]
-            message = f"The question asks for something else: original {quote(word)}, paraphrase {quote(other)}."
+            message = f"The question asks for something else: {quote(word)} became {quote(other)}."
             spans = (((start, end),), ((other_start, other_end),))
             yield Finding("question_target", EvidenceKind.QUESTION_CHANGED, *spans, message)
             return

@@ -13,7 +13,7 @@ from paraqd.reading import Kind, Problem
 from paraqd.reading.equality import signature
 from paraqd.reading.types import computed_once
 from paraqd.scoring.evidence.content_words import STOP_WORDS, WordCache, stem
-from paraqd.scoring.evidence.finding import Finding, quote
+from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote, quote_context
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _OPPOSITES = (
@@ -86,6 +86,7 @@ _LEFT_RIGHT = re.compile(r"\bturn(?:s|ed|ing)?\b(?:\W+(?!and\b)\w+){0,2}?\W+(lef
 _MIRROR = {"left": "right", "right": "left"}
 _DIRECTION = re.compile(r"\b(?:direction|facing|face|which way|bearing)\b", re.I)
 _REACH = 5
+_QUOTED = 40  # characters on each side of a relation, enough to show the things that it relates
 _LONGEST_CLAUSE = 120  # words; without a limit, a text that repeats one word takes minutes
 _APART = 2
 _MEASURED = frozenset("many much old tall long heavy big large high fast great wide deep far expensive".split())
@@ -211,7 +212,7 @@ def _reversed(
     gone = tuple(_with_at(question.text, span) for span in gone)
     come = tuple(_with_at(paraphrase.text, span) for span in come)
     word, other = quote(question.text[slice(*gone[0])]), quote(paraphrase.text[slice(*come[0])])
-    message = f"{word} became {other}: the relation is reversed."
+    message = f"The meaning changed: {word} became {other}."
     feature = "relation_opposed" if sure else "relation_turned"
     return Finding(feature, EvidenceKind.RELATION_CHANGED, gone, come, message)
 
@@ -223,10 +224,15 @@ def _with_at(text: str, span: Span) -> Span:
 
 
 def _sides_swapped(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Finding:
-    word = quote(question.text[slice(*mine.span)])
-    message = f"The two sides of {word} changed places."
+    where = original_and_paraphrase(_in_context(question, mine.span), _in_context(paraphrase, theirs.span))
+    message = as_sentence(f"Two people or things changed places: {where}")
     spans = ((mine.span,), (theirs.span,))
     return Finding("things_exchanged", EvidenceKind.ENTITY_CHANGED, *spans, message)
+
+
+def _in_context(problem: Problem, span: Span) -> str:
+    """Return a word that expresses a relation and the words on both of its sides in quotation marks."""
+    return quote_context(problem, *span, before=_QUOTED, after=_QUOTED)
 
 
 class _Layout(NamedTuple):

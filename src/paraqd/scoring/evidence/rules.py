@@ -9,8 +9,9 @@ from fractions import Fraction
 from itertools import chain
 
 from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading.units import category
 from paraqd.scoring.evidence.figure_labels import label_findings
-from paraqd.scoring.evidence.finding import Finding, quote
+from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote, quote_context
 from paraqd.scoring.evidence.matching import Amount, Matching
 from paraqd.scoring.evidence.missing_words import gap_findings
 from paraqd.scoring.evidence.names import name_findings, pronoun_findings
@@ -23,9 +24,9 @@ from paraqd.scoring.evidence.roles import swapped_numbers
 from paraqd.scoring.verdict import EvidenceKind
 
 _SURE_EXCHANGE = 1.3  # the maximum is 2; this flags one in 500 valid pairs and one in 12 pairs with a changed number
-_CONTEXT = 18
 _MOST_REPORTED = 40  # findings per feature; nobody reads more
 _ALGEBRA = frozenset({Kind.EXPONENT, Kind.COEFFICIENT})
+_NOUNS = {Kind.TIME_OF_DAY: "time", Kind.RATIO: "ratio"}
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,7 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
     """Find missing, new, changed and swapped numbers, and changed units."""
     matching = matching or match_quantities(question, paraphrase)
     for a, b in matching.other_value[:_MOST_REPORTED]:
-        clock = a.first.kind is b.first.kind is Kind.TIME_OF_DAY
-        became = f"{_surface(a, question)} became {_surface(b, paraphrase)}".rstrip(".")
-        message = f"The {'time' if clock else 'number'} {became}."
+        message = as_sentence(f"A {_noun(a, b)} changed: {_became(a, b, question, paraphrase)}")
         feature = "algebra_changed" if {a.first.kind, b.first.kind} & _ALGEBRA else "number_changed"
         if a.first.value * b.first.value == 1 and a.first.unit is b.first.unit is None:
             feature = "multiple_turned"  # *twice as many* may mean the same as *half as many* from the other side
@@ -68,22 +67,24 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
             feature = "number_replaced"
         yield Finding(feature, EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
     for a, b in matching.other_unit[:_MOST_REPORTED]:
-        became = f"{_surface(a, question)} became {_surface(b, paraphrase)}".rstrip(".")
-        message = f"{became[0].upper()}{became[1:]}."
+        noun = "currency" if _other_currency(a.first, b.first) else "unit"
+        message = as_sentence(f"A {noun} changed: {_became(a, b, question, paraphrase)}")
         yield Finding("unit_changed", EvidenceKind.UNIT_CHANGED, a.spans, b.spans, message)
     for item in matching.lost[:_MOST_REPORTED]:
         feature = "small_number_lost" if item.small else "number_lost"
-        number = question.text[slice(*item.first.number_span)]
-        message = f"The number {number} is missing: original {_context(item, question)}."
+        number = quote(question.text[slice(*item.first.number_span)])
+        where = original_and_paraphrase(quote_context(question, item.start, item.end), "")
+        message = as_sentence(f"The {_noun(item)} {number} is missing; {where}")
         yield Finding(feature, EvidenceKind.NUMBER_LOST, item.spans, (), message)
     for item in matching.added[:_MOST_REPORTED]:
         feature = "small_number_added" if item.small else "number_added"
         if item.first.kind in _ALGEBRA:
             feature = "algebra_changed"
-        message = f"{_surface(item, paraphrase)} is not in the original."
+        message = f"The {_noun(item)} {_quoted(item, paraphrase)} is not in the original."
         yield Finding(feature, EvidenceKind.NUMBER_ADDED, (), item.spans, message)
     for item in matching.derived[:_MOST_REPORTED]:
-        message = f"{_surface(item, paraphrase)} is not in the original; it may give away part of the solution."
+        number = f"The {_noun(item)} {_quoted(item, paraphrase)}"
+        message = f"{number} is not in the original and may give away part of the solution."
         yield Finding("number_derived", EvidenceKind.NUMBER_ADDED, (), item.spans, message)
     yield from _exchanges(matching, question, paraphrase)
     yield from owner_findings(question, paraphrase, matching)
@@ -118,29 +119,32 @@ def _members(problem: Problem) -> set[Fraction]:
 def _exchanges(matching: Matching, question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     for sure, a, b, a_there, b_there in swapped_numbers(matching, question, paraphrase)[:1]:
         feature = "numbers_exchanged" if sure >= _SURE_EXCHANGE else "numbers_crossed"
-        message = (
-            f"The numbers {_surface(a, question)} and {_surface(b, question)} changed places: "
-            f"original {_context(a, question)}, paraphrase {_context(b_there, paraphrase)}."
+        where = original_and_paraphrase(
+            quote_context(question, a.start, a.end), quote_context(paraphrase, b_there.start, b_there.end)
         )
+        message = as_sentence(f"The numbers {_quoted(a, question)} and {_quoted(b, question)} changed places: {where}")
         spans = (a.spans + b.spans, a_there.spans + b_there.spans)
         yield Finding(feature, EvidenceKind.NUMBER_CHANGED, *spans, message)
 
 
-def _surface(item: Amount, problem: Problem) -> str:
-    return item.surface(problem.text)
+def _quoted(item: Amount, problem: Problem) -> str:
+    return quote(item.surface(problem.text))
 
 
-def _context(item: Amount, problem: Problem) -> str:
-    """Return a quantity and the words around it in quotation marks."""
-    text = problem.text
-    sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
-    first, last = (sentence.start, max(sentence.end, item.end)) if sentence else (0, len(text))
-    start, end = max(first, item.start - _CONTEXT), min(last, item.end + _CONTEXT)
-    before, after = text[start : item.start], text[item.end : end]
-    if start > first:
-        before = before.partition(" ")[2]
-    after = after.rpartition(" ")[0] if end < last else after.rstrip(".?!;, ")
-    return quote(f"{before}{text[item.start : item.end]}{after}")
+def _became(a: Amount, b: Amount, question: Problem, paraphrase: Problem) -> str:
+    return f"{_quoted(a, question)} became {_quoted(b, paraphrase)}"
+
+
+def _noun(*items: Amount) -> str:
+    """Return the noun for amounts in a message: *time*, *ratio* or *number*."""
+    kinds = {item.first.kind for item in items}
+    return _NOUNS.get(kinds.pop(), "number") if len(kinds) == 1 else "number"
+
+
+def _other_currency(one: Quantity, other: Quantity) -> bool:
+    """Return True if two quantities are in different currencies."""
+    names = {(quantity.unit or "").partition("/")[0] for quantity in (one, other)}
+    return len(names) == 2 and all(category(name) == "currency" for name in names)
 
 
 READER = Reader(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paraqd.scoring.evidence.finding import Finding, original_and_paraphrase, quote
+from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote
 from paraqd.scoring.judge.base import Judgement, Place
 from paraqd.scoring.pair_preparation import PreparedPair
 from paraqd.scoring.verdict import EvidenceKind, Span
@@ -19,13 +19,13 @@ _MESSAGES = {
     EvidenceKind.NUMBER_ADDED: "A number may have been added",
     EvidenceKind.NUMBER_CHANGED: "A number or its role may have changed",
     EvidenceKind.UNIT_CHANGED: "A unit may have changed",
-    EvidenceKind.ENTITY_CHANGED: "A person or object may have been swapped",
+    EvidenceKind.ENTITY_CHANGED: "A person or thing may have changed",
     EvidenceKind.QUESTION_LOST: "The question may be missing or cut off",
     EvidenceKind.QUESTION_CHANGED: "The question may ask for something else",
     EvidenceKind.RELATION_CHANGED: "A relation may have changed",
     EvidenceKind.CONTENT_LOST: "Something important may be missing",
     EvidenceKind.CONTENT_ADDED: "Something important may have been added",
-    EvidenceKind.INCOHERENT: "This may not make sense",
+    EvidenceKind.INCOHERENT: "Some words may not make sense",
 }
 
 
@@ -41,8 +41,8 @@ def judge_finding(pair: PreparedPair, judgement: Judgement) -> Finding:
     if not any(spans):
         spans = _worst_place((question, paraphrase), (here, _before_normalising(pair, there)))
     quotes = _quote_all(question, spans[0]), _quote_all(paraphrase, spans[1])
-    where = quotes[0] if quotes[0] == quotes[1] else original_and_paraphrase(*quotes)
-    return Finding(FEATURE, kind, *spans, f"{_MESSAGES[kind]}: {where}.")
+    where = f"both texts say {quotes[0]}" if quotes[0] == quotes[1] else original_and_paraphrase(*quotes)
+    return Finding(FEATURE, kind, *spans, as_sentence(f"{_MESSAGES[kind]}: {where}"))
 
 
 def _before_normalising(pair: PreparedPair, places: Sequence[Place]) -> tuple[Place, ...]:
@@ -88,4 +88,5 @@ def _whole_words(text: str, start: int, end: int) -> Span:
 
 
 def _quote_all(text: str, spans: Sequence[Span]) -> str:
-    return ", ".join(dict.fromkeys(quote(text[start:end]) for start, end in spans))
+    quotes = list(dict.fromkeys(quote(text[start:end]) for start, end in spans))
+    return " and ".join(filter(None, (", ".join(quotes[:-1]), *quotes[-1:])))
