@@ -71,7 +71,8 @@ def _ablated(made: Training, scale: Scale) -> Training:
 
 
 def _main(scale: Scale) -> list[Row]:
-    return [Row(training(m, scale), {"dataset": s, "method": m.name}, s) for s in scale.test_sets for m in METHODS]
+    methods = (*METHODS, PUBLIC_CODE)
+    return [Row(training(m, scale), {"dataset": s, "method": m.name}, s) for s in scale.test_sets for m in methods]
 
 
 def _operators(scale: Scale) -> list[Row]:
@@ -114,7 +115,8 @@ def _seed(scale: Scale) -> list[Row]:
 
 
 def _train_operators(scale: Scale) -> list[Row]:
-    return [Row(training(m, scale), {"method": m.name}, scale.train_operator_set) for m in METHODS]
+    methods = (*METHODS, PUBLIC_CODE)
+    return [Row(training(m, scale), {"method": m.name}, scale.train_operator_set) for m in methods]
 
 
 def _arm(method: Method, scale: Scale, **settings: Any) -> Training:
@@ -142,6 +144,8 @@ def _arms(
 
 def _recipes(scale: Scale) -> list[Row]:
     arms = {method.name: training(method, scale) for method in (PARAQD, PUBLIC_CODE)}
+    for name, made in list(arms.items()):
+        arms[f"{name}, Euclidean, margin 5"] = made.with_settings(distance="euclidean", margin=5.0)
     return _arms(scale, arms, (scale.settings.seed, 1), more_sets=[scale.train_operator_set])
 
 
