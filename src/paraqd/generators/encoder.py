@@ -1,4 +1,4 @@
-"""Embed texts for operators and evaluation as the mean of their token vectors, scaled to unit length."""
+"""Embed texts for operators and evaluation. The vector of a text is the normalised mean of its token vectors."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class EncoderError(ParaqdError, ValueError):
 
 
 class EncoderUnavailableError(EncoderError):
-    """Raised when an encoder is neither installed nor in a folder and cannot be downloaded."""
+    """Raised when an encoder is not on this machine and cannot be downloaded."""
 
 
 class Encoder:
     """A callable that maps texts to unit vectors: ``encoder(["a", "b"])`` returns an array with one row per text.
 
-    A text that is too long for the model is read in windows, and the mean is taken over the tokens in all windows.
+    A text that is too long for the model is split into windows, and the mean includes the tokens in all windows.
     """
 
     def __init__(self, folder: Path, *, name: str, device: str | None = None, batch_size: int = 64) -> None:
@@ -56,7 +56,7 @@ class Encoder:
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
         self._model = model.float().to(self._device).eval()
-        self._length = _window(folder, int(getattr(model.config, "max_position_embeddings", 512)))
+        self._length = _window_length(folder, int(getattr(model.config, "max_position_embeddings", 512)))
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return an array with one unit vector per text."""
@@ -79,14 +79,14 @@ class Encoder:
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
         for start in range(0, len(order), self._batch_size):
             batch = order[start : start + self._batch_size]
-            np.add.at(sums, owners[batch], self._summed([ids[i] for i in batch]))
+            np.add.at(sums, owners[batch], self._token_sums([ids[i] for i in batch]))
         units = sums / np.linalg.norm(sums, axis=1, keepdims=True)
         place = {text: i for i, text in enumerate(distinct)}
         rows: NDArray[np.float32] = units.astype(np.float32)[[place[text] for text in texts]]
         return rows
 
-    def _summed(self, ids: Sequence[Sequence[int]]) -> Any:
-        """Return the sum of the token vectors in each window, which has the same direction as their mean."""
+    def _token_sums(self, ids: Sequence[Sequence[int]]) -> Any:
+        """Return the sum of each window's token vectors. The sum has the same direction as the mean."""
         import torch
 
         padded = self._tokenizer.pad({"input_ids": list(ids)}, return_tensors="pt").to(self._device)
@@ -98,8 +98,8 @@ class Encoder:
 def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
     """Load the default encoder from its package, or another encoder from a folder or the hub.
 
-    The encoder is loaded with ``load(name or folder, local files only)``. Every failure raises an `EncoderError` with
-    a one-line message.
+    ``load`` is called with the encoder's name or folder, and with True if only local files may be used. Every failure
+    raises an `EncoderError` with a one-line message.
     """
     name = name_or_folder
     if name == DEFAULT_ENCODER:
@@ -114,7 +114,7 @@ def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
 
 
 def encoder_folder(name_or_folder: str = DEFAULT_ENCODER) -> Path:
-    """Return the folder that contains the default encoder in its package, or the path of another encoder's folder."""
+    """Return the path of an encoder's folder. The default encoder's folder is inside an installed Python package."""
     if name_or_folder != DEFAULT_ENCODER:
         return Path(name_or_folder).expanduser()
     if importlib.util.find_spec(_PACKAGE) is None:
@@ -152,9 +152,9 @@ def check_encoder(folder: Path) -> None:
     config = folder / "config.json"
     if not config.is_file():
         return
-    made = _json(config).get("architectures") or [""]
-    if any(str(name).endswith(("ForCausalLM", "ForConditionalGeneration")) for name in made):
-        raise EncoderError(f"{folder} contains a text generator ({made[0]}), not an encoder")
+    names = _json(config).get("architectures") or [""]
+    if any(str(name).endswith(("ForCausalLM", "ForConditionalGeneration")) for name in names):
+        raise EncoderError(f"{folder} contains a text generator ({names[0]}), not an encoder")
     if (folder / FACTS_FILE).is_file():
         try:
             read_model_folder(folder)
@@ -172,7 +172,7 @@ def _json(path: Path) -> dict[str, Any]:
     return found
 
 
-def _window(folder: Path, positions: int) -> int:
+def _window_length(folder: Path, positions: int) -> int:
     """Return the maximum number of tokens that the encoder reads at once.
 
     Raise `EncoderError` if the encoder's vectors are not means of token vectors.
@@ -181,14 +181,14 @@ def _window(folder: Path, positions: int) -> int:
     if modules.is_file():
         kinds = [str(module["type"]).rpartition(".")[2] for module in json.loads(modules.read_text("utf-8"))]
         if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
-            raise EncoderError(f"the encoder in {folder} has unknown modules: {', '.join(kinds)}")
+            raise EncoderError(f"the encoder in {folder} has unsupported modules: {', '.join(kinds)}")
     pooling = folder / "1_Pooling" / "config.json"
     if pooling.is_file():
         stored = _json(pooling)
-        # versions of sentence-transformers store the pooling mode in two different ways
+        # versions of sentence-transformers differ in how they store the pooling mode
         mean = stored.get("pooling_mode", "mean") == "mean" and stored.get("pooling_mode_mean_tokens", True)
         if not mean:
-            raise EncoderError(f"the vectors of the encoder in {folder} are not means of its token vectors")
+            raise EncoderError(f"the vectors of the encoder in {folder} are not means of token vectors")
     settings = folder / "sentence_bert_config.json"
     if settings.is_file():
         return min(positions, int(json.loads(settings.read_text("utf-8")).get("max_seq_length") or positions))

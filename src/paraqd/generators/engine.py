@@ -1,4 +1,4 @@
-"""Run a Hugging Face model on many texts: encode them, decode them in batches, and restore their order."""
+"""Run a Hugging Face model on many texts in batches, and return the outputs in the order of the texts."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _DECODING_SETTINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """A loaded model with its tokenizer and the token budget of a batch.
+    """A loaded model, its tokenizer and the maximum number of tokens in a batch.
 
-    ``causal`` is True for a decoder-only model, which continues its input.
+    ``causal`` is True for a decoder-only model and False for an encoder-decoder model.
     """
 
     model: Any
@@ -41,7 +41,7 @@ class Engine:
 
     @property
     def positions(self) -> int | None:
-        """The model's maximum number of positions, or None if there is no limit."""
+        """The maximum number of positions in the model's input, or None if there is no limit."""
         bound = getattr(self.model.config, "max_position_embeddings", None)
         return int(bound) if bound else None
 
@@ -57,7 +57,7 @@ def run(
 ) -> list[list[str]]:
     """Return a list of candidates for each text, in the order of ``texts``; see ``Generator.generate``.
 
-    ``encode`` converts a text into the model's input, and ``answer`` converts the model's output into a candidate.
+    ``encode`` converts a text into token ids, and ``answer`` converts an output of the model into a candidate.
     """
     inputs: list[list[int]] = []
     limits: list[int] = []
@@ -65,9 +65,9 @@ def run(
     for place, text in enumerate(texts):
         if not text.strip():
             continue
-        with quiet():  # the tokenizer warns about long texts, which _limit handles
+        with quiet():  # the tokenizer warns about long texts, which _new_token_limit handles
             ids = encode(printable(text))
-        limit = _limit(engine, decoding, len(ids))
+        limit = _new_token_limit(engine, decoding, len(ids))
         if limit is not None:
             inputs.append(ids)
             limits.append(limit)
@@ -84,7 +84,7 @@ def run(
 
 
 def printable(text: str) -> str:
-    r"""Replace lone surrogates, which tokenizers reject.
+    r"""Replace each lone surrogate with a question mark, because tokenizers reject lone surrogates.
 
     >>> printable("5 apples\ud800")
     '5 apples?'
@@ -93,10 +93,10 @@ def printable(text: str) -> str:
 
 
 def eos_ids(model: Any, tokenizer: Any) -> list[int]:
-    """Return the ids of the tokens that end an output: first the tokenizer's end token, then the model's.
+    """Return the ids of the tokens that end an output: first the tokenizer's end token, then the model's end tokens.
 
-    In models that were converted from other formats, the tokenizer and the model may disagree, and the model may have
-    learned either token. An output therefore ends at whichever end token comes first.
+    If a model was converted from another format, the tokenizer and the model may have different end tokens, and the
+    model may have learned to write any of these tokens.
     """
     own = model.generation_config.eos_token_id
     found = [tokenizer.eos_token_id, *(own if isinstance(own, (list, tuple)) else [own])]
@@ -106,7 +106,7 @@ def eos_ids(model: Any, tokenizer: Any) -> list[int]:
     return ends
 
 
-def _limit(engine: Engine, decoding: Decoding, length: int) -> int | None:
+def _new_token_limit(engine: Engine, decoding: Decoding, length: int) -> int | None:
     """Return the maximum number of new tokens for a text, or None if the text is too long for the model."""
     wanted = decoding.limit(length)
     if length > INPUT_LIMIT_TOKENS:
@@ -135,7 +135,7 @@ def _decode(
 
     model, tokenizer = engine.model, engine.tokenizer
     eos = model.generation_config.eos_token_id
-    # each sample or group is a row of the batch, whereas the model library itself adds the rows for beams
+    # each sample or group needs its own row, whereas the library adds the rows for beam search itself
     rows = 1 if decoding.num_beams > 1 else decoding.num_candidates
     ids, mask = pad(
         [row for row in inputs for _ in range(rows)],
@@ -150,7 +150,7 @@ def _decode(
         processors.append(KeyedSampling(row_keys, start=start, temperature=decoding.temperature, top_p=decoding.top_p))
     if decoding.diversity:
         processors.append(HammingDiversity(rows, penalty=decoding.diversity, start=start, eos=eos))
-    # some models use torch's global random number generator, so its state is restored afterwards
+    # some models use torch's global random number generator, whose state is restored afterwards
     with torch.inference_mode(), torch.random.fork_rng(devices=[]):
         sequences = model.generate(
             input_ids=ids,
@@ -161,16 +161,16 @@ def _decode(
     outputs: list[list[str]] = []
     for position, limit in enumerate(limits):
         first = position * decoding.num_candidates
-        spelt = []
+        finished = []
         for sequence in sequences[first : first + decoding.num_candidates, start:].tolist():
             end = next((i for i, token in enumerate(sequence) if token in eos), len(sequence))
             if end < limit or decoding.keep_unfinished:
-                spelt.append(_spell(tokenizer, sequence[:end]))
-        outputs.append(spelt)
+                finished.append(_to_text(tokenizer, sequence[:end]))
+        outputs.append(finished)
     return outputs
 
 
-def _spell(tokenizer: Any, ids: list[int]) -> str:
+def _to_text(tokenizer: Any, ids: list[int]) -> str:
     # cleaning up would change the spaces around punctuation and thereby change numbers
     return str(tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
@@ -178,8 +178,8 @@ def _spell(tokenizer: Any, ids: list[int]) -> str:
 def make_engine(model: Any, tokenizer: Any, *, causal: bool, batch_tokens: int) -> Engine:
     """Create an engine for a loaded model.
 
-    The model keeps its own settings for the output, such as the length penalty and forced tokens. Its decoding settings
-    are removed, because `Decoding` replaces them.
+    The settings that `Decoding` controls are removed from the model. Other generation settings, such as the length
+    penalty and forced tokens, are kept.
     """
     config = copy.deepcopy(model.generation_config)
     for name in _DECODING_SETTINGS:
@@ -190,7 +190,7 @@ def make_engine(model: Any, tokenizer: Any, *, causal: bool, batch_tokens: int) 
         config.pad_token_id = tokenizer.pad_token_id
     if config.pad_token_id is None:
         config.pad_token_id = config.eos_token_id[0]
-    # the library takes a call's missing settings from the model, so the model must not keep its own decoding settings
+    # the library falls back to the model's settings, so the decoding settings must be removed from the model as well
     model.generation_config = config
     return Engine(model=model.eval(), tokenizer=tokenizer, causal=causal, batch_tokens=batch_tokens)
 
@@ -205,7 +205,7 @@ def _generation_config(engine: Engine, max_new_tokens: int, decoding: Decoding) 
 
 
 def pad(rows: Sequence[Sequence[int]], *, value: int, left: bool, device: Any) -> tuple[Any, Any]:
-    """Return the rows as one tensor, padded on the left or on the right, and the tensor's attention mask.
+    """Return a tensor of the rows, padded on the left or on the right, and the attention mask for the tensor.
 
     >>> pad([[5, 6], [7]], value=0, left=True, device="cpu")[0].tolist()
     [[5, 6], [0, 7]]

@@ -1,4 +1,4 @@
-"""Load a generator from a folder, a file or the hub, with the backend that the model needs."""
+"""Load a generator from a folder, a file or the hub, and choose the backend that the model needs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def load_generator(
     """Load a generator from a model folder or a GGUF file, or by its hub name.
 
     If ``train_generator`` wrote the folder, the card in the folder determines the backend, the prompt and
-    ``by_sentence``, unless they are passed here. ``dtype`` is float32 by default, because outputs in bfloat16 depend on
-    the batch. ``needed_by`` and ``option`` appear in error messages: ``needed_by`` names the part of the program that
-    needs the model, and ``option`` is the key under which a user can pass another model.
+    ``by_sentence``, unless these values are passed as arguments. ``dtype`` is float32 by default, because outputs in
+    bfloat16 depend on the batch. ``needed_by`` and ``option`` appear in error messages: ``needed_by`` names the part of
+    the program that needs the model, and ``option`` is the key with which a user can choose another model.
     """
     require_extra()
     model = str(folder_or_name)
@@ -82,7 +82,7 @@ def read_card(folder: str | Path) -> dict[str, Any]:
 
 
 def _name(card: dict[str, Any]) -> str:
-    """Return a name built from the base model, the kind and the data's hash: ``SmolLM2-135M-Instruct/f9@1a2b3c4d``."""
+    """Return a trained generator's name, such as ``SmolLM2-135M-Instruct/f9@1a2b3c4d``."""
     return f"{card['base']}/{card['kind']}@{card['data_sha256'][:8]}"
 
 

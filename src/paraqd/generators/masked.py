@@ -1,4 +1,4 @@
-"""Generate text as in SSMBA (Ng et al., 2020): corrupt a text and have a masked language model reconstruct it."""
+"""Generate text as in SSMBA (Ng et al., 2020): corrupt a text, and let a masked language model restore the text."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from paraqd.generators.runtime import (
 )
 from paraqd.generators.seq2seq import short_name
 
-# the maximum number of scores (holes times vocabulary) that are in memory at once; on a CPU, they must fit in its cache
+# the maximum number of scores (holes times vocabulary size) in memory at once; a CPU's cache should hold them all
 _CPU_SCORES, _GPU_SCORES = 1 << 18, 1 << 24
-# as in BERT, these shares of the chosen tokens are masked or replaced by a random token, and the others stay unchanged
+# as in BERT, these shares of the chosen tokens are masked or replaced with a random token; the rest stay unchanged
 MASK_SHARE = 0.8
 RANDOM_SHARE = 0.1
 
@@ -33,7 +33,7 @@ RANDOM_SHARE = 0.1
 class Hole(NamedTuple):
     """A token to be replaced.
 
-    ``position`` is the token's index, ``start`` and ``end`` are the token's span in the text, and ``begins`` is True if
+    ``position`` is the token's index, ``start`` and ``end`` delimit the token in the text, and ``begins`` is True if
     the token begins a word.
     """
 
@@ -44,7 +44,7 @@ class Hole(NamedTuple):
 
 
 class Corrupted(NamedTuple):
-    """The model's input for one candidate: the corrupted token ids, the holes, and a key for random numbers."""
+    """The input for one candidate: the corrupted token ids, the tokens to replace, and a key for random numbers."""
 
     ids: list[int]
     holes: list[Hole]
@@ -53,11 +53,11 @@ class Corrupted(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedGenerator:
-    """A generator that replaces the fraction ``rate`` of a text's tokens with the model's predictions.
+    """A generator that replaces some of a text's tokens with the predictions of a masked language model.
 
-    The tokens to replace are chosen separately for each candidate. The rest of the text, including spaces and capital
-    letters, stays unchanged. The settings ``do_sample``, ``temperature`` and ``top_p`` in `Decoding` determine how a
-    replacement is chosen, whereas ``num_beams`` and ``diversity`` do not affect the choice.
+    ``rate`` is the fraction of tokens to replace. The tokens are chosen separately for each candidate. The rest of the
+    text, including spaces and capital letters, stays unchanged. The settings ``do_sample``, ``temperature`` and
+    ``top_p`` in `Decoding` determine how a replacement is chosen. ``num_beams`` and ``diversity`` have no effect.
     """
 
     model: Any
@@ -133,7 +133,7 @@ class MaskedGenerator:
         return results
 
     def corrupt(self, text: str, *, key: int) -> Corrupted | None:
-        """Choose and corrupt some of the text's tokens.
+        """Choose the tokens to replace, and corrupt these tokens in the model's input.
 
         Return None if the text has no tokens or is too long for the model.
         """
@@ -150,11 +150,11 @@ class MaskedGenerator:
         for position in sorted(rng.sample(free, max(1, round(self.rate * len(free))))):
             start, end = encoded["offset_mapping"][position]
             holes.append(Hole(position, start, end, self._begins_word[ids[position]]))
-            fate = rng.random()
-            if fate < MASK_SHARE:
+            draw = rng.random()
+            if draw < MASK_SHARE:
                 ids[position] = self.tokenizer.mask_token_id
-            elif fate < MASK_SHARE + RANDOM_SHARE:
-                ids[position] = rng.choice(self._plain)
+            elif draw < MASK_SHARE + RANDOM_SHARE:
+                ids[position] = rng.choice(self._ordinary_ids)
         return Corrupted(ids, holes, key)
 
     @cached_property
@@ -162,8 +162,8 @@ class MaskedGenerator:
         return list(self.tokenizer.convert_ids_to_tokens(list(range(self.model.config.vocab_size))))
 
     @cached_property
-    def _plain(self) -> list[int]:
-        """The ids of the tokens that occur in ordinary text, without special tokens and unused placeholders."""
+    def _ordinary_ids(self) -> list[int]:
+        """The ids of all tokens except special tokens and unused placeholders."""
         special = set(self.tokenizer.all_special_ids)
         return [
             i
@@ -173,7 +173,7 @@ class MaskedGenerator:
 
     @cached_property
     def _begins_word(self) -> list[bool]:
-        """A list with one entry per token, which is True if the vocabulary marks the token as the start of a word."""
+        """For each token id, True if the token begins a word."""
         if self._wordpiece:
             return [bool(token) and not token.startswith("##") for token in self._spelling]
         return [bool(token) and token.startswith(("Ġ", "▁")) for token in self._spelling]
@@ -184,20 +184,20 @@ class MaskedGenerator:
 
     def _word(self, token: int) -> str:
         spelling = self._spelling[token]
-        # WordPiece tokens are plain text, but other tokens encode bytes and spaces, which the tokenizer must decode
+        # WordPiece tokens are plain text, but the tokens of other vocabularies must be decoded
         return spelling.removeprefix("##") if self._wordpiece else str(self.tokenizer.decode([token])).strip()
 
     def _fill(self, jobs: list[Corrupted], decoding: Decoding) -> list[list[int]]:
-        """Return, for each job, the token that the model chooses for each hole.
+        """Return the tokens that the model chooses for the holes of each job.
 
-        A token that begins a word is replaced only by a token that also begins a word, so that words are not joined.
+        A token that begins a word is replaced only with a token that also begins a word, so that words are not joined.
         """
         import torch
 
         device = self.model.device
         ids, mask = pad([job.ids for job in jobs], value=self.tokenizer.pad_token_id or 0, left=False, device=device)
         plain = torch.zeros(self.model.config.vocab_size, dtype=torch.bool, device=device)
-        plain[self._plain] = True
+        plain[self._ordinary_ids] = True
         begins = torch.tensor(self._begins_word, device=device)
         with torch.inference_mode():
             logits = self.model(input_ids=ids, attention_mask=mask).logits
@@ -231,9 +231,9 @@ class MaskedGenerator:
             if hole.begins and built[-1:].isalnum() and word[:1].isalnum():
                 built += " "
             built += word
-            # the next word can only be joined if a word replaces a punctuation mark
-            was_sign = not text[hole.end - 1 : hole.end].isalnum()
-            if was_sign and word[-1:].isalnum() and text[hole.end : hole.end + 1].isalnum():
+            # a word that replaces a punctuation mark must not run into the next word
+            was_punctuation = not text[hole.end - 1 : hole.end].isalnum()
+            if was_punctuation and word[-1:].isalnum() and text[hole.end : hole.end + 1].isalnum():
                 built += " "
             done = hole.end
         return built + text[done:]

@@ -1,7 +1,7 @@
-"""Adjust logits before a token is chosen, so that each text's result is independent of the other texts in the batch.
+"""Adjust the scores for the next token so that a text's output does not depend on the other texts in the batch.
 
-The classes implement the interface of logits processors in ``transformers``, ``(input_ids, scores) -> scores``.
-``start`` is the number of positions before the first new token.
+The classes are logits processors for ``transformers``: ``processor(input_ids, scores)`` returns the adjusted scores.
+The parameter ``start`` is the number of positions before the first new token.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NEVER = float("-inf")
 
 
 def row_key(seed: int, text: str, candidate: int) -> int:
-    """Return a 63-bit key for a candidate's random numbers, derived only from the seed, the text and ``candidate``.
+    """Return the 63-bit key for the random numbers of one candidate. The key depends only on the arguments.
 
     >>> row_key(3407, "a", 0) == row_key(3407, "a", 0) != row_key(3407, "a", 1)
     True
@@ -24,36 +24,36 @@ def row_key(seed: int, text: str, candidate: int) -> int:
 
 
 def gumbel(keys: Any, *, step: int, size: int) -> Any:
-    """Return Gumbel noise of shape (rows, size) that depends only on each row's key, the step and the column.
+    """Return Gumbel noise as an array with one row per key and ``size`` columns.
 
-    The random number generator is counter-based and uses the mixing function of SplitMix64. The noise is therefore
-    computed on the device, and a row's noise is the same in any batch. Adding the noise to log-probabilities and
-    taking the maximum samples exactly from the distribution (the Gumbel-max trick), up to the resolution of 23 random
-    bits.
+    Each value depends only on the row's key, the step and the column, so a row's noise is the same in every batch. The
+    random number generator is counter-based, uses the mixing function of SplitMix64 and runs on the device of ``keys``.
+    Adding the noise to log-probabilities and taking the maximum yields a sample from the distribution (the Gumbel-max
+    trick). The uniform random numbers have a resolution of 23 bits.
     """
     import torch
 
     counter = torch.arange(step * size + 1, (step + 1) * size + 1, device=keys.device, dtype=torch.int64)
     z = keys[:, None] + counter[None, :] * _signed(0x9E3779B97F4A7C15)
-    z = (z ^ _shift(z, 30)) * _signed(0xBF58476D1CE4E5B9)
-    z = (z ^ _shift(z, 27)) * _signed(0x94D049BB133111EB)
-    z = z ^ _shift(z, 31)
-    uniform = (_shift(z, 41).to(torch.float32) + 0.5) / 2**23
+    z = (z ^ _shift_right(z, 30)) * _signed(0xBF58476D1CE4E5B9)
+    z = (z ^ _shift_right(z, 27)) * _signed(0x94D049BB133111EB)
+    z = z ^ _shift_right(z, 31)
+    uniform = (_shift_right(z, 41).to(torch.float32) + 0.5) / 2**23
     return -torch.log(-torch.log(uniform))
 
 
 def _signed(constant: int) -> int:
-    """Convert an unsigned 64-bit constant to the signed integer with the same bits, which is how torch stores it."""
+    """Convert an unsigned 64-bit constant to the signed integer that has the same bits."""
     return constant - 2**64 if constant >= 2**63 else constant
 
 
-def _shift(z: Any, bits: int) -> Any:
-    """Shift right and fill with zeros, because torch's own shift preserves the sign."""
+def _shift_right(z: Any, bits: int) -> Any:
+    """Shift the bits of ``z`` to the right and fill with zeros, because torch's own shift would copy the sign bit."""
     return (z >> bits) & ((1 << (64 - bits)) - 1)
 
 
 def keep_top_p(scores: Any, top_p: float) -> Any:
-    """Exclude all tokens outside the smallest set of likely tokens whose probabilities sum to at least ``top_p``."""
+    """Keep the scores of the most likely tokens, whose probabilities sum to at least ``top_p``; exclude the rest."""
     import torch
 
     if top_p >= 1.0:
@@ -66,7 +66,7 @@ def keep_top_p(scores: Any, top_p: float) -> Any:
 
 
 class LengthLimit:
-    """A processor that ends each row at the row's own limit, so that the output does not depend on the batch."""
+    """A processor that ends each text's output after the text's own limit of new tokens."""
 
     def __init__(self, limits: Sequence[int], *, start: int, eos: Sequence[int]) -> None:
         self._limits = limits
@@ -74,7 +74,7 @@ class LengthLimit:
         self._eos = list(eos)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Allow only end tokens in a row that has reached its limit of new tokens."""
+        """Allow only end tokens in rows that have reached their limit of new tokens."""
         import torch
 
         limits = torch.tensor(self._limits, device=scores.device)
@@ -85,9 +85,9 @@ class LengthLimit:
 
 
 class KeyedSampling:
-    """A processor that turns a subsequent greedy choice into a sample.
+    """A processor that adds random noise to the scores, so that greedy decoding samples from the distribution.
 
-    The sample comes from the distribution after ``temperature`` and ``top_p`` have been applied.
+    ``temperature`` and ``top_p`` are applied before the noise is added.
     """
 
     def __init__(self, keys: Sequence[int], *, start: int, temperature: float, top_p: float) -> None:
@@ -97,7 +97,7 @@ class KeyedSampling:
         self._top_p = top_p
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Apply ``temperature`` and ``top_p``, and add each row's Gumbel noise."""
+        """Apply ``temperature`` and ``top_p``, and add Gumbel noise that depends on each row's key."""
         import torch
 
         keys = torch.tensor(self._keys, device=scores.device, dtype=torch.int64)
@@ -106,11 +106,11 @@ class KeyedSampling:
 
 
 class HammingDiversity:
-    """A processor for diverse beam search with groups of one beam. A text's groups are rows of the same batch.
+    """A processor for diverse beam search in which each group has one beam.
 
-    A group's penalties depend only on the tokens that earlier groups choose at the same step. The model therefore runs
-    once per step for all groups, and this processor then chooses tokens for the groups one after another. A group that
-    has ended no longer causes penalties.
+    A text's groups are adjacent rows of the batch. At each step, the model scores all groups at once, and the processor
+    then adjusts the groups one after another: a token is penalised for each earlier group that chooses the same token.
+    A group that has ended no longer causes penalties.
     """
 
     def __init__(self, groups: int, *, penalty: float, start: int, eos: Sequence[int]) -> None:
@@ -120,7 +120,7 @@ class HammingDiversity:
         self._eos = list(eos)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Lower each group's scores for the tokens that earlier groups choose at this step."""
+        """Lower each group's scores for the tokens that earlier groups choose at the same step."""
         import torch
 
         eos = torch.tensor(self._eos, device=scores.device)

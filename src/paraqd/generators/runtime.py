@@ -20,7 +20,7 @@ _EXTRA = ("torch", "transformers")
 _CPU_BATCH_TOKENS = 4096
 _GPU_BATCH_TOKENS = 65536
 
-_MESSAGE_CHARACTERS = 300  # after this length, no further lines of another library's message are appended
+_MESSAGE_CHARACTERS = 300  # if a message has reached this length, no further lines are appended
 
 T = TypeVar("T")
 
@@ -31,15 +31,20 @@ def require_extra(packages: Sequence[str] = _EXTRA) -> None:
 
 
 def pick_device(device: str | None = None) -> str:
-    """Return ``device`` if it is available. By default, return the first available of ``cuda``, ``mps`` and ``cpu``."""
+    """Return the device to use. By default, this is the first of ``cuda``, ``mps`` and ``cpu`` that is available.
+
+    Raise `GeneratorUnavailableError` if the given device is not available.
+    """
     import torch
 
     if device is not None:
         kind = device.partition(":")[0]
-        there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-        if not there.get(kind, False):
-            here = ", ".join(name for name, found in there.items() if found)
-            raise GeneratorUnavailableError(f"device {device!r} is not available (available: {here}); use --device cpu")
+        found = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+        if not found.get(kind, False):
+            usable = ", ".join(name for name, ready in found.items() if ready)
+            raise GeneratorUnavailableError(
+                f"device {device!r} is not available (available: {usable}); use --device cpu"
+            )
         return device
     if torch.cuda.is_available():
         return "cuda"
@@ -47,19 +52,20 @@ def pick_device(device: str | None = None) -> str:
 
 
 def check_device(device: str | None) -> None:
-    """Raise `GeneratorUnavailableError` if the device is not available. Without torch, do nothing.
+    """Raise `GeneratorUnavailableError` if the device is not available. If torch is not installed, do nothing.
 
-    Call this function before any work is done, so that a wrong device is reported early.
+    Commands call this function first, so that a wrong device is reported before any work is done.
     """
     if device is not None and importlib.util.find_spec("torch") is not None:
         pick_device(device)
 
 
 def pick_dtype(dtype: str | None = None) -> Any:
-    """Return the torch type for a precision (default: float32, even on a GPU).
+    """Return the torch data type for a precision (default: float32).
 
-    In bfloat16, rounding depends on the shape of the batch. With greedy decoding, 183 of 400 outputs of a small causal
-    model changed with the other texts in the batch. In float32, none changed.
+    The default is float32 even on a GPU, because rounding errors in bfloat16 depend on the shape of the batch. In a
+    test with a small causal model and greedy decoding, 183 of 400 outputs in bfloat16 depended on the other texts in
+    the batch. In float32, no output did.
     """
     import torch
 
@@ -69,15 +75,15 @@ def pick_dtype(dtype: str | None = None) -> Any:
 
 
 def batch_budget(device: str) -> int:
-    """Return the maximum number of tokens in a batch on the device, counting both input and output tokens."""
+    """Return the maximum number of input and output tokens in a batch on the device."""
     return _GPU_BATCH_TOKENS if device.startswith("cuda") else _CPU_BATCH_TOKENS
 
 
 def token_batches(costs: Sequence[int], *, budget: int) -> Iterator[list[int]]:
-    """Yield batches of indices whose costs are similar, in descending order of cost.
+    """Group items with similar costs into batches, and yield the indices of each batch, most expensive items first.
 
-    The cost of a batch, padded to its most expensive item, does not exceed the budget. An item that exceeds the budget
-    by itself forms a batch of its own.
+    The cost of a batch is its number of items times the cost of its most expensive item. No batch costs more than
+    ``budget``, except a batch that consists of a single item.
 
     >>> list(token_batches([3, 9, 4, 20], budget=12))
     [[3], [1], [2, 0]]
@@ -94,7 +100,7 @@ def token_batches(costs: Sequence[int], *, budget: int) -> Iterator[list[int]]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Suppress the model library's progress bars and warnings. Errors are raised as usual."""
+    """Suppress the progress bars and warnings of the model library inside the context."""
     from transformers.utils import logging as transformers_logging
 
     level = transformers_logging.get_verbosity()
@@ -123,10 +129,12 @@ def load_pretrained(
 ) -> T:
     """Load a model from a folder or by its hub name. Every failure raises an exception with a one-line message.
 
-    The argument of ``load`` is ``local_files_only``. The first call passes True, so that a cached model needs no
-    network. If the model is not cached, the second call passes False, provided that the hub can be reached within
-    seconds and has the model. ``needed_by`` names the part of the program that needs the model, ``option`` is the key
-    under which a user can pass another model, and ``remedy`` is the advice in the message if there is no such key.
+    ``load(True)`` loads the model from local files only, and ``load(False)`` may download the model. The download is
+    attempted only if the model is not in the local cache and the hub reports that it has the model.
+
+    The remaining arguments appear in error messages. ``needed_by`` names the part of the program that needs the model.
+    ``option`` is the key with which a user can choose another model, as in ``--generator KEY=DIR``. ``remedy`` is the
+    advice to the user if ``option`` is empty.
     """
     if option:
         remedy = f"pass a folder with --generator {option}=DIR, or use --stand-ins"
@@ -143,7 +151,7 @@ def load_pretrained(
     except OSError:
         pass  # not in the cache
     except Exception as error:
-        raise _failed(name, needed_by, error) from error
+        raise _load_error(name, needed_by, error) from error
     if not _hub_has(name):
         raise GeneratorUnavailableError(
             f"{needed_by} needs {name}, which is not in the local cache and cannot be downloaded; {remedy}"
@@ -156,11 +164,11 @@ def _attempt(load: Callable[[], T], name: str, needed_by: str) -> T:
         with quiet():
             return load()
     except Exception as error:
-        raise _failed(name, needed_by, error) from error
+        raise _load_error(name, needed_by, error) from error
 
 
 def first_sentence(error: BaseException) -> str:
-    r"""Return the first line of an error message, or the whole first sentence if the first line ends with a colon.
+    r"""Return the first line of an error message, or its first sentence if the first line ends with a colon.
 
     >>> first_sentence(ValueError("It is made from one of: \n(1) a file, \n(2) a class.\nSee the manual."))
     'It is made from one of: (1) a file, (2) a class.'
@@ -175,7 +183,7 @@ def first_sentence(error: BaseException) -> str:
     return text
 
 
-def _failed(name: str, needed_by: str, error: Exception) -> Exception:
+def _load_error(name: str, needed_by: str, error: Exception) -> Exception:
     reason = first_sentence(error)
     if isinstance(error, ImportError):
         return MissingExtraError(f"{needed_by} could not load {name} ({reason}): pip install 'paraqd[generate]'")
@@ -185,7 +193,7 @@ def _failed(name: str, needed_by: str, error: Exception) -> Exception:
 def _hub_has(name: str) -> bool:
     """Return True if the hub has the model.
 
-    The hub is asked once, with a short timeout, because a download without a network would retry for a long time.
+    The function makes one request with a short timeout, because a download retries for a long time if it fails.
     """
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
         return False
@@ -193,6 +201,6 @@ def _hub_has(name: str) -> bool:
 
     try:
         HfApi().model_info(name, timeout=HUB_TIMEOUT_SECONDS)
-    except Exception:  # there is no network, no such model or no access to it
+    except Exception:  # no network, no such model, or no access to the model
         return False
     return True

@@ -47,7 +47,7 @@ class Seq2SeqGenerator:
         place = pick_device(device)
 
         def fetch(local: bool) -> tuple[Any, Any]:
-            # the tokenizer is small, so loading it first detects a missing model quickly
+            # loading the small tokenizer first reveals quickly whether the model is missing
             tokenizer = AutoTokenizer.from_pretrained(str(model), local_files_only=local)
             weights = AutoModelForSeq2SeqLM.from_pretrained(str(model), local_files_only=local, dtype=pick_dtype(dtype))
             return weights, tokenizer
@@ -84,7 +84,9 @@ class Seq2SeqGenerator:
 
 
 def short_name(model: str | Path) -> str:
-    """Return a hub name unchanged, or the last component of a folder's path, because the full path is private.
+    """Return the name to record for a model: the hub name, or the last part of a folder's path.
+
+    The full path is not recorded, because it may reveal private information.
 
     >>> short_name("facebook/wmt19-en-de"), short_name("/home/me/models/mine")
     ('facebook/wmt19-en-de', 'mine')

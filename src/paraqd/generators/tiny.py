@@ -1,4 +1,4 @@
-"""Create tiny models with random weights for smoke runs. The tiny models have the same classes as the real models."""
+"""Create tiny models with random weights for smoke runs. The models have the same classes as full-size models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VOCABULARY = 400
 
 
 def tiny_causal(texts: Iterable[str]) -> tuple[Any, Any]:
-    """Return a two-layer Llama model and a byte-level tokenizer that is trained on the texts."""
+    """Return a two-layer Llama model and a byte-level tokenizer trained on the texts."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -45,7 +45,7 @@ def tiny_masked(texts: Iterable[str]) -> tuple[Any, Any]:
     """Return a two-layer BERT model for masked language modelling and a WordPiece tokenizer built from the texts."""
     from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 
-    # words are counted here because the library's WordPiece trainer breaks ties differently in every run
+    # words are counted here because the library's WordPiece trainer does not break ties in a reproducible way
     words = Counter(word for text in texts for word in re.findall(r"\w+|[^\w\s]", text.lower()))
     letters = sorted({letter for word in words for letter in word})
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters)]

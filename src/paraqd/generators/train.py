@@ -41,7 +41,7 @@ _MAX_TOKENS = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorKind:
-    """The source of the training data and the prompt for one kind of generator.
+    """The prompt and the source of the training data for one kind of generator.
 
     ``by_sentence`` is True if texts should be passed to a causal model sentence by sentence.
     """
@@ -82,23 +82,23 @@ def train_generator(
     pairs: Iterable[Pair] | None = None,
     progress: Progress = silent,
 ) -> Path:
-    """Train a generator, write it as a standard Hugging Face folder with a card, and return the folder's path.
+    """Train a generator, save it with a card in a standard Hugging Face folder, and return the folder's path.
 
     The training data depends on the kind:
 
     - ``f9`` is trained on PAWS pairs with label 1 from ``general_paraphrases.jsonl.gz`` in ``data_dir``.
     - ``fe`` is trained on Quora pairs with label 1 from the same file.
     - ``ssmba`` is trained on the training questions from ``questions.jsonl.gz`` in ``data_dir``.
-    - ``fb`` is trained on ``pairs``, each of which has a corrupted question and the original question.
+    - ``fb`` is trained on ``pairs``. Each pair consists of a corrupted question and the original question.
 
-    By default, the base model is a small model that is installed as a Python package and replaces the paper's model.
-    ``base_model`` is the name or folder of another base model, such as t5-base for the paper's fb. With
-    ``scale="smoke"``, training takes a few steps and finishes within seconds. It then starts from a tiny model with
-    random weights unless ``base_model`` is passed.
+    By default, the base model is a small model that is installed as a Python package and stands in for the paper's
+    model. ``base_model`` is the name or folder of another base model, such as t5-base for the paper's fb. With
+    ``scale="smoke"``, training takes a few steps and finishes within seconds. The default base model is then a tiny
+    model with random weights.
 
-    If the process is killed, a second call with the same arguments resumes from the last checkpoint, which is stored in
-    ``OUT.training`` beside the output folder, and ends with the same weights. If the output folder is already complete,
-    its path is returned immediately.
+    Checkpoints are stored in ``OUT.training`` beside the output folder. If the process is killed, a second call with
+    the same arguments resumes from the last checkpoint and ends with the same weights. If the output folder is already
+    complete, its path is returned immediately.
     """
     require_extra(("torch", "transformers", "safetensors"))
     if kind not in KINDS:
@@ -124,7 +124,7 @@ def train_generator(
         return out
 
     with seeded(seed, place):  # the weights of a new head or a tiny model are random
-        model, tokenizer, backend = _base(kind, scale, base_model, rows)
+        model, tokenizer, backend = _load_base(kind, scale, base_model, rows)
     settings = _SMOKE if scale == "smoke" else _FULL[backend]
     examples = _examples(backend, model, tokenizer, recipe.prompt, rows)
     work = out.with_name(out.name + ".training")
@@ -170,7 +170,7 @@ def _base_name(kind: Kind, scale: Scale, base_model: str | None) -> str:
     return DEFAULT_ENCODER if kind == "ssmba" else PACKAGED_MODEL
 
 
-def _base(kind: Kind, scale: Scale, base_model: str | None, rows: list[Pair]) -> tuple[Any, Any, Backend]:
+def _load_base(kind: Kind, scale: Scale, base_model: str | None, rows: list[Pair]) -> tuple[Any, Any, Backend]:
     """Return the base model, its tokenizer and its backend."""
     if base_model is None and scale == "smoke":
         from paraqd.generators.tiny import tiny_causal, tiny_masked
@@ -201,7 +201,7 @@ def _pretrained(name: str, *, masked: bool) -> tuple[Any, Any, Backend]:
             "causal": AutoModelForCausalLM,
         }[backend]
         tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
-        # weights are trained in float32, whatever their stored precision; on CUDA, the forward pass uses bfloat16
+        # weights are trained in float32 regardless of their stored precision; on CUDA, the forward pass uses bfloat16
         return (
             auto.from_pretrained(name, local_files_only=local, dtype=torch.float32),
             tokenizer,
@@ -212,7 +212,7 @@ def _pretrained(name: str, *, masked: bool) -> tuple[Any, Any, Backend]:
 
 
 def _examples(backend: Backend, model: Any, tokenizer: Any, prompt: Prompt, rows: list[Pair]) -> list[TokenizedExample]:
-    """Encode the rows, and skip rows that are too long for the model."""
+    """Return the rows as training examples, but skip rows that are too long for the model."""
     if backend == "masked":
         encoded = encode_masked(tokenizer, rows)
     elif backend == "causal":
@@ -223,15 +223,15 @@ def _examples(backend: Backend, model: Any, tokenizer: Any, prompt: Prompt, rows
     examples = [example for example in encoded if example.cost <= limit]
     if not examples:
         raise TrainingDataError(
-            "there is nothing to train on: there are no rows, or all rows are too long for the model"
+            "there are no training examples: there are no rows, or all rows are too long for the model"
         )
     return examples
 
 
 def _finished(out: Path, fingerprint: dict[str, Any]) -> bool:
-    """Return True if the folder holds the result of a training run with the same fingerprint.
+    """Return True if the folder contains the result of a training run with the same fingerprint.
 
-    Raise `FileExistsError` if the path is a file or if the folder holds anything else.
+    Raise `FileExistsError` if the path is a file or if the folder contains anything else.
     """
     if not out.exists():
         return False
@@ -241,12 +241,12 @@ def _finished(out: Path, fingerprint: dict[str, Any]) -> bool:
     if card and all(card.get(key) == value for key, value in fingerprint.items()):
         return True
     if any(out.iterdir()):
-        raise FileExistsError(f"{out} already has other files: delete it, or choose another folder")
+        raise FileExistsError(f"{out} already contains other files: delete the folder, or choose another folder")
     return False
 
 
 def _write(model: Any, tokenizer: Any, out: Path, card: dict[str, Any]) -> None:
-    """Write the folder under a temporary name, then rename it, so that ``out`` is never incomplete."""
+    """Write the model to a temporary folder and then rename the folder, so that ``out`` is never incomplete."""
     temporary = out.with_name(f"{out.name}.writing-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)

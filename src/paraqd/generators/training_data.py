@@ -1,4 +1,4 @@
-"""Read training data for generators and convert it into token ids."""
+"""Read training data for generators, and convert the texts into token ids."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TokenizedExample(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """The number of tokens in the longer of ``input_ids`` and ``labels``, which is the row's length in a batch."""
+        """The length of ``input_ids`` or ``labels``, whichever is longer."""
         return max(len(self.input_ids), len(self.labels))
 
 
@@ -58,7 +58,7 @@ def read_paraphrases(data_dir: str | Path, *, source: str) -> list[Pair]:
 
 
 def read_questions(data_dir: str | Path, *, split: str = "train") -> list[str]:
-    """Return the questions in one split."""
+    """Return the questions of one split, such as ``train``."""
     rows = _rows(Path(data_dir) / QUESTIONS)
     questions = [str(row["question"]) for row in rows if row.get("split") == split]
     if not questions:
@@ -95,7 +95,7 @@ def detokenized(text: str) -> str:
     if text.count("``") + text.count("''") + text.count('"') == 0:
         return text
     pieces = _QUOTES.split(text)
-    # quotation marks alternate between opening and closing, and a closing mark has no space before it
+    # quotation marks alternate between opening and closing marks, and a closing mark has no space before it
     joined = pieces[0]
     for index, piece in enumerate(pieces[1:]):
         closes = index % 2 == 1
@@ -105,7 +105,7 @@ def detokenized(text: str) -> str:
 
 
 def data_sha256(pairs: Iterable[Pair]) -> str:
-    """Return a SHA-256 hash of a generator's training pairs, which depends on their order.
+    """Return the SHA-256 hash of a sequence of training pairs.
 
     >>> data_sha256([("a", "b")])[:8]
     '3e0529f9'
@@ -117,19 +117,19 @@ def data_sha256(pairs: Iterable[Pair]) -> str:
 
 
 def encode_causal(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iterator[TokenizedExample]:
-    """Encode pairs for a causal model. The loss covers only the target text and the end token, not the prompt."""
+    """Encode pairs for a causal model. The loss ignores the prompt, which contains the first text of each pair."""
     for source, target in pairs:
-        shown = encode_prompt(tokenizer, prompt.fill(printable(source)))
-        taught = tokenizer(printable(target), add_special_tokens=False)["input_ids"]
-        taught = [*taught, tokenizer.eos_token_id]
-        yield TokenizedExample([*shown, *taught], [_IGNORED] * len(shown) + taught)
+        prompt_ids = encode_prompt(tokenizer, prompt.fill(printable(source)))
+        target_ids = tokenizer(printable(target), add_special_tokens=False)["input_ids"]
+        target_ids = [*target_ids, tokenizer.eos_token_id]
+        yield TokenizedExample([*prompt_ids, *target_ids], [_IGNORED] * len(prompt_ids) + target_ids)
 
 
 def encode_seq2seq(tokenizer: Any, prompt: Prompt, pairs: Iterable[Pair]) -> Iterator[TokenizedExample]:
-    """Encode pairs for an encoder-decoder model, whose encoder reads the source and whose decoder writes the target."""
+    """Encode pairs for an encoder-decoder model, which learns to turn the first text into the second text."""
     for source, target in pairs:
-        shown = tokenizer(prompt.fill(printable(source)))["input_ids"]
-        yield TokenizedExample(list(shown), list(tokenizer(text_target=printable(target))["input_ids"]))
+        prompt_ids = tokenizer(prompt.fill(printable(source)))["input_ids"]
+        yield TokenizedExample(list(prompt_ids), list(tokenizer(text_target=printable(target))["input_ids"]))
 
 
 def encode_masked(tokenizer: Any, pairs: Iterable[Pair]) -> Iterator[TokenizedExample]:
@@ -139,30 +139,29 @@ def encode_masked(tokenizer: Any, pairs: Iterable[Pair]) -> Iterator[TokenizedEx
 
 
 def collate(examples: Sequence[TokenizedExample], *, tokenizer: Any, rng: random.Random, device: str) -> dict[str, Any]:
-    """Collate examples into a batch of input ids, attention mask and labels.
+    """Combine examples into a batch that consists of input ids, an attention mask and labels.
 
     For a masked language model, ``rng`` chooses the tokens to mask. Rows are padded on the right, even for a causal
-    model. A padded position on the left would have nothing to attend to, and some attention kernels return NaN for
-    such a position.
+    model, because some attention kernels return NaN for padding on the left.
     """
     if not examples[0].labels:
-        examples = [_masked(example, tokenizer, rng) for example in examples]
+        examples = [_mask_tokens(example, tokenizer, rng) for example in examples]
     value = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
     ids, mask = pad([e.input_ids for e in examples], value=value, left=False, device=device)
     labels, _ = pad([e.labels for e in examples], value=_IGNORED, left=False, device=device)
     return {"input_ids": ids, "attention_mask": mask, "labels": labels}
 
 
-def _masked(example: TokenizedExample, tokenizer: Any, rng: random.Random) -> TokenizedExample:
+def _mask_tokens(example: TokenizedExample, tokenizer: Any, rng: random.Random) -> TokenizedExample:
     special = set(tokenizer.all_special_ids)
     free = [i for i, token in enumerate(example.input_ids) if token not in special]
     ids = list(example.input_ids)
     labels = [_IGNORED] * len(ids)
     for position in rng.sample(free, min(len(free), max(1, round(MASK_RATE * len(free))))):
         labels[position] = ids[position]
-        fate = rng.random()
-        if fate < MASK_SHARE:
+        draw = rng.random()
+        if draw < MASK_SHARE:
             ids[position] = tokenizer.mask_token_id
-        elif fate < MASK_SHARE + RANDOM_SHARE:
+        elif draw < MASK_SHARE + RANDOM_SHARE:
             ids[position] = rng.randrange(len(tokenizer))
     return TokenizedExample(ids, labels)

@@ -41,7 +41,7 @@ class GeneratorSettings:
 
 
 def plan(costs: Sequence[int], *, settings: GeneratorSettings, seed: int) -> list[list[int]]:
-    """Return all batches of a training run, as lists of indices. A resumed run uses the same batches.
+    """Return the batches of a whole training run as lists of indices. A resumed run uses the same batches.
 
     >>> settings = GeneratorSettings(epochs=2, batch_tokens=8, learning_rate=1e-4)
     >>> batches = plan([4, 4, 2, 8], settings=settings, seed=1)
@@ -97,7 +97,7 @@ def fit(
                 device=device,
             )
             for group in optimizer.param_groups:
-                group["lr"] = settings.learning_rate * _schedule(step, len(batches), settings.warmup_share)
+                group["lr"] = settings.learning_rate * _learning_rate_factor(step, len(batches), settings.warmup_share)
             with _autocast(device):
                 loss = model(**batch).loss
             loss_value = float(loss.detach())
@@ -119,7 +119,7 @@ def fit(
 
 @contextlib.contextmanager
 def seeded(seed: int, device: str) -> Iterator[None]:
-    """Seed torch's global random number generators inside the context and restore their states afterwards."""
+    """Seed torch's global random number generators, and restore their states when the context ends."""
     import torch
 
     devices = [torch.device(device)] if device.startswith("cuda") else []
@@ -132,7 +132,7 @@ def seeded(seed: int, device: str) -> Iterator[None]:
 def one_thread() -> Iterator[None]:
     """Limit torch to one thread inside the context.
 
-    More threads do not speed up a tiny model, and they can spend a long time waiting for each other.
+    More threads would not speed up a tiny model and could spend a long time waiting for each other.
     """
     import torch
 
@@ -144,8 +144,8 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _schedule(step: int, total: int, warmup_share: float) -> float:
-    """Return the factor for the learning rate, which rises linearly to 1 and then falls linearly towards 0."""
+def _learning_rate_factor(step: int, total: int, warmup_share: float) -> float:
+    """Return the learning rate factor for a step. The factor rises linearly to 1 and then falls linearly towards 0."""
     warmup = max(1, round(warmup_share * total))
     if step < warmup:
         return (step + 1) / warmup
@@ -162,7 +162,7 @@ def _autocast(device: str) -> contextlib.AbstractContextManager[Any]:
 
 
 def _save(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint, then delete older ones, so that a killed process always leaves a complete checkpoint."""
+    """Write a checkpoint and then delete older checkpoints, so that a complete checkpoint always exists."""
     import torch
     from safetensors.torch import save_model
 
@@ -180,7 +180,10 @@ def _save(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> 
 
 
 def _resume(model: Any, optimizer: Any, work_dir: Path, fingerprint: dict[str, Any], device: str) -> tuple[int, float]:
-    """Load the last checkpoint with the same fingerprint, and return the index of the next step and the last loss."""
+    """Load the last checkpoint with the same fingerprint, and return the index of the next step and the last loss.
+
+    Return 0 and NaN if there is no such checkpoint.
+    """
     import torch
     from safetensors.torch import load_model
 

@@ -1,1 +1,1 @@
-"""Integrate paraqd with other tools."""
+"""Connect paraqd to other tools, such as Ray Data."""

@@ -1,4 +1,4 @@
-"""Score the batches of a Ray Data pipeline."""
+"""Score batches of pairs in a Ray Data pipeline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from paraqd.runs.score_rows import ADDED, ADDED_WITH_WHY, added_columns, as_reco
 
 
 class ScoreBatches:
-    """A scorer for ``Dataset.map_batches`` that adds the columns of ``paraqd score``; each actor loads one scorer.
+    """A callable class for ``Dataset.map_batches`` that adds the same columns as ``paraqd score``.
+
+    Each Ray actor loads one scorer.
 
     ::
 
@@ -21,11 +23,11 @@ class ScoreBatches:
     Parameters
     ----------
     model, mode, threshold, skip
-        The parameters of `paraqd.Scorer.load`.
+        These are the parameters of `paraqd.Scorer.load`.
     question_column, paraphrase_column : str
         The names of the columns that contain the questions and paraphrases.
     why : bool
-        Add the column ``why``, which states the evidence in sentences.
+        If True, add the column ``why``, which states the evidence in sentences.
     threads : int
         The number of threads that the model uses.
 
@@ -48,7 +50,7 @@ class ScoreBatches:
         self._added = ADDED_WITH_WHY if why else ADDED
 
     def __call__(self, batch: Any) -> Any:
-        """Return the batch with the verdict columns added; existing columns with the same names are replaced."""
+        """Return the batch with the verdict columns. Existing columns with the same names are replaced."""
         import pyarrow as pa
 
         rows = batch.select([self._columns.question, self._columns.paraphrase]).to_pylist()
