@@ -125,7 +125,7 @@ def test_rows_without_a_question_are_named_and_the_exit_code_is_1(here, capsys):
 def test_an_operator_that_is_left_out_is_named_once(here, capsys):
     assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2,f9", "--stand-ins", "-q"]) == 0
     errors = capsys.readouterr().err.splitlines()
-    assert len(errors) == 1 and errors[0].startswith("left out LossyParaphrase: no stand-in model was given")
+    assert len(errors) == 1 and errors[0].startswith("left out LossyParaphrase: no stand-in model was passed")
     assert "LossyParaphrase" in json.loads(Path("out.csv.meta.json").read_text())["left_out"]
 
 

@@ -1,4 +1,4 @@
-"""Produce valid and invalid paraphrases with operators: the paper's f1–f10 and fa–fe, and our own."""
+"""Produce valid and invalid paraphrases with the paper's operators (f1–f10 and fa–fe) and our own operators."""
 
 from paraqd.operators.base import (
     EVERYTHING,

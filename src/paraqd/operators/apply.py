@@ -1,4 +1,4 @@
-"""Apply a plan's steps to a chunk of questions in a single process."""
+"""Apply the steps of a plan to a chunk of questions in a single process."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from paraqd.reading import Problem, read
 from paraqd.reading.entities import PipelineUnavailableError
 
 BINS = 20  # number of bins in the histogram of normalised edit distances
-_COMPARED = 10_000  # compare at most this many characters, because the edit distance takes quadratic time
+_MOST_COMPARED = 10_000  # compare at most this many characters, because the edit distance takes quadratic time
 
 
-# exceptions that would occur for every question
+# exceptions that end the run, because they would occur for every question
 _FATAL = (
     AugmentError,
     GeneratorUnavailableError,
@@ -39,7 +39,7 @@ class Question(NamedTuple):
 
 @dataclass
 class Tally:
-    """The counts for one step; the tallies of several chunks can be added."""
+    """The counts of questions, outputs, edit distances, discarded outputs, errors and notes for one step."""
 
     seen: int = 0
     applied: int = 0
@@ -51,10 +51,10 @@ class Tally:
     notes: dict[str, int] = field(default_factory=dict)
 
     def count(self, question: str, paraphrase: str, note: str = "") -> None:
-        """Count one output and its edit distance from the question."""
+        """Count an output, its note and its edit distance from the question."""
         if note:
             self.notes[note] = self.notes.get(note, 0) + 1
-        a, b = question[:_COMPARED], paraphrase[:_COMPARED]
+        a, b = question[:_MOST_COMPARED], paraphrase[:_MOST_COMPARED]
         distance = Levenshtein.distance(a, b)
         share = distance / max(len(a), len(b), 1)
         self.applied += 1
@@ -63,7 +63,7 @@ class Tally:
         self.histogram[min(int(share * BINS), BINS - 1)] += 1
 
     def add(self, other: Tally) -> None:
-        """Add the tally of another chunk to this one."""
+        """Add another chunk's tally to this tally."""
         self.seen += other.seen
         self.applied += other.applied
         self.edits += other.edits
@@ -100,18 +100,18 @@ def apply_steps(
 ) -> list[Outputs]:
     """Apply every step to every question, and return one `Outputs` per step.
 
-    An operator's random generator depends only on the seed, the question's id and the step's name. If an operator
-    raises an exception for a question, that output is lost, the error is counted, and the run continues. A missing
-    resource or model ends the run.
+    An operator's random generator depends only on the seed, the question's id and the step's name. If a rule operator
+    raises an exception for a question, the exception is counted, and the run continues without that output. If a
+    resource is missing or a model fails, the exception is raised.
     """
     if not steps:
         return []
     entities = resources.get("entities")
     problems = [read(question.text, entities=entities) for question in questions]
-    return [_apply(step, questions, problems, seed, resources) for step in steps]
+    return [_apply_step(step, questions, problems, seed, resources) for step in steps]
 
 
-def _apply(
+def _apply_step(
     step: Step, questions: Sequence[Question], problems: Sequence[Problem], seed: int, resources: Resources
 ) -> Outputs:
     operator = _operator(step.runs)
@@ -124,9 +124,9 @@ def _apply(
     except _FATAL:
         raise
     except Exception:
-        if step.models:  # a model that fails on one batch would also fail on the next
+        if step.models:  # a model that fails on one batch would probably fail on the next batch
             raise
-        made = _one_by_one(step, operator, questions, problems, seed, resources, tally)
+        made = _apply_one_by_one(step, operator, questions, problems, seed, resources, tally)
     texts: list[tuple[str, str] | None] = []
     for question, text in zip(questions, made, strict=True):
         if text is None:
@@ -140,7 +140,7 @@ def _apply(
     return Outputs(texts=texts, tally=tally)
 
 
-def _one_by_one(
+def _apply_one_by_one(
     step: Step,
     operator: Operator,
     questions: Sequence[Question],
@@ -149,7 +149,7 @@ def _one_by_one(
     resources: Resources,
     tally: Tally,
 ) -> list[str | None]:
-    """Retry an operator that failed on the batch, one question at a time, to lose as few outputs as possible."""
+    """Apply an operator to one question at a time after it failed on the batch, to lose as few outputs as possible."""
     resources.drops.clear()
     made: list[str | None] = []
     for question, problem in zip(questions, problems, strict=True):

@@ -1,4 +1,4 @@
-"""Define operators, their declarations and the resources that they may use."""
+"""Define the base class of operators, their declarations and the resources that operators may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paraqd.reading import Problem
 
 Polarity = Literal["valid", "invalid"]
 
-# The parts of a problem that an operator may change, each with its meaning.
+# The parts of a problem that an operator may change, each with a description.
 PARTS: Mapping[str, str] = {
     "numbers": "numbers or their notation",
     "units": "units or their notation",
@@ -30,7 +30,7 @@ PARTS: Mapping[str, str] = {
     "punctuation": "punctuation, spaces and capitals",
 }
 EVERYTHING = frozenset(PARTS)
-VARIES = ""  # the fault of an operator whose outputs are faulty in different ways
+VARIES = ""  # the declared fault of an operator whose outputs have different faults
 
 
 class MissingResourceError(ParaqdError, RuntimeError):
@@ -38,11 +38,11 @@ class MissingResourceError(ParaqdError, RuntimeError):
 
 
 class DeclarationError(ParaqdError, TypeError):
-    """Raised when an operator class lacks a declaration or contradicts itself."""
+    """Raised when the declaration of an operator class is incomplete, invalid or contradictory."""
 
 
 class Noted(str):
-    """A paraphrase with a remark, which is written to the column ``note``.
+    """A paraphrase with a note, which is written to the column ``note``.
 
     >>> text = Noted("Sara has 5 apples.", note="consistent_renaming")
     >>> text, text.note
@@ -59,11 +59,11 @@ class Noted(str):
 
 
 class Resources:
-    """The resources that operators request by name: ``encoder``, ``generator.f9``, ``vocabulary``, ``parser``.
+    """The resources that operators request by name, such as ``encoder``, ``generator.f9`` and ``vocabulary``.
 
     Pass a resource as a keyword argument, or pass a factory without parameters in ``lazy``. A factory is called when
-    its resource is first requested. ``drops`` counts the outputs that operators produced and then discarded, keyed by
-    (operator, reason).
+    its resource is first requested. ``drops`` counts the outputs that operators discarded, keyed by operator and
+    reason.
 
     >>> resources = Resources(parser="a pipeline")
     >>> resources.require("parser", needed_by="Rewrite"), "encoder" in resources
@@ -79,7 +79,7 @@ class Resources:
         return name in self._values or name in self._lazy
 
     def give(self, name: str, value: Any) -> None:
-        """Add a resource."""
+        """Add a resource, or replace the resource with the same name."""
         self._values[name] = value
 
     def get(self, name: str) -> Any:
@@ -96,13 +96,13 @@ class Resources:
         return value
 
     def dropped(self, operator: str, reason: str) -> None:
-        """Count an output that an operator produced and then discarded."""
+        """Count an output that an operator discarded."""
         self.drops[operator, reason] += 1
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """Everything that an operator declares about itself; see `Operator` for the fields."""
+    """The declaration of an operator; see `Operator` for the meaning of the fields."""
 
     name: str
     paper_id: str | None
@@ -117,39 +117,39 @@ class Declaration:
 
 
 class Operator(ABC):
-    """Produce one valid or one invalid paraphrase of a problem.
+    """The base class of operators, each of which produces either valid or invalid paraphrases.
 
-    A subclass declares everything about itself as class attributes. Defining a class with a missing or wrong
-    declaration raises `DeclarationError`.
+    A subclass declares its properties as class attributes. Defining a subclass with an incomplete, invalid or
+    contradictory declaration raises `DeclarationError`.
 
-    Parameters of ``__init__`` are keyword-only and stored unchanged. ``apply`` returns None if the operator does not
-    apply to a problem. ``apply`` never returns the unchanged text (except in SameSentence), and its only source of
-    randomness is the argument ``rng``.
+    The parameters of ``__init__`` must be keyword-only and are stored unchanged. ``apply`` must return None if the
+    operator does not apply to a problem, and ``rng`` must be its only source of randomness. Only SameSentence may
+    return the text unchanged.
 
     Attributes
     ----------
     name : str
-        The operator's name, which equals the name of the class.
+        The operator's name, which must be the same as the class name.
     polarity : "valid" or "invalid"
         The label of the pairs that the operator produces.
     changes : frozenset of str
         The parts of a problem that the operator may change (keys of `PARTS`).
     fault : str, optional
-        The evidence kind of the outputs, such as ``number_lost``, or `VARIES` if the kind differs from output to
-        output. Required for an invalid operator, None for a valid one.
+        The fault in the outputs, given as an evidence kind such as ``number_lost``, or `VARIES` if the outputs have
+        different faults. Required for an invalid operator; must be None for a valid operator.
     paper_id : str, optional
         The paper's name for the operator, such as ``f3``.
     needs : tuple of str
-        The names of the resources that the operator cannot work without.
+        The names of the resources that the operator requires.
     extras : tuple of str
-        The extras of this package that the operator's code imports, such as ``augment``. Do not list the extras that
-        its resources need.
+        The extras of this package that the operator's own code requires, such as ``augment``. Do not list the extras
+        that the operator's resources require.
     stand_in : str, optional
-        The replacement if the paper's model is not available: the name of a rule operator, ``generator`` for a small
-        trained model, or the operator's own name if the operator has rules of its own.
+        The replacement to use if the paper's model is not available: the name of a rule operator, ``generator`` for a
+        small model that the user trains, or the operator's own name if the operator can also work by rules.
     baseline : str, optional
-        The published method that the operator reproduces, such as ``UDA``. The label is the one that the method
-        claims, which may be wrong for an individual output.
+        The published method that the operator reproduces, such as ``UDA``. The operator labels its outputs as the
+        method does, although the label may be wrong for individual outputs.
 
     """
 
@@ -164,7 +164,7 @@ class Operator(ABC):
     baseline: ClassVar[str | None] = None
 
     def __init_subclass__(cls, *, declared: bool = True, **kwargs: Any) -> None:
-        """Reject a class that lacks a declaration, unless ``declared=False`` leaves declaring to the instances."""
+        """Check the declaration of a subclass, unless ``declared=False`` is passed."""
         super().__init_subclass__(**kwargs)
         if declared and cls.apply is not Operator.apply:
             _check_declaration(cls)
@@ -176,7 +176,7 @@ class Operator(ABC):
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Apply the operator to many problems. Operators that run a model override this method."""
+        """Apply the operator to many problems, and return one output per problem; model operators override this."""
         return [self.apply(problem, rng, resources) for problem, rng in zip(problems, rngs, strict=True)]
 
     def source_model(self, resources: Resources) -> str:
@@ -190,7 +190,7 @@ class Operator(ABC):
         return (type(self).__doc__ or "").strip().partition("\n")[0]
 
     def declaration(self) -> Declaration:
-        """Return everything that the operator declares about itself."""
+        """Return the operator's declaration."""
         return Declaration(
             name=self.name,
             paper_id=self.paper_id,
@@ -206,7 +206,7 @@ class Operator(ABC):
 
 
 def _check_declaration(cls: type[Operator]) -> None:
-    """Raise `DeclarationError` if a class lacks a declaration or contradicts itself."""
+    """Raise `DeclarationError` if the declaration of a class is incomplete, invalid or contradictory."""
     missing = [field for field in ("name", "polarity", "changes") if not hasattr(cls, field)]
     if missing:
         raise DeclarationError(f"the operator {cls.__name__} must declare {' and '.join(missing)} as class attributes")
@@ -227,7 +227,7 @@ def _check_declaration(cls: type[Operator]) -> None:
 
 
 def derive_rng(seed: int, row_id: str, operator: str) -> random.Random:
-    """Create the random generator for a seed, a row id and an operator name.
+    """Create a random generator that depends only on a seed, a row id and an operator name.
 
     The generator produces the same numbers on every machine.
 

@@ -1,4 +1,4 @@
-"""Resolve a recipe into steps, with stand-ins for unavailable models."""
+"""Turn a recipe into a plan, with stand-ins for unavailable models."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from paraqd.operators.registry import BUILTIN, base_name
 if TYPE_CHECKING:
     from paraqd.operators import Operator
 
-_BY_MODEL = "generator"
+_TRAINED_MODEL = "generator"  # the stand-in is a model that the user trains
 _PREFIX = "generator."  # the prefix of every resource that is a generator
 
 
 class AugmentError(ParaqdError, ValueError):
-    """Raised when the settings of an augmentation cannot be used; the message says why and what to do."""
+    """Raised when the settings of an augmentation run cannot be used."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """An operator in a plan.
+    """A step of a plan, which applies one operator.
 
-    ``name``, ``paper_id`` and ``label`` are written next to the outputs. ``runs`` is the operator that produces the
-    outputs; it differs from ``name`` if a rule operator stands in. ``models`` names the resources that are models; a
-    step with models runs in one process, in batches. ``extras`` names the extras that the operator's code imports.
+    ``name``, ``paper_id`` and ``label`` are written next to the outputs. ``runs`` is the name of the operator that
+    produces the outputs. It differs from ``name`` if a rule operator stands in for a model operator. ``models`` lists
+    the required resources that are models. A step with models runs in a single process, in batches. ``extras`` lists
+    the extras that the operator's own code requires.
     """
 
     name: str
@@ -44,16 +45,16 @@ class Step:
 
     @property
     def generators(self) -> tuple[str, ...]:
-        """The keys of the generators among the step's models, such as ``f9``."""
+        """The keys of the step's generators, such as ``f9``."""
         return tuple(name.removeprefix(_PREFIX) for name in self.models if name.startswith(_PREFIX))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps of a recipe in order, and the operators that were left out, each with the reason.
+    """The steps of a recipe, in order.
 
-    ``generators`` maps the key of each generator that the steps need (such as ``f9``) to its model; None means the
-    paper's model.
+    ``left_out`` maps the name of each operator that was left out to the reason. ``generators`` maps the key of each
+    required generator, such as ``f9``, to the folder or name of its model, or to None for the paper's model.
     """
 
     recipe: str
@@ -62,7 +63,7 @@ class Plan:
     generators: Mapping[str, str | None] = field(default_factory=dict)
 
     def needs(self, resource: str) -> bool:
-        """Return True if any step needs the given resource."""
+        """Return True if any step requires the resource."""
         return any(resource in step.needs for step in self.steps)
 
 
@@ -74,10 +75,11 @@ def make_plan(
     stand_ins: bool = False,
     generators: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Resolve a recipe, or a list of operators, into steps.
+    """Create a plan from a recipe.
 
-    ``generators`` maps keys to model folders or names: ``{"f9": "pegasus-paws/"}``. A model operator for which no model
-    is passed uses the paper's model or, with ``stand_ins``, the stand-in that the recipe or the operator declares.
+    ``operators`` replaces the recipe's operators, and the operators in ``skip`` are omitted. ``generators`` maps keys
+    to model folders or names: ``{"f9": "pegasus-paws/"}``. A model operator whose model is not in ``generators`` uses
+    the paper's model or, if ``stand_ins`` is True, the stand-in that the recipe or the operator declares.
 
     >>> plan = make_plan("paper", operators=["f1", "NumToWords"], stand_ins=True)
     >>> [(step.name, step.runs, step.stand_in) for step in plan.steps]
@@ -88,7 +90,7 @@ def make_plan(
         raise AugmentError("--operators is empty; run `paraqd operators` to list the operators")
     chosen = list(dict.fromkeys(_full_name(name) for name in (loaded.operators if operators is None else operators)))
     skipped = _skipped(skip, chosen)
-    given = _given(generators or {})
+    given = _checked_generators(generators or {})
     steps: list[Step] = []
     left_out: dict[str, str] = {}
     used: dict[str, str | None] = {}
@@ -101,12 +103,12 @@ def make_plan(
             raise AugmentError(
                 f"the recipe {loaded.name} lists {name} as {listed}, but {name} produces {operator.polarity} pairs"
             )
-        missing = [need for need in _generators_of(operator) if need not in given]
+        missing = [need for need in _generators_needed(operator) if need not in given]
         if stand_ins and missing:
             step = _with_stand_ins(operator, given, loaded, left_out)
         else:
             step = _step(operator, operator, given)
-            # fa has rules of its own, which stand in for the paper's model
+            # fa can also work by rules, which stand in for the paper's model
             if _stand_in(operator, loaded) == name and not step.models:
                 step = replace(step, stand_in=True, source_model="rules")
         if step is not None:
@@ -120,7 +122,7 @@ def make_plan(
 
 
 def _full_name(name: str) -> str:
-    """Return the full name of an operator, which may be specified by its name or its paper id."""
+    """Return the name of the operator with the given name or paper id."""
     return name if all(part in BUILTIN for part in name.split("+")) else _find(name).name
 
 
@@ -141,8 +143,8 @@ def _skipped(skip: Sequence[str], chosen: Sequence[str]) -> set[str]:
     return names
 
 
-def _given(generators: Mapping[str, str]) -> dict[str, str]:
-    """Check the keys of the generators that the user passed, and return the generators."""
+def _checked_generators(generators: Mapping[str, str]) -> dict[str, str]:
+    """Return the generators that the user passed, or raise `AugmentError` if a key is wrong."""
     for key, model in generators.items():
         parts = [name for name in PAPER_MODELS if name.startswith(f"{key}.")]
         if parts:
@@ -155,26 +157,26 @@ def _given(generators: Mapping[str, str]) -> dict[str, str]:
 
 
 def _stand_in(operator: Operator, recipe: Recipe) -> str | None:
-    """Return an operator's stand-in: the recipe's choice if there is one, else the operator's own declaration."""
+    """Return the stand-in that the recipe sets for an operator, or else the stand-in that the operator declares."""
     return recipe.stand_ins.get(base_name(operator.name), operator.stand_in)
 
 
 def rules_stand_in(name: str, recipe: Recipe) -> bool:
-    """Return True if an operator needs no model when ``--stand-ins`` is set.
+    """Return True if an operator requires no generator when ``--stand-ins`` is set.
 
     >>> rules_stand_in("Backtranslation", load_recipe("paper")), rules_stand_in("T5Paraphrase", load_recipe("test"))
     (True, False)
     """
     parts = [get(part) for part in name.split("+")]
-    return all(_stand_in(part, recipe) not in {None, _BY_MODEL} for part in parts if _generators_of(part))
+    return all(_stand_in(part, recipe) not in {None, _TRAINED_MODEL} for part in parts if _generators_needed(part))
 
 
-def _generators_of(operator: Operator) -> list[str]:
+def _generators_needed(operator: Operator) -> list[str]:
     return [need.removeprefix(_PREFIX) for need in operator.needs if need.startswith(_PREFIX)]
 
 
 def _step(named: Operator, runs: Operator, given: Mapping[str, str]) -> Step:
-    """Create a step that runs one operator under another operator's name."""
+    """Create a step that applies the operator ``runs`` and attributes the outputs to the operator ``named``."""
     if named.polarity != runs.polarity:
         raise AugmentError(f"{runs.name} ({runs.polarity}) cannot stand in for {named.name} ({named.polarity})")
     models = [need for need in runs.needs if need == "encoder" or need.startswith(_PREFIX)]
@@ -197,22 +199,22 @@ def _step(named: Operator, runs: Operator, given: Mapping[str, str]) -> Step:
 def _with_stand_ins(
     operator: Operator, given: Mapping[str, str], recipe: Recipe, left_out: dict[str, str]
 ) -> Step | None:
-    """Replace each part that lacks its model with a rule operator.
+    """Create a step in which rule operators stand in for those parts of a composition whose models are missing.
 
-    If a part has no such stand-in, record the reason in ``left_out`` and return None.
+    If no rule operator can stand in for such a part, record the reason in ``left_out`` and return None.
     """
     parts = []
     for name in operator.name.split("+"):
         part, base = get(name), base_name(name)
-        missing = [need for need in _generators_of(part) if need not in given]
+        missing = [need for need in _generators_needed(part) if need not in given]
         stand_in = _stand_in(part, recipe)
         if not missing:
             parts.append(name)
-        elif stand_in is None or stand_in == _BY_MODEL:
+        elif stand_in is None or stand_in == _TRAINED_MODEL:
             how = " ".join(f"--generator {key}=DIR" for key in missing)
             if stand_in is not None:
                 how += f"; train one with `paraqd generator train {missing[0]} --out DIR`"
-            left_out[operator.name] = f"no stand-in model was given ({how})"
+            left_out[operator.name] = f"no stand-in model was passed ({how})"
             return None
         else:
             parts.append(stand_in + name.removeprefix(base))

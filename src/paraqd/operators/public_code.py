@@ -2,7 +2,7 @@
 
 The public code trains on such replacements, although one of the operators that produced the test sets (fc) replaces
 words in the same way. The operators in this module exist to measure the effect of that leak. Only the recipe
-``public-code`` uses them.
+``public-code`` uses these operators.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from paraqd.reading import Problem
 
 
 class _OrTopWords(Operator, declared=False):
-    """Apply an operator, and fall back to `TopWordReplacement` if the operator does not apply.
+    """Apply the operator ``first``, and fall back to `TopWordReplacement` if ``first`` does not apply.
 
-    ``skipped`` is the share of questions for which the operator is not tried at all.
+    ``skipped`` is the share of the questions for which ``first`` is not tried.
     """
 
     polarity = "invalid"
@@ -34,13 +34,13 @@ class _OrTopWords(Operator, declared=False):
     skipped: ClassVar[float] = 0.0
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Apply the operator or, if it does not apply, replace words; return None if neither is possible."""
+        """Apply the first operator, or replace words if it does not apply; return None if neither is possible."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Apply the operator to many problems, and replace words in the problems to which it does not apply."""
+        """Apply the first operator to many problems, and replace words in the problems to which it does not apply."""
         for need in self.needs:
             resources.require(need, needed_by=self.name)
         tried = [i for i, rng in enumerate(rngs) if not self.skipped or rng.random() >= self.skipped]
@@ -55,12 +55,12 @@ class _OrTopWords(Operator, declared=False):
         ]
 
     def source_model(self, resources: Resources) -> str:
-        """Return the name of the operator's model, or an empty string if the operator has no model."""
+        """Return the name of the first operator's model, or an empty string if the operator has no model."""
         return self.first().source_model(resources)
 
 
 class EntitiesOrTopWords(_OrTopWords):
-    """Replace or delete names, or else replace high-TF-IDF words (the public code's f7)."""
+    """Replace or delete names; if there are none, replace distinctive words (the public code's f7)."""
 
     name = "EntitiesOrTopWords"
     needs = TopWordReplacement.needs
@@ -68,7 +68,7 @@ class EntitiesOrTopWords(_OrTopWords):
 
 
 class NumbersOrTopWords(_OrTopWords):
-    """Delete numbers or make them vague, or else replace high-TF-IDF words (the public code's f8)."""
+    """Delete numbers or make them vague; if there are none, replace distinctive words (the public code's f8)."""
 
     name = "NumbersOrTopWords"
     needs = TopWordReplacement.needs
@@ -76,7 +76,7 @@ class NumbersOrTopWords(_OrTopWords):
 
 
 class ParaphraseOrTopWords(_OrTopWords):
-    """Paraphrase with a loss of information, or else replace high-TF-IDF words (the public code's f9).
+    """Paraphrase with a model that tends to lose information, or replace distinctive words (the public code's f9).
 
     Of the 254 published outputs, 164 only replace lower-case words. The paraphraser is therefore skipped for that share
     of the questions.
@@ -90,7 +90,7 @@ class ParaphraseOrTopWords(_OrTopWords):
 
 
 class UnitsOrTopWords(_OrTopWords):
-    """Replace units, or else replace high-TF-IDF words (the public code's f10)."""
+    """Replace units; if there are none, replace distinctive words (the public code's f10)."""
 
     name = "UnitsOrTopWords"
     needs = TopWordReplacement.needs

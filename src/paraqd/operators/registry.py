@@ -17,7 +17,7 @@ from paraqd.errors import ParaqdError
 from paraqd.operators.base import Declaration, Operator, Resources
 from paraqd.reading import Problem, read
 
-# Operator name -> module. The class is named after the operator; the module is imported at the first request.
+# Maps each operator's name, which is also the name of its class, to its module. Modules are imported on first use.
 BUILTIN: Mapping[str, str] = {
     "Backtranslation": "models.backtranslation",
     "SameSentence": "sentences.same_sentence",
@@ -78,7 +78,7 @@ BUILTIN: Mapping[str, str] = {
 
 
 class UnknownOperatorError(ParaqdError, ValueError):
-    """Raised when no operator has the given name or an operator cannot be loaded."""
+    """Raised when no operator has the given name, or when an operator cannot be loaded."""
 
 
 class Composed(Operator, declared=False):
@@ -102,17 +102,17 @@ class Composed(Operator, declared=False):
 
     @property
     def description(self) -> str:
-        """The descriptions of the two operators."""
+        """The descriptions of the two operators, in order."""
         return f"{self.first.description} Then: {self.second.description}"
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Apply the second operator to the first operator's output."""
+        """Apply the second operator to the first operator's output; return None if either operator does not apply."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Apply the second operator to the first operator's outputs."""
+        """Apply the first operator to many problems, and the second operator to its outputs."""
         middle = self.first.apply_batch(problems, rngs, resources)
         entities = resources.get("entities")
         found = [i for i, text in enumerate(middle) if text is not None]
@@ -124,18 +124,18 @@ class Composed(Operator, declared=False):
         return result
 
     def source_model(self, resources: Resources) -> str:
-        """Return the names of the two operators' models, or an empty string if neither operator has a model."""
+        """Return the names of the operators' models, joined by ``+``, or an empty string if there is no model."""
         return "+".join(filter(None, (self.first.source_model(resources), self.second.source_model(resources))))
 
 
 @cache
 def _plugins() -> dict[str, EntryPoint]:
-    """Return the entry points of other packages' operators, keyed by operator name, without importing the operators."""
+    """Map the names of operators in other packages to their entry points, without importing the operators."""
     return {point.name: point for point in entry_points(group="paraqd.operators")}
 
 
 def names() -> list[str]:
-    """Return the names of all operators, starting with the paper's operators.
+    """Return the names of all operators, with the paper's operators first.
 
     >>> names()[:3]
     ['Backtranslation', 'SameSentence', 'NumToWords']
@@ -153,39 +153,41 @@ def _builtin(name: str) -> type[Operator]:
 
 @cache
 def _by_paper_id() -> dict[str, str]:
-    """Map the paper's ids to operator names; f1–f10 are for training, fa–fe for testing."""
+    """Map each paper id, such as ``f3``, to the name of its operator."""
     return {paper_id: name for name in BUILTIN if (paper_id := _builtin(name).paper_id)}
 
 
 def full_name(name: str) -> str:
-    """Replace paper ids with operator names, also within compositions; leave unknown names unchanged.
+    """Replace each paper id in the name of an operator or composition with the operator's name.
+
+    Unknown names are left unchanged.
 
     >>> full_name("f3+NumberChange")
     'NumToWords+NumberChange'
     """
     parts = [(base_name(part), part) for part in name.split("+")]
-    return "+".join(_own_name(base) + part.removeprefix(base) for base, part in parts)
+    return "+".join(_without_paper_id(base) + part.removeprefix(base) for base, part in parts)
 
 
-def _own_name(name: str) -> str:
+def _without_paper_id(name: str) -> str:
     return name if name in BUILTIN or name in _plugins() else _by_paper_id().get(name, name)
 
 
 def base_name(name: str) -> str:
-    """Return an operator's name without the number of the draw.
+    """Return an operator's name without its draw number, such as ``#2``.
 
     >>> base_name("MaskedReconstruction#2"), base_name("Rewrite")
     ('MaskedReconstruction', 'Rewrite')
     """
     base, _, draw = name.partition("#")
-    return base if _is_draw(draw) else name
+    return base if _is_draw_number(draw) else name
 
 
-def _is_draw(text: str) -> bool:
-    """Return True if the text is the number of a further draw: 2 or more, without leading zeros.
+def _is_draw_number(text: str) -> bool:
+    """Return True if the text is a valid draw number: an integer of at least 2, without leading zeros.
 
-    The outputs depend on the name. Leading zeros are therefore rejected, because ``#2`` and ``#02`` would be the same
-    draw with different outputs.
+    Leading zeros are rejected because the outputs depend on the operator's name, and ``#2`` and ``#02`` would be the
+    same draw with different outputs.
     """
     return text.isascii() and text.isdigit() and text[0] != "0" and text != "1"
 
@@ -193,8 +195,8 @@ def _is_draw(text: str) -> bool:
 def get(name: str) -> Operator:
     """Return the operator with the given name or paper id (``f3``).
 
-    ``A+B`` applies A and then B. ``A#2`` is a second draw of A, which produces another output from the same question
-    because the random generator depends on the name.
+    ``A+B`` applies A and then B. ``A#2`` is a second draw of A, which uses a different random generator because the
+    generator depends on the operator's name.
 
     >>> get("f3").name
     'NumToWords'
@@ -209,7 +211,7 @@ def get(name: str) -> Operator:
         again = get(base)
         again.name = f"{again.name}{name.removeprefix(base)}"  # type: ignore[misc]  # declared per instance
         return again
-    name = _own_name(name)
+    name = _without_paper_id(name)
     if name in BUILTIN:
         return _builtin(name)()
     if name in _plugins():
@@ -234,7 +236,7 @@ def declarations() -> dict[str, Declaration]:
 
 
 def fault_of(name: str) -> str:
-    """Return the evidence kind of an operator's outputs, or an empty string if it varies or the operator is valid.
+    """Return the fault that an operator declares, or an empty string if the fault varies or the operator is valid.
 
     >>> fault_of("Rewrite+NumberDeletion#2"), fault_of("NumToWords")
     ('number_lost', '')

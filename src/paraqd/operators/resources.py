@@ -1,4 +1,4 @@
-"""Build a plan's resources in each process, and check that everything a plan needs is installed."""
+"""Build the resources that a plan requires, and check that the required packages are installed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from paraqd.reading.entities import INSTALL_PIPELINE, has_pipeline
 
 ENTITY_READERS = ("light", "spacy")
 _EXTRA_OF_RESOURCE = {"parser": "augment", "entities": "augment", "encoder": "generate"}
-# the modules to check if operators do not need all modules of an extra
+# the extras from which operators require only some modules, with these modules
 _MODULES = {"generate": ("torch", "transformers")}
-_NAMED = 3  # the number of operators that an error message names
+_MOST_NAMED = 3  # the maximum number of operators that an error message names
 
 
 @dataclass(frozen=True)
 class ResourceSpec:
-    """Everything that a process needs to build the resources, small enough to be sent to each worker."""
+    """The settings from which each process builds its resources."""
 
     entities: str = "light"
     encoder: str = DEFAULT_ENCODER
@@ -36,7 +36,7 @@ class ResourceSpec:
 
 
 def build_resources(spec: ResourceSpec) -> Resources:
-    """Create resources, each of which is loaded at its first request."""
+    """Create the resources; each resource is loaded when it is first requested."""
     lazy: dict[str, Callable[[], Any]] = {
         "parser": _parser,
         "encoder": partial(load_encoder, spec.encoder, device=spec.device),
@@ -50,15 +50,15 @@ def build_resources(spec: ResourceSpec) -> Resources:
 
 
 def load_models(plan: Plan, resources: Resources) -> Plan:
-    """Check a plan's needs and load its models, so that a missing model is reported before the work begins.
+    """Check the requirements of a plan and load its models, and return the plan with the names of the models.
 
-    Return the plan with the names of the models filled in.
+    A missing package or model is thus reported before the work begins.
     """
     check_needs(plan, entities="spacy" if "entities" in resources else "light")
-    return replace(plan, steps=tuple(_with_models(step, resources) for step in plan.steps))
+    return replace(plan, steps=tuple(_load_step_models(step, resources) for step in plan.steps))
 
 
-def _with_models(step: Step, resources: Resources) -> Step:
+def _load_step_models(step: Step, resources: Resources) -> Step:
     if not step.models:
         return step
     try:
@@ -77,7 +77,7 @@ def _with_models(step: Step, resources: Resources) -> Step:
 
 
 def needed_extras(needs: Iterable[str], extras: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the extras that an operator needs for its resources and for its own code.
+    """Return the extras that an operator requires, both for its resources (``needs``) and for its own code.
 
     >>> needed_extras(["encoder", "parser"]), needed_extras(["generator.f9"]), needed_extras(["vocabulary"])
     (('augment', 'generate'), ('generate',), ())
@@ -87,7 +87,7 @@ def needed_extras(needs: Iterable[str], extras: Iterable[str] = ()) -> tuple[str
 
 
 def missing_packages(extra: str) -> list[str]:
-    """Return the packages of an extra that operators need but that are not installed."""
+    """Return the packages of an extra that operators require and that are not installed."""
     missing = [name for name in _MODULES.get(extra, EXTRAS[extra]) if importlib.util.find_spec(name) is None]
     if extra == "augment" and not has_pipeline():
         missing.append("an English spaCy pipeline")
@@ -95,7 +95,7 @@ def missing_packages(extra: str) -> list[str]:
 
 
 def check_needs(plan: Plan, *, entities: str = "light") -> None:
-    """Raise a single `MissingExtraError` that lists everything a plan needs but that is not installed."""
+    """Raise `MissingExtraError`, naming all missing packages, if a plan requires packages that are not installed."""
     users: dict[str, list[str]] = {}
     for step in plan.steps:
         for extra in needed_extras((*step.needs, *step.models), step.extras):
@@ -113,9 +113,9 @@ def check_needs(plan: Plan, *, entities: str = "light") -> None:
         commands.append(INSTALL_PIPELINE)
     listed = ", ".join(package for packages in missing.values() for package in packages)
     names = list(dict.fromkeys(name for extra in missing for name in users[extra]))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     raise MissingExtraError(
-        f"not installed: {listed} (needed by {', '.join(names[:_NAMED])}{more}); run {' and '.join(commands)}, "
+        f"not installed: {listed} (needed by {', '.join(names[:_MOST_NAMED])}{more}); run {' and '.join(commands)}, "
         "or skip these operators with --skip"
     )
 

@@ -1,4 +1,4 @@
-"""Cut and paste text with correct spaces and capitals."""
+"""Edit texts while keeping spaces, capitals and articles correct."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _DOUBLE_COMMA = re.compile(r",\s*,")
 
 
 def splice(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """Replace spans of a text. The edits must not overlap but may be in any order.
+    """Apply edits of the form (start, end, new text) to a text.
+
+    The edits may be in any order but must not overlap.
 
     >>> splice("5 km in 2 hours", [(0, 1, "five"), (8, 9, "two")])
     'five km in two hours'
@@ -29,7 +31,7 @@ def splice(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
 
 
 def expand_macros(pattern: str, macros: Mapping[str, str]) -> str:
-    """Expand the macros in a pattern in the given order; a macro may contain later macros.
+    """Replace the macros in a pattern with their definitions, in order; a definition may contain later macros.
 
     >>> expand_macros("{day} {n}", {"{day}": "({n})(st|nd)", "{n}": "[0-9]+"})
     '([0-9]+)(st|nd) [0-9]+'
@@ -40,7 +42,7 @@ def expand_macros(pattern: str, macros: Mapping[str, str]) -> str:
 
 
 def delete(problem: Problem, spans: Iterable[tuple[int, int]]) -> str:
-    """Delete spans of a problem's text, and correct the spaces and commas around them and the capitals after them.
+    """Delete spans from a problem's text, and correct the surrounding spaces, commas and capitals.
 
     >>> from paraqd.reading import read
     >>> delete(read("Tom has 5 red apples, Ann 6."), [(10, 13)])
@@ -73,14 +75,16 @@ def tidy(text: str) -> str:
 
 
 def match_case(new: str, problem: Problem, position: int) -> str:
-    """Capitalise ``new`` if it starts a sentence and the problem's text uses capitals."""
+    """Capitalise ``new`` if a sentence starts at ``position`` and the problem's text uses capitals."""
     if new and position in problem.sentence_starts and problem.cased:
         return new[0].upper() + new[1:]
     return new
 
 
 def fix_article(text: str, position: int, word: str) -> tuple[int, str]:
-    """Return the start and the new text of an edit, including a preceding article that is adapted to ``word``.
+    """Return the start and the new text of an edit that writes ``word`` at ``position``.
+
+    If an article precedes the position, the edit also replaces the article with the form that ``word`` requires.
 
     >>> fix_article("in an hour", 6, "minute"), fix_article("in 2 hours", 5, "minutes")
     ((3, 'a minute'), (5, 'minutes'))

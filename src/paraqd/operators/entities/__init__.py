@@ -1,1 +1,1 @@
-"""Rename people and things, or confuse them with each other."""
+"""Rename people and things, or mix them up."""

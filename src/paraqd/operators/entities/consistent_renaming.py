@@ -1,4 +1,4 @@
-"""Rename people everywhere."""
+"""Rename people throughout the text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from paraqd.reading import Problem
 
 
 class ConsistentRenaming(Operator):
-    """Rename one or more people everywhere, keeping their gender and possessives: Tom … Tom's → Max … Max's."""
+    """Rename one or more people throughout the text: Tom … Tom's → Max … Max's."""
 
     name = "ConsistentRenaming"
     polarity = "valid"
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rename people; return None if nobody can be renamed safely."""
+        """Rename one or more people; return None if nobody can be renamed safely."""
         del resources
         candidates = renameable(problem)
         if not candidates:

@@ -1,4 +1,4 @@
-"""Delete a name but keep the preposition before it, so that the sentence no longer makes sense."""
+"""Delete a name but keep the words around it, so that the sentence no longer makes sense."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from paraqd.operators.base import Operator, Resources
 from paraqd.operators.text import splice
 from paraqd.reading import Problem
 
-_BEFORE = re.compile(r"\b(?:from|to|in|at|between|near|with|for|of|by|and)\s+$", re.I)
-_ALONE_BEFORE = re.compile(r"(?:^|[.?!]\s+)$")
+_WORD_BEFORE = re.compile(r"\b(?:from|to|in|at|between|near|with|for|of|by|and)\s+$", re.I)
+_SENTENCE_START = re.compile(r"(?:^|[.?!]\s+)$")
 
 
 class EntityDeletion(Operator):
@@ -22,7 +22,7 @@ class EntityDeletion(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete one name; return None if no name follows a preposition or opens a sentence."""
+        """Delete one name; return None if no name follows a preposition or "and", or opens a sentence."""
         del resources
         text = problem.text
         found = [
@@ -30,7 +30,10 @@ class EntityDeletion(Operator):
             for entity in problem.entities
             if entity.end < len(text)
             and text[entity.end] == " "
-            and (_BEFORE.search(text, max(0, entity.start - 12), entity.start) or self._opens(text, entity.start))
+            and (
+                _WORD_BEFORE.search(text, max(0, entity.start - 12), entity.start)
+                or self._opens_sentence(text, entity.start)
+            )
         ]
         if not found:
             return None
@@ -38,5 +41,5 @@ class EntityDeletion(Operator):
         return splice(text, [(start, end + 1, "")])
 
     @staticmethod
-    def _opens(text: str, start: int) -> bool:
-        return _ALONE_BEFORE.search(text[max(0, start - 3) : start]) is not None
+    def _opens_sentence(text: str, start: int) -> bool:
+        return _SENTENCE_START.search(text[max(0, start - 3) : start]) is not None

@@ -15,10 +15,10 @@ CONSISTENT = "consistent_renaming"
 
 
 class EntityReplacement(Operator):
-    """Replace up to three mentions of names with other names of the same category, or delete them (f7).
+    """Replace or delete up to three mentions of names: Tom lives in Rome → Max lives in Paris (f7).
 
-    The paper counts every such text as invalid. A consistent renaming, however, does not change the problem, and
-    the note of such an output is ``consistent_renaming``.
+    The paper labels every output invalid. However, an output in which names are replaced consistently is still the same
+    problem. Such an output has the note ``consistent_renaming``.
     """
 
     name = "EntityReplacement"
@@ -28,7 +28,7 @@ class EntityReplacement(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace or delete w = rand(1, min(3, k)) of the k mentions; return None if the text has no name."""
+        """Replace or delete one to three mentions; return None if the text contains no name."""
         del resources
         if not problem.entities:
             return None
@@ -49,14 +49,14 @@ class EntityReplacement(Operator):
                 new_names[entity.text] = new
                 taken |= words_of(new)
                 replaced.append((entity, new))
-        text = _rewrite(problem, replaced, deleted)
+        text = _edited_text(problem, replaced, deleted)
         if not text or text == problem.text:
             return None
         return Noted(text, CONSISTENT if not deleted and _is_consistent(problem, replaced) else "")
 
 
-def _rewrite(problem: Problem, replaced: list[tuple[Entity, str]], deleted: list[Entity]) -> str:
-    """Apply the replacements first, and then the deletions at their shifted positions."""
+def _edited_text(problem: Problem, replaced: list[tuple[Entity, str]], deleted: list[Entity]) -> str:
+    """Return the problem's text with all replacements and deletions applied."""
     text = problem.text
     gone = [(e.start, e.end + (2 if text[e.end : e.end + 2] in POSSESSIVES else 0)) for e in deleted]
     new_text = splice(text, [(e.start, e.end, new) for e, new in replaced])
@@ -69,7 +69,7 @@ def _rewrite(problem: Problem, replaced: list[tuple[Entity, str]], deleted: list
 
 
 def _is_consistent(problem: Problem, replaced: list[tuple[Entity, str]]) -> bool:
-    """Return True if every mention of each replaced name was replaced."""
+    """Return True if all mentions of the replaced names were replaced."""
     for entity, _ in replaced:
         done = {e.start for e, _ in replaced if e.text == entity.text}
         everywhere = {start for start, _ in every_mention(problem, entity.text)}

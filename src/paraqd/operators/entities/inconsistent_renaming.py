@@ -1,4 +1,4 @@
-"""Rename a person in some places only."""
+"""Rename a person in only some places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 
 
 class InconsistentRenaming(Operator):
-    """Rename a person in some but not all places, with a new name or another person's name."""
+    """Rename a person in only some places: Tom has 5. Tom eats 2. → Tom has 5. Max eats 2."""
 
     name = "InconsistentRenaming"
     polarity = "invalid"
@@ -19,7 +19,7 @@ class InconsistentRenaming(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rename some mentions of one person; return None if no suitable name occurs twice."""
+        """Rename some mentions of one person; return None if no suitable name occurs more than once."""
         del resources
         candidates = [(name, spans) for name, spans in renameable(problem) if len(spans) > 1]
         if not candidates:

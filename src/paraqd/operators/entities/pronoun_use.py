@@ -44,41 +44,41 @@ _OPENING = frozenset(
 
 
 class PronounUse(Operator):
-    """Replace a name with he or she, or a pronoun with the name: Tom has 5. Tom eats 2. → Tom has 5. He eats 2."""
+    """Replace names with pronouns or pronouns with names: Tom has 5. Tom eats 2. → Tom has 5. He eats 2."""
 
     name = "PronounUse"
     polarity = "valid"
     changes = frozenset({"pronouns"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace names with pronouns or pronouns with names; return None if no replacement is unambiguous."""
+        """Replace names or pronouns; return None if every replacement would be ambiguous."""
         del resources
         shorter, longer = list[Edit](), list[Edit]()
-        said = {token.text.lower() for token in problem.tokens}
+        words = {token.text.lower() for token in problem.tokens}
         for name, spans in renameable(problem):
             used = people()[name.title()]
             for gender in ("m", "f") if used == "u" else (used,):
-                if said & _OTHER_GENDER[gender] and not _someone_else(problem, name, "f" if gender == "m" else "m"):
+                if words & _OTHER_GENDER[gender] and not _mentions_other(problem, name, "f" if gender == "m" else "m"):
                     continue  # the name list has the wrong gender, or another person was not recognised
                 within = (spans[0][0], _first_rival(problem, name, gender))
-                shorter += _pronouns(problem, name, gender, within) if used != "u" else []
-                longer += _names(problem, name, gender, within)
+                shorter += _pronoun_edits(problem, name, gender, within) if used != "u" else []
+                longer += _name_edits(problem, name, gender, within)
         edits = rng.choice([way for way in (shorter, longer) if way] or [[]])
         return keep_quantities(problem, rng.sample(edits, rng.randint(1, len(edits)))) if edits else None
 
 
-def _someone_else(problem: Problem, name: str, gender: str) -> bool:
-    """Return True if the text names or mentions another person of the given gender."""
+def _mentions_other(problem: Problem, name: str, gender: str) -> bool:
+    """Return True if the text mentions another person of the given gender."""
     named = (people().get(e.text.split()[0].title()) for e in problem.entities if e.text.lower() != name.lower())
     return gender in named or any(token.text.lower() in _NOUNS[gender].split() for token in problem.tokens)
 
 
-def _own(token: Token, name: str) -> bool:
+def _is_name(token: Token, name: str) -> bool:
     return re.split("['’]", token.text.lower())[0] == name.lower()
 
 
 def _first_rival(problem: Problem, name: str, gender: str) -> int:
-    """Return the position up to which a pronoun can refer only to the person with the given name."""
+    """Return the position of the first other person to whom a pronoun may refer, or the length of the text."""
     others = [len(problem.text)]
     for entity in problem.entities:
         known = people().get(entity.text.split()[0].title())
@@ -89,7 +89,7 @@ def _first_rival(problem: Problem, name: str, gender: str) -> int:
     for i, token in enumerate(problem.tokens[:-1]):
         word = re.split("['’]", token.text.lower())[0]
         # a name that is not in any list, such as Zorvan in "Zorvan has 5"
-        opens = token.start in problem.sentence_starts and word not in _OPENING and not _own(token, name)
+        opens = token.start in problem.sentence_starts and word not in _OPENING and not _is_name(token, name)
         opens = opens and word.isalpha() and word.title() not in people()
         if word in _RIVALS[gender] or (opens and _VERB.match(problem.tokens[i + 1].text)):
             others.append(token.start)
@@ -97,17 +97,20 @@ def _first_rival(problem: Problem, name: str, gender: str) -> int:
 
 
 def _around(problem: Problem, i: int) -> tuple[str, str]:
-    """Return the lower-case words before and after a token, or a full stop at a sentence start and the text's end."""
+    """Return the tokens before and after token ``i``, in lower case.
+
+    A full stop is returned in place of the token before a sentence and the token after the end of the text.
+    """
     tokens = problem.tokens
     before = tokens[i - 1].text.lower() if i and tokens[i].start not in problem.sentence_starts else "."
     return before, tokens[i + 1].text.lower() if i + 1 < len(tokens) else "."
 
 
-def _pronouns(problem: Problem, name: str, gender: str, within: tuple[int, int]) -> list[Edit]:
-    """Return the edits that replace the name with a pronoun."""
+def _pronoun_edits(problem: Problem, name: str, gender: str, within: tuple[int, int]) -> list[Edit]:
+    """Return the edits that replace the name with a pronoun in the range ``within``."""
     edits, (he, him, his) = list[Edit](), _PRONOUNS[gender]
     for i, token in enumerate(problem.tokens):
-        if not _own(token, name) or not within[0] < token.start < within[1]:
+        if not _is_name(token, name) or not within[0] < token.start < within[1]:
             continue
         before, after = _around(problem, i)
         new = None
@@ -117,15 +120,15 @@ def _pronouns(problem: Problem, name: str, gender: str, within: tuple[int, int])
             before in _AUXILIARY and after.isalpha() and after != "and"
         ):
             new = he
-        elif before in _TO and _AFTER_OBJECT.match(after) and not _said_before(problem, i, name):
+        elif before in _TO and _AFTER_OBJECT.match(after) and not _mentioned_before(problem, i, name):
             new = him
         if new is not None:
             edits.append((token.start, token.end, match_case(new, problem, token.start)))
     return edits
 
 
-def _names(problem: Problem, name: str, gender: str, within: tuple[int, int]) -> list[Edit]:
-    """Return the edits that replace a pronoun with the name."""
+def _name_edits(problem: Problem, name: str, gender: str, within: tuple[int, int]) -> list[Edit]:
+    """Return the edits that replace a pronoun with the name in the range ``within``."""
     edits, (he, him, his) = list[Edit](), _PRONOUNS[gender]
     for i, token in enumerate(problem.tokens):
         word = token.text.lower()
@@ -138,14 +141,14 @@ def _names(problem: Problem, name: str, gender: str, within: tuple[int, int]) ->
             continue
         if word == he:
             edits.append((token.start, token.end, name))
-        # "her" can stand for "him" or "his"; at the start of a sentence, it stands for "his"
-        elif not _said_before(problem, i, name) and (his != him or before == "."):
+        # "her" can mean "him" or "his"; at the start of a sentence, it means "his"
+        elif not _mentioned_before(problem, i, name) and (his != him or before == "."):
             edits.append((token.start, token.end, f"{name}'s" if word == his else name))
     return edits
 
 
-def _said_before(problem: Problem, i: int, name: str) -> bool:
+def _mentioned_before(problem: Problem, i: int, name: str) -> bool:
     """Return True if the name or a pronoun occurs before token ``i`` in the same sentence."""
     start = max(s for s in problem.sentence_starts if s <= problem.tokens[i].start)
     earlier = [token for token in problem.tokens[:i] if token.start >= start]
-    return any(_own(token, name) or token.text.lower() in {"he", "she", "his", "her", "him"} for token in earlier)
+    return any(_is_name(token, name) or token.text.lower() in {"he", "she", "his", "her", "him"} for token in earlier)

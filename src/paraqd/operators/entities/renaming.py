@@ -1,4 +1,4 @@
-"""Find names, and choose replacements of the same category."""
+"""Find names, and draw replacements of the same category."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 def _people_by_gender() -> dict[str, tuple[str, ...]]:
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name, gender in people().items():
-        # if the text is in lower case, a name that is also a unit or an ordinary word would be read as that word
+        # exclude names that would be read as a unit or an ordinary word in a lower-case text
         if name.isascii() and "-" not in name and name.lower() not in SPELLINGS and name.lower() not in not_names():
             groups[gender].append(name)
     return {gender: tuple(sorted(names)) for gender, names in groups.items()}
@@ -28,18 +28,18 @@ def _people_by_gender() -> dict[str, tuple[str, ...]]:
 @cache
 def _places_by_type() -> dict[str, tuple[str, ...]]:
     groups: defaultdict[str, list[str]] = defaultdict(list)
-    for name, what in places().items():
-        groups[what].append(name)
-    return {what: tuple(sorted(names)) for what, names in groups.items()}
+    for name, place_type in places().items():
+        groups[place_type].append(name)
+    return {place_type: tuple(sorted(names)) for place_type, names in groups.items()}
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the set of words in a text, in lower case."""
+    """Return the set of lower-case words in a text."""
     return frozenset(_WORD.findall(text.lower()))
 
 
 def titled_gender(problem: Problem, entity: Entity) -> str | None:
-    """Return the gender that a title before a name implies (Mr., Mrs.), or None."""
+    """Return the gender implied by a title before the name, such as Mr. or Mrs., or None if there is no such title."""
     before = problem.text[max(0, entity.start - 8) : entity.start].rstrip(" .").lower()
     if before.endswith(("mrs", "ms", "miss", "madam", "smt", "aunt")):
         return "f"
@@ -52,7 +52,7 @@ def substitute(
     """Draw a new name of the same category and letter case that contains none of the ``taken`` words.
 
     A person's new name has the same gender, so that pronouns still fit. A place is replaced with a place of the same
-    type. Return None if the category has no list of names or no suitable name was found.
+    type. Return None if no suitable name is found.
     """
     pool: tuple[str, ...]
     if category == "PERSON":
@@ -81,7 +81,7 @@ def mentions_by_name(problem: Problem) -> dict[str, list[Entity]]:
 
 
 def every_mention(problem: Problem, name: str) -> list[tuple[int, int]]:
-    """Return every span where a one-word name is a token, with or without a possessive ending.
+    """Return the spans of all mentions of a one-word name, without possessive endings.
 
     The result includes mentions that were not recognised as entities.
     """
@@ -95,16 +95,17 @@ def every_mention(problem: Problem, name: str) -> list[tuple[int, int]]:
 
 
 def renameable(problem: Problem) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Return the people who can be renamed safely, each with the spans of the name.
+    """Return the names of the people who can be renamed safely, each with the spans of its mentions.
 
-    The name must be a single word from the list of names and be spelt the same everywhere.
+    Such a name is a single word from the list of names, is always capitalised in the same way, and is neither a unit
+    nor part of a longer name.
     """
     found = []
     for mentions in mentions_by_name(problem).values():
         first = mentions[0]
         # exclude names that are also units, such as Miles and Penny
         known = first.text.title() in people() and first.text.lower() not in SPELLINGS
-        if first.category != "PERSON" or " " in first.text or not known or _part_of_longer(problem, first):
+        if first.category != "PERSON" or " " in first.text or not known or _is_part_of_longer_name(problem, first):
             continue
         spans = every_mention(problem, first.text)
         if len({problem.text[start:end] for start, end in spans}) == 1:
@@ -112,7 +113,7 @@ def renameable(problem: Problem) -> list[tuple[str, list[tuple[int, int]]]]:
     return found
 
 
-def _part_of_longer(problem: Problem, name: Entity) -> bool:
-    """Return True if the name is also part of a longer name, as Tom is part of Tom Sawyer."""
+def _is_part_of_longer_name(problem: Problem, name: Entity) -> bool:
+    """Return True if the name is part of a longer name in the text, as Tom is part of Tom Sawyer."""
     low = name.text.lower()
     return any(low in e.text.lower().split() and " " in e.text for e in problem.entities)

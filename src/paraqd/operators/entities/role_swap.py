@@ -1,4 +1,4 @@
-"""Swap two people in one sentence."""
+"""Swap the names of two people in one sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ONE_WAY = re.compile(
 
 
 class RoleSwap(Operator):
-    """Swap two names in a sentence that treats them differently: Tom gives Ann 3 → Ann gives Tom 3."""
+    """Swap the names of two people with different roles: Tom gives Ann 3 → Ann gives Tom 3."""
 
     name = "RoleSwap"
     polarity = "invalid"
@@ -27,20 +27,20 @@ class RoleSwap(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Swap two names; return None if no sentence treats two people differently."""
+        """Swap two names in one sentence; return None if no sentence mentions two people with different roles."""
         del resources
         candidates = [(a, b) for sentence in problem.sentences for a, b in _pairs(problem, sentence)]
         if not candidates or len(problem.sentences) < 2:
-            return None  # if the problem is a single sentence, the swap may only rename the people
+            return None  # in a problem of one sentence, a swap may amount to a consistent renaming
         a, b = rng.choice(candidates)
         text = problem.text
         return splice(text, sorted([(*a, text[slice(*b)]), (*b, text[slice(*a)])]))
 
 
 def _pairs(problem: Problem, sentence: Sentence) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return the spans of the two names in a sentence that treats the people differently.
+    """Return the spans of the two names in a sentence, as a list of at most one pair.
 
-    The list has at most one pair. It is empty unless both names recur elsewhere.
+    The list is empty if the two people may have the same role, or if either name occurs only once in the problem.
     """
     found = [
         (name, span)

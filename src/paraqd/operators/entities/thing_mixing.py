@@ -1,4 +1,4 @@
-"""Rename a thing in some places only."""
+"""Rename a thing in only some places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraqd.reading import Problem
 
 
 class ThingMixing(Operator):
-    """Rename a thing in some but not all places: 20 apples and 5 apples → 20 apples and 5 hats."""
+    """Rename a thing in only some places: 20 apples and 5 apples → 20 apples and 5 hats."""
 
     name = "ThingMixing"
     polarity = "invalid"
@@ -19,12 +19,12 @@ class ThingMixing(Operator):
     changes = frozenset({"things"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rename some mentions of one thing; return None if no thing from the list occurs twice."""
+        """Rename some mentions of one thing; return None if no listed thing occurs more than once."""
         del resources
-        there, new = things_in(problem), draw_other_thing(problem, rng)
-        twice = [number for number in sorted(there) if len(there[number]) > 1]
-        if not twice or new is None:
+        found, new = things_in(problem), draw_other_thing(problem, rng)
+        repeated = [thing for thing in sorted(found) if len(found[thing]) > 1]
+        if not repeated or new is None:
             return None
-        spans = there[rng.choice(twice)]
+        spans = found[rng.choice(repeated)]
         changed = sorted(rng.sample(spans, rng.randint(1, len(spans) - 1)))
         return splice(problem.text, [(a, b, in_form_of(problem.text[a:b], new)) for a, b in changed])

@@ -1,4 +1,4 @@
-"""Rename a thing everywhere."""
+"""Rename a thing throughout the text."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from paraqd.operators.entities.things import draw_other_thing, in_form_of, thing
 from paraqd.operators.text import splice
 from paraqd.reading import Problem
 
-_VOWEL_TROUBLE = re.compile(r"\b[Aa]n?\s+$")
+_ARTICLE = re.compile(r"\b[Aa]n?\s+$")
 
 
 class ThingRenaming(Operator):
-    """Rename a thing everywhere: apples → hats."""
+    """Rename a thing throughout the text: 20 apples … 5 apples → 20 hats … 5 hats."""
 
     name = "ThingRenaming"
     polarity = "valid"
     changes = frozenset({"things"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rename one thing; return None if the text contains no thing from the list."""
+        """Rename one thing; return None if the text mentions no listed thing."""
         del resources
-        there, new = things_in(problem), draw_other_thing(problem, rng)
-        if not there or new is None:
+        found, new = things_in(problem), draw_other_thing(problem, rng)
+        if not found or new is None:
             return None
-        spans = there[rng.choice(sorted(there))]
+        spans = found[rng.choice(sorted(found))]
         text = problem.text
         edits = []
         for start, end in spans:
             word = in_form_of(text[start:end], new)
-            article = _VOWEL_TROUBLE.search(text[max(0, start - 4) : start])
+            article = _ARTICLE.search(text[max(0, start - 4) : start])
             if article is not None:
                 first = start - len(article.group())
                 right = "an " if word[0].lower() in "aeiou" else "a "

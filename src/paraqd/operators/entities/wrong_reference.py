@@ -1,4 +1,4 @@
-"""Make a text refer to the wrong person or thing (How old is Ann? → How old is Tom?)."""
+"""Refer to the wrong person or thing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _GROUPS = _GROUPS_OF_PEOPLE + (
 
 
 class WrongReference(Operator):
-    """Refer to another person or thing in the question or in a statement about the person the question asks about."""
+    """Refer to the wrong person or thing: Find Ann's age. → Find Tom's age."""
 
     name = "WrongReference"
     polarity = "invalid"
@@ -53,12 +53,16 @@ class WrongReference(Operator):
     changes = frozenset({"names", "things", "pronouns"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Change one reference; return None if there is no other person or thing, or if the two may be equal."""
+        """Change one reference; return None if no change is certain to change the problem."""
         del resources
         asked = problem.question
         if asked is None or len(problem.questions) > 1 or _JOINT.search(asked.text) or _ALIKE.search(problem.text):
-            return None  # if the question asks about both, swapping them changes nothing
-        ways = [way for find in (_people, _kin, _letters, _groups) if (way := find(problem, asked))]
+            return None  # if people or things may be treated alike, a wrong reference may change nothing
+        ways = [
+            way
+            for find in (_person_edits, _relative_edits, _letter_edits, _group_edits)
+            if (way := find(problem, asked))
+        ]
         if not ways:
             return None
         start, end, new = rng.choice(rng.choice(ways))
@@ -67,13 +71,13 @@ class WrongReference(Operator):
 
 
 def _statements(problem: Problem, asked: Question) -> list[Span]:
-    """Return the spans of the statements: all sentences, but only the text before the question in its sentence."""
+    """Return the spans of all sentences, cutting off the sentence with the question where the question starts."""
     pieces = [(s.start, asked.start if s.start <= asked.start < s.end else s.end) for s in problem.sentences]
     return [(start, end) for start, end in pieces if start < end]
 
 
-def _differ(problem: Problem, asked: Question, one: str, other: str) -> bool:
-    """Return True if a statement with a number is about only one of two people, or if a statement compares them."""
+def _facts_differ(problem: Problem, asked: Question, one: str, other: str) -> bool:
+    """Return True if the text states different facts about two people or things."""
     for start, end in _statements(problem, asked):
         piece = problem.text[start:end]
         named = [re.search(rf"\b{re.escape(name)}\b", piece, re.I) is not None for name in (one, other)]
@@ -84,21 +88,21 @@ def _differ(problem: Problem, asked: Question, one: str, other: str) -> bool:
     return all(own) and own[0] != own[1]
 
 
-def _persons(problem: Problem) -> dict[str, list[Span]]:
-    """Map each person's name to the spans where it occurs; the person's gender may be unknown."""
+def _mentions_of_people(problem: Problem) -> dict[str, list[Span]]:
+    """Map each person's name to the spans of its mentions, including names that are not in the list of names."""
     names = [e.text for e in problem.entities if e.category == "PERSON" and e.text.istitle() and e.text.isalpha()]
     acting = {n: every_mention(problem, n) for n in names if re.search(_ACTING.format(name=n), problem.text)}
     return dict(renameable(problem)) | acting
 
 
-def _people(problem: Problem, asked: Question) -> list[Edit]:
+def _person_edits(problem: Problem, asked: Question) -> list[Edit]:
     """Return the edits that name another person in the question, or in a statement about the person it asks about."""
-    known, edits = _persons(problem), list[Edit]()
+    known, edits = _mentions_of_people(problem), list[Edit]()
     there = {name: [s for s in spans if asked.start <= s[0] < asked.end] for name, spans in known.items()}
     for one, other in permutations(known, 2):
-        if len(there[one]) != 1 or len(known[one]) < 2 or there[other] or not _differ(problem, asked, one, other):
+        if len(there[one]) != 1 or len(known[one]) < 2 or there[other] or not _facts_differ(problem, asked, one, other):
             continue
-        edits += [(*there[one][0], other)] * 2  # make an edit in the question more likely than one in a statement
+        edits += [(*there[one][0], other)] * 2  # make an edit in the question more likely than an edit in a statement
         for start, end in _statements(problem, asked) if sum(map(bool, there.values())) == 1 else []:
             spans, rest = ([s for s in known[name] if start <= s[0] < end] for name in (one, other))
             if len(spans) == 1 and not rest and any(start <= q.start < end for q in problem.quantities):
@@ -108,12 +112,12 @@ def _people(problem: Problem, asked: Question) -> list[Edit]:
         others = [n for n in known if people().get(n.title()) == ("f" if pronoun.group().lower() == "he" else "m")]
         meant = [name for name in known if name not in others]
         span = (asked.start + pronoun.start(), asked.start + pronoun.end())
-        edits += [(*span, name) for name in others if len(meant) == 1 and _differ(problem, asked, meant[0], name)]
+        edits += [(*span, name) for name in others if len(meant) == 1 and _facts_differ(problem, asked, meant[0], name)]
     return edits
 
 
-def _kin(problem: Problem, asked: Question) -> list[Edit]:
-    """Return the edits that ask about a relative instead of the only named person, or the reverse."""
+def _relative_edits(problem: Problem, asked: Question) -> list[Edit]:
+    """Return the edits that ask about a relative instead of the only named person, or vice versa."""
     known, kin = renameable(problem), {m.group() for m in _KIN.finditer(problem.text)}
     if len(known) != 1 or len(kin) != 1 or len({e.text.lower() for e in problem.entities}) != 1:
         return []
@@ -122,13 +126,13 @@ def _kin(problem: Problem, asked: Question) -> list[Edit]:
     called = [m.span() for m in re.finditer(re.escape(phrase), problem.text) if m.start() >= asked.start]
     same = re.search(rf"{phrase},? {name}|\b{name},? {phrase}", problem.text)  # such as "his son Tom"
     unclear = called and re.search(r"\b(?:he|she|him)\b", asked.text)
-    if len(named) + len(called) != 1 or same or unclear or not _differ(problem, asked, name, phrase.split()[-1]):
+    if len(named) + len(called) != 1 or same or unclear or not _facts_differ(problem, asked, name, phrase.split()[-1]):
         return []
     return [(*span, phrase) for span in named] + [(*span, name) for span in called]
 
 
-def _letters(problem: Problem, asked: Question) -> list[Edit]:
-    """Return the edits that ask about a different one of the people or machines A, B and C."""
+def _letter_edits(problem: Problem, asked: Question) -> list[Edit]:
+    """Return the edits that replace the letter of a person or machine in the question: A → B."""
     found = [m.span(m.lastindex or 0) for m in _ASKED_LETTER.finditer(asked.text)]
     pieces = (problem.text[slice(*span)] for span in _statements(problem, asked))
     parties = {m.group(m.lastindex or 0) for piece in pieces for m in _LISTED.finditer(piece)}
@@ -137,11 +141,11 @@ def _letters(problem: Problem, asked: Question) -> list[Edit]:
     if one not in parties or any(re.search(rf"\b{p}\b", asked.text) for p in others if p != "a"):
         return []
     span = (asked.start + found[0][0], asked.start + found[0][1])
-    return [(*span, other) for other in others if _differ(problem, asked, one, other)]
+    return [(*span, other) for other in others if _facts_differ(problem, asked, one, other)]
 
 
-def _groups(problem: Problem, asked: Question) -> list[Edit]:
-    """Return the edits that ask for the size of another group: boys → girls."""
+def _group_edits(problem: Problem, asked: Question) -> list[Edit]:
+    """Return the edits that ask about another group: boys → girls."""
     statements, edits = " ".join(problem.text[slice(*span)] for span in _statements(problem, asked)), list[Edit]()
     if re.search(r"1 ?/ ?2|\b[Hh]alf\b|\b50", statements):
         return []  # the two groups may have the same size

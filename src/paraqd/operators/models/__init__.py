@@ -1,1 +1,1 @@
-"""Produce paraphrases with a model."""
+"""Produce paraphrases with models."""

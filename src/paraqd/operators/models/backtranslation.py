@@ -1,4 +1,4 @@
-"""Translate to German and back, sentence by sentence (f1)."""
+"""Translate a question into German and back, sentence by sentence (f1)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ DIVERSE = Decoding(num_candidates=5, diversity=0.8)
 
 
 class Backtranslation(Operator):
-    """Translate the question to German and back (f1).
+    """Translate the question into German and back into English (f1).
 
-    As in the paper, the translation back into English uses diverse decoding, and the candidate with the largest
-    Levenshtein distance from the original sentence is chosen. The sentences are joined with a space. An output whose
-    quantities differ from the question's is discarded and counted.
+    As in the paper, the translation into English uses diverse decoding, and the candidate with the largest Levenshtein
+    distance from the original sentence is chosen. An output whose quantities differ from the question's is discarded
+    and counted.
     """
 
     name = "Backtranslation"
@@ -40,13 +40,13 @@ class Backtranslation(Operator):
         self.backward = backward
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the back-translation, or None if it cannot be labelled valid."""
+        """Return the back-translation, or None if it is blank, unchanged or has other quantities."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Translate many problems in batches."""
+        """Translate the sentences of many problems in batches."""
         there = resources.require("generator.f1.forward", needed_by=self.name)
         back = resources.require("generator.f1.backward", needed_by=self.name)
         seeds = draw_seeds(rngs)
@@ -59,7 +59,7 @@ class Backtranslation(Operator):
             if not sentences:
                 outputs.append(None)
                 continue
-            # If a sentence has no translation, discard the whole output, so that no part of the question is lost.
+            # If a sentence has no translation, the whole output is discarded, so that no part of the question is lost.
             chosen = [_farthest(s, c) for s, c in zip(sentences, candidates, strict=True)]
             output = " ".join(chosen) if all(chosen) else ""
             outputs.append(checked_valid(problem, output, resources, operator=self.name))
@@ -71,7 +71,7 @@ class Backtranslation(Operator):
 
 
 def _farthest(sentence: str, candidates: Sequence[str]) -> str:
-    """Return the candidate with the largest Levenshtein distance from the sentence, or the first if several tie.
+    """Return the candidate with the largest Levenshtein distance from the sentence, or an empty string.
 
     >>> _farthest("Tom has 5 apples.", ["Tom has 5 apples.", "Tom owns 5 apples."])
     'Tom owns 5 apples.'

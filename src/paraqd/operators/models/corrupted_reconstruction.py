@@ -10,14 +10,14 @@ from paraqd.operators.base import Operator, Resources, derive_rng
 from paraqd.operators.models.output import ask, checked_valid, draw_seeds
 from paraqd.reading import Problem, read
 
-LAST_TOKENS = 3  # these tokens usually belong to the question
+LAST_TOKENS = 3  # the last tokens are kept, because they usually belong to the question
 
 
 class CorruptedReconstruction(Operator):
-    """Corrupt the question, and have a model reconstruct it (fb); the paper uses t5-base.
+    """Shuffle, delete and replace words, and have a model reconstruct the question (fb).
 
-    Replacement words come from the question itself. An output whose quantities differ from the question's is discarded
-    and counted.
+    The paper's model is t5-base. The replacement words are drawn from the question itself. An output whose quantities
+    differ from the question's is discarded and counted.
     """
 
     name = "CorruptedReconstruction"
@@ -31,7 +31,7 @@ class CorruptedReconstruction(Operator):
         self.decoding = decoding
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the reconstruction, or None if it cannot be labelled valid."""
+        """Return the reconstruction, or None if it is blank, unchanged or has other quantities."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
@@ -68,11 +68,11 @@ def corrupt(
 ) -> str:
     """Shuffle words locally, delete some words and replace others; keep numbers, units and the last three tokens.
 
-    No word moves by more than ``window`` positions or across a word that is kept. If no word may be corrupted, return
-    the question unchanged.
+    No word moves by more than ``window`` positions or across a token that must be kept. If no word may be corrupted,
+    return the question unchanged.
     """
     tokens = problem.tokens
-    free = _free_words(problem)
+    free = _corruptible(problem)
     words = [token.text for token in tokens]
     pool = vocabulary or [words[i] for i in free]
     for run in _runs(free):
@@ -98,8 +98,8 @@ def corrupt(
 def training_pairs(questions: Iterable[str], *, seed: int, vocabulary: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield (corrupted question, question) pairs for training ``generator.fb``.
 
-    The corruptions differ from those that ``apply`` produces with the same seed, so that the model cannot have
-    memorised them.
+    The corruptions differ from those that ``apply`` produces with the same seed, so that the model is not trained on
+    the inputs that it later receives.
     """
     for question in questions:
         problem = read(question)
@@ -109,8 +109,8 @@ def training_pairs(questions: Iterable[str], *, seed: int, vocabulary: Sequence[
             yield corrupted, question
 
 
-def _free_words(problem: Problem) -> list[int]:
-    """Return the positions of the tokens that may be corrupted."""
+def _corruptible(problem: Problem) -> list[int]:
+    """Return the indices of the tokens that may be corrupted."""
     tokens = problem.tokens
     spared: set[int] = set(range(len(tokens) - LAST_TOKENS, len(tokens)))
     spans = sorted(quantity.span for quantity in problem.quantities)
@@ -125,7 +125,7 @@ def _free_words(problem: Problem) -> list[int]:
 
 
 def _runs(places: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the runs of adjacent positions.
+    """Yield the runs of consecutive indices.
 
     >>> list(_runs([0, 1, 4, 5, 6]))
     [[0, 1], [4, 5, 6]]

@@ -1,4 +1,4 @@
-"""Paraphrase with a model for general English, which loses part of the word problem (f9)."""
+"""Paraphrase with a model for general English that tends to lose information (f9)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from paraqd.reading import Problem
 
 
 class LossyParaphrase(Operator):
-    """Paraphrase with a model fine-tuned on PAWS (f9); the paper uses Pegasus."""
+    """Paraphrase with a model for general English that tends to lose information (f9).
+
+    The paper's model is Pegasus, fine-tuned on PAWS.
+    """
 
     name = "LossyParaphrase"
     paper_id = "f9"
@@ -26,7 +29,7 @@ class LossyParaphrase(Operator):
         self.decoding = decoding
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the model's paraphrase, or None if it has the same words as the question."""
+        """Return the model's paraphrase, or None if it is blank or has the same words as the question."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(

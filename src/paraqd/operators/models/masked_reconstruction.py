@@ -14,16 +14,16 @@ SAMPLED = Decoding(do_sample=True)
 
 
 class MaskedReconstruction(Operator):
-    """Mask some tokens, and have a masked language model fill them in (baseline SSMBA).
+    """Hide some words, and have a language model fill the gaps (baseline SSMBA).
 
-    As in SSMBA (Ng et al., 2020), 15 % of the tokens are chosen and corrupted as in BERT's training, and new tokens are
-    sampled from the model. As in SSMBA, all outputs are labelled valid, although the chosen tokens may include a
-    number. Use the names ``MaskedReconstruction#2``, ``#3`` and so on for several outputs per question.
+    As in SSMBA (Ng et al., 2020), 15 % of the tokens are corrupted as in BERT's training, and new tokens are sampled
+    from the model. All outputs are labelled valid, although the new tokens may include a wrong number. To get several
+    outputs per question, also use the names ``MaskedReconstruction#2``, ``MaskedReconstruction#3`` and so on.
 
     Parameters
     ----------
     tries : int
-        The maximum number of attempts if the model keeps returning the original tokens.
+        The maximum number of attempts to get an output that differs from the question.
 
     """
 
@@ -39,7 +39,7 @@ class MaskedReconstruction(Operator):
         self.tries = tries
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the reconstruction, or None if it equals the question."""
+        """Return the reconstruction, or None if it is blank or equals the question."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(

@@ -11,30 +11,30 @@ from paraqd.operators.base import Resources
 from paraqd.reading import Problem, read
 from paraqd.reading.equality import same_quantities
 
-# Outputs are sampled, because the most likely output of a small paraphraser is often correct. Truncated outputs are
-# kept, because the paper observed truncation as a fault of these models.
+# Outputs are sampled because the most likely output of a small paraphraser is often a valid paraphrase. Truncated
+# outputs are kept because the paper reports truncation as a fault of these models.
 LOSSY = Decoding(do_sample=True, top_p=0.9, keep_unfinished=True)
 
-# marks that may differ without a change of meaning; arithmetic signs are excluded
+# punctuation that does not affect the meaning; arithmetic signs are not included
 _MARKS = re.compile(r"[\s.,;:!?\"'`´‘’“”]+")
 
 
 def draw_seeds(rngs: Sequence[random.Random]) -> list[int]:
-    """Draw one seed per problem."""
+    """Draw one seed from each random generator."""
     return [rng.getrandbits(63) for rng in rngs]
 
 
 def sentences_of(problem: Problem) -> list[str]:
-    """Return the sentences of a problem as strings."""
+    """Return a problem's sentences as strings."""
     return [sentence.text for sentence in problem.sentences]
 
 
 def ask(
     generator: Generator, parts: Sequence[Sequence[str]], *, seeds: Sequence[int], decoding: Decoding
 ) -> list[list[list[str]]]:
-    """Request outputs for all parts of all problems at once, and return the candidates for each part.
+    """Request outputs for all parts of all problems in one call, and return the candidates for each part.
 
-    The result has the same nesting as ``parts``.
+    The candidates are nested in the same way as ``parts``.
     """
     texts = [text for group in parts for text in group]
     seed_of = [seed for group, seed in zip(parts, seeds, strict=True) for _ in group]
@@ -48,7 +48,7 @@ def unchanged(problem: Problem, output: str) -> bool:
 
 
 def same_wording(problem: Problem, output: str) -> bool:
-    """Return True if the output has the same words and quantities, ignoring case, marks and white space."""
+    """Return True if the output has the question's words and quantities, ignoring case, punctuation and white space."""
     words = _MARKS.sub(" ", output).casefold().split()
     return words == _MARKS.sub(" ", problem.text).casefold().split() and same_quantities(
         problem.quantities, read(output).quantities
@@ -56,7 +56,7 @@ def same_wording(problem: Problem, output: str) -> bool:
 
 
 def checked_changed(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return the output, or count it as discarded and return None if it is blank or unchanged."""
+    """Return the output; if it is blank or unchanged, count it as discarded and return None."""
     if not output.strip():
         resources.dropped(operator, "no output")
     elif unchanged(problem, output):
@@ -67,7 +67,7 @@ def checked_changed(problem: Problem, output: str, resources: Resources, *, oper
 
 
 def checked_valid(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return the output, or count it as discarded and return None if it is blank, unchanged or has other quantities."""
+    """Return the output; if it is blank, unchanged or has other quantities, count it as discarded and return None."""
     checked = checked_changed(problem, output, resources, operator=operator)
     if checked is not None and not same_quantities(problem.quantities, read(checked).quantities):
         resources.dropped(operator, "quantities differ")
@@ -84,10 +84,10 @@ def lossy_paraphrases(
     resource: str,
     decoding: Decoding,
 ) -> list[str | None]:
-    """Paraphrase problems with a general paraphraser, which loses part of each problem.
+    """Paraphrase problems with a model that tends to lose information.
 
     The model receives the whole question, or one sentence at a time if it was trained on single sentences. An output
-    with the same words as the question is discarded and counted.
+    that is blank or has the same words as the question is discarded and counted.
     """
     generator: Generator = resources.require(resource, needed_by=operator)
     parts = [sentences_of(p) if generator.by_sentence else [p.text] for p in problems]

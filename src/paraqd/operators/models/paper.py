@@ -1,6 +1,7 @@
 """List the models that the paper's operators and baselines use, keyed by resource.
 
-Each model can be replaced with another model on the hub or in a folder: ``--generator f9=DIR``.
+To replace a model with a model in a folder or on the Hugging Face Hub, pass ``--generator``, as in
+``--generator f9=DIR``.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from paraqd.generators import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperModel:
-    """A model on the hub, the operator that needs the model, and the model's prompt.
+    """A published model, the operator that uses the model, and the model's prompt.
 
     ``certain`` is False if the paper names the base model and the data but not the published weights; ``model`` is then
     the most likely choice. If ``train_first`` is True, the published weights must first be trained further with
-    ``paraqd generator train``. If ``masked`` is True, only a masked language model can be used.
+    ``paraqd generator train``. If ``masked`` is True, the operator requires a masked language model.
     """
 
     operator: str
@@ -69,9 +70,10 @@ PAPER_MODELS: Mapping[str, PaperModel] = MappingProxyType(
 
 
 def load_paper_generator(key: str, model: str | Path | None = None, *, device: str | None = None) -> Generator:
-    """Load the generator for a key of ``PAPER_MODELS``: the paper's model, or the model with the given name.
+    """Load the generator for a key of ``PAPER_MODELS``.
 
-    ``model`` is a name on the hub or a folder. Raise ``GeneratorUnavailableError`` if the model is not available.
+    ``model`` is a folder or a name on the Hugging Face Hub (default: the paper's model). Raise
+    ``GeneratorUnavailableError`` if the model is not available or does not suit the operator.
     """
     if key not in PAPER_MODELS:
         raise ValueError(f"unknown generator {key!r}; choose one of {', '.join(PAPER_MODELS)}")
@@ -106,7 +108,9 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
 def generator_factories(
     given: Mapping[str, str | Path] | None = None, *, device: str | None = None
 ) -> dict[str, Callable[[], Generator]]:
-    """Return one factory per key, to be passed to ``Resources`` as ``lazy``; ``given`` overrides the paper's models.
+    """Return a factory for each key of ``PAPER_MODELS``, to be passed to ``Resources`` as ``lazy``.
+
+    ``given`` maps keys to models that replace the paper's models.
 
     >>> sorted(generator_factories({"f9": "my-model"}))[:2]
     ['generator.f1.backward', 'generator.f1.forward']

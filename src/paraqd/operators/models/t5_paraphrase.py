@@ -1,4 +1,4 @@
-"""Paraphrase with a model for questions, which loses part of the word problem (fe)."""
+"""Paraphrase with a model for general questions that tends to lose information (fe)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from paraqd.operators.models.lossy_paraphrase import LossyParaphrase
 
 
 class T5Paraphrase(LossyParaphrase):
-    """Paraphrase with a model fine-tuned on Quora Question Pairs (fe); the paper uses T5."""
+    """Paraphrase with a model for general questions that tends to lose information (fe).
+
+    The paper's model is T5, fine-tuned on Quora Question Pairs.
+    """
 
     name = "T5Paraphrase"
     paper_id = "fe"

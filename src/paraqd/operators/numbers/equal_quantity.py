@@ -1,4 +1,4 @@
-"""Write a quantity in an equal form."""
+"""Express a quantity in an equivalent form."""
 
 from __future__ import annotations
 
@@ -46,33 +46,33 @@ for _currency in CURRENCIES:
 _AGES = re.compile(
     r"\b(?:old|older|age|ages|aged|ago|young|younger|born|birthday|interest|annum|compounded|annually)\b", re.I
 )
-# words that may follow a measure; directly before a noun (a 3 hour journey), another unit sounds wrong
+# words that may follow a converted measure; a noun may not, because "a 180 minute journey" sounds wrong
 _AFTER_MEASURE = re.compile(
     r"\s*(?:$|[.,;:?!)]|(?:and|or|in|at|to|from|of|for|with|on|by|is|was|are|were|if|then|when|while|before|after|more|"
     r"less|long|wide|deep|high|tall|away|apart|later|together|respectively|how|find|what|the|he|she|it|they|but|so|than|"
     r"longer|shorter|faster|slower|towards|through|as|upstream|downstream)\b)"
 )
-_MOST = 100_000
-_MOST_QUANTITIES = 60  # limits the time, because each quantity is compared with the whole text
+_LARGEST = 100_000
+_MOST_QUANTITIES = 60  # limits the running time, because the whole text is searched for each quantity
 _MOST_COINS = 1_000  # nobody writes 80 dollars as 8,000 cents
 _PERCENT_PARTS = {10, 20, 25, 30, 40, 50, 60, 75, 80}
 
 
 class EqualQuantity(Operator):
-    """Write one quantity in an equal form: half an hour → 30 minutes, 25% of → one quarter of, 12 → a dozen."""
+    """Express one quantity in an equivalent form: half an hour → 30 minutes, 25% of → one quarter of, 12 → a dozen."""
 
     name = "EqualQuantity"
     polarity = "valid"
     changes = frozenset({"numbers", "units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Rewrite one quantity that has an equal form; return None if no quantity has such a form."""
+        """Rewrite one quantity; return None if no quantity has an equivalent form."""
         del resources
         american = uses_american_spelling(problem.text)
         edits = [
             edit
-            for q, beside in _with_neighbours(problem.quantities[:_MOST_QUANTITIES])
-            for edit in _equal_forms(problem, q, beside, american=american)
+            for q, neighbours in _with_neighbours(problem.quantities[:_MOST_QUANTITIES])
+            for edit in _equal_forms(problem, q, neighbours, american=american)
         ]
         rng.shuffle(edits)
         for edit in edits[:6]:
@@ -88,20 +88,20 @@ def _with_neighbours(quantities: Sequence[Quantity]) -> Iterator[tuple[Quantity,
         yield q, [*quantities[max(0, i - 1) : i], *quantities[i + 1 : i + 2]]
 
 
-def _equal_forms(problem: Problem, q: Quantity, beside: list[Quantity], *, american: bool) -> list[Edit]:
+def _equal_forms(problem: Problem, q: Quantity, neighbours: list[Quantity], *, american: bool) -> list[Edit]:
     text = problem.text
     if q.kind is Kind.PERCENT:
-        return _part(problem, q)
+        return _percent_as_fraction(problem, q)
     if q.kind is Kind.COUNT and q.unit is None:
-        return _dozen(text, q)
+        return _in_dozens(text, q)
     if q.kind is Kind.FRACTION and q.unit is None and not q.worded:
-        return _decimal(text, q)
+        return _fraction_as_decimal(text, q)
     if q.kind in {Kind.MEASURE, Kind.MONEY} and q.unit_span is not None and q.unit in _PARTNERS:
-        return _other_units(problem, q, beside, american=american)
+        return _in_other_units(problem, q, neighbours, american=american)
     return []
 
 
-def _part(problem: Problem, q: Quantity) -> list[Edit]:
+def _percent_as_fraction(problem: Problem, q: Quantity) -> list[Edit]:
     text = problem.text
     behind = text[q.end : q.end + 8].lower()
     if q.unit != "percent" or not behind.startswith((" of the", " of a ", " of his", " of her", " of its", " of thei")):
@@ -110,8 +110,8 @@ def _part(problem: Problem, q: Quantity) -> list[Edit]:
     return [(q.start, q.end, match_case(words, problem, q.start))] if words else []
 
 
-def _dozen(text: str, q: Quantity) -> list[Edit]:
-    """Write 6, 12, 24 or 36 as dozens before a plural noun."""
+def _in_dozens(text: str, q: Quantity) -> list[Edit]:
+    """Return the edit that writes 6, 12, 24 or 36 before a plural noun in dozens, if it is safe."""
     noun = re.match(r" ([a-z]{3,})\b", text[q.end : q.end + 30])
     if q.worded or q.value not in {12, 24, 36, 6} or noun is None or not noun.group(1).endswith("s") or q.start == 0:
         return []
@@ -140,8 +140,8 @@ def _dozen(text: str, q: Quantity) -> list[Edit]:
     return [(q.start, q.end, words)]
 
 
-def _decimal(text: str, q: Quantity) -> list[Edit]:
-    """Write a fraction as a decimal if the decimal is finite: 3/4 → 0.75."""
+def _fraction_as_decimal(text: str, q: Quantity) -> list[Edit]:
+    """Return the edit that writes a fraction as a short decimal, if there is one: 3/4 → 0.75."""
     surface = text[q.start : q.end]
     if "/" not in surface or q.value.denominator not in {2, 4, 5, 8, 10, 20, 25}:
         return []
@@ -151,11 +151,11 @@ def _decimal(text: str, q: Quantity) -> list[Edit]:
     return [(q.start, q.end, str(float(q.value)))]
 
 
-def _other_units(problem: Problem, q: Quantity, beside: list[Quantity], *, american: bool) -> list[Edit]:
+def _in_other_units(problem: Problem, q: Quantity, neighbours: list[Quantity], *, american: bool) -> list[Edit]:
     text = problem.text
     if text[q.number_span[1] : q.number_span[1] + 1] == "-" or not _AFTER_MEASURE.match(text, q.end):
         return []
-    if _part_of_compound(q, beside) or _is_a_period(text, q):
+    if _part_of_compound(q, neighbours) or _unit_is_period(text, q):
         return []
     if dimension(q.unit)[0] == "calendar" and _AGES.search(text):
         return []
@@ -173,7 +173,7 @@ def _other_units(problem: Problem, q: Quantity, beside: list[Quantity], *, ameri
         if other in asked:  # "how many minutes are 2 hours" must not become "… are 120 minutes"
             continue
         value = q.value * dimension(q.unit)[1] / dimension(other)[1]
-        number = _plain(value)
+        number = _written(value)
         if number is not None and not (q.kind is Kind.MONEY and value > _MOST_COINS):
             many = value != 1
             if not many and text[max(0, q.start - 6) : q.start].endswith((" are ", " were ")):
@@ -182,25 +182,25 @@ def _other_units(problem: Problem, q: Quantity, beside: list[Quantity], *, ameri
     return found
 
 
-def _part_of_compound(q: Quantity, beside: list[Quantity]) -> bool:
-    """Return True if the quantity is part of a compound such as 2 hours 35 minutes."""
+def _part_of_compound(q: Quantity, neighbours: list[Quantity]) -> bool:
+    """Return True if the quantity is part of a compound quantity, such as 2 hours 35 minutes."""
     return any(
         other.unit != q.unit
         and dimension(other.unit)[0] == dimension(q.unit)[0]
         and (0 <= other.start - q.end <= 5 or 0 <= q.start - other.end <= 5)
-        for other in beside
+        for other in neighbours
     )
 
 
-def _is_a_period(text: str, q: Quantity) -> bool:
-    """Return True if the text uses the unit as a period, as in 8 hours a day or $5 per week."""
+def _unit_is_period(text: str, q: Quantity) -> bool:
+    """Return True if the text elsewhere uses the unit in a rate, as in 8 hours a day or $5 per week."""
     found = re.finditer(rf"(?:\b(?:an?|per|each|every)\s+|/\s*){q.unit}\b", text, re.I)
     return any(not q.start <= match.start() < q.end for match in found)
 
 
-def _plain(value: Fraction) -> str | None:
-    """Write a value as people do: as a whole number or a short decimal; return None if neither form suits."""
-    if value.denominator == 1 and 0 < value < _MOST:
+def _written(value: Fraction) -> str | None:
+    """Write a value as a whole number or a short decimal; return None if neither form is usual."""
+    if value.denominator == 1 and 0 < value < _LARGEST:
         return str(int(value))
     if value.denominator in {2, 4, 5, 10} and Fraction(1, 2) <= value < 1000:
         return str(float(value))

@@ -38,7 +38,7 @@ class NumToWords(Operator):
     changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Write in words every number that has such a form, and leave the other numbers unchanged."""
+        """Write every suitable number in words; return None if nothing changes."""
         del rng, resources
         edits = [edit for q in problem.quantities if (edit := to_words(problem, q)) is not None]
         text = keep_quantities(problem, edits)
@@ -50,7 +50,7 @@ class NumToWords(Operator):
 
 
 def to_words(problem: Problem, q: Quantity) -> Edit | None:
-    """Return the edit that writes a quantity in words, or None if it has no such form or is already in words."""
+    """Return the edit that writes a quantity in words, or None if that is not possible or already the case."""
     if q.worded or q.kind in {Kind.COEFFICIENT, Kind.EXPONENT, Kind.LABEL} or _in_expression(problem.text, q):
         return None
     start, end = q.number_span
@@ -79,7 +79,7 @@ def to_words(problem: Problem, q: Quantity) -> Edit | None:
 
 
 def _in_expression(text: str, q: Quantity) -> bool:
-    """Return True if the number is part of an expression, where it must stay in digits (not 2x + five)."""
+    """Return True if the number is part of a mathematical expression, where it must stay in digits."""
     before, after = text[max(0, q.start - 3) : q.start], text[q.end : q.end + 3]
     if before.strip()[-1:] in _OPERATORS or after.strip()[:1] in _OPERATORS or (before[-1:] + after[:1] == "()"):
         return True
@@ -97,7 +97,7 @@ def _number(surface: str, value: Fraction) -> str | None:
     digits = surface.replace(",", "")
     bare = digits.lstrip("".join(MINUS)).strip()
     if len(digits) > _MOST_DIGITS or (len(bare) > 1 and bare[0] == "0" and bare[1].isdigit()):
-        return None  # 007 is a name
+        return None  # such as 007
     indian = surface.count(",") > 0 and len(surface.rsplit(",", 2)[-2]) == 2
     if bare.isdecimal():
         return cardinal_words(int(value), indian=indian)
@@ -127,7 +127,7 @@ def _degrees(problem: Problem, q: Quantity, words: str) -> Edit:
 
 
 def _time(problem: Problem, q: Quantity) -> Edit | None:
-    """Write the hour in words: ten a.m., half past three."""
+    """Return the edit that writes a time of day in words, if possible: 10 a.m. → ten a.m., 3:30 → half past three."""
     start = q.start
     surface = problem.text[start : q.end]
     match = _DIGITS.match(surface)
@@ -144,13 +144,13 @@ def _time(problem: Problem, q: Quantity) -> Edit | None:
     return (start, q.end, match_case(f"{part} {words}", problem, start))
 
 
-def _coins(name: str, count: int) -> str:
+def _currency_noun(name: str, count: int) -> str:
     one, many = _PLURALS.get(name, (name, UNITS[name].plural))
     return one if count == 1 else many
 
 
 def _money(problem: Problem, q: Quantity) -> Edit | None:
-    """Write an amount in words, followed by the currency: Rs. 40,000 → forty thousand rupees."""
+    """Return the edit that writes an amount of money in words, if possible: Rs. 40 → forty rupees."""
     currency = (q.unit or "").partition("/")[0]
     text = problem.text
     number = text[q.number_span[0] : q.number_span[1]]
@@ -158,10 +158,10 @@ def _money(problem: Problem, q: Quantity) -> Edit | None:
     smaller = _SMALLER.get(currency)
     _, point, decimals = number.partition(".")
     if point and decimals.isdecimal() and len(decimals) == 2 and smaller:
-        words = _with_coins(currency, smaller, value)
+        words = _money_words(currency, smaller, value)
     else:
         amount = _number(number, value)
-        words = amount and f"{amount} {_coins(currency, 1 if value == 1 else 2)}"
+        words = amount and f"{amount} {_currency_noun(currency, 1 if value == 1 else 2)}"
     if words is None:
         return None
     if q.value < 0:
@@ -173,19 +173,19 @@ def _money(problem: Problem, q: Quantity) -> Edit | None:
     if text[end : end + 1] == "-" or adjective:
         singular = _number(number, value)
         if singular is not None and text[end : end + 1] in {" ", "-"}:
-            words = f"{singular}-{_coins(currency, 1)}"  # a fifty-dollar coupon
+            words = f"{singular}-{_currency_noun(currency, 1)}"  # a fifty-dollar coupon
     return (q.start, end, match_case(words, problem, q.start))
 
 
-def _with_coins(currency: str, smaller: str, value: Fraction) -> str | None:
+def _money_words(currency: str, smaller: str, value: Fraction) -> str | None:
     whole, coins = divmod(value, 1)
     cents = int(coins * 100)
     low = cardinal_words(cents)
     high = cardinal_words(int(whole))
     if high is None or low is None:
         return None
-    small = f"{low} {_coins(smaller, cents)}"
+    small = f"{low} {_currency_noun(smaller, cents)}"
     if not whole:
         return small
-    big = f"{high} {_coins(currency, int(whole))}"
+    big = f"{high} {_currency_noun(currency, int(whole))}"
     return f"{big} and {small}" if cents else big

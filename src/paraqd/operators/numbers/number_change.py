@@ -1,4 +1,4 @@
-"""Change one number."""
+"""Change the value of one number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TRIES = 6
 
 
 class NumberChange(Operator):
-    """Change one number to another of the same form: 15 km → 18 km, two-thirds → three quarters, 2:3 → 2:5."""
+    """Change the value of one number but keep its form: 15 km → 18 km, two-thirds → three quarters, 2:3 → 2:5."""
 
     name = "NumberChange"
     polarity = "invalid"
@@ -24,12 +24,12 @@ class NumberChange(Operator):
     changes = frozenset({"numbers"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Change one number; return None if no number can be changed."""
+        """Change the value of one number; return None if no number can be changed."""
         del resources
         numbers = [q for q in problem.quantities if q.kind is not Kind.LABEL]
         rng.shuffle(numbers)
         for q in numbers[:_TRIES]:
-            new = _another(problem.text[q.number_span[0] : q.number_span[1]], q, rng)
+            new = _different_number(problem.text[q.number_span[0] : q.number_span[1]], q, rng)
             if new is None or (q.worded and problem.text[q.number_span[1] :].startswith((" a ", " an "))):
                 continue  # "half an hour" must not become "three quarters an hour"
             text = splice(problem.text, [(*q.number_span, match_case(new, problem, q.number_span[0]))])
@@ -38,26 +38,26 @@ class NumberChange(Operator):
         return None
 
 
-def _another(surface: str, q: Quantity, rng: random.Random) -> str | None:
-    """Write a different value in the form of ``surface``; return None if that is not possible."""
+def _different_number(surface: str, q: Quantity, rng: random.Random) -> str | None:
+    """Write a different value in the same form as ``surface``; return None if that is not possible."""
     if q.worded:
-        return _another_in_words(surface, q, rng)
+        return _different_words(surface, q, rng)
     if q.kind is Kind.RATIO or "/" in surface or ":" in surface:
-        return _another_part(surface, rng, clock=q.kind is Kind.TIME_OF_DAY)
+        return _different_part(surface, rng, clock=q.kind is Kind.TIME_OF_DAY)
     if q.kind is Kind.ORDINAL:
         return ordinal_digits(int(q.value) + rng.randint(1, 3))
     if q.kind is Kind.TIME_OF_DAY:
-        return _another_part(surface, rng, clock=True)
+        return _different_part(surface, rng, clock=True)
     sign = surface[0] if surface[0] in MINUS else ""
     surface = surface.removeprefix(sign)
     head, space, scale = surface.partition(" ")
     if not head.replace(",", "").replace(".", "").isdecimal():
         return None
-    return sign + _another_number(head, rng) + space + scale
+    return sign + _different_digits(head, rng) + space + scale
 
 
-def _another_number(digits: str, rng: random.Random) -> str:
-    """Draw a number near the old one with the same number of decimals and the same grouping."""
+def _different_digits(digits: str, rng: random.Random) -> str:
+    """Draw a different number of similar size, with the same number of decimals and the same digit grouping."""
     plain = digits.replace(",", "")
     _, point, decimals = plain.partition(".")
     step = 10 ** len(decimals)
@@ -79,7 +79,7 @@ def _another_number(digits: str, rng: random.Random) -> str:
 
 
 def indian_groups(n: int) -> str:
-    """Write a number with commas in the Indian style.
+    """Write a number with Indian digit grouping.
 
     >>> indian_groups(120000), indian_groups(999)
     ('1,20,000', '999')
@@ -90,9 +90,9 @@ def indian_groups(n: int) -> str:
     return f"{head},{tail}" if head else tail
 
 
-def _another_part(surface: str, rng: random.Random, *, clock: bool) -> str | None:
-    """Change one number within a fraction, a ratio or a time; return None if ``surface`` contains no number."""
-    pieces = _pieces(surface)
+def _different_part(surface: str, rng: random.Random, *, clock: bool) -> str | None:
+    """Change one of the numbers in a fraction, ratio or time of day; return None if there is no number."""
+    pieces = _split_at_digits(surface)
     spots = [i for i, piece in enumerate(pieces) if piece.isdecimal()]
     if not spots:
         return None
@@ -114,7 +114,7 @@ def _another_part(surface: str, rng: random.Random, *, clock: bool) -> str | Non
     return "".join(pieces)
 
 
-def _pieces(surface: str) -> list[str]:
+def _split_at_digits(surface: str) -> list[str]:
     pieces: list[str] = []
     for c in surface:
         if pieces and c.isdecimal() and pieces[-1].isdecimal():
@@ -124,7 +124,7 @@ def _pieces(surface: str) -> list[str]:
     return pieces
 
 
-def _another_in_words(surface: str, q: Quantity, rng: random.Random) -> str | None:
+def _different_words(surface: str, q: Quantity, rng: random.Random) -> str | None:
     if q.kind is Kind.ORDINAL:
         return ordinal_words(int(q.value) + rng.randint(1, 3))
     if q.kind is Kind.TIME_OF_DAY:

@@ -19,7 +19,7 @@ _ARTICLE = re.compile(r"(?:^|\W)(an? )$", re.I)
 
 
 class NumberDeletion(Operator):
-    """Replace one or two numbers with "some", "a few", "many", "a lot of" or nothing (f8)."""
+    """Delete one or two numbers, or replace them with "some", "a few", "many" or "a lot of" (f8)."""
 
     name = "NumberDeletion"
     paper_id: ClassVar[str | None] = "f8"
@@ -29,9 +29,9 @@ class NumberDeletion(Operator):
     vague: ClassVar[tuple[str, ...]] = VAGUE
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete one or two numbers or make them vague; return None if the text has no suitable number."""
+        """Delete or replace one or two numbers; return None if the text has no suitable number."""
         del resources
-        numbers = [q for q in problem.quantities if _is_number(q) and not _in_a_chain(problem.text, q)]
+        numbers = [q for q in problem.quantities if _can_delete(q) and not _is_in_product(problem.text, q)]
         if not numbers:
             return None
         chosen = rng.sample(numbers, rng.randint(1, min(_MOST, len(numbers))))
@@ -43,19 +43,19 @@ class NumberDeletion(Operator):
         return text if text and text != problem.text else None
 
 
-def _is_number(q: Quantity) -> bool:
-    """Return False for labels, ordinals and times of day in words, and the article in "an hour"."""
+def _can_delete(q: Quantity) -> bool:
+    """Return False if a quantity is a label, an ordinal or time of day in words, or an article, as in "an hour"."""
     article = q.worded and q.number_span[1] - q.number_span[0] <= 2 and q.value == 1
     named = q.worded and q.kind in {Kind.ORDINAL, Kind.TIME_OF_DAY}  # such as "the third" or "noon"
     return not article and not named and q.kind is not Kind.LABEL
 
 
-def _in_a_chain(text: str, q: Quantity) -> bool:
-    """Return True if a letter and a digit follow the number (6x6x6, 23x57), where a vague word would not fit."""
+def _is_in_product(text: str, q: Quantity) -> bool:
+    """Return True if a letter and a digit follow the number, as in 6x6x6."""
     return text[q.end : q.end + 1].isalpha() and text[q.end + 1 : q.end + 2].isdigit()
 
 
-def _sign_before(q: Quantity) -> bool:
+def _has_sign_before(q: Quantity) -> bool:
     return q.unit_span is not None and q.unit_span[0] < q.number_span[0]
 
 
@@ -63,7 +63,7 @@ def _made_vague(problem: Problem, q: Quantity, vague: str) -> tuple[int, int, st
     text = problem.text
     start, end = q.number_span
     name = ""
-    if _sign_before(q):  # $5 → some dollars
+    if _has_sign_before(q):  # $5 → some dollars
         currency = (q.unit or "").partition("/")[0]
         name = "pounds" if currency == "pound sterling" else UNITS[currency].plural
         start = q.start
@@ -83,7 +83,7 @@ def _made_vague(problem: Problem, q: Quantity, vague: str) -> tuple[int, int, st
 
 def _deleted_span(problem: Problem, q: Quantity) -> tuple[int, int]:
     start, end = q.number_span
-    if _sign_before(q):
+    if _has_sign_before(q):
         start = q.start
     text = problem.text
     if text[end : end + 1] == "-" and text[end + 1 : end + 2].isalpha():

@@ -1,4 +1,4 @@
-"""Delete numbers as the published outputs of f8 do."""
+"""Delete numbers as in the published outputs of f8."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from paraqd.operators.numbers.number_deletion import NumberDeletion
 
 
 class NumberRemoval(NumberDeletion):
-    """Delete one or two numbers without putting a vague word in their place.
+    """Delete one or two numbers without replacing them.
 
-    In the paper, f8 replaces a number with "some" or "many", or deletes it. In the published outputs of the paper's
-    code, every affected number is deleted.
+    According to the paper, f8 either deletes a number or replaces it with a vague word. In the published outputs of the
+    paper's code, however, f8 always deletes the number.
     """
 
     name = "NumberRemoval"

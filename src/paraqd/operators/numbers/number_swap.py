@@ -31,7 +31,7 @@ class NumberSwap(Operator):
     changes = frozenset({"order"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Swap two numbers; return None if no two numbers count or measure different things."""
+        """Swap two numbers; return None if no two numbers are known to count or measure different things."""
         del resources
         pairs = _pairs(problem)
         if not pairs:
@@ -48,17 +48,17 @@ class NumberSwap(Operator):
 
 
 def _pairs(problem: Problem) -> list[tuple[Quantity, Quantity]]:
-    """Return the pairs of numbers with different values and different units or nouns.
+    """Return the pairs of numbers that have different values and different units or nouns.
 
-    Two numbers of the same thing (5 days and 7 days) are not swapped, because "A takes 5 days and B 7; how long do they
-    take together?" has the same answer either way.
+    Numbers with the same unit or noun are not swapped because the answer may stay the same, as in "A takes 5 days and B
+    takes 7 days; how long do they take together?".
     """
     numbers = [q for q in problem.quantities if q.kind in _KINDS and not q.worded and q.value > 0]
     numbers = [q for q in numbers if not _in_expression(problem.text, q)]
     found = []
     for i, a in enumerate(numbers[:_MOST_PAIRS]):
         for b in numbers[i + 1 : _MOST_PAIRS]:
-            if equal(a, b) or a.value == b.value or _same_things(problem.text, a, b):
+            if equal(a, b) or a.value == b.value or _may_count_same_thing(problem.text, a, b):
                 continue
             if problem.text[slice(*a.number_span)] == problem.text[slice(*b.number_span)]:
                 continue
@@ -71,16 +71,16 @@ def _in_expression(text: str, q: Quantity) -> bool:
     return any(c in "+-*/^=<>×÷()" for c in around)
 
 
-def _same_things(text: str, a: Quantity, b: Quantity) -> bool:
+def _may_count_same_thing(text: str, a: Quantity, b: Quantity) -> bool:
     if a.unit != b.unit:
         pounds = (a.unit or "").startswith("pound") and (b.unit or "").startswith("pound")
         return a.unit is None or b.unit is None or pounds
-    first, second = _thing(text, a), _thing(text, b)
+    first, second = _counted_noun(text, a), _counted_noun(text, b)
     return first is None or second is None or first == second
 
 
-def _thing(text: str, q: Quantity) -> str | None:
-    """Return the noun that a number without a unit counts, or None if no noun follows the number."""
+def _counted_noun(text: str, q: Quantity) -> str | None:
+    """Return the noun that a number counts, or None if the number has a unit or no noun follows."""
     if q.unit is not None:
         return None
     match = _NOUN.match(text, q.end)

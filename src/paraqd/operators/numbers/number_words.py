@@ -21,7 +21,7 @@ _IRREGULAR = {
     "twelve": "twelfth",
 }
 _LARGEST = 10**15
-# denominators other than the ordinals from third to twentieth
+# names of denominators; the other denominators from 3 to 20 are written as ordinals
 _DENOMINATORS = {2: "half", 4: "quarter", 100: "hundredth", 1000: "thousandth"}
 
 
@@ -60,7 +60,7 @@ def cardinal_words(n: int, *, indian: bool = False) -> str | None:
 
 
 def decimal_words(text: str) -> str | None:
-    """Write a decimal number in words, with the digits after the point one by one.
+    """Write a decimal number in words, with each digit after the point as a word; return None if it is too long.
 
     >>> decimal_words("0.65"), decimal_words(".5")
     ('zero point six five', 'zero point five')
@@ -73,7 +73,7 @@ def decimal_words(text: str) -> str | None:
 
 
 def ordinal_words(n: int) -> str | None:
-    """Write an ordinal in words; return None if it is not between 1 and 100.
+    """Write an ordinal number from 1 to 100 in words; return None for other numbers.
 
     >>> ordinal_words(3), ordinal_words(21), ordinal_words(40), ordinal_words(100)
     ('third', 'twenty-first', 'fortieth', 'hundredth')
@@ -94,7 +94,7 @@ def ordinal_words(n: int) -> str | None:
 
 
 def fraction_words(value: Fraction) -> str | None:
-    """Write a fraction or a mixed number in words; return None if there is no common form in words.
+    """Write a fraction or a mixed number in words; return None if it is not commonly written in words.
 
     >>> fraction_words(Fraction(3, 4)), fraction_words(Fraction(5, 2)), fraction_words(Fraction(2, 3))
     ('three quarters', 'two and a half', 'two thirds')

@@ -15,9 +15,10 @@ from paraqd.reading.units import category
 _DIGITS = r"(?<![\d.,/:^-])(?P<{}>\d+(?:,\d{{2,3}})*(?:\.\d+)?)(?![\d/:^]|\.\d|,\d)"
 _MONEY = r"(?:\$|rs\.? ?)"
 _EACH = r"\b(?:each|per|every|apiece)\b|/"
-# Each row holds a pattern, text that must occur and text that must not occur. "<a>" and "<b>" are the two numbers. One
-# number is divided by the other, subtracted from the other or weighted differently, and swapping them therefore changes
-# the answer. "<p>" and "<q>" are two more numbers, which must differ. "~" matches any short text without digits.
+# Each row holds a pattern, a pattern that must also occur in the text, and a pattern that must not occur. "<a>" and
+# "<b>" are the two numbers. Swapping the numbers changes the answer, because one number is divided by the other,
+# subtracted from it or weighted differently. "<p>" and "<q>" are two other numbers, which must differ. "~" matches any
+# short text without digits.
 _TABLE = (
     (rf"(?:buys?|bought|sells?|sold) <a> (?:[a-z]+ ){{1,2}}for {_MONEY}?<b>", "", _EACH),
     (
@@ -76,7 +77,7 @@ _COUNTED = re.compile(rf"{_DIGITS.format('a')} ([a-z]{{3,}}?)s?\b", re.I)
 _LISTED = re.compile(
     r"(?<![\d.,/:$-])(\d+) ([a-z]{3,})(?: [a-z]+)?(?:,| and|, and) (\d+) (?!are\b|were\b)([a-z]{3,})\b"
 )
-_MOST_QUANTITIES = 40  # a word problem has fewer quantities
+_MOST_QUANTITIES = 40  # word problems have fewer quantities
 
 
 class OrderedNumbers(Operator):
@@ -95,7 +96,13 @@ class OrderedNumbers(Operator):
             return None
         pairs = []
         for a, b in sorted(
-            {*_in_roles(problem), *_named(problem), *_left(problem), *_distances(problem), *_rated(problem)}
+            {
+                *_pairs_in_table(problem),
+                *_pairs_of_owners(problem),
+                *_pairs_with_remainder(problem),
+                *_pairs_with_distance(problem),
+                *_pairs_with_rates(problem),
+            }
         ):
             values = {text[slice(*span)].replace(",", "") for span in (a, b)}
             if len(values) == 2 and "1" not in values:  # "1 hours" would give the swap away
@@ -106,8 +113,8 @@ class OrderedNumbers(Operator):
         return reordered(read(splice(text, [(*a, text[slice(*b)]), (*b, text[slice(*a)])])), rng)
 
 
-def _in_roles(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the pairs of numbers that match the table."""
+def _pairs_in_table(problem: Problem) -> list[tuple[Span, Span]]:
+    """Return the pairs of numbers that match a row of the table."""
     return [
         (match.span("a"), match.span("b"))
         for pattern, needed, banned in _ROLES
@@ -117,8 +124,8 @@ def _in_roles(problem: Problem) -> list[tuple[Span, Span]]:
     ]
 
 
-def _named(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the pairs of numbers that belong to two people or things if the question asks about only one of them."""
+def _pairs_of_owners(problem: Problem) -> list[tuple[Span, Span]]:
+    """Return the pairs of numbers that belong to two people or things, of which the question mentions only one."""
     asked, text = problem.question, problem.text
     if asked is None or _ALIKE.search(asked.text.lower()):
         return []
@@ -135,8 +142,8 @@ def _named(problem: Problem) -> list[tuple[Span, Span]]:
     ]
 
 
-def _left(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the pairs of an initial amount and an amount taken from it if the question asks how much is left."""
+def _pairs_with_remainder(problem: Problem) -> list[tuple[Span, Span]]:
+    """Pair the initial amount with each amount that is taken from it, if the question asks how much is left."""
     asked, first = problem.question, _HAD.match(problem.text)
     if asked is None or first is None or not re.search(r"\b(?:left|remain\w*|still have)\b", asked.text):
         return []
@@ -146,10 +153,10 @@ def _left(problem: Problem) -> list[tuple[Span, Span]]:
     return [(initial, span) for span in lost if initial in kinds and kinds.get(span) == kinds[initial]]
 
 
-def _distances(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the pairs of a distance and an adjacent speed or time that are divided rather than multiplied.
+def _pairs_with_distance(problem: Problem) -> list[tuple[Span, Span]]:
+    """Pair each distance with the adjacent speed or time by which it is divided.
 
-    Numbers that are farther apart do not qualify, because they may be multiplied, as 66 and 8 are in "66 m in 15 days;
+    Numbers that are farther apart are not paired because they may be multiplied, as 66 and 8 are in "66 m in 15 days;
     what length in 8 days?".
     """
     found: list[tuple[Span, Span]] = []
@@ -163,15 +170,15 @@ def _distances(problem: Problem) -> list[tuple[Span, Span]]:
     return found
 
 
-def _rated(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the pairs of counts of two things with different rates: 3 pens and 5 hats; a pen costs $2 and a hat $9."""
+def _pairs_with_rates(problem: Problem) -> list[tuple[Span, Span]]:
+    """Pair the counts of two things that have different rates, such as 3 pens at $2 each and 5 hats at $9 each."""
     found: dict[str, tuple[Span, Span]] = {}
     for match in _COUNTED.finditer(problem.text):
         one = rf"\b(?:each|per|every|an?|one) {match[2]}\b(?! and)[^.,?!;\d]{{0,30}}?(\d+(?:\.\d+)?)(?![\d.]* ?%)"
         rate = re.search(one, problem.text, re.I)
         if rate is not None and match.start() != rate.start(1):
             found.setdefault(match[2].lower(), (match.span("a"), rate.span(1)))
-    # 3 boxes with 4 bags each and 5 pens in each bag form a product, which swapping numbers does not change
+    # exclude products, such as 3 boxes with 4 bags each and 5 pens in each bag, because a swap does not change them
     taken = {q.number_span for q in problem.quantities if q.kind is not Kind.COUNT} | {
         rate for _, rate in found.values()
     }

@@ -62,7 +62,7 @@ def _to_digits(text: str, q: Quantity) -> Edit | None:
 
 
 def _beside_number(text: str, edit: Edit, edits: list[Edit]) -> bool:
-    """Return True if the number would be next to other digits: "three 5 kg bags" must not become "3 5 kg bags"."""
+    """Return True if the edit would put digits next to another number, as in "3 5 kg bags"."""
     start, end, _ = edit
     left, right = text[:start][-3:].rstrip(), text[end : end + 3].lstrip()
     if left[-1:].isdigit() or right[:1].isdigit() or right[:1] in SIGNS:
@@ -71,7 +71,7 @@ def _beside_number(text: str, edit: Edit, edits: list[Edit]) -> bool:
 
 
 def ordinal_digits(n: int) -> str:
-    """Write an ordinal in digits.
+    """Write an ordinal number in digits.
 
     >>> ordinal_digits(3), ordinal_digits(12)
     ('3rd', '12th')

@@ -1,4 +1,4 @@
-"""Ask the same question in another form: How many pens has he? → Find the number of pens he has."""
+"""Ask the same question in another form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TAIL = re.compile(r"(?:\b(?:is|are|was|were|be|by)|[=:_-]|\.\.|…)\s*$", re.I)
 _NAMED = r"(?:the (?!following|name|answer|day|date)|(?:its|his|her|their|[a-z]+['’]s) |\d[\d,.]*% of |[xyzn]$)"
 _WHAT_IS = re.compile(rf"what (?:is|are|was|were|will be|would be) ({_NAMED}.*)$", re.I | re.S)
 _ORDER = re.compile(rf"(find|calculate|determine|compute|work out)(?: out)? ({_NAMED}.*)$", re.I | re.S)
-# words that end the head noun: "the sum | of the ages"
+# words before which the head noun ends: "the sum | of the ages"
 _NOUN_ENDS = re.compile(
     r"[,;:(.]| (?:of|in|for|at|if|when|that|which|to|between|by|from|on|after|before|with|who|he|she|it|they|such|"
     r"given|needed|taken|per|so|than|as|is|are|was|were|the|his|her|an?|\w+ed)\b",
@@ -52,7 +52,7 @@ _HOW_MANY = re.compile(
     re.I | re.S,
 )
 _THERE = re.compile(rf"how many {_THING} (are|were) there\b(.*)$", re.I | re.S)
-_STRAIGHT = re.compile(  # the counted thing is the subject, and the word order therefore stays the same
+_STRAIGHT = re.compile(  # the word order stays the same, because the counted thing is the subject
     rf"how (?:many|much) {_THING} (?:(?:are|were|is|was|will be|must be|should be) (?:in|at|on|left|sold|used|"
     r"made|needed|required|taken|added|produced|drawn|not)|remain|remained|passed|failed|like|play)\b.*$",
     re.I | re.S,
@@ -96,7 +96,7 @@ class QuestionForm(Operator):
     changes = frozenset({"question"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Ask in another form; return None if no form is certain to be correct."""
+        """Rewrite the question; return None if no other form is certain to be correct."""
         del resources
         asked = problem.question
         before = problem.text[: asked.start].rstrip().lower() if asked is not None else ""
@@ -107,20 +107,20 @@ class QuestionForm(Operator):
         if _TWO_TASKS.search(clause) or _TAIL.search(clause) or len(_WH.findall(clause)) > 1:
             return None
         orders = _ORDERS if before.endswith((",", "then")) else _ORDERS + _OPENING_ORDERS
-        forms = _instructions(clause, rng, orders) + _questions(clause)
+        forms = _instruction_forms(clause, rng, orders) + _question_forms(clause)
         if not forms:
             return None
         made = rng.choice(forms)
         mark = "?" if _WH.match(made.split()[0]) or made.startswith("at ") else "."
-        # many collections omit the final mark
+        # many problem collections omit the final punctuation mark
         mark = "" if asked.end == len(problem.text) and rng.random() < 0.1 else mark
         made = made[0].upper() + made[1:] if asked.text[0].isupper() else made
         text = keep_quantities(problem, [(asked.start, asked.end, made + mark)])
         return text if text is not None and len(read(text).questions) == 1 else None
 
 
-def _instructions(clause: str, rng: random.Random, orders: list[str]) -> list[str]:
-    """Return the forms that start with an instruction (Find …) or with "what is the number of"."""
+def _instruction_forms(clause: str, rng: random.Random, orders: list[str]) -> list[str]:
+    """Return the other forms of a question that start with an instruction or with "what is the number of"."""
     order, order_how, that = rng.choice(orders), rng.choice(_ORDERS_HOW), rng.choice(("that ", ""))
     if (named := _WHAT_IS.match(clause)) or ((named := _ORDER.match(clause)) and order not in clause.lower()):
         return [f"{order} {named.group(named.lastindex or 1)}"]
@@ -139,8 +139,8 @@ def _instructions(clause: str, rng: random.Random, orders: list[str]) -> list[st
     return [f"{order_how} {clause[0].lower()}{clause[1:]}"] if _STRAIGHT.match(clause) else []
 
 
-def _questions(clause: str) -> list[str]:
-    """Return the other forms, which are questions."""
+def _question_forms(clause: str) -> list[str]:
+    """Return the other forms of a question or instruction that are questions."""
     ways = []
     for pattern, forms in _QUESTIONS.items():
         if found := re.fullmatch(pattern, clause, re.I | re.S):

@@ -70,7 +70,7 @@ _NOT_COUNTED = frozenset(
 
 
 class QuestionReplacement(Operator):
-    """Ask a different question about the same facts: the speed → the distance, how many apples → how many pears."""
+    """Ask a different question about the same facts: Find the speed. → Find the distance."""
 
     name = "QuestionReplacement"
     polarity = "invalid"
@@ -105,7 +105,7 @@ def _by_target(question: Question, rng: random.Random) -> list[tuple[int, int, s
 
 
 def _by_name(problem: Problem, question: Question, rng: random.Random) -> list[tuple[int, int, str]]:
-    """Return the edits that ask about another person in the text."""
+    """Return an edit that asks about another person in the text, if there is one."""
     asked = [e for e in problem.entities if question.start <= e.start < question.end and e.category == "PERSON"]
     if len({e.text for e in asked}) != 1:
         return []
@@ -113,17 +113,17 @@ def _by_name(problem: Problem, question: Question, rng: random.Random) -> list[t
     others = [
         mentions[0].text
         for mentions in mentions_by_name(problem).values()
-        if mentions[0].category == "PERSON" and not _related(mentions[0].text, name)
+        if mentions[0].category == "PERSON" and not _share_word(mentions[0].text, name)
     ]
     return [(asked[0].start, asked[0].end, rng.choice(others))] if others and len(asked) == 1 else []
 
 
-def _related(a: str, b: str) -> bool:
+def _share_word(a: str, b: str) -> bool:
     return bool(set(a.lower().split()) & set(b.lower().split()))
 
 
 def _by_noun(problem: Problem, question: Question, rng: random.Random) -> list[tuple[int, int, str]]:
-    """Return the edits that ask for the number of another thing that the text counts."""
+    """Return an edit that asks for the number of another thing that the text counts, if there is one."""
     match = _HOW_MANY.search(question.text)
     if match is None:
         return []

@@ -1,4 +1,4 @@
-"""Cut the question off in the middle."""
+"""Cut the text off in the middle of its last question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST_LOST = 3  # the loss of fewer words may not matter ("in total", "altogeth
 
 
 class QuestionTruncation(Operator):
-    """Cut the text off inside its last question: "How many hours did it take?" → "How many"."""
+    """Cut the text off in the middle of its last question: "How many hours did it take?" → "How many"."""
 
     name = "QuestionTruncation"
     polarity = "invalid"
@@ -25,7 +25,7 @@ class QuestionTruncation(Operator):
     changes = frozenset({"question"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Cut the question off; return None if no cut would leave the text clearly incomplete."""
+        """Cut the text off; return None if no cut would leave the text clearly incomplete."""
         del resources
         question = problem.question
         if question is None:

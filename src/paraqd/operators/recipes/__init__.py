@@ -1,4 +1,4 @@
-"""Load recipes, which are named lists of operators; each recipe is a small TOML file in this folder."""
+"""Load recipes, which are named lists of operators in TOML files."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from paraqd.errors import ParaqdError
 
 
 class UnknownRecipeError(ParaqdError, ValueError):
-    """Raised when no recipe has the given name or a file is not a recipe."""
+    """Raised when no recipe has the given name, or when a recipe file cannot be read."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A list of operators in the order in which their outputs are written.
+    """A named list of operators, in the order in which their outputs are written.
 
-    ``valid`` holds the operators that the recipe lists as valid. ``stand_ins`` overrides the stand-ins that model
-    operators declare (see ``Operator.stand_in``).
+    ``valid`` contains the operators that the recipe lists as valid. ``stand_ins`` maps the names of model operators to
+    stand-ins that replace the declared stand-ins (see ``Operator.stand_in``).
     """
 
     name: str
@@ -40,7 +40,7 @@ def recipe_names() -> list[str]:
 
 
 def load_recipe(name_or_path: str | Path) -> Recipe:
-    """Load a recipe by name or from a TOML file.
+    """Load the built-in recipe with the given name, or a recipe from a TOML file.
 
     >>> load_recipe("paper").operators[0]
     'Backtranslation'

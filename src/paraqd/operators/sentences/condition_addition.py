@@ -1,4 +1,4 @@
-"""Add a condition that changes the answer: not counting half of them, plus a tax of one tenth."""
+"""Add a condition that changes the answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraqd.operators.base import Operator, Resources
 from paraqd.reading import Problem, Question
 from paraqd.reading.units import SPELLINGS
 
-# clauses for the question, one group for each kind of question; {} is the counted noun
+# clauses to add to the question, one group for each kind of question; {} stands for the counted noun
 _COUNTED = (
     "not counting half of {}|leaving out the last two of {}|apart from a quarter of {}|leaving aside one of {}|"
     "excluding the first three of {}|if only every second of {} is counted|if a third of {} are not counted|"
@@ -40,7 +40,7 @@ _MEASURED = (
 _AGED = (
     "three years later|two years earlier|ten years after that|five years before that|a year and a half later"
 ).split("|")
-# clauses for a statement about a daily event
+# clauses to add to a statement about a daily event
 _WORKDAYS = (
     "but only on weekdays|except on Sundays|but not on the first day|but only every other day|not counting weekends|"
     "with every third day off|but never on Mondays"
@@ -80,7 +80,7 @@ PHRASES = (
     *_AT_START,
 )
 
-# in a question with "how many more", "at least", "at first" or the like, the condition may not affect the answer
+# in questions with such words, as in "how many more" and "at least", the condition may not affect the answer
 _UNSURE = re.compile(
     r"\b(?:more|less|fewer|extra|cheaper|longer|faster|than|can|could|must|should|need\w*|require\w*|possible|least|most|"
     r"maximum|minimum|ways|originally|initial\w*|at first|before|begin\w*|start\w*|original|ratio|percent\w*|fraction|"
@@ -95,7 +95,7 @@ _HEADS = (
     "(?:speed|distance|length|breadth|width|height|area|perimeter|volume|cost|price|amount|sum|profit|salary|income|"
     "weight|number|total|circumference)"
 )
-_SORTS: tuple[tuple[str, list[str], list[str]], ...] = (
+_KINDS_OF_QUESTION: tuple[tuple[str, list[str], list[str]], ...] = (
     (r"how old (?:is|will|was)\b|(?:what is|find) (?:the )?(?:\S+ ){0,3}age\b", _AGED, []),
     (_TIME + r"\b(?:take|finish|complete|fill|cross|pass|completed|finished|filled)\b", _TAKEN, []),
     (r"how much\b(?: \w+)? (?:did|does|do|will) .*\b(?:spend|pay|cost)\b", _PAID, _DEARER),
@@ -108,7 +108,7 @@ _LONG = re.compile(r"\b(?:weeks?|months?|years?)\b", re.I)
 
 
 class ConditionAddition(Operator):
-    """Add a condition that changes the answer: …, not counting half of them? Then double the result."""
+    """Add a condition that changes the answer, such as "not counting half of them" or "Then double the result"."""
 
     name = "ConditionAddition"
     polarity = "invalid"
@@ -119,12 +119,12 @@ class ConditionAddition(Operator):
         """Add a condition; return None if no condition is certain to change the answer."""
         del resources
         asked = problem.question
-        made = [] if asked is None else _made(problem, asked, rng)
+        made = [] if asked is None else _with_conditions(problem, asked, rng)
         return rng.choice(made) if made else None
 
 
-def _made(problem: Problem, asked: Question, rng: random.Random) -> list[str]:
-    """Return one changed text for each suitable way of adding a condition."""
+def _with_conditions(problem: Problem, asked: Question, rng: random.Random) -> list[str]:
+    """Return one text for each suitable way of adding a condition."""
     text, made = problem.text, []
     daily = [s for s in problem.sentences if s.end < asked.start and s.text.endswith(".") and _DAILY.search(s.text)]
     if daily and _LONG.search(text) and not _WEEKDAY.search(text):
@@ -149,8 +149,8 @@ def _made(problem: Problem, asked: Question, rng: random.Random) -> list[str]:
 
 
 def _fitting(asked: Question) -> tuple[list[str], list[str]]:
-    """Return the clauses and the sentences that fit the question."""
-    for pattern, clauses, sentences in _SORTS:
+    """Return the clauses and sentences that suit the question."""
+    for pattern, clauses, sentences in _KINDS_OF_QUESTION:
         if re.match(pattern, asked.text, re.I):
             return clauses, sentences
     counted = asked.text.lower().startswith("how many ") and _PLURAL.fullmatch(asked.target)

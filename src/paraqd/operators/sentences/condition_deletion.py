@@ -1,4 +1,4 @@
-"""Delete a condition, which is a sentence or clause that the solver needs."""
+"""Delete a condition that the solver needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_OF_SENTENCE = 0.8
 
 
 class ConditionDeletion(Operator):
-    """Delete a sentence or an if-clause that contains a quantity, and keep the question."""
+    """Delete a sentence or an if-clause that contains a quantity, but keep the question."""
 
     name = "ConditionDeletion"
     polarity = "invalid"
@@ -24,7 +24,7 @@ class ConditionDeletion(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete one condition; return None if there is no condition apart from the question."""
+        """Delete one condition; return None if there is no such sentence or clause apart from the question."""
         del resources
         options = [*_sentences(problem), *_clauses(problem)]
         if not options:
@@ -38,17 +38,19 @@ class ConditionDeletion(Operator):
 
 
 def _sentences(problem: Problem) -> list[tuple[int, int]]:
-    """Return the spans of the sentences that contain a quantity but no question."""
+    """Return the spans of the sentences that contain a quantity but no question; return none if nothing is asked."""
     asking = {id(s) for s in problem.sentences for q in problem.questions if s.start <= q.start < s.end}
     if not asking:
         return []
     return [
-        (s.start, s.end) for s in problem.sentences if id(s) not in asking and _gives_quantity(problem, s.start, s.end)
+        (s.start, s.end)
+        for s in problem.sentences
+        if id(s) not in asking and _contains_quantity(problem, s.start, s.end)
     ]
 
 
 def _clauses(problem: Problem) -> list[tuple[int, int]]:
-    """Return the spans of the if-clauses that contain a quantity and share a sentence with the last question."""
+    """Return the spans of the if-clauses that contain a quantity and are in the same sentence as the last question."""
     question = problem.question
     if question is None:
         return []
@@ -64,8 +66,8 @@ def _clauses(problem: Problem) -> list[tuple[int, int]]:
     if trailing and ", " not in text[trailing[-1].end() :]:
         end = len(text.rstrip("?.! "))
         spans.append((start + trailing[-1].start(), start + end))
-    return [(s, e) for s, e in spans if _gives_quantity(problem, s, e) and e - s < _MOST_OF_SENTENCE * len(text)]
+    return [(s, e) for s, e in spans if _contains_quantity(problem, s, e) and e - s < _MOST_OF_SENTENCE * len(text)]
 
 
-def _gives_quantity(problem: Problem, start: int, end: int) -> bool:
+def _contains_quantity(problem: Problem, start: int, end: int) -> bool:
     return any(start <= q.start and q.end <= end for q in problem.quantities)

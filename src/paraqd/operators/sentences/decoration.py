@@ -50,7 +50,7 @@ PHRASES = (*_WHEN, *_WHERE, *_WHO, *_SCENE, *_TO_READER, *_HINTS)
 _PEOPLE = "man|woman|boys?|girls?|shopkeeper|farmers?|baker|teacher|children|family|friends?|trader|mother|father"
 _STORY = re.compile(rf"\b(?:{_PEOPLE})\b", re.I)
 _STORY_OPENING = re.compile(rf"(?:an?|there (?:is|are) an?|two|some|my|the) (?:\w+ )?(?:{_PEOPLE})\b", re.I)
-# a phrase of time or place could contradict or restrict these words
+# words that an added phrase about a time or place could contradict or restrict
 _TIMED = re.compile(
     r"\b(?:days?|daily|weeks?|weekly|weekends?|months?|monthly|years?|yearly|annual\w*|hours?|hourly|minutes?|seconds?|"
     r"mornings?|evenings?|nights?|afternoons?|noon|today|tomorrow|yesterday|ago|old|older|age|ages|aged|every|"
@@ -82,10 +82,10 @@ class Decoration(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Add or remove a phrase; return None if no phrase can be added or removed."""
+        """Add or remove a phrase; return None if no change is safe."""
         del resources
-        kinds = [_leave_out, *rng.sample(_STORY_KINDS, len(_STORY_KINDS))]
-        # a phrase to the reader fits nearly everywhere and is therefore usually tried last
+        kinds = [_remove_phrases, *rng.sample(_STORY_KINDS, len(_STORY_KINDS))]
+        # a phrase to the reader is usually tried last, because it fits nearly everywhere
         kinds.insert(0 if rng.random() < 0.2 else len(kinds), _to_reader)
         for kind in kinds:
             made = kind(problem, rng)
@@ -117,22 +117,22 @@ def _scene(problem: Problem, rng: random.Random) -> str | None:
     if not _is_story(problem) or _TIMED.search(problem.text):
         return None
     before = rng.random() < 0.5 and problem.question is not None and not _POINTING.search(problem.question.text)
-    return _put(rng.choice(_SCENE), problem, before_question=before)
+    return _insert_sentence(rng.choice(_SCENE), problem, before_question=before)
 
 
 def _to_reader(problem: Problem, rng: random.Random) -> str | None:
     before = rng.random() < 0.5
-    return _put(rng.choice(_HINTS if before else _TO_READER), problem, before_question=before)
+    return _insert_sentence(rng.choice(_HINTS if before else _TO_READER), problem, before_question=before)
 
 
-def _leave_out(problem: Problem, rng: random.Random) -> str | None:
+def _remove_phrases(problem: Problem, rng: random.Random) -> str | None:
     del rng
     idle = [match.span() for match in _IDLE.finditer(problem.text) if match.start() in problem.sentence_starts]
     return delete(problem, idle) if idle else None
 
 
-def _put(phrase: str, problem: Problem, *, before_question: bool) -> str | None:
-    """Insert a sentence before the text, or before the question; return None if the sentence would not fit there."""
+def _insert_sentence(phrase: str, problem: Problem, *, before_question: bool) -> str | None:
+    """Insert a sentence at the start of the text or before the question; return None if it would not fit there."""
     text, asked = problem.text, problem.question
     at = asked.start if asked is not None and before_question else 0
     ended = re.search(r"(?:\w{2}|[)%])[.?!]\s+$", text[:at])  # the stop in "H.C.F. " does not end a sentence

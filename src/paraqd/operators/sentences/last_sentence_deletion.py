@@ -11,7 +11,7 @@ _TOKENS = 3  # the number of tokens deleted if the problem has only one sentence
 
 
 class LastSentenceDeletion(Operator):
-    """Delete the last sentence, or the last three tokens if there is only one sentence (f6)."""
+    """Delete the last sentence or, if there is only one sentence, the last three words or punctuation marks (f6)."""
 
     name = "LastSentenceDeletion"
     paper_id = "f6"
@@ -20,17 +20,19 @@ class LastSentenceDeletion(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete the end of the text; return None if nothing that matters would be lost or nothing would remain."""
+        """Delete the end of the text; return None if nothing important would be deleted or nothing would remain."""
         del rng, resources
         if len(problem.sentences) > 1:
-            return problem.text[: problem.sentences[-2].end].strip() or None if _says_something(problem) else None
+            return (
+                problem.text[: problem.sentences[-2].end].strip() or None if _last_sentence_matters(problem) else None
+            )
         if len(problem.tokens) <= _TOKENS or not any(t.text[0].isalnum() for t in problem.tokens[-_TOKENS:]):
             return None
         return problem.text[: problem.tokens[-_TOKENS].start].strip() or None
 
 
-def _says_something(problem: Problem) -> bool:
-    """Return True if the last sentence contains the question or a quantity, which "Justify your answer." does not."""
+def _last_sentence_matters(problem: Problem) -> bool:
+    """Return True if the last sentence contains the question or a quantity, unlike "Justify your answer."."""
     last = problem.sentences[-1]
     question = problem.question
     asked_before = question is not None and question.start < last.start

@@ -1,4 +1,7 @@
-"""Return the question unchanged (f2), which serves as an augmentation because of the encoder's dropout."""
+"""Return the question unchanged (f2).
+
+In training, the encoder's dropout makes the embeddings of the two identical texts differ.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _IF = "if|if|if|given that|assuming that|supposing that|provided that|assuming|u
 
 
 def _words_or_marks(words: str) -> re.Pattern[str]:
-    """Return a pattern that matches any of the words, or any mark of a text that is too complex to reorder."""
+    """Return a pattern that matches any of the words, or a mark that makes a text too complex to reorder."""
     return re.compile(rf"\b(?:{words})\b|[;:()%]", re.I)
 
 
@@ -74,25 +74,25 @@ _MOST_WORDS = 14  # the maximum length of each of two statements that are joined
 
 
 class SentenceOrder(Operator):
-    """Reorder the sentences: Tom has 5 pens. How many … ? → How many … ? Tom has 5 pens."""
+    """Reorder, join or split sentences: Tom has 5 pens. How many … ? → How many … ? Tom has 5 pens."""
 
     name = "SentenceOrder"
     polarity = "valid"
     changes = frozenset({"order", "wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Reorder the sentences; return None if reordering might change the meaning."""
+        """Reorder, join or split sentences; return None if every change might alter the meaning."""
         del resources
         return reordered(problem, rng)
 
 
 def reordered(problem: Problem, rng: random.Random) -> str | None:
-    """Return the sentences in another order, possibly joined or split, or None if no change is safe."""
+    """Return the text with its sentences reordered, joined or split, or None if no change is safe."""
     if len(problem.questions) != 1 or problem.questions[0].end != problem.sentences[-1].end:
         return None
     asked = problem.questions[0]
     broken = _BREAKS_OFF.fullmatch(asked.text)
-    if broken is not None:  # "The speed of the train is:" cannot come first in this form
+    if broken is not None:  # "The speed of the train is:" must be rephrased before it can come first
         task = rng.choice(_TASKS).format(broken[1][0].lower() + broken[1][1:])
         task = task[0].upper() + task[1:] if problem.cased and asked.start in problem.sentence_starts else task
         problem = read(problem.text[: asked.start] + task)
@@ -100,12 +100,12 @@ def reordered(problem: Problem, rng: random.Random) -> str | None:
             return None
     sentences = [" ".join(sentence.text.split()) for sentence in problem.sentences]
     if any(len(each.split()) < 3 or each[-1] not in ".?!" for each in sentences):
-        return None  # the text was split at an abbreviation, or contains a list or a formula
-    # first try the move that rarely applies
-    moves = [_exchanged, *rng.sample((_question_first, _condition_moved), 2)]
+        return None  # the text may have been split at an abbreviation, or may contain a list or a formula
+    # swapping statements is tried first, because it rarely applies
+    moves = [_swapped, *rng.sample((_question_first, _condition_moved), 2)]
     made = next((new for move in moves if (new := move(problem, sentences, rng))), None)
     if made is None or rng.random() < 0.4:
-        shapes = rng.sample((_joined, _cut), 2)
+        shapes = rng.sample((_joined, _split), 2)
         made = next((new for shape in shapes if (new := shape(problem, made or sentences, rng))), made)
     text = " ".join(made or ())
     return text if made and same_quantities(problem.quantities, read(text).quantities) else None
@@ -124,7 +124,7 @@ def _question_first(problem: Problem, sentences: list[str], rng: random.Random) 
 
 
 def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Move the condition in "If a pen costs $2, what … ?" after the question or into a sentence of its own."""
+    """Move an if-clause before the question to the end of the sentence or into a sentence of its own."""
     *statements, last = sentences
     asked = " ".join(problem.questions[0].text.split())
     match = re.fullmatch(r"if (.+?)(?:, then|,| then)", last.removesuffix(asked).strip(), re.I)
@@ -144,8 +144,8 @@ def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random)
     return [*statements, f"{initial}{asked[1:-1].rstrip()}{comma} {word} {condition}{asked[-1]}"]
 
 
-def _exchanged(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Swap two adjacent statements that do not refer to each other and whose order does not matter later."""
+def _swapped(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
+    """Swap two adjacent statements if their order does not matter."""
     named = {entity.start for entity in problem.entities}
     free = [
         (sentence.start in named or re.match(r"an? ", each, re.I))
@@ -158,7 +158,8 @@ def _exchanged(problem: Problem, sentences: list[str], rng: random.Random) -> li
     pairs = []
     for n, (one, two) in enumerate(pairwise(each.lower() for each in sentences)):
         apart = one.split()[0] in {"a", "an"} or one.split()[0] != two.split()[0]
-        apart = apart and not re.search(r"\bthe\b", two)  # the first sentence may introduce what "the box" refers to
+        # if the second sentence mentions "the box", the first sentence may introduce the box
+        apart = apart and not re.search(r"\bthe\b", two)
         if free[n] and free[n + 1] and apart and not any(map(_LATER.search, sentences[n + 2 :])):
             pairs.append(n)
     if not pairs:
@@ -188,8 +189,8 @@ def _joined(problem: Problem, sentences: list[str], rng: random.Random) -> list[
     return [*sentences[:n], one[:-1] + rng.choice(links) + two, *sentences[n + 2 :]]
 
 
-def _cut(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Split one statement before "and he …" or "and Ann has …"."""
+def _split(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
+    """Split one statement before a clause such as "and he …" or "and Ann has …"."""
     found = [(n, match) for n, each in enumerate(sentences) if (match := _AND_CLAUSE.match(each)) and each[-1] == "."]
     found = [(n, match) for n, match in found if not _CLAUSES.search(sentences[n])]
     if not found:

@@ -19,7 +19,7 @@ class UnitContraction(Operator):
     changes = frozenset({"units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Abbreviate every unit that has a short form and follows a number in digits."""
+        """Abbreviate every suitable unit; return None if nothing changes."""
         del rng, resources
         edits = [
             edit for mention in find_unit_mentions(problem) if (edit := _contract(mention, problem.text)) is not None

@@ -25,7 +25,7 @@ class UnitExpansion(Operator):
     changes = frozenset({"units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Write in full every abbreviation that is a unit in its context."""
+        """Write every abbreviated unit in full; return None if nothing changes."""
         del rng, resources
         american = uses_american_spelling(problem.text)
         edits = [
@@ -48,7 +48,7 @@ def _expand(mention: UnitMention, problem: Problem, *, american: bool) -> Edit:
         number = text[quantity.number_span[0] : quantity.number_span[1]]
         return (mention.start, after, f"{number} {name}")
     end = mention.end
-    if text[end : end + 1] == "." and _stop_belongs(problem, end):
+    if text[end : end + 1] == "." and _is_part_of_abbreviation(problem, end):
         end += 1
     if text[end : end + 1].isalnum():
         name += " "
@@ -62,8 +62,8 @@ def _expand(mention: UnitMention, problem: Problem, *, american: bool) -> Edit:
     return (start, end, space + name)
 
 
-def _stop_belongs(problem: Problem, at: int) -> bool:
-    """Return True if the full stop at ``at`` belongs to the abbreviation, because the sentence continues after it."""
+def _is_part_of_abbreviation(problem: Problem, at: int) -> bool:
+    """Return True if the full stop at ``at`` is part of an abbreviation and does not end the sentence."""
     text = problem.text
     if any(sentence.end == at + 1 for sentence in problem.sentences):
         return False

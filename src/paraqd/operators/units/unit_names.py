@@ -17,7 +17,7 @@ _BRITISH = re.compile(
 )
 _ARTICLE = re.compile(r"(?:^|\W)an? $", re.I)
 _TO_AMERICAN = (("metre", "meter"), ("litre", "liter"))
-# common abbreviations; the other units have none
+# the units that have a common abbreviation
 SHORT = {
     "metre": "m",
     "kilometre": "km",
@@ -49,7 +49,7 @@ SHORT = {
 
 
 def uses_american_spelling(text: str) -> bool:
-    """Return True if a text uses American spellings and no British ones."""
+    """Return True if a text contains American spellings and no British spellings."""
     return bool(_AMERICAN.search(text)) and not _BRITISH.search(text)
 
 
@@ -67,7 +67,7 @@ def full_name(unit: str, *, many: bool, american: bool) -> str:
 
 
 def short_name(unit: str) -> str | None:
-    """Return the abbreviation of a canonical unit, or None if the unit has none.
+    """Return the abbreviation of a canonical unit, or None if the unit has no common abbreviation.
 
     >>> short_name("kilometre/hour"), short_name("square metre"), short_name("day")
     ('km/hr', 'sq. m', None)
@@ -84,12 +84,12 @@ def short_name(unit: str) -> str | None:
 
 
 def is_sign(surface: str) -> bool:
-    """Return True if the text of a unit is a currency sign."""
+    """Return True if a unit is written as a currency sign."""
     return surface.strip("USu ") in SIGNS
 
 
 def is_abbreviated(mention: UnitMention, text: str) -> bool:
-    """Return True if the unit is abbreviated in the text, as in km, kmph, sq. m, Rs. and km/hr."""
+    """Return True if the text contains the unit in an abbreviated form, such as km, kmph, sq. m or Rs."""
     surface = text[mention.start : mention.end]
     if is_sign(surface) or surface in {"°", "º", "°C", "°F", "˚"} or "°" in surface:
         return False
@@ -102,7 +102,7 @@ _FULL_WORDS |= {"per", "square", "cubic", "squared", "cubed", "a", "an", "each",
 
 
 def takes_plural(mention: UnitMention, problem: Problem) -> bool:
-    """Return True if the unit must be plural, as in 5 kilometres, but not in 1 kilometre or a 7-inch pipe."""
+    """Return True if the unit must be plural (5 kilometres), not singular (1 kilometre, a 7-inch pipe)."""
     text = problem.text
     before = text[: mention.start].rstrip()
     quantity = mention.quantity

@@ -1,4 +1,4 @@
-"""Replace a unit with another unit of the same category (f10)."""
+"""Replace units with other units of the same category (f10)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paraqd.reading.currencies import BY_NAME
 from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
 from paraqd.reading.units import category, dimension
 
-# the common units in each category, which may replace each other
+# common units; units of the same category may replace each other
 ALTERNATIVES: dict[str, tuple[str, ...]] = {
     "currency": ("dollar", "rupee", "euro", "cent", "paisa", "yen"),
     "length": ("kilometre", "metre", "centimetre", "millimetre", "mile", "foot", "inch", "yard"),
@@ -58,7 +58,7 @@ class UnitReplacement(Operator):
 
 
 def _can_replace(mention: UnitMention) -> bool:
-    # zero means the same in every unit of a category
+    # zero usually has the same meaning in every unit of a category
     return category(mention.unit) in ALTERNATIVES and (mention.quantity is None or mention.quantity.value != 0)
 
 
@@ -73,7 +73,7 @@ def _replace(mention: UnitMention, problem: Problem, rng: random.Random, *, amer
         other = _other(mention.unit, group, rng)
     if before_number:
         number = mention.quantity.number_span[0] if mention.quantity else mention.end
-        return (mention.start, number, _currency_before(other.partition("/")[0], rng, mention.unit))
+        return (mention.start, number, _other_sign(other.partition("/")[0], rng, mention.unit))
     short = short_name(other) if is_abbreviated(mention, text) else None
     name = short or full_name(other, many=takes_plural(mention, problem), american=american)
     if name.endswith(".") and text[mention.end : mention.end + 1] == ".":
@@ -84,12 +84,12 @@ def _replace(mention: UnitMention, problem: Problem, rng: random.Random, *, amer
 
 
 def _other(unit: str, group: str, rng: random.Random) -> str:
-    # exclude equal units: a cubic centimetre, for example, equals a millilitre
+    # exclude units of the same size, such as the cubic centimetre and the millilitre
     return rng.choice([name for name in ALTERNATIVES.get(group, (unit,)) if dimension(name) != dimension(unit)])
 
 
-def _currency_before(other: str, rng: random.Random, unit: str) -> str:
-    """Return the sign of the chosen currency, or another sign at random if it has none, as with the cent."""
+def _other_sign(other: str, rng: random.Random, unit: str) -> str:
+    """Return the sign of the currency ``other`` or, if it has no sign, a random sign other than that of ``unit``."""
     signs = [sign for name, sign in _SIGN_OF.items() if name != unit.partition("/")[0]]
     if other not in _SIGN_OF:
         return rng.choice(signs)

@@ -1,4 +1,4 @@
-"""Break the grammar but keep the meaning, like a hasty writer or a poor translation."""
+"""Make grammatical mistakes that leave the meaning clear, like a hasty writer or a poor translation."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _ENDS = frozenset(".?!")
 
 
 class ClumsyGrammar(Operator):
-    """Break the grammar but keep the meaning: missing articles, joined sentences, wrong verb forms."""
+    """Make grammatical mistakes that leave the meaning clear: missing articles, wrong verb forms, joined sentences."""
 
     name = "ClumsyGrammar"
     polarity = "valid"
     changes = frozenset({"wording", "punctuation"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Introduce two to four kinds of mistakes; return None if none is possible."""
+        """Introduce two to four kinds of mistakes; return None if no mistake is possible."""
         del resources
         kinds = rng.sample(_KINDS, rng.randint(2, 4))
-        free = _free(problem)
+        free = _outside_quantities(problem)
         edits: dict[tuple[int, int], str] = {}
         for kind in kinds:
             for start, end, new in kind(problem, free, rng):
@@ -55,7 +55,7 @@ class ClumsyGrammar(Operator):
         return " ".join(made.split())
 
 
-def _free(problem: Problem) -> list[Token]:
+def _outside_quantities(problem: Problem) -> list[Token]:
     """Return the tokens that are not part of a quantity."""
     spans = [quantity.span for quantity in problem.quantities]
     taken = {t.start for t in problem.tokens for a, b in spans if a <= t.start < b}
@@ -65,10 +65,10 @@ def _free(problem: Problem) -> list[Token]:
 def _drop_articles(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
     share = rng.choice((0.4, 0.8, 1.0))
     found = [t for t in free if t.text.lower() in _ARTICLES and rng.random() < share]
-    return [_without(problem.text, token) for token in found]
+    return [_removal(problem.text, token) for token in found]
 
 
-def _glue(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
+def _join_sentences(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
     del free
     text, found = problem.text, []
     for before, after in zip(problem.sentences, problem.sentences[1:], strict=False):
@@ -77,23 +77,23 @@ def _glue(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]
     return found
 
 
-def _disagree(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
+def _use_wrong_verb_forms(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
     del problem
     return [(t.start, t.end, _SLIPS[t.text]) for t in free if t.text in _SLIPS and rng.random() < 0.5]
 
 
-def _no_auxiliary(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
+def _drop_auxiliary(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
     del rng
     asked = problem.question
     if asked is None:
         return []
     found = [t for t in free if asked.start < t.start < asked.end and t.text in _AUXILIARIES]
-    return [_without(problem.text, token) for token in found[:1]]
+    return [_removal(problem.text, token) for token in found[:1]]
 
 
 def _drop_copulas(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
     found = [t for t in free if t.text in _DROPPED and rng.random() < 0.4]
-    return [_without(problem.text, token) for token in found]
+    return [_removal(problem.text, token) for token in found]
 
 
 def _drop_commas(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
@@ -106,7 +106,7 @@ def _drop_commas(problem: Problem, free: list[Token], rng: random.Random) -> lis
     return found
 
 
-def _lower(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
+def _lower_first_letters(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit]:
     del rng
     starts = problem.sentence_starts
     named = {entity.start for entity in problem.entities}
@@ -117,10 +117,18 @@ def _lower(problem: Problem, free: list[Token], rng: random.Random) -> list[Edit
     ]
 
 
-def _without(text: str, token: Token) -> Edit:
+def _removal(text: str, token: Token) -> Edit:
     """Return the edit that removes a word and the space after it."""
     end = token.end + 1 if text[token.end : token.end + 1] == " " else token.end
     return (token.start, end, "")
 
 
-_KINDS = (_drop_articles, _glue, _disagree, _no_auxiliary, _drop_copulas, _drop_commas, _lower)
+_KINDS = (
+    _drop_articles,
+    _join_sentences,
+    _use_wrong_verb_forms,
+    _drop_auxiliary,
+    _drop_copulas,
+    _drop_commas,
+    _lower_first_letters,
+)

@@ -19,12 +19,15 @@ _LONGEST = 20_000  # characters; word problems are shorter, and parsing a longer
 
 
 class ImportantPhraseDeletion(Operator):
-    """Delete the one of TopicRank's k best phrases whose loss lowers the cosine similarity most (f5).
+    """Delete the phrase that contributes most to the meaning (f5).
+
+    TopicRank proposes several important phrases. The operator deletes the phrase whose deletion most lowers the cosine
+    similarity between the text and the question.
 
     Parameters
     ----------
     k : int
-        The number of phrases to try.
+        The number of phrases that TopicRank proposes.
 
     """
 
@@ -45,12 +48,12 @@ class ImportantPhraseDeletion(Operator):
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Delete the most important phrase of each problem, parsing and encoding all problems together."""
+        """Delete the most important phrase of each problem; all problems are parsed and encoded together."""
         del rngs
         parser = resources.require("parser", needed_by=self.name)
         encoder: Encoder = resources.require("encoder", needed_by=self.name)
         texts = [problem.text if can_parse(problem.text) else "" for problem in problems]
-        options = [self._options(doc, p) for doc, p in zip(parser.pipe(texts), problems, strict=True)]
+        options = [self._shortened_texts(doc, p) for doc, p in zip(parser.pipe(texts), problems, strict=True)]
         batch = [text for text, found in zip(texts, options, strict=True) for text in ([text, *found] if found else [])]
         if not batch:
             return [None] * len(problems)
@@ -66,10 +69,10 @@ class ImportantPhraseDeletion(Operator):
             at += 1 + len(found)
         return results
 
-    def _options(self, doc: Any, problem: Problem) -> list[str]:
-        """Return one shortened text for each of the best phrases.
+    def _shortened_texts(self, doc: Any, problem: Problem) -> list[str]:
+        """Return one text for each of the best phrases, with all mentions of that phrase deleted.
 
-        In each text, all mentions of the phrase are deleted, including possessive forms.
+        A possessive ending after a mention is also deleted.
         """
         shortened = []
         for phrase in best_phrases(doc, self.k):
@@ -79,7 +82,7 @@ class ImportantPhraseDeletion(Operator):
 
 
 def can_parse(text: str) -> bool:
-    """Return True if a pipeline can parse the text, which must be valid Unicode and not too long."""
+    """Return True if the text is valid Unicode and short enough for parsing."""
     if len(text) > _LONGEST:
         return False
     try:

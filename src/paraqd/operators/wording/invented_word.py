@@ -12,7 +12,7 @@ from paraqd.reading.units import SPELLINGS
 
 _WORD = re.compile(r"(?<![\w'’&$\\-])[a-z]{4,}(?![\w'’-])")
 _ENDING = re.compile(r"(?<=..)(?:ings?|ed|ly|ers?|es|s)$")
-# words that are too general to matter
+# words that are too general to be worth replacing
 _SMALL = frozenset(
     "that this with from they them then than have will each were been what when which into their there these those "
     "also some such does just only very about after before while would could should being where whose here both "
@@ -49,11 +49,11 @@ class InventedWord(Operator):
         new = invented(rng) + _ending(chosen[0])
         same = [match for match in found if match[0] == chosen[0]]
         places = rng.choice((same, [chosen]))
-        return splice(text, [_put(text, match, new) for match in places])
+        return splice(text, [_edit(text, match, new) for match in places])
 
 
 def invented(rng: random.Random) -> str:
-    """Return a pronounceable word that has no meaning.
+    """Invent a pronounceable word without a meaning.
 
     >>> invented(random.Random(1)).isalpha()
     True
@@ -63,7 +63,7 @@ def invented(rng: random.Random) -> str:
     return "".join(rng.choice(_STARTS) + rng.choice(_MIDDLES) + end for end in ends)
 
 
-def _put(text: str, match: re.Match[str], new: str) -> tuple[int, int, str]:
+def _edit(text: str, match: re.Match[str], new: str) -> tuple[int, int, str]:
     start, made = fix_article(text, match.start(), new)
     return start, match.end(), made
 

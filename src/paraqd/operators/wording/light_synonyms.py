@@ -1,4 +1,4 @@
-"""Replace a few words with synonyms."""
+"""Replace a few words or phrases with synonyms."""
 
 from __future__ import annotations
 
@@ -94,7 +94,10 @@ _WORD = re.compile(r"[a-z]{4,}")
 
 
 def _entries() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    """Compile both tables into patterns for whole words; hyphenated and possessive forms do not match."""
+    """Return the entries of both tables, each as a whole-word pattern and its replacements.
+
+    Hyphenated and possessive forms do not match the patterns.
+    """
     pairs: list[tuple[str, tuple[str, ...]]] = []
     for group in filter(None, re.split(r";\s*|\n", _FREELY)):
         words = group.strip().split("|")
@@ -109,14 +112,14 @@ ENTRIES = _entries()
 
 
 class LightSynonyms(Operator):
-    """Replace one to four words with synonyms: buys → purchases, per hour → an hour."""
+    """Replace one to four words or phrases with synonyms: buys → purchases, per hour → an hour."""
 
     name = "LightSynonyms"
     polarity = "valid"
     changes = frozenset({"wording", "numbers", "units"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace all occurrences of each chosen word; return None if no pattern matches."""
+        """Replace all occurrences of each chosen word or phrase; return None if nothing can be replaced."""
         del resources
         text = problem.text
         blocked = [match.span() for match in _GUARDS.finditer(text)]
@@ -136,7 +139,7 @@ class LightSynonyms(Operator):
 
 
 def _already_in_text(text: str, match: re.Match[str], new: str) -> bool:
-    """Return True if the text already contains the new word; big boxes and large boxes may be two different kinds."""
+    """Return True if the text already contains a new word, because big boxes and large boxes may be different boxes."""
     fresh = set(_WORD.findall(match.expand(new).lower())) - set(_WORD.findall(match.group().lower()))
     return any(word[:5] in text.lower() for word in fresh)
 

@@ -13,12 +13,12 @@ from paraqd.reading import Problem, Token
 
 
 class LowTfidfReplacement(Operator):
-    """Replace low-TF-IDF words with other uninformative words (baseline UDA).
+    """Replace uninformative words with other uninformative words (baseline UDA).
 
     As in UDA (Xie et al., 2020), the probability of replacing a word decreases as the word's TF-IDF in the question
-    increases, and is zero for the word with the highest TF-IDF. Each question counts as one document. The replacement
-    is drawn from the words in the corpus, and words with a lower score are more likely to be drawn. As in UDA, all
-    outputs are labelled valid, although numbers, units and names are replaced like any other word. Punctuation is kept.
+    increases, and is zero for the word with the highest TF-IDF. Each question counts as one document. The replacements
+    are drawn from the corpus, and words with a lower score are more likely to be drawn. As in UDA, all outputs are
+    labelled valid, although numbers, units and names may also be replaced. Punctuation is kept.
 
     Parameters
     ----------
@@ -51,7 +51,9 @@ class LowTfidfReplacement(Operator):
 
 
 def replacement_chances(terms: Sequence[str], vocabulary: Vocabulary, *, rate: float) -> list[float]:
-    """Return the replacement probability of each term in a question; the mean before capping at 1 is ``rate``.
+    """Return the probability of replacing each term in a question.
+
+    The mean of the probabilities is ``rate`` before they are limited to 1.
 
     >>> vocabulary = Vocabulary.of(["the red pen", "the red cap", "the blue cap", "the pen"])
     >>> [round(chance, 2) for chance in replacement_chances(["the", "blue", "cap"], vocabulary, rate=0.3)]
@@ -67,7 +69,7 @@ def replacement_chances(terms: Sequence[str], vocabulary: Vocabulary, *, rate: f
 def _edits(
     text: str, tokens: Sequence[Token], vocabulary: Vocabulary, rng: random.Random
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield the edit that replaces each token, adding a space where the new word would touch its neighbour (5km)."""
+    """Yield an edit for each token, adding a space if the new word would touch a neighbouring word, as in 5km."""
     starts = {token.start for token in tokens}
     for token in tokens:
         drawn = vocabulary.draw_uninformative(rng)

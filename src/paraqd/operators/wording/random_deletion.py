@@ -1,4 +1,4 @@
-"""Delete random tokens (fd)."""
+"""Delete random words and punctuation marks (fd)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ _SMALL = frozenset(
 
 
 class RandomDeletion(Operator):
-    """Delete each token with a given probability, but at least one token and never all of them (fd).
+    """Delete words and punctuation marks at random (fd).
+
+    At least one token is deleted, and at least one token is kept.
 
     Parameters
     ----------
     rate : float
-        The probability of deleting a token.
+        The probability of deleting each token.
 
     """
 
@@ -36,7 +38,7 @@ class RandomDeletion(Operator):
         self.rate = rate
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete tokens; return None if the text has fewer than two."""
+        """Delete random tokens; return None if the text has fewer than two tokens."""
         del resources
         tokens = problem.tokens
         if len(tokens) < 2:
@@ -44,7 +46,7 @@ class RandomDeletion(Operator):
         chosen = [token for token in tokens if rng.random() < self.rate]
         content = [token for token in tokens if _matters(token.text)]
         if content and not any(_matters(token.text) for token in chosen):
-            chosen.append(rng.choice(content))  # the loss of a comma or an article alone changes nothing
+            chosen.append(rng.choice(content))  # losing only a comma or an article changes nothing
         if not chosen:
             chosen = [rng.choice(tokens)]
         if len(chosen) == len(tokens):

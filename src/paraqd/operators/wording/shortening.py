@@ -1,4 +1,4 @@
-"""Remove or add words that do not affect the answer: that, then, in all, a speed of, a certain, the value of."""
+"""Remove or add phrases that do not affect the answer."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _OUT = (
     r"\b(in order )(?=to [a-z])",
     r"(?<=[A-Za-z])(, (?:who|which) (?:loves|likes|enjoys|is fond of|adores) [a-z ]{3,40},)(?= [a-z])",
 )
-# one of the phrases may be inserted after a match of its pattern
+# after a match of a pattern, one of its phrases may be inserted
 _IN = (
     (rf"\b(?:assuming|suppose|assume) {_CLAUSE}", ("that ",)),
     (rf"\b(?:{_SAYS}) (?=(?:he|she|they|there) )", ("that ",)),
@@ -98,17 +98,17 @@ _NEVER = frozenset(
 
 
 class Shortening(Operator):
-    """Remove or add one to three phrases that do not affect the answer: in all, that, then, a speed of."""
+    """Remove or add up to three phrases that do not affect the answer, such as "in all", "then" or "a speed of"."""
 
     name = "Shortening"
     polarity = "valid"
     changes = frozenset({"wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Remove or add words; return None if no pattern matches."""
+        """Remove or add one to three phrases; return None if no change is possible."""
         del resources
         text = problem.text
-        found = [_without(problem, *span) for span in _idle(problem)]
+        found = [_removal(problem, *span) for span in _removable(problem)]
         for pattern, new in _INS:
             if new != ("then ",) or rng.random() < 0.3:  # "then" would fit in a quarter of all questions
                 found += [(match.end(), match.end(), rng.choice(new)) for match in pattern.finditer(text)]
@@ -122,8 +122,8 @@ class Shortening(Operator):
         return keep_quantities(problem, edits)
 
 
-def _idle(problem: Problem) -> Iterator[tuple[int, int]]:
-    """Yield the spans that may be removed."""
+def _removable(problem: Problem) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the phrases that may be removed."""
     text = problem.text
     for pattern in _OUTS:
         yield from (match.span(1) for match in pattern.finditer(text))
@@ -140,8 +140,8 @@ def _idle(problem: Problem) -> Iterator[tuple[int, int]]:
             yield match.span(1)
 
 
-def _without(problem: Problem, start: int, end: int) -> Edit:
-    """Return the edit that removes a span and corrects the article before it and the capital after it."""
+def _removal(problem: Problem, start: int, end: int) -> Edit:
+    """Return the edit that removes a span and corrects the preceding article or the following capital."""
     text = problem.text
     behind = re.findall(r"^\w*", text[end:])[0]
     if problem.cased and start in problem.sentence_starts:

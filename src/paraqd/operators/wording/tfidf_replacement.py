@@ -1,4 +1,4 @@
-"""Replace important words with random words (fc)."""
+"""Replace distinctive words with random words (fc)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from paraqd.reading import Problem
 
 
 class TfidfReplacement(Operator):
-    """Replace the highest-TF-IDF words with random words from the vocabulary (fc).
+    """Replace the most distinctive words with random words (fc).
+
+    The most distinctive words are the words with the highest TF-IDF in the question.
 
     Parameters
     ----------
@@ -32,7 +34,7 @@ class TfidfReplacement(Operator):
         self.rate = rate
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace the most important words; return None if the text has no word or the vocabulary is too small."""
+        """Replace the most distinctive words; return None if the text has no words or the vocabulary is too small."""
         vocabulary: Vocabulary = resources.require("vocabulary", needed_by=self.name)
         words = [token for token in problem.tokens if is_word(token.text)]
         if not words or len(vocabulary.words) < 2:
@@ -43,12 +45,12 @@ class TfidfReplacement(Operator):
         edits = []
         for token in words:
             if token.text.lower() in chosen:
-                new = _another(token.text, vocabulary, rng)
+                new = _different_word(token.text, vocabulary, rng)
                 edits.append((token.start, token.end, new))
         return splice(problem.text, edits)
 
 
-def _another(word: str, vocabulary: Vocabulary, rng: random.Random) -> str:
+def _different_word(word: str, vocabulary: Vocabulary, rng: random.Random) -> str:
     new = word.lower()
     while new == word.lower():
         new = rng.choice(vocabulary.words)

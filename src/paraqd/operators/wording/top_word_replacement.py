@@ -1,4 +1,4 @@
-"""Replace one or two important words with random terms from the corpus."""
+"""Replace one or two distinctive words with random terms from the corpus."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _MOST = 2
 
 
 class TopWordReplacement(Operator):
-    """Replace the one or two highest-TF-IDF words with random terms: words, numbers or names.
+    """Replace the one or two most distinctive words with random words, numbers or names.
 
-    The paper's public code does this silently whenever an operator fails. The replacement is similar to the test
-    operator fc, and the recipe ``paper`` therefore never uses it.
+    The most distinctive words are the words with the highest TF-IDF in the question. The paper's public code silently
+    replaces such words whenever an operator fails. The recipe ``paper`` does not use this operator, because it is
+    similar to the test operator fc.
     """
 
     name = "TopWordReplacement"
@@ -28,7 +29,7 @@ class TopWordReplacement(Operator):
     needs = ("vocabulary",)
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace the words everywhere; return None if the text has no word or the corpus has too few terms."""
+        """Replace all occurrences of the words; return None if there are no words or too few terms to draw from."""
         vocabulary: Vocabulary = resources.require("vocabulary", needed_by=self.name)
         words = [token for token in problem.tokens if is_word(token.text)]
         terms = (*vocabulary.words, *sorted(vocabulary.others))
@@ -36,7 +37,7 @@ class TopWordReplacement(Operator):
             return None
         counts = Counter(token.text.lower() for token in words)
         ranked = sorted(counts, key=lambda word: (-counts[word] * vocabulary.idf(word), word))
-        new = {word: _another(word, terms, rng) for word in ranked[: rng.randint(1, _MOST)]}
+        new = {word: _different_term(word, terms, rng) for word in ranked[: rng.randint(1, _MOST)]}
         edits = [
             (token.start, token.end, cased_like(token.text, new[token.text.lower()]))
             for token in words
@@ -45,7 +46,7 @@ class TopWordReplacement(Operator):
         return splice(problem.text, edits)
 
 
-def _another(word: str, terms: tuple[str, ...], rng: random.Random) -> str:
+def _different_term(word: str, terms: tuple[str, ...], rng: random.Random) -> str:
     new = word
     while new == word:
         new = rng.choice(terms)

@@ -16,7 +16,7 @@ _MOST_PHRASES = 80  # further phrases are ignored, because clustering takes cubi
 
 @dataclass(frozen=True)
 class Phrase:
-    """A candidate phrase: its normal form, its stems, its spans in the text and its token offsets."""
+    """A candidate phrase: its lower-case form, its stems, and the spans and token indices of its occurrences."""
 
     form: str
     stems: frozenset[str]
@@ -25,7 +25,7 @@ class Phrase:
 
 
 def candidates(doc: Any) -> list[Phrase]:
-    """Return the longest runs of nouns and adjectives in a parsed text, grouped by normal form."""
+    """Return the candidate phrases of a parsed text, which are the longest runs of nouns and adjectives."""
     found: dict[str, list[tuple[int, int, int]]] = {}
     stems: dict[str, frozenset[str]] = {}
     run: list[Any] = []
@@ -34,7 +34,7 @@ def candidates(doc: Any) -> list[Phrase]:
             run.append(token)
             continue
         run = _without_compounds(doc, run)
-        # single letters name points, sets and unknowns, which are not phrases
+        # exclude short names of points, sets and unknowns
         if any(t.pos_ != "ADJ" for t in run) and any(len(t.text) > 2 for t in run):
             form = " ".join(t.lower_ for t in run)
             found.setdefault(form, []).append((run[0].idx, run[-1].idx + len(run[-1].text.rstrip(".")), run[0].i))
@@ -47,7 +47,7 @@ def candidates(doc: Any) -> list[Phrase]:
 
 
 def _without_compounds(doc: Any, run: list[Any]) -> list[Any]:
-    """Remove words at either end of a run that a hyphen joins to a word outside the run, as in vice-president."""
+    """Remove words from both ends of a run that are joined by a hyphen to a word outside the run."""
     while run and run[0].i > 0 and doc[run[0].i - 1].text == "-":
         run = run[1:]
     while run and run[-1].i + 1 < len(doc) and doc[run[-1].i + 1].text == "-":
@@ -56,7 +56,7 @@ def _without_compounds(doc: Any, run: list[Any]) -> list[Any]:
 
 
 def _topics(phrases: Sequence[Phrase]) -> list[list[int]]:
-    """Group phrases into topics by average-linkage clustering on the proportion of shared stems."""
+    """Group the indices of phrases into topics by average-linkage clustering on the proportion of shared stems."""
     groups = [[i] for i in range(len(phrases))]
     n = len(phrases)
     overlap = np.zeros((n, n))
@@ -78,7 +78,7 @@ def _topics(phrases: Sequence[Phrase]) -> list[list[int]]:
 
 
 def _rank(phrases: Sequence[Phrase], topics: Sequence[Sequence[int]]) -> np.ndarray[Any, Any]:
-    """Score the topics with PageRank on the complete graph, weighted by proximity in the text."""
+    """Score the topics with PageRank on a complete graph whose edges are weighted by proximity in the text."""
     n = len(topics)
     weights = np.zeros((n, n))
     for x in range(n):

@@ -1,4 +1,4 @@
-"""Type the text carelessly, with misspellings, in lower case, without full stops or with odd spaces."""
+"""Make typing mistakes that do not change the meaning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ORDINARY = re.compile(
     r"product|profit|amount|percentage|interest|apples|oranges|pencils|marbles|cookies|flowers|friends|children|"
     r"house|store|garden|sells|costs|speed|travels|whole|digits?|difference|following|possible|themselves"
 )
-# words that a misspelling could produce; plurals and verb endings are safe, because the ends of a word stay unchanged
+# words that a misspelling must not produce; plurals and verb endings cannot change, because word ends are kept
 _OTHER_WORDS = frozenset(
     "there three trail trial tries tires tried tired flies files fries fires angel angle quite quiet casual causal "
     "united untied dairy diary bread beard silver sliver later latter loses losses chose choose shots shoots super "
@@ -52,14 +52,14 @@ _LOWERED = re.compile(r"\b(?:US|IT|WHO|IN|AT|AM|OR|NO|AN|[A-Z]+\d\w*)\b")  # wor
 
 
 class Typography(Operator):
-    """Type the text carelessly: misspelt words, no capitals, no full stops, odd spaces, HTML entities."""
+    """Make typing mistakes: misspelt words, missing capitals or full stops, odd spaces, HTML entities."""
 
     name = "Typography"
     polarity = "valid"
     changes = frozenset({"wording", "punctuation"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Introduce two or three kinds of mistakes; return None if fewer than two are possible without harm."""
+        """Introduce two or three kinds of mistakes; return None if fewer than two kinds are harmless."""
         del resources
         count, done = rng.choice((2, 2, 3)), 0
         text = problem.text
@@ -73,7 +73,7 @@ class Typography(Operator):
 
 
 def _harmless(problem: Problem, made: str) -> bool:
-    """Return True if the same quantities, and a question if there was one, can still be read from the text."""
+    """Return True if ``made`` has the problem's quantities and contains a question if the problem does."""
     again = read(made)
     asked = problem.question is None or again.question is not None
     return asked and same_quantities(problem.quantities, again.quantities)
@@ -82,33 +82,33 @@ def _harmless(problem: Problem, made: str) -> bool:
 def _misspell(text: str, problem: Problem, rng: random.Random) -> str:
     there = words_of(problem.text)
     named = words_of(" ".join([*(e.text for e in problem.entities), *_CAPITALISED.findall(problem.text)]))
-    spans = [match.span() for match in _WORD.finditer(text) if _plain(match.group(), named, cased=problem.cased)]
+    spans = [match.span() for match in _WORD.finditer(text) if _may_misspell(match.group(), named, cased=problem.cased)]
     edits = []
     for start, end in rng.sample(spans, min(len(spans), rng.randint(1, 4))):
         word = text[start:end]
-        made = _slip(word, rng)
+        made = _misspelt(word, rng)
         if made not in there | _OTHER_WORDS | not_names() | capitalised_words() and made.title() not in people():
             edits.append((start, end, made))
     return splice(text, edits)
 
 
-def _plain(word: str, named: frozenset[str], *, cased: bool) -> bool:
-    """Return True if a word is not a number, a unit, a name or a word that determines the answer."""
+def _may_misspell(word: str, named: frozenset[str], *, cased: bool) -> bool:
+    """Return True unless a word is a number, a unit, a name or a word that determines the answer."""
     if word in named | _NUMBER_WORDS or word in SPELLINGS or _WEIGHTY.fullmatch(word):
         return False
     known = word.title() in people() or word.title() in places()
     return not known and (cased or _ORDINARY.fullmatch(word) is not None)
 
 
-def _slip(word: str, rng: random.Random) -> str:
-    """Swap two letters or double one; in a long word, possibly omit a letter or hit the neighbouring key instead."""
+def _misspelt(word: str, rng: random.Random) -> str:
+    """Misspell a word by swapping or doubling letters or, if the word is long, by omitting or mistyping a letter."""
     at = rng.randrange(1, len(word) - 2)
     new = (word[at + 1] + word[at], word[at] * 2, "", _KEYS.get(word[at], ""))
     which = rng.randrange(4 if len(word) >= _LONG else 2)
     return word[:at] + new[which] + word[at + (2 if which == 0 else 1) :]
 
 
-def _lower(text: str, problem: Problem, rng: random.Random) -> str:
+def _lower_case(text: str, problem: Problem, rng: random.Random) -> str:
     del rng
     lone = {match.group() for match in _LONE.finditer(problem.text)} - {"A", "a", "I"}
     if _LOWERED.search(problem.text) or any(letter.lower() in lone for letter in lone if letter.isupper()):
@@ -118,36 +118,36 @@ def _lower(text: str, problem: Problem, rng: random.Random) -> str:
     return text if run_on or re.search(r"[a-z] A [a-z]", problem.text) else text.lower()
 
 
-def _no_stops(text: str, problem: Problem, rng: random.Random) -> str:
+def _drop_stops(text: str, problem: Problem, rng: random.Random) -> str:
     del problem
     made = _LAST_MARK.sub("", text)
     return _STOP.sub("", made) if rng.random() < 0.5 else made
 
 
-def _spaces(text: str, problem: Problem, rng: random.Random) -> str:
+def _add_spaces(text: str, problem: Problem, rng: random.Random) -> str:
     del problem
-    wide = [(m.start(), m.end(), "  ") for m in _gaps(text) if rng.random() < 0.25]
+    wide = [(m.start(), m.end(), "  ") for m in _spaces_between_words(text) if rng.random() < 0.25]
     loose = [(m.start(), m.end(), " ") for m in _MARK.finditer(text)]
     return splice(text, rng.choice((wide, loose, wide + loose)))
 
 
-def _web(text: str, problem: Problem, rng: random.Random) -> str:
+def _add_html_entities(text: str, problem: Problem, rng: random.Random) -> str:
     del problem
     share = rng.choice((0.05, 0.1, 0.25))
-    hard = [(m.start(), m.end(), "&nbsp;") for m in _gaps(text) if rng.random() < share]
+    hard = [(m.start(), m.end(), "&nbsp;") for m in _spaces_between_words(text) if rng.random() < share]
     made = splice(text, hard) if "&" not in text else text.replace("& ", "&amp; ")
     # avoid &#39;, because it would be read as the number 39
     return _APOSTROPHE.sub(rng.choice(("&apos;", "&rsquo;")), made) if rng.random() < 0.7 else made
 
 
-def _curly(text: str, problem: Problem, rng: random.Random) -> str:
+def _use_curly_quotes(text: str, problem: Problem, rng: random.Random) -> str:
     del problem, rng
     return _QUOTED.sub(r"“\1”", _APOSTROPHE.sub("’", text))
 
 
-def _gaps(text: str) -> list[re.Match[str]]:
+def _spaces_between_words(text: str) -> list[re.Match[str]]:
     """Return the spaces between words, except after "how", because questions are recognised by "how many"."""
     return [m for m in _GAP.finditer(text) if text[: m.start()].rpartition(" ")[2].lower() != "how"]
 
 
-_KINDS = (_misspell, _lower, _no_stops, _spaces, _web, _curly)
+_KINDS = (_misspell, _lower_case, _drop_stops, _add_spaces, _add_html_entities, _use_curly_quotes)

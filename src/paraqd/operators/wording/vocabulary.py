@@ -1,4 +1,4 @@
-"""Count the questions in a corpus that contain each word."""
+"""Count how many questions in a corpus contain each word."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_WORDS = 50_000
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a corpus in alphabetical order, their document frequencies, and the number of documents.
+    """The words of a corpus in alphabetical order, with their document frequencies and the number of documents.
 
     ``others`` holds the document frequencies of other tokens that start with a letter or a digit, such as numbers,
     single letters and words with an apostrophe.
@@ -37,7 +37,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Vocabulary:
-        """Count the words of a corpus in one pass, without keeping the texts in memory."""
+        """Build the vocabulary of a corpus in one pass, without keeping the texts in memory."""
         words: Counter[str] = Counter()
         others: Counter[str] = Counter()
         documents = 0
@@ -64,7 +64,7 @@ class Vocabulary:
         return math.log(max(self.documents, found) / found)
 
     def draw_uninformative(self, rng: random.Random) -> str | None:
-        """Draw a term, favouring uninformative terms as in UDA; return None if there are no terms.
+        """Draw a term, favouring uninformative terms as in UDA; return None if the vocabulary is empty.
 
         A term's score is its document frequency times its inverse document frequency. Its weight is the difference
         between its score and the highest score.
@@ -74,7 +74,7 @@ class Vocabulary:
 
     @cached_property
     def _draws(self) -> tuple[tuple[str, ...], tuple[float, ...]]:
-        """The terms in alphabetical order, and their cumulative weights."""
+        """All terms in alphabetical order, and their cumulative weights."""
         counts = {**self.frequencies, **self.others}
         terms = tuple(sorted(counts))
         scores = [counts[term] * self.plain_idf(term) for term in terms]
@@ -86,7 +86,7 @@ class Vocabulary:
 
 
 def is_word(token: str) -> bool:
-    """Return True if a token is a word of more than one letter."""
+    """Return True if a token is a word with more than one letter."""
     return len(token) > 1 and token.isalpha()
 
 
