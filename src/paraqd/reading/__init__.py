@@ -1,4 +1,4 @@
-"""Read the sentences, quantities, names and questions in word problems. All functions are pure."""
+"""Read word problems: find their sentences, quantities, names and questions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read(text: str, *, entities: EntityReader | None = None) -> Problem:
     text : str
         The text of the problem. Any string is accepted.
     entities : EntityReader, optional
-        The reader that finds names. By default, a light reader that does not need a model.
+        The reader that finds names (default: `LightEntities`, which does not need a model).
 
     Examples
     --------

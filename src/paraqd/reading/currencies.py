@@ -1,7 +1,7 @@
 """List currencies with their names, codes, signs and coins.
 
-This is the package's only table of currencies. The tables that units, the purity check and the operators use are
-derived from it, so adding a currency takes one new row here.
+To add a currency, add one row to the table in this module. All other lists of currencies in the package are derived
+from that table.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 class Currency:
     """A currency.
 
-    ``name`` is the canonical name. ``codes`` are abbreviations, and ``spellings`` are further names. ``before`` holds
-    words that, like the codes, are written before a number (rupees 5). ``signs`` holds single-character signs. ``coin``
-    is the canonical name of a hundredth of the currency. ``coin_of_its_own`` is False if the coin's name belongs to
-    another currency. For example, a cent is read as a hundredth of a dollar.
+    ``name`` is the canonical name. ``codes`` are abbreviations, and ``spellings`` are further names. ``signs`` are
+    single characters. The codes and the words in ``before`` may precede a number (*Rs 5*, *rupees 5*). ``coin`` is the
+    canonical name of the coin that is worth a hundredth of the currency. ``coin_of_its_own`` is False if that name
+    always means the coin of another currency. For example, *cent* always means a hundredth of a dollar.
     """
 
     name: str
@@ -34,13 +34,13 @@ class Currency:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The one-word names and abbreviations of the currency, without its coin."""
+        """The currency's one-word names and abbreviations, without those of its coin."""
         found = (self.name, self.plural, *self.spellings, *self.before, *self.codes)
         return tuple(dict.fromkeys(word for word in found if " " not in word))
 
     @property
     def coin_words(self) -> tuple[str, ...]:
-        """The names of the coin, or an empty tuple if they belong to another currency."""
+        """The coin's names, or an empty tuple if these names mean the coin of another currency."""
         found = (self.coin, self.coin_plural, *self.coin_spellings)
         return tuple(dict.fromkeys(word for word in found if word)) if self.coin_of_its_own else ()
 
@@ -94,10 +94,10 @@ PLURALS: tuple[str, ...] = tuple(
         if word and " " not in word and word not in ORDINARY_WORDS
     )
 )
-# sign -> canonical unit; a coin's sign follows the number, and the other signs precede it
+# map signs to canonical units; a coin's sign follows the number, and the other signs precede it
 SIGNS: dict[str, str] = {sign: currency.name for currency in CURRENCIES for sign in currency.signs}
 COIN_SIGNS: dict[str, str] = {currency.coin_sign: currency.coin for currency in CURRENCIES if currency.coin_sign}
-# word before a number -> canonical unit
+# map words that precede a number to canonical units
 WORDS_BEFORE: dict[str, str] = {
     word: currency.name for currency in CURRENCIES for word in (*currency.codes, *currency.before)
 }

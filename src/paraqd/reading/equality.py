@@ -1,4 +1,4 @@
-"""Compare quantities exactly, regardless of their form and unit. Currencies are never converted."""
+"""Compare the exact values of quantities, however they are written. Currencies are never converted."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import pairwise
 from paraqd.reading.types import Kind, Quantity
 from paraqd.reading.units import category, dimension
 
-_CENTS = frozenset({"currency:euro"})
-_APART = frozenset({Kind.ORDINAL, Kind.TIME_OF_DAY, Kind.LABEL})
+_WITH_CENTS = frozenset({"currency:euro"})
+_NEVER_CONVERTED = frozenset({Kind.ORDINAL, Kind.TIME_OF_DAY, Kind.LABEL})
 
 
 def signature(quantity: Quantity) -> Hashable:
@@ -24,7 +24,7 @@ def signature(quantity: Quantity) -> Hashable:
     """
     if quantity.kind is Kind.LABEL:
         return (Kind.LABEL, quantity.surface)
-    if quantity.kind in _APART:
+    if quantity.kind in _NEVER_CONVERTED:
         return (quantity.kind, quantity.value)
     if len(quantity.terms) > 2:
         total = sum(quantity.terms)
@@ -47,7 +47,7 @@ def equal(a: Quantity, b: Quantity) -> bool:
 
 
 def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quantity, ...]]]:
-    """Return the quantities with their signatures. The parts of a compound (2 hours 30 minutes) are added up.
+    """Return pairs of a signature and its quantities. A compound such as *2 hours 30 minutes* has one signature.
 
     >>> from paraqd.reading import read
     >>> [(s, [q.surface for q in parts]) for s, parts in grouped(read("It took 1 hour 30 minutes.").quantities)]
@@ -65,7 +65,7 @@ def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quanti
             continue
         if carried:
             top, slash, bottom = (this.unit or "").partition("/")
-            name, factor = _part(top, parts[0])
+            name, factor = _dimension_inside(top, parts[0])
             total = (carried + this.value * factor) / (dimension(bottom)[1] if bottom else 1)
             found.append(((name + slash + (dimension(bottom)[0] if bottom else ""), total), parts))
             carried = Fraction(0)
@@ -76,34 +76,34 @@ def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quanti
 
 
 def _compound(this: Quantity, following: Quantity) -> bool:
-    """Return True if ``following`` is a smaller part of the same measure and directly follows ``this``."""
+    """Return True if two neighbouring quantities form a compound, such as *2 hours 30 minutes*."""
     if this.unit is None or following.unit is None or "/" in this.unit or this.unit_span is None:
         return False
     if this.kind not in {Kind.MEASURE, Kind.MONEY} or this.unit == following.unit or this.value < 0:
         return False
-    # " ", ", " or " and " separates the parts; "2 m by 40 cm" and "2 m or 40 cm" are not sums
+    # the parts are separated by " ", ", " or " and "; "2 m by 40 cm" and "2 m or 40 cm" are not compounds
     if following.start - this.end not in {1, 2, 5} or this.value.denominator != 1:
         return False
-    # the rate applies to the sum: one dollar and thirty cents an hour
-    top, bottom = dimension(this.unit), _part(following.unit.partition("/")[0], this)
+    # a rate after the smaller part applies to the whole compound: one dollar and thirty cents an hour
+    top, bottom = dimension(this.unit), _dimension_inside(following.unit.partition("/")[0], this)
     return top[0] == bottom[0] and top[1] > following.value * bottom[1] and category(this.unit) != "temperature"
 
 
-def _part(unit: str, whole: Quantity) -> tuple[str, Fraction]:
-    """Return the dimension and factor of a sum's smaller part. Cents after euros are euro cents."""
+def _dimension_inside(unit: str, whole: Quantity) -> tuple[str, Fraction]:
+    """Return the dimension and factor of a unit inside a compound. A cent after euros is a euro cent."""
     name, factor = dimension(whole.unit)
-    if unit == "cent" and name in _CENTS and factor == 1:
+    if unit == "cent" and name in _WITH_CENTS and factor == 1:
         return name, Fraction(1, 100)
     return dimension(unit)
 
 
 def multiset(quantities: Iterable[Quantity]) -> Counter[Hashable]:
-    """Return a multiset of quantities that does not depend on how they are written."""
+    """Count how often each signature occurs among the quantities."""
     return Counter(signed for signed, _ in grouped(tuple(quantities)))
 
 
 def same_quantities(a: Iterable[Quantity], b: Iterable[Quantity]) -> bool:
-    """Return True if two texts contain the same quantities equally often, in any order and form.
+    """Return True if two collections contain the same quantities equally often, in any order and notation.
 
     >>> from paraqd.reading import read
     >>> q = read("It takes 2 hours 30 minutes to pack a dozen boxes.").quantities

@@ -1,4 +1,4 @@
-"""Find names by capitals, position and short lists, without a model."""
+"""Find names without a model: look at capital letters, at positions in the sentence, and at short lists."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def _lists() -> _Lists:
 class LightEntities:
     """A reader that finds names without a model.
 
-    The reader uses capitals, position and short lists. In text without capitals, it uses the lists alone.
+    The reader looks at capital letters, at positions in the sentence, and at short lists. In a text without capital
+    letters, it uses only the lists.
     """
 
     def find(self, text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
@@ -82,7 +83,7 @@ def find_names(s: Stream, sentences: Sequence[Sentence]) -> tuple[Entity, ...]:
 
 
 class _Scan:
-    """A search for names in one text."""
+    """The state of a search for names in a text."""
 
     def __init__(self, s: Stream, lists: _Lists) -> None:
         self.s = s
@@ -101,8 +102,8 @@ class _Scan:
             i -= 1
         return i > 0 and self.low[i - 1] in _TITLES
 
-    def place_of_several(self, i: int) -> int:
-        """Return the number of words in the multi-word place name at token i, or 0 if there is none."""
+    def place_length(self, i: int) -> int:
+        """Return the number of words in the multi-word place name at token i, or 0 if no such name begins there."""
         names = self.lists.several.get(self.low[i])
         if names is None:
             return 0
@@ -116,7 +117,7 @@ class _Scan:
             if not self.may_be_listed(i):
                 i += 1
                 continue
-            length = self.place_of_several(i)
+            length = self.place_length(i)
             if length:
                 yield self.entity(i, i + length, "PLACE")
                 i += length
@@ -130,7 +131,7 @@ class _Scan:
             i = j
 
     def may_be_listed(self, i: int) -> bool:
-        """Return False if the word at token i cannot begin a name, which is the case for nearly all words."""
+        """Return True if the word at token i may begin a listed name. This quick check excludes nearly all words."""
         word = self.low[i]
         if word in self.lists.beginnings or word[-2:] in POSSESSIVES:
             return True
@@ -172,7 +173,7 @@ class _Scan:
         return [self.entity(i, j, self.category(i, j)) for i, j in sorted(found)]
 
     def runs(self) -> Iterator[tuple[int, int]]:
-        """Yield the runs [i, j) of capitalised words. Words joined by a hyphen form one run (Mei-Ling, Min-jun)."""
+        """Yield the ranges [i, j) of consecutive capitalised tokens. A hyphenated name (Mei-Ling) is in one range."""
         words, low = self.s.text, self.low
         done = 0
         for i, word in enumerate(words):
@@ -196,8 +197,8 @@ class _Scan:
         return _is_name_like(s.text[j + 1]) or self.low[j - 1] in self.lists.single
 
     def skip_ordinary(self, i: int, j: int) -> int:
-        """Return the start of the name in the run [i, j), skipping words that are capitalised for other reasons."""
-        while i < j and not self.titled(i) and self.is_ordinary(i) and not self.place_of_several(i):
+        """Return the start of the name in the range [i, j), after words that are capitalised for another reason."""
+        while i < j and not self.titled(i) and self.is_ordinary(i) and not self.place_length(i):
             i += 1
         return i
 
@@ -212,7 +213,7 @@ class _Scan:
         return base in _MONTHS or base == "roman" or self.lists.single.get(base) != "PERSON"
 
     def opens_with_name(self, i: int, known: set[str]) -> bool:
-        """Return True if the word at token i, which opens a sentence, is a name."""
+        """Return True if the word at token i is a name. The word is the first word of its sentence."""
         word, base = self.low[i], _base(self.low[i])
         following = self.low[i + 1]
         if base in {"may", "will"}:
@@ -237,7 +238,7 @@ class _Scan:
             return "PERSON"
         if words[-1] in _ORGANISATION_ENDS or " ".join(words) in self.lists.organisations:
             return "ORGANISATION"
-        if words[-1] in _PLACE_ENDS or self.place_of_several(i):
+        if words[-1] in _PLACE_ENDS or self.place_length(i):
             return "PLACE"
         known = self.lists.single.get(words[0])
         if known:
@@ -250,7 +251,7 @@ def _base(word: str) -> str:
 
 
 def _plain(word: str) -> str:
-    """Return a word without accents, because *zoë* is listed as *zoe*."""
+    """Return a word without accents, because the lists contain names without accents (*zoe* for *zoë*)."""
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
 
 

@@ -15,7 +15,7 @@ def _lines(name: str) -> list[str]:
 
 @cache
 def people() -> dict[str, str]:
-    """Return first names with their gender: ``f``, ``m`` or ``u`` (unisex).
+    """Return a dictionary that maps first names to a gender: ``f``, ``m`` or ``u`` (unisex).
 
     >>> people()["Meera"]
     'f'
@@ -39,7 +39,7 @@ def _people() -> list[list[str]]:
 
 @cache
 def places() -> dict[str, str]:
-    """Return the names of places with their kinds (city, country, river …).
+    """Return a dictionary that maps names of places to their kinds (city, country, river …).
 
     >>> places()["New York"]
     'city'
@@ -55,7 +55,7 @@ def organisations() -> tuple[str, ...]:
 
 @cache
 def not_names() -> frozenset[str]:
-    """Return words, in lower case, that are occasionally names but usually ordinary words."""
+    """Return names, in lower case, that are more common as ordinary words."""
     return frozenset(_lines("not_names.txt"))
 
 

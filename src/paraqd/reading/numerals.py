@@ -101,7 +101,7 @@ _PARTS_OF_DAY = (
     ("p", ["in", "the", "evening"]),
 )
 CARDINAL_START = frozenset(ONES) | frozenset(TENS) | frozenset(SCALES)
-# a longer number is a label, because nobody computes with it and converting it does not take linear time
+# a number with more digits is read as a label, because converting it would take more than linear time
 MAX_DIGITS = 400
 
 
@@ -143,7 +143,7 @@ def _below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
 
 
 def _next_part(s: Stream, i: int) -> int:
-    """Return the index of the next part of a number in words, after a hyphen or *and*."""
+    """Return the index of the next word of a number, after skipping a hyphen or *and* at token i."""
     if s.text[i] == "-" and s.glued(i) and s.glued(i + 1):
         return i + 1
     if s.low[i] == "and":
@@ -171,16 +171,16 @@ def cardinal(s: Stream, i: int) -> tuple[int, int] | None:
             if part is None:
                 break
             group, after = part
-        if s.low[_hyphen(s, after)] == "hundred":
-            after = _hyphen(s, after) + 1
+        if s.low[_skip_hyphen(s, after)] == "hundred":
+            after = _skip_hyphen(s, after) + 1
             group *= 100
             rest = _below_hundred(s, _next_part(s, after))
             if rest is not None and rest[0] > 0 and s.low[rest[1]] != "hundred":
                 group += rest[0]
                 after = rest[1]
-        scale = SCALES.get(s.low[_hyphen(s, after)], 1)
+        scale = SCALES.get(s.low[_skip_hyphen(s, after)], 1)
         if scale > 100:
-            after = _hyphen(s, after) + 1
+            after = _skip_hyphen(s, after) + 1
         else:
             scale = 1
         # each part must have a smaller scale than the preceding part; "five and six" are two numbers
@@ -195,8 +195,8 @@ def cardinal(s: Stream, i: int) -> tuple[int, int] | None:
     return None if first else (total, j)
 
 
-def _hyphen(s: Stream, i: int) -> int:
-    """Return the index of the scale after a hyphen (two-hundred), or i if there is no such hyphen."""
+def _skip_hyphen(s: Stream, i: int) -> int:
+    """Return i + 1 if token i is a hyphen before a scale, as in *two-hundred*. Otherwise, return i."""
     return i + 1 if s.text[i] == "-" and s.glued(i) and s.glued(i + 1) and s.low[i + 1] in SCALES else i
 
 
@@ -236,8 +236,8 @@ def _ordinal_below_hundred(s: Stream, i: int) -> tuple[int, int] | None:
 def meridiem(s: Stream, i: int, first: int | None = None) -> tuple[str, int] | None:
     """Read *am*, *a.m.*, *pm* or *p.m.* at token i.
 
-    Also read *in the morning* and the like if *at* precedes the number that starts at token ``first``. Return ``"a"``
-    or ``"p"`` and the index of the next token, or None.
+    Also read *in the morning* and similar phrases if *at* precedes token ``first``, at which the number begins. Return
+    ``"a"`` or ``"p"`` and the index of the next token, or None.
     """
     word = s.low[i]
     if first and s.low[first - 1] in _AT:

@@ -31,7 +31,7 @@ _SUPERSCRIPT_DIGITS = str.maketrans(SUPERSCRIPT + SUBSCRIPT, "0123456789" * 2)
 
 
 def find_quantities(s: Stream) -> tuple[Quantity, ...]:
-    """Return every quantity in a text, in order. Their spans do not overlap.
+    """Return a text's quantities, in order. The spans of the quantities do not overlap.
 
     >>> stream = Stream("Pens cost Rs. 9 each; half a dozen took 1 1/2 hours at 20%.")
     >>> [(str(q.value), q.unit) for q in find_quantities(stream)]
@@ -66,7 +66,7 @@ def find_quantities(s: Stream) -> tuple[Quantity, ...]:
 
 
 def _latex_fraction(s: Stream, i: int, floor: int) -> Draft | None:
-    r"""Read a fraction such as ``\frac{1}{2}``, or return None if the braces hold anything but digits."""
+    r"""Read a fraction such as ``\frac{1}{2}`` at token i, or return None if there is none."""
     inside = s.text[i + 2 : i + 8]
     if s.low[i + 1] not in _FRACTIONS or inside[::3] != ["{", "{"] or inside[2::3] != ["}", "}"]:
         return None
@@ -77,7 +77,7 @@ def _latex_fraction(s: Stream, i: int, floor: int) -> Draft | None:
 
 
 def _label(s: Stream, i: int, floor: int) -> Draft:
-    """Read digits as a label, together with the letters immediately before them (x1, A1)."""
+    """Read the digits at token i and the letters immediately before them as a label, such as x1 or A1."""
     digits = s.text[i].translate(_SUPERSCRIPT_DIGITS)
     value = digits_value(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else Fraction(0)
     draft = Draft(value, Kind.LABEL, i, i + 1)
@@ -87,7 +87,7 @@ def _label(s: Stream, i: int, floor: int) -> Draft:
 
 
 def _raised(s: Stream, i: int, floor: int) -> Draft:
-    """Read a superscript as an exponent if it has a base, otherwise as a label."""
+    """Read a superscript as an exponent if a base precedes it, and as a label otherwise."""
     draft = _label(s, i, floor)
     if s.glued(i) or (i > 0 and len(s.text[i - 1]) == 1 and s.text[i - 1].isalpha()):
         draft.kind, draft.first = Kind.EXPONENT, i
@@ -115,7 +115,7 @@ def _numeric(s: Stream, i: int, floor: int) -> Draft:
 
 
 def _names_something(s: Stream, i: int) -> bool:
-    """Return True if digits immediately after letters are a label (x1, A1, H2O)."""
+    """Return True if the digits at token i are part of a label such as x1, A1 or H2O."""
     before = s.text[i - 1]
     if not s.glued(i) or not before[-1].isalpha() or s.low[i - 1] in _GLUED_BEFORE:
         return False
@@ -170,7 +170,7 @@ def number(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
 
 
 def _opens_groups(s: Stream, i: int) -> bool:
-    """Return True if spaces separate the number at token i into groups of three digits.
+    """Return True if token i begins a number in which spaces separate groups of three digits.
 
     Examples are 5 000, 1 250 000, and 12 500 with a thin space.
     """
@@ -199,7 +199,10 @@ def _spaced_groups(s: Stream, i: int) -> tuple[Fraction, int, Kind]:
 
 
 def _worded_denominator(s: Stream, i: int) -> tuple[int, int] | None:
-    """Read the *fifths* in ``4 fifths`` or ``4-fifths``."""
+    """Read a denominator in words, such as *fifths* in *4 fifths* or *4-fifths*.
+
+    Return its value and the index of the next token, or None.
+    """
     j = i + 1 if s.text[i] == "-" else i
     word = s.low[j]
     if word in DENOMINATORS and word.endswith("s") and not (word == "quarters" and j == i):
@@ -208,7 +211,7 @@ def _worded_denominator(s: Stream, i: int) -> tuple[int, int] | None:
 
 
 def _and_fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
-    """Read the fraction after *2 and*, such as ``a half``, ``½``, or ``1/2`` before a unit."""
+    """Read a fraction that follows a whole number and *and*, such as *a half*, ½, or 1/2 before a unit."""
     if s.low[i] == "a" and s.low[i + 1] in {"half", "quarter"}:
         return Fraction(1, 2 if s.low[i + 1] == "half" else 4), i + 2
     if s.text[i] and s.text[i][0] in VULGAR_VALUES:
@@ -235,7 +238,7 @@ def _fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
 
 
 def _suffix(s: Stream, d: Draft) -> bool:
-    """Add the suffix st, nd, rd or th to the draft (also ``6 th``), and return True if this makes it an ordinal."""
+    """Add a suffix such as *th* to the draft, also after a space. Return True if the draft is then an ordinal."""
     i = d.after
     if s.low[i] not in _SUFFIXES or s.start[i] - s.end[i - 1] > 1 or (s.text[i] == "St" and not s.glued(i)):
         return False
@@ -282,7 +285,7 @@ def _clock(s: Stream, i: int) -> Draft | None:
 
 
 def _half_of_day(s: Stream, d: Draft) -> None:
-    """Apply the half of the day that follows a time, so that ``7 o'clock in the evening`` is 19 hours."""
+    """Convert a time before *in the evening*, *in the afternoon* or *at night* to the 24-hour clock."""
     for words in (["in", "the", "evening"], ["in", "the", "afternoon"], ["at", "night"]):
         if s.low[d.after : d.after + len(words)] == words and d.value < 12:
             d.value, d.after = d.value + 12, d.after + len(words)

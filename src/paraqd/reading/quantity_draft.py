@@ -23,7 +23,7 @@ _ALGEBRA = MINUS | frozenset("+*=<>≤≥^/()×÷·²³")
 
 @dataclass(slots=True)
 class Draft:
-    """A quantity under construction, which covers the tokens [first, after) so far."""
+    """A quantity that is still being read. So far, it covers the tokens [first, after)."""
 
     value: Fraction
     kind: Kind
@@ -118,7 +118,7 @@ def _take_currency(s: Stream, d: Draft, floor: int, name: str, first: int) -> No
     d.unit_span = (s.start[first], s.end[d.number_first - 1])
     d.first = first
     if first - 1 >= floor and s.text[first - 1] in MINUS and s.glued(first) and not s.glued(first - 1):
-        if _sign_stands_free(s, first - 1):
+        if _is_sign(s, first - 1):
             d.value, d.first = -d.value, first - 1
     if s.text[d.after] == "/" and s.text[d.after + 1] == "-" and s.glued(d.after):
         d.after += 2  # Rs. 500/-
@@ -157,7 +157,7 @@ def _scale(s: Stream, d: Draft, *, money: bool) -> None:
 
 
 def _rest_in_words(s: Stream, d: Draft, scale: int) -> None:
-    """Add the *fifty* in ``3 hundred and fifty`` to the draft."""
+    """Add the rest of a number to the draft, such as *fifty* in *3 hundred and fifty*."""
     i = d.after + 1 if s.low[d.after] == "and" else d.after
     rest = None if d.worded else cardinal(s, i)
     if rest is not None and 1 < rest[0] < scale:
@@ -165,7 +165,7 @@ def _rest_in_words(s: Stream, d: Draft, scale: int) -> None:
         d.after = d.number_after = rest[1]
 
 
-def _sign_stands_free(s: Stream, i: int) -> bool:
+def _is_sign(s: Stream, i: int) -> bool:
     """Return True if the minus at token i is a sign rather than a subtraction."""
     if i == 0:
         return True
@@ -184,10 +184,10 @@ def _sign(s: Stream, d: Draft, floor: int) -> None:
     i = d.first - 1
     if i < floor:
         return
-    if s.text[i] in MINUS and s.glued(d.first) and _sign_stands_free(s, i):
+    if s.text[i] in MINUS and s.glued(d.first) and _is_sign(s, i):
         d.value, d.first = -d.value, i
         d.number_first = i
-    elif s.low[i] in {"negative", "minus"} and (i == 0 or _sign_stands_free(s, i)):
+    elif s.low[i] in {"negative", "minus"} and (i == 0 or _is_sign(s, i)):
         if not (s.low[i] == "minus" and i and s.text[i - 1] in "²³)"):
             d.value, d.first = -d.value, i
             d.number_first = i
@@ -231,7 +231,7 @@ def _unit_after(s: Stream, d: Draft) -> bool:
 
 
 def _unit_of_fraction(s: Stream, d: Draft) -> bool:
-    """Attach the unit of a fraction, as in ``1/4 of an hour``, ``half a mile`` or ``half of one kilometre``.
+    """Attach the unit of a fraction, as in *1/4 of an hour*, *half a mile* or *half of one kilometre*.
 
     Return True if there is such a unit.
     """
@@ -258,7 +258,7 @@ def _unit_of_fraction(s: Stream, d: Draft) -> bool:
 
 
 def _and_a_half(s: Stream, d: Draft) -> None:
-    """Add the half in ``an hour and a half`` to the draft."""
+    """Add a half to the draft if *and a half* follows the unit, as in *an hour and a half*."""
     i = d.after
     if s.low[i : i + 3] == ["and", "a", "half"] and d.value.denominator == 1:
         d.value += Fraction(1, 2)

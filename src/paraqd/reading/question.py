@@ -1,4 +1,4 @@
-"""Find the questions in a text. A question is a clause that asks for something, together with its target."""
+"""Find the clauses in a text that ask for something, and the target of each clause."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _asks(sentence: Sentence) -> Question | None:
 
 
 def _just_before(text: str, end: int) -> str:
-    """Return the last words before ``end``. Looking further back would be slow and unnecessary."""
+    """Return at most the last 60 characters before ``end``, without trailing white space."""
     return text[max(0, end - _LOOK_BACK) : end].rstrip()
 
 
@@ -150,7 +150,7 @@ def _opens_clause(text: str, start: int) -> bool:
 
 
 def _asking_wh(text: str, *, marked: bool) -> re.Match[str] | None:
-    """Find the question word that asks. Relative pronouns are skipped.
+    """Find the word that asks the question. Relative pronouns are skipped.
 
     Prefer the first *what* or *how*, then the first *which*, then the first other question word.
     """
@@ -195,7 +195,7 @@ def _clause(sentence: Sentence, start: int, target: str) -> Question:
 
 
 def _with_preposition(text: str, start: int) -> int:
-    """Return the start of a question, including a preposition before it ("…, in how many days")."""
+    """Return the start of a question, including a preposition such as *in* in *in how many days*."""
     before = _just_before(text, start)
     word = before.split()[-1] if before else ""
     if word.lower() not in _RELATIVE_BEFORE:
@@ -218,7 +218,7 @@ def _target(rest: str, stop: re.Pattern[str]) -> str:
 
 
 def _how_target(text: str, how: re.Match[str]) -> str:
-    """Return the noun that *how many* or *how much* counts, or the whole clause for *how long does it take*."""
+    """Return the noun after *how many* or *how much*, or the whole clause after another *how*, as in *how long*."""
     rest = text[how.end() :]
     if how.group().lower().split()[-1] in {"many", "much"}:
         target = _target(rest, _COUNTED_UNTIL)
@@ -252,7 +252,7 @@ def _marked_without_cue(sentence: Sentence) -> Question:
 
 
 def _incomplete(last: Sentence) -> Question | None:
-    """Read a last sentence that is an instruction or stops before the answer, such as "The average salary is"."""
+    """Read the question in a last sentence that gives an order or stops before the answer ("The average is")."""
     text = last.text
     order = _ORDER.match(text)
     if order is not None:

@@ -30,7 +30,7 @@ _NEVER_END = _ABBREVIATIONS - _MAY_END - {"al"}
 # the pattern begins with a character set, because searching for a set is much faster than for alternatives
 _BREAK = re.compile(r"[.?!。！？\n…](?:(?<=[.?!。！？])[.?!。！？]*[\"'”’)\]]*|(?<=\n)\n*)?")
 _ITEM = re.compile(r"\d{1,2}[.)] ")
-_WORD_BEFORE = 24  # the number of characters to search for an abbreviation
+_WORD_BEFORE = 24  # characters before a full stop in which an abbreviation is sought
 
 
 def _word_before(text: str, end: int) -> str:
@@ -63,7 +63,7 @@ def _stop_ends(text: str, start: int, end: int, *, cased: bool) -> bool:
             return head.isupper()
         if low == "st":
             return False
-        if head.islower():  # only in a text without capitals may this begin a sentence
+        if head.islower():  # a lower-case word begins a sentence only in a text without capitals
             return not cased and low not in {"a.m", "p.m"} and _starts_clause(after)
         return head.isupper() or (head.isdigit() and low not in {"sec", "ft", "art", "est"})
     if len(word) == 1 and word.isalpha():
@@ -88,7 +88,7 @@ def _letter_stop_ends(text: str, start: int, word: str, after: str, *, cased: bo
 
 
 def _opens_line(text: str, at: int) -> bool:
-    """Return True if only white space precedes the position ``at`` in its line."""
+    """Return True if only white space precedes a position in its line."""
     before = text[max(0, at - 12) : at].rstrip(" \t")
     return before.endswith("\n") or (not before and at <= 12)
 

@@ -31,7 +31,7 @@ def _join(s: Stream, left: Draft, right: Draft) -> str | None:
 
 
 def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
-    """Assign units to the numbers that share them in a list or range, and merge ratios such as ``ratio of 2 to 3``."""
+    """Assign the unit of each list or range to all its numbers, and merge the terms of ratios such as *2 to 3*."""
     drafts = _merge_ratios(s, drafts)
     for i in range(len(drafts) - 2, -1, -1):
         left, right = drafts[i], drafts[i + 1]
@@ -46,15 +46,15 @@ def share_units(s: Stream, drafts: list[Draft]) -> list[Draft]:
             continue
         left.unit, left.kind = right.unit, right.kind
     _share_currency(s, drafts)
-    _minutes_behind_hours(s, drafts)
-    _cents_behind_dollars(s, drafts)
+    _minutes_after_hours(s, drafts)
+    _cents_after_dollars(s, drafts)
     return drafts
 
 
 def _is_share(s: Stream, left: Draft, right: Draft, join: str | None) -> bool:
-    """Return True if a number beside a percentage is a share and not itself a percentage.
+    """Return True if the number before a percentage is a share rather than another percentage.
 
-    The first numbers in *a quarter and 15 %* and *0.35 and 15 %* are shares, but the one in *0.5 to 2 %* is not.
+    For example, 0.35 in *0.35 and 15 %* is a share, but 0.5 in *0.5 to 2 %* is a percentage.
     """
     if left.kind is Kind.FRACTION:
         return True
@@ -62,7 +62,7 @@ def _is_share(s: Stream, left: Draft, right: Draft, join: str | None) -> bool:
     return listed and left.value < 1 and right.value >= _LARGE_PERCENT
 
 
-def _minutes_behind_hours(s: Stream, drafts: list[Draft]) -> None:
+def _minutes_after_hours(s: Stream, drafts: list[Draft]) -> None:
     """Read the m in 2h 15m as minutes."""
     for left, right in pairwise(drafts):
         if (
@@ -74,8 +74,8 @@ def _minutes_behind_hours(s: Stream, drafts: list[Draft]) -> None:
             right.unit = "minute"
 
 
-def _cents_behind_dollars(s: Stream, drafts: list[Draft]) -> None:
-    """Read the second number in *two dollars seventy-five* as cents, but not the one in *for 20 dollars two men*."""
+def _cents_after_dollars(s: Stream, drafts: list[Draft]) -> None:
+    """Read a number in words after dollars or euros as cents, as in *two dollars seventy-five*."""
     for left, right in pairwise(drafts):
         following = s.low[right.after]
         if (

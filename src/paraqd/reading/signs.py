@@ -1,4 +1,4 @@
-"""List characters with the same meaning, and invisible characters."""
+"""Define groups of characters that mean the same, and patterns for characters that a reader cannot see."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Stream:
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """The tokens as records."""
+        """The tokens as `Token` objects, without the padding."""
         return tokens_of(self.text[: self.n], self.start, self.end)
 
     def glued(self, i: int) -> bool:
@@ -70,7 +70,7 @@ class Stream:
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """The single letters that may be variables, because no number, slash, *per* or the like precedes them."""
+        """The single letters that may be variables. A letter after a number, a slash or *per* is probably a unit."""
         from paraqd.reading.numerals import CARDINAL_START  # that module imports this one
 
         found = set()
@@ -88,7 +88,7 @@ class Stream:
 
     @cached_property
     def pays_in_pounds(self) -> bool:
-        """True if a word for paying shortly precedes *pounds* anywhere in the text."""
+        """True if a word such as *cost* or *paid* occurs shortly before *pound* or *pounds*."""
         return any(
             self.low[i] in {"pound", "pounds"} and not _PAYING.isdisjoint(self.low[max(0, i - 6) : i])
             for i in range(self.n)

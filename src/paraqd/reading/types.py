@@ -65,11 +65,11 @@ class Quantity:
     """A number with its unit and kind.
 
     ``span`` covers the whole expression (``Rs. 40,000``, ``5 km``, ``half an hour``), and ``number_span`` covers the
-    number alone. ``unit_span`` covers the unit or currency sign. It is None if there is no unit or if the unit is
-    written elsewhere: the 3 in "3, 4 and 12 days" has the unit day but no ``unit_span``. ``unit`` is None or a
-    canonical name in the singular and in British spelling (``kilometre``, ``rupee``, ``kilometre/hour``,
-    ``square metre``, ``percent``). ``terms`` holds the numbers of a ratio and is empty for other kinds. ``worded`` is
-    True for a number in words.
+    number. ``unit_span`` covers the unit or currency sign. ``unit_span`` is None if there is no unit or
+    if the unit is written elsewhere. For example, the 3 in *3, 4 and 12 days* has the unit day but no ``unit_span``.
+    ``unit`` is None or a canonical name in the singular and in British spelling (``kilometre``, ``rupee``,
+    ``kilometre/hour``, ``square metre``, ``percent``). ``terms`` holds the terms of a ratio and is empty for other
+    kinds. ``worded`` is True for a number in words.
     """
 
     value: Fraction
@@ -131,9 +131,9 @@ class Problem:
 
     @cached_property
     def low(self) -> str:
-        """The text in lower case, as a case-insensitive regular expression sees it: ſ is an s, and ı and İ are an i.
+        """The text in lower case. As in a case-insensitive regular expression, ſ becomes s, and ı and İ become i.
 
-        Checking first that this string contains a word is much faster than searching with a regular expression.
+        Searching this string for a word is much faster than searching the text with a regular expression.
         """
         return self.text.lower() if self.text.isascii() else self.text.translate(_LIKE_OTHERS).lower()
 
@@ -156,7 +156,7 @@ class Problem:
 
 
 def computed_once(make: Callable[[Problem], T]) -> Callable[[Problem], T]:
-    """Decorate a function of a problem so that the problem caches the result. Callers must not modify the result."""
+    """Decorate a function of a problem so that it runs once per problem. Callers must not modify the result."""
     name = f"_{make.__module__}.{make.__name__}"
 
     @wraps(make)

@@ -1,4 +1,4 @@
-"""Find the units in a text, both after numbers and alone ("how many hours", "in km", "per kg")."""
+"""Find all units in a text, with numbers (*5 km*) and without numbers (*how many hours*, *in km*, *per kg*)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def find_unit_mentions(problem: Problem) -> list[UnitMention]:
             position += 1
         if position < len(covered) and covered[position][0] <= s.start[i] and before not in _LETTERS_BEFORE:
             continue
-        unit = _alone(s, i)
+        unit = _unit_without_number(s, i)
         if unit is None:
             continue
         start, end = s.start[unit.first], s.end[unit.after - 1]
@@ -63,14 +63,14 @@ def _without_possessive(text: str, start: int, end: int) -> int:
 
 
 def _written_unit(q: Quantity) -> str:
-    """Return the unit written at the quantity's ``unit_span``, which for Rs. 9/kg is the rupee alone."""
+    """Return the unit at the quantity's ``unit_span``. For *Rs. 9/kg*, this unit is only the rupee."""
     unit = q.unit or ""
     before_number = q.unit_span is not None and q.unit_span[0] < q.number_span[0]
     return unit.partition("/")[0] if before_number else unit
 
 
-def _alone(s: Stream, i: int) -> FoundUnit | None:
-    """Read a unit without a number at token i, which follows a word in `_BEFORE`."""
+def _unit_without_number(s: Stream, i: int) -> FoundUnit | None:
+    """Read a unit that has no number at token i. The preceding token is one of `_BEFORE`."""
     word, before = s.low[i], s.low[i - 1]
     if word in SIGNS or not word[:1].isalpha() or word in {"in", "second", "degree", "re", "pounds"}:
         return None

@@ -91,7 +91,7 @@ def _power(s: Stream, i: int, name: str, after: int) -> tuple[str, int]:
 
 
 def _counts_something(s: Stream, i: int) -> bool:
-    """Return True if the number at token i counts or measures the word after it."""
+    """Return True if the number at token i belongs to the word that follows it."""
     following = s.text[i + 1]
     return s.start[i] - s.end[i - 1] > 1 or (following[:1].isalpha() and s.low[i + 1] not in _AFTER_POWER)
 
@@ -122,7 +122,7 @@ def _is_letter_unit(s: Stream, i: int) -> bool:
 
 
 def _in_context(s: Stream, i: int) -> bool:
-    """Return True if the token at i, which could also be an ordinary word or a variable, means a unit."""
+    """Return True if the ambiguous spelling at token i means a unit, and not a word or a variable."""
     word = s.low[i]
     if len(word) == 1:
         return _is_letter_unit(s, i)
@@ -177,7 +177,7 @@ def simple_unit(s: Stream, i: int) -> FoundUnit | None:
 
 
 def _is_sterling(s: Stream, i: int) -> bool:
-    """Return True if the pounds at token i are money."""
+    """Return True if *pounds* at token i means money and not a weight."""
     if _WEIGHT_WORDS & s.words or s.low[i + 1] in {"of", "per"}:
         return False
     if _STERLING_SIGNS & s.words:
@@ -186,7 +186,7 @@ def _is_sterling(s: Stream, i: int) -> bool:
 
 
 def rate(s: Stream, unit: FoundUnit) -> FoundUnit:
-    """Return a unit extended by the denominator after it, such as ``/hr``, ``per hour``, ``an hour`` or ``p.a.``."""
+    """Return a unit together with the denominator that follows it, such as */hr*, *per hour* or *an hour*."""
     if "/" in unit.name:
         return unit
     under = denominator(s, unit.after)

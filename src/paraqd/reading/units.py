@@ -2,7 +2,6 @@
 
 A factor converts a unit into its dimension's base unit. Months and years have their own dimension (`calendar`), because
 a month is not a fixed number of days. Each currency has its own dimension, because currencies are never converted.
-`pint` was considered but not used, because it ignores context and lacks Indian units.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def _unit(
 
 
 def _money(currency: Currency) -> list[Unit]:
-    """Return the units of a currency. A coin is converted only within its own currency."""
+    """Return the units of a currency: the currency itself and, if it has a coin of its own, the coin."""
     dimension = f"currency:{currency.name.removesuffix(' sterling')}"
     names = tuple(dict.fromkeys((currency.name, currency.plural, *currency.spellings)))
     found = [Unit(currency.name, currency.plural, "currency", dimension, Fraction(1), currency.codes, names)]
@@ -80,23 +79,21 @@ _TABLE = (
     _unit("quintal", "quintals", "weight", "weight", "100000"),
     _unit("pound", "pounds", "weight", "weight", "453.59237", "lb lbs"),
     _unit("ounce", "ounces", "weight", "weight", "28.349523125", "oz"),
-    _unit(
-        "ton", "tons", "weight", "ton", "1"
-    ),  # never converted, because texts do not say whether a ton is short or long
+    _unit("ton", "tons", "weight", "ton", "1"),  # never converted, because texts do not say which ton they mean
     _unit("stone", "stone", "weight", "weight", "6350.29318"),
-    # speed: only one-word units; km/h and the like are compounds of length and time
+    # speed; only the knot has its own name, because km/h and similar units are rates
     _unit("knot", "knots", "speed", "speed:knot", "1"),
     # areas other than squares of lengths, in square metres
     _unit("acre", "acres", "area", "length^2", "4046.8564224"),
     _unit("hectare", "hectares", "area", "length^2", "10000", "ha"),
-    # volumes other than cubes of lengths, in cubic metres; US customary measures
+    # volumes other than cubes of lengths, in cubic metres; customary measures, each in its own base unit
     _unit("litre", "litres", "volume", "length^3", "1/1000", "l ltr ltrs lt lts lit", "liter, liters"),
     _unit("millilitre", "millilitres", "volume", "length^3", "1/1000000", "ml mls", "milliliter, milliliters"),
     _unit("centilitre", "centilitres", "volume", "length^3", "1/100000", "cl", "centiliter, centiliters"),
     _unit("kilolitre", "kilolitres", "volume", "length^3", "1", "kl", "kiloliter, kiloliters"),
     _unit(
         "gallon", "gallons", "volume", "gallon", "1", "gal gals"
-    ),  # texts do not say whether a gallon is US or imperial
+    ),  # not converted to litres, because texts do not say whether they mean US or imperial gallons
     _unit("quart", "quarts", "volume", "gallon", "1/4", "qt qts"),
     _unit("pint", "pints", "volume", "gallon", "1/8", "pt pts"),
     _unit("fluid ounce", "fluid ounces", "volume", "fluid ounce", "1"),
@@ -120,7 +117,7 @@ _TABLE = (
 UNITS: dict[str, Unit] = {unit.name: unit for unit in _TABLE}
 PERCENT = "percent"
 
-# compounds written as one word
+# rates and powers written as one word
 ONE_WORD_RATES = {
     "kmph": "kilometre/hour",
     "kmh": "kilometre/hour",
@@ -139,7 +136,7 @@ ONE_WORD_POWERS = {
     "cum": "cubic metre",
 }
 SIGNS = {**CURRENCY_SIGNS, **COIN_SIGNS}
-# Spellings that are also ordinary words or variables. The scanner decides in context.
+# spellings that are also ordinary words or variables, so that the context must decide
 NEEDS_CONTEXT = ORDINARY_WORDS | {"in", "m", "g", "l", "s", "h", "mt", "mo", "mi", "lit", "lt", "cum", "stone"}
 
 

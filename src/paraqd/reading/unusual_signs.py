@@ -18,7 +18,6 @@ def replace_unusual_signs(text: str) -> tuple[str, list[int]]:
 
     Return the new text and the original position of each of its characters.
 
-
     >>> replace_unusual_signs("5\u2010day\u200b trip")
     ('5-day trip', [0, 1, 2, 3, 4, 6, 7, 8, 9, 10])
     """

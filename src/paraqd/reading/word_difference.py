@@ -1,4 +1,4 @@
-"""Compare two texts word by word, so that the differences can be displayed."""
+"""Compare two texts word by word, to display their differences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Segment(NamedTuple):
 
 
 def differences(before: str, after: str) -> list[Segment]:
-    """Return the segments that describe how one text becomes the other.
+    """Return the unchanged, removed and added segments, in order.
 
     >>> differences("It is 5 km away.", "It is 5 kilometres away.")[1:3]
     [Segment(sign='-', text='km'), Segment(sign='+', text='kilometres')]
@@ -33,7 +33,7 @@ def differences(before: str, after: str) -> list[Segment]:
 
 
 def _merged(opcodes: Sequence[tuple[str, int, int, int, int]], old: list[str], new: list[str]) -> Iterator[Segment]:
-    """Yield segments, merging changes that only white space separates, because many small changes are hard to read."""
+    """Yield segments. Changes that are separated only by white space are merged, so that they are easier to read."""
     removed = added = ""
     for tag, i, j, k, m in opcodes:
         kept = "".join(old[i:j])

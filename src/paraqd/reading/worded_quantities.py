@@ -144,7 +144,7 @@ def _behind_article(s: Stream, i: int, floor: int) -> Draft | None:
 
 
 def _one_unit(s: Stream, i: int) -> Draft | None:
-    """Read *an hour* as 1 hour if it is a duration rather than the denominator of a rate."""
+    """Read *an hour* as 1 hour, unless the hour is the denominator of a rate."""
     unit = simple_unit(s, i + 1)
     if unit is None or len(s.low[i + 1]) < 3 or s.low[i + 1].endswith("s"):
         return None
@@ -169,13 +169,13 @@ def _one_unit(s: Stream, i: int) -> Draft | None:
 
 
 def _half_or_quarter(s: Stream, i: int, first: int, floor: int) -> Draft | None:
-    """Read *half*, *a half*, *a quarter* or *half past three*. Return None for a quarter that is a coin."""
+    """Read *half*, *a half*, *a quarter* or *half past three*. Return None if *quarter* means a coin."""
     word = s.low[i]
     value = Fraction(1, 2 if word == "half" else 4)
     clock = _past_or_to(s, i, first, value)
     if clock is not None:
         return clock
-    if word == "quarters" or (word == "quarter" and (_COINS & s.words or not _is_part(s, i, first))):
+    if word == "quarters" or (word == "quarter" and (_COINS & s.words or not _is_fraction(s, i, first))):
         return None
     after = i + 1
     draft = Draft(value, Kind.FRACTION, first, after, worded=True)
@@ -189,8 +189,8 @@ def _half_or_quarter(s: Stream, i: int, first: int, floor: int) -> Draft | None:
     return complete(s, draft, floor)
 
 
-def _is_part(s: Stream, i: int, first: int) -> bool:
-    """Return True if *quarter* is a fraction rather than a coin, a period or a district."""
+def _is_fraction(s: Stream, i: int, first: int) -> bool:
+    """Return True if *quarter* at token i is a fraction rather than a coin, a period or a district."""
     after = s.low[i + 1]
     if simple_unit(s, i + 1) is not None and after != "in":
         return True
@@ -260,7 +260,7 @@ def _cardinal(s: Stream, i: int, first: int, floor: int) -> Draft | None:
     value, after = found
     if first == i and s.low[i] in SCALES and (s.low[i].endswith("s") or s.low[i - 1 : i] in _VAGUE):
         return None  # "lakhs of people", "a few hundred"
-    if value == 1 and first == i and s.low[i] == "one" and after == i + 1 and not _counts(s, i):
+    if value == 1 and first == i and s.low[i] == "one" and after == i + 1 and not _is_number_one(s, i):
         return None
     clock = _minutes_past(s, first, value, after)
     if clock is not None:
@@ -277,13 +277,13 @@ def _cardinal(s: Stream, i: int, first: int, floor: int) -> Draft | None:
         hours = Fraction(value % 12 + (12 if half_day[0] == "p" else 0))
         return Draft(hours, Kind.TIME_OF_DAY, first, half_day[1], worded=True)
     draft = Draft(Fraction(value), Kind.COUNT, first, after, worded=True)
-    _point(s, draft)
-    if not _over(s, draft):
-        _and_part(s, draft)
+    _add_decimals(s, draft)
+    if not _divide(s, draft):
+        _add_fraction(s, draft)
     return complete(s, draft, floor)
 
 
-def _point(s: Stream, d: Draft) -> None:
+def _add_decimals(s: Stream, d: Draft) -> None:
     """Add the decimals in *two point five* to the draft."""
     i, digits = d.after + 1, ""
     if s.low[d.after] != "point":
@@ -318,7 +318,7 @@ def _denominator_at(s: Stream, i: int, top: Fraction) -> tuple[int, int] | None:
     return None
 
 
-def _over(s: Stream, d: Draft) -> bool:
+def _divide(s: Stream, d: Draft) -> bool:
     """Divide the draft by the denominator after it, as in *two thirds* or *one-half*.
 
     Return True if there is a denominator.
@@ -331,7 +331,7 @@ def _over(s: Stream, d: Draft) -> bool:
     return True
 
 
-def _and_part(s: Stream, d: Draft) -> None:
+def _add_fraction(s: Stream, d: Draft) -> None:
     """Add a fraction such as *and a half* or *and three quarters* to a whole number."""
     i = d.after
     if s.low[i : i + 6] == ["-", "and", "-", "a", "-", "half"]:
@@ -358,19 +358,19 @@ def _and_part(s: Stream, d: Draft) -> None:
         d.after = d.number_after = after
 
 
-def _starts(s: Stream, i: int) -> bool:
+def _starts_sentence(s: Stream, i: int) -> bool:
     """Return True if token i begins a sentence."""
     return i == 0 or s.text[i - 1] in {".", "?", "!", '"', "“"}
 
 
-def _counts(s: Stream, i: int) -> bool:
+def _is_number_one(s: Stream, i: int) -> bool:
     """Return True if the *one* at token i is the number 1 rather than a pronoun."""
     before, after = s.low[i - 1] if i else "", s.low[i + 1]
     if after == "-" and s.glued(i + 1):
         return s.low[i + 2] not in _ONE_COMPOUND
-    if after == "day" and _starts(s, i) and s.text[i + 2][:1] != ".":
+    if after == "day" and _starts_sentence(s, i) and s.text[i + 2][:1] != ".":
         return False  # "One day Tom …"
-    if after in {"week", "month", "year", "evening", "morning"} and s.text[i + 2] == "," and _starts(s, i):
+    if after in {"week", "month", "year", "evening", "morning"} and s.text[i + 2] == "," and _starts_sentence(s, i):
         return False  # "One week, a shop sold …"
     if simple_unit(s, i + 1) is not None and after not in {"in", "a"}:
         return True
