@@ -41,7 +41,7 @@ class SpacyEntities:
     Parameters
     ----------
     nlp : spacy.Language
-        The pipeline, for instance from :func:`load_spacy`.
+        The pipeline, for instance from `load_spacy`.
 
     """
 

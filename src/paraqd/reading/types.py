@@ -64,12 +64,29 @@ class Sentence:
 class Quantity:
     """A number with its unit and kind.
 
-    ``span`` covers the whole expression (``Rs. 40,000``, ``5 km``, ``half an hour``), and ``number_span`` covers the
-    number. ``unit_span`` covers the unit or currency sign. ``unit_span`` is None if there is no unit or
-    if the unit is written elsewhere. For example, the 3 in *3, 4 and 12 days* has the unit day but no ``unit_span``.
-    ``unit`` is None or a canonical name in the singular and in British spelling (``kilometre``, ``rupee``,
-    ``kilometre/hour``, ``square metre``, ``percent``). ``terms`` holds the terms of a ratio and is empty for other
-    kinds. ``worded`` is True for a number in words.
+    Attributes
+    ----------
+    value : Fraction
+        The exact value. For a ratio, it is the first term divided by the second.
+    unit : str, optional
+        The canonical name of the unit, in the singular and in British spelling, such as ``kilometre``, ``rupee``,
+        ``kilometre/hour``, ``square metre`` or ``percent``.
+    kind : Kind
+        The kind of quantity.
+    start, end : int
+        The position of the whole expression, such as ``Rs. 40,000``, ``5 km`` or ``half an hour``.
+    surface : str
+        The whole expression as written.
+    number_span : tuple of int
+        The position of the number.
+    unit_span : tuple of int, optional
+        The position of the unit or currency sign. None if there is no unit or if the unit is written elsewhere: the 3
+        in *3, 4 and 12 days* has the unit day but no ``unit_span``.
+    terms : tuple of Fraction
+        The terms of a ratio; empty for other kinds.
+    worded : bool
+        True for a number in words.
+
     """
 
     value: Fraction
@@ -111,7 +128,22 @@ class Question:
 
 @dataclass(frozen=True)
 class Problem:
-    """The reading of a word problem."""
+    """The reading of a word problem.
+
+    Attributes
+    ----------
+    text : str
+        The text of the problem. All positions refer to this string, in code points.
+    sentences : tuple of Sentence
+        The sentences in order.
+    quantities : tuple of Quantity
+        The numbers with their units, in order.
+    entities : tuple of Entity
+        The names of people, places and organisations, in order.
+    questions : tuple of Question
+        The clauses that ask for something, in order.
+
+    """
 
     text: str
     sentences: tuple[Sentence, ...]

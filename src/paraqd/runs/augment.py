@@ -154,16 +154,24 @@ def augment(
         Questions as CSV, TSV, JSONL or Parquet, or a folder of such files.
     out : str or Path
         A file, whose extension determines the format, or a folder (a name that ends in ``/``).
-    recipe, operators, skip
-        The recipe, operators to use instead of the recipe's, and operators to skip.
+    recipe : str, Path or Recipe
+        The name of a recipe, the path of a ``.toml`` file, or a recipe.
+    operators : sequence of str, optional
+        The operators to apply instead of those in the recipe.
+    skip : sequence of str
+        The operators to skip.
     seed : int
         The seed for random choices.
     stand_ins : bool
         Use rules or small models in place of the paper's models.
     generators : mapping, optional
         Models keyed by the paper's name for their operator, such as ``{"f9": "models/f9"}``.
-    encoder, entities, device
-        The sentence encoder, the method for recognising names (``light`` or ``spacy``), and the device for the models.
+    encoder : str
+        The sentence encoder that some operators use.
+    entities : str
+        The method for recognising names: ``light`` or ``spacy``.
+    device : str, optional
+        The device for the models, such as ``cpu`` or ``cuda``.
     columns : Columns
         The column names.
     **options

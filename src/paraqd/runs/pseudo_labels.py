@@ -211,15 +211,19 @@ def pseudo_label_file(
 
     Parameters
     ----------
-    source, out : str or Path
-        The pairs, and where to write the output. If the input is a folder, the output is a folder of parts.
+    source : str or Path
+        A file with pairs, or a folder of such files.
+    out : str or Path
+        The output file. If the input is a folder, the output is a folder of parts.
     encoder : str or callable
         The name or folder of an encoder, or a function as in `pseudo_label`. With several workers, a name or folder is
         required, because each worker loads the encoder itself.
     threshold : float
         The label is 1 if the cosine is greater than this threshold, otherwise 0.
-    device, columns
-        The device for the encoder, and the column names.
+    device : str, optional
+        The device for the encoder, such as ``cpu`` or ``cuda``.
+    columns : Columns
+        The column names.
     **options
         ``workers``, ``engine``, ``overwrite``, ``restart``, ``progress`` and others; see `RunOptions`.
 
