@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
+EXIT_CODE = 130  # the exit code of a program that Ctrl-C has stopped, as in a shell
+
 
 @dataclass
 class Interrupt:

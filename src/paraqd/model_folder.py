@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.errors import ModelError
+from paraqd.files import atomic_write, sha256_of
 
 FORMAT = 1
 FACTS_FILE, ONNX_FILE, TOKENIZER_FILE = "paraqd.json", "onnx/model.onnx", "tokenizer.json"
@@ -34,7 +35,9 @@ _KINDS_OF_0_1_0 = (
     "content_added",
     "incoherent",
 )
-_HASHED = ("*.safetensors", "[0-9]*_*/*.safetensors", ONNX_FILE, TOKENIZER_FILE)
+# the second pattern finds modules besides the transformer, such as 2_Dense
+WEIGHTS = ("*.safetensors", "[0-9]*_*/*.safetensors")
+_HASHED = (*WEIGHTS, ONNX_FILE, TOKENIZER_FILE)
 _SHIPPED = Path(__file__).parent / "models"
 
 
@@ -163,21 +166,9 @@ def write_facts(folder: str | Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in facts.items() if key not in ("format", "sha256", "onnx_sha256")}
     hashes = {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
     whole = {"format": FORMAT, **kept, **({"sha256": hashes} if hashes else {})}
-    _replace_file(folder / FACTS_FILE, json.dumps(whole, indent=2, allow_nan=False) + "\n")
+    with atomic_write(folder / FACTS_FILE, folder / f".{FACTS_FILE}.{os.getpid()}") as temporary:
+        temporary.write_text(json.dumps(whole, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     return whole
-
-
-def _replace_file(path: Path, text: str) -> None:
-    """Write a text to a new file next to ``path``, then rename the new file to ``path``."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read_verified(path: Path, sha256: str | None) -> bytes:
@@ -196,12 +187,6 @@ def read_verified(path: Path, sha256: str | None) -> bytes:
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
         raise ModelError(f"{path} has changed since the model was loaded: load the model again")
     return content
-
-
-def sha256_of(path: Path) -> str:
-    """Return a file's sha256 as 64 hex digits."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _refuse_constant(name: str) -> float:

@@ -8,8 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from paraqd.data.download import DatasetError, download, expected_sha256, record_of, sha256_of
+from paraqd.data.download import DatasetError, download, expected_sha256, record_of
 from paraqd.data.registry import DataFile
+from paraqd.files import sha256_of
 
 CONTENT = b"question,paraphrase,label\n" + b"How many?,How many are there?,1\n" * 5000
 HASH = hashlib.sha256(CONTENT).hexdigest()

@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 from paraqd.annotation.pairs_to_label import AnnotationError, PairsToLabel, PairToLabel
 from paraqd.data.formats import TableError, clear_errors, reason
 from paraqd.data.locks import try_lock
-from paraqd.data.writers import sync_folder
+from paraqd.files import sync_folder
 
 SEED = 3407
 _KIND = "annotations"

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from paraqd.cli.console import row_ranges, say, stderr, stdout, write_json
 from paraqd.cli.options import check_outputs
+from paraqd.interrupts import EXIT_CODE
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def label(
         except KeyboardInterrupt:
             _summary(session, as_json=as_json, quiet=quiet)
             say("stopped; run the same command again to continue")
-            raise typer.Exit(130) from None
+            raise typer.Exit(EXIT_CODE) from None
         _summary(session, as_json=as_json, quiet=quiet)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
+from paraqd.interrupts import EXIT_CODE
 
 if TYPE_CHECKING:
     from paraqd.evaluation.tables import Table
@@ -128,7 +129,7 @@ def experiment(
             )
     except KeyboardInterrupt:
         say(f"stopped; run the same command again to continue in {out}")
-        raise typer.Exit(130) from None
+        raise typer.Exit(EXIT_CODE) from None
     _show(outcomes, as_json=as_json, quiet=quiet)
     if not quiet:
         say(f"{out}/report.html is ready")

@@ -1,6 +1,6 @@
 """Run the program ``paraqd`` and translate every outcome into an exit code.
 
-This module imports only the standard library at the top, so that Ctrl-C is handled while everything else is imported.
+At the top, this module imports almost nothing, so that Ctrl-C is handled while everything else is imported.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from paraqd.interrupts import EXIT_CODE
+
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_DONE, _NOTHING_DONE, _INTERRUPTED = 0, 2, 130
+_DONE, _NOTHING_DONE = 0, 2
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -27,7 +29,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return EXIT_CODE
     except (BrokenPipeError, SystemExit) as error:  # typer and rich raise SystemExit because of a broken pipe
         if not any(isinstance(each, BrokenPipeError) for each in (error, error.__context__)):
             raise
@@ -53,7 +55,7 @@ def _run(arguments: list[str]) -> int:
         # Some versions of typer bundle their own copy of click, so find the class through a class that typer exports.
         usage_error = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
         if isinstance(error, typer.Abort):  # some versions of typer raise this exception for Ctrl-C
-            return _INTERRUPTED
+            return EXIT_CODE
         if isinstance(error, usage_error):
             message = _usage(error)
         elif is_debugging():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast, get_type_hints
 import typer
 
 from paraqd.cli.console import note, say, stderr, stdout
+from paraqd.interrupts import EXIT_CODE
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 SPEED = "Speed"
 _LINES = 20  # the maximum number of problems that are listed one by one
-_INTERRUPTED = 130
 
 
 class EngineName(StrEnum):
@@ -123,7 +123,7 @@ def running(run: dict[str, Any], *, quiet: bool, rows_on_terminal: bool = False)
             yield cast("RunOptions", options if quiet else {**options, "warn": note})
     except RunInterrupted as interrupt:
         say(stopped(interrupt))
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(EXIT_CODE) from None
 
 
 def stopped(interrupt: Any) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from paraqd.cli.console import say, stderr, write_json
+from paraqd.interrupts import EXIT_CODE
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
@@ -329,7 +330,7 @@ def _train_judge(recipe: JudgeRecipe, out: Path, *, as_json: bool, quiet: bool, 
             done = train_scorer(recipe, out, progress=bar.update, **options)
     except KeyboardInterrupt:
         say("stopped; run the same command again to continue")
-        raise typer.Exit(130) from None
+        raise typer.Exit(EXIT_CODE) from None
     if as_json:
         write_json({"out": str(done.folder), **done.facts})
     elif not quiet:
@@ -388,7 +389,7 @@ def _train_bi_encoder(
     except KeyboardInterrupt:
         if crew.is_main:
             say("stopped; run the same command again to continue")
-        raise typer.Exit(130) from None
+        raise typer.Exit(EXIT_CODE) from None
     leave()
     if as_json:
         write_json({"out": str(done.folder), "reused": done.reused, **done.facts})

@@ -14,12 +14,13 @@ from typing import Literal
 
 from platformdirs import user_cache_path
 
-from paraqd.data.download import DatasetError, download, expected_sha256, sha256_of
-from paraqd.data.formats import STANDARD_INPUT, TableError
+from paraqd.data.download import DatasetError, download, expected_sha256
+from paraqd.data.formats import STANDARD_INPUT, TableError, reason
 from paraqd.data.pairs import Pair, read_pairs
 from paraqd.data.public_corpora import READERS, CorpusQuestion
 from paraqd.data.registry import DATASETS, DataFile, Dataset
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, open_table, row_id, suggest, text_in
+from paraqd.files import sha256_of
 from paraqd.progress import Progress, silent
 
 __all__ = [
@@ -316,7 +317,10 @@ def _sound(file: DataFile, path: Path) -> bool | None:
     if path.name != Path(file.name).name:  # the archive was unpacked by hand, and the hash of its contents is not known
         return None
     expected = expected_sha256(file, path)
-    return None if expected is None else sha256_of(path) == expected
+    try:
+        return None if expected is None else sha256_of(path) == expected
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {reason(error)}") from None
 
 
 def _absent(record: Dataset, folder: Path | None) -> str:

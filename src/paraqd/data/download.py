@@ -13,8 +13,9 @@ from pathlib import Path
 
 from paraqd.data.formats import reason
 from paraqd.data.registry import DataFile
-from paraqd.data.writers import replace_json, sync_folder
+from paraqd.data.writers import replace_json
 from paraqd.errors import ParaqdError
+from paraqd.files import atomic_write
 from paraqd.progress import Progress, silent
 from paraqd.version import __version__
 
@@ -25,15 +26,6 @@ _CHUNK = 1 << 16
 
 class DatasetError(ParaqdError, ValueError):
     """Raised when a data set is not available or not usable; the message says what to do."""
-
-
-def sha256_of(path: Path) -> str:
-    """Return a file's SHA-256 hash in hexadecimal."""
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {reason(error)}") from None
 
 
 def record_of(path: Path) -> Path:
@@ -74,18 +66,14 @@ def download(
     expected = expected_sha256(file, path)
     temporary = _temporary(path)
     try:
-        found, size = _fetch(file, file.url, temporary, path, progress=progress, timeout=timeout, limit=limit)
-        if expected is not None and found != expected:
-            raise DatasetError(_unexpected(file, path, found, expected))
-        if file.sha256 is None:  # the record is written first, because a file without a record would never be checked
-            replace_json(record_of(path), {"url": file.url, "sha256": found, "bytes": size})
-        try:
-            os.replace(temporary, path)
-            sync_folder(path.parent)
-        except OSError as error:
-            raise DatasetError(f"cannot write {path}: {reason(error)}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        with atomic_write(path, temporary):
+            found, size = _fetch(file, file.url, temporary, path, progress=progress, timeout=timeout, limit=limit)
+            if expected is not None and found != expected:
+                raise DatasetError(_unexpected(file, path, found, expected))
+            if file.sha256 is None:  # written first, because a file without a record would never be checked
+                replace_json(record_of(path), {"url": file.url, "sha256": found, "bytes": size})
+    except OSError as error:
+        raise DatasetError(f"cannot write {path}: {reason(error)}") from None
     return found
 
 
@@ -120,8 +108,6 @@ def _fetch(
                 digest.update(chunk)
                 out.write(chunk)
                 progress(stage, done, total)
-            out.flush()
-            os.fsync(out.fileno())
     except urllib.error.HTTPError as error:
         raise DatasetError(f"cannot download {url}: the server returned {error.code} {error.reason}{by_hand}") from None
     except urllib.error.URLError as error:

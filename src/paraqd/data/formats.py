@@ -152,20 +152,33 @@ def check_names(columns: tuple[str, ...], name: str | Path) -> tuple[str, ...]:
 
 
 @contextmanager
-def clear_errors(path: str | Path) -> Iterator[None]:
-    """Convert errors that occur while a file is read into a TableError with a one-line message."""
+def clear_errors(path: str | Path, verb: str = "read") -> Iterator[None]:
+    """Convert errors that occur while a file is read into a TableError with a one-line message.
+
+    With another ``verb``, such as ``write``, convert an OSError into a `CannotWriteError`.
+    """
     try:
         yield
-    except FileNotFoundError:
-        raise TableError(f"there is no file {path}") from None
-    except IsADirectoryError:
-        raise TableError(f"{path} is a folder; pass a file") from None
-    except EOFError:
-        raise DamagedError(f"{path} is cut off: the gzip data ends too early; copy or create it again") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise DamagedError(f"{path} is not a valid gzip file ({reason(error)})") from None
     except OSError as error:
-        raise TableError(f"cannot read {path}: {reason(error)}") from None
+        raise _clear_error(error, path, verb) from None
+    except (EOFError, zlib.error) as error:
+        if verb != "read":
+            raise
+        raise _clear_error(error, path, verb) from None
+
+
+def _clear_error(error: Exception, path: str | Path, verb: str) -> TableError:
+    if verb != "read":
+        return CannotWriteError(f"cannot {verb} {path}: {reason(error)}")
+    if isinstance(error, FileNotFoundError):
+        return TableError(f"there is no file {path}")
+    if isinstance(error, IsADirectoryError):
+        return TableError(f"{path} is a folder; pass a file")
+    if isinstance(error, EOFError):
+        return DamagedError(f"{path} is cut off: the gzip data ends too early; copy or create it again")
+    if isinstance(error, gzip.BadGzipFile | zlib.error):
+        return DamagedError(f"{path} is not a valid gzip file ({reason(error)})")
+    return TableError(f"cannot read {path}: {reason(error)}")
 
 
 @contextmanager

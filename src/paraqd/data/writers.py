@@ -15,15 +15,15 @@ from typing import Any, BinaryIO, Protocol
 
 from paraqd.data.formats import (
     STANDARD_INPUT,
-    CannotWriteError,
     Format,
     Kind,
     Packing,
     TableError,
     check_installed,
+    clear_errors,
     kind_of,
-    reason,
 )
+from paraqd.files import atomic_write
 
 ROW_GROUP = 16_384  # rows in a Parquet row group, regardless of how many rows are written at a time
 _GROUP_CHARACTERS = 1 << 24  # limits a row group of large rows, because a row group is in memory until it is complete
@@ -79,18 +79,13 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
     """Yield a path for a temporary file, which is flushed to disk and atomically replaces ``path`` when the block ends.
 
     ``beside`` is the folder for the temporary file, which must be on the same disk (default: the folder of ``path``).
+    If ``path`` is a symbolic link, the file that it points to is replaced, and ``beside`` is ignored, because that file
+    may be on another disk.
     """
-    temporary = (beside or path.parent) / f".{path.name}.{os.getpid()}.writing"
-    try:
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    folder = target.parent if path.is_symlink() else beside or path.parent
+    with clear_errors(path, "write"), atomic_write(target, folder / f".{path.name}.{os.getpid()}.writing") as temporary:
         yield temporary
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        sync_folder(path.parent)
-    except OSError as error:
-        raise CannotWriteError(f"cannot write {path}: {reason(error)}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def replace_json(path: Path, data: Any) -> None:
@@ -98,17 +93,6 @@ def replace_json(path: Path, data: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush a folder's entries to disk, so that a rename survives a crash."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

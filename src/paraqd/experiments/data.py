@@ -24,6 +24,7 @@ from paraqd.evaluation.published import examples
 from paraqd.experiments.errors import ExperimentError, NotRunError
 from paraqd.experiments.methods import Method, Training
 from paraqd.experiments.scales import Scale
+from paraqd.files import sha256_of
 from paraqd.generators.base import GeneratorUnavailableError
 from paraqd.generators.training_data import TrainingDataError
 from paraqd.progress import Progress, silent
@@ -146,8 +147,7 @@ class RunData:
             path = self._sample("questions.csv") if self.scale.name == "smoke" else find("questions", self.data_dir)
         except DatasetError:
             return None
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256_of(path)
 
     def _sample(self, name: str) -> Path:
         path = self.samples / name
@@ -301,8 +301,7 @@ class RunData:
             both_classes(pairs, name)
         except TableError as error:
             raise ExperimentError(str(error)) from None
-        with open(path, "rb") as file:
-            return TestSet(name, pairs, hashlib.file_digest(file, "sha256").hexdigest())
+        return TestSet(name, pairs, sha256_of(path))
 
     def tell(self, stage: str, done: int, total: int | None, note: str = "") -> None:
         """Report progress to the callback."""

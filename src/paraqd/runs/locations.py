@@ -6,16 +6,16 @@ All writes are atomic. Only locations given as a URI need pyarrow.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from paraqd.data.formats import STANDARD_INPUT, CannotWriteError, TableError, reason
-from paraqd.data.writers import sync_folder
+from paraqd.data.formats import STANDARD_INPUT, TableError, clear_errors, reason
+from paraqd.files import atomic_write
 
 _SCHEME = "://"
 # file systems in which uploads are atomic
@@ -41,18 +41,6 @@ class Entry:
     name: str
     size: int
     state: int | str
-
-
-@contextmanager
-def explained_as(what: str, verb: str = "read") -> Iterator[None]:
-    """Convert a file system error into a TableError with a one-line message."""
-    kind = TableError if verb == "read" else CannotWriteError
-    try:
-        yield
-    except FileNotFoundError:
-        raise kind(f"cannot {verb} {what}: it does not exist") from None
-    except OSError as error:
-        raise kind(f"cannot {verb} {what}: {reason(error)}") from None
 
 
 @dataclass(frozen=True)
@@ -126,7 +114,7 @@ class Location:
         """``folder``, ``file`` or ``other`` (such as a pipe), or an empty string if the location does not exist."""
         if self.is_standard_input:
             return "file"
-        with explained_as(self.given):
+        with clear_errors(self.given):
             if self.local is not None:
                 if self.local.is_dir():
                     return "folder"
@@ -150,7 +138,7 @@ class Location:
         """
         if self.is_standard_input:
             return [Entry("", 0, 0)], []
-        with explained_as(self.given):
+        with clear_errors(self.given):
             if self.local is not None:
                 return _local_entries(self.local, wanted)
             from pyarrow import fs
@@ -183,7 +171,7 @@ class Location:
 
     def read(self, name: str) -> bytes | None:
         """Return a small file's bytes, or None if the file does not exist."""
-        with explained_as(self.shown(name)):
+        with clear_errors(self.shown(name)):
             try:
                 if self.local is not None:
                     return Path(self.path(name)).read_bytes()
@@ -194,22 +182,16 @@ class Location:
 
     def put(self, name: str, data: Any) -> None:
         """Write a file atomically: readers see either the complete new file or the previous state."""
-        with explained_as(self.shown(name), "write"):
+        with clear_errors(self.shown(name), "write"):
             temporary = f".{name}.{uuid4().hex}.writing"  # unique, because two machines may write the same part
             if self.local is None:
                 self._upload(name, temporary, data)
                 return
-            try:
-                with open(self.local / temporary, "xb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(self.local / temporary, self.local / name)
-            except BaseException:
-                with suppress(OSError):
-                    (self.local / temporary).unlink(missing_ok=True)
-                raise
-            sync_folder(self.local)
+            with (
+                atomic_write(self.local / name, self.local / temporary) as path,
+                open(path, "xb") as file,
+            ):
+                file.write(data)
 
     def _upload(self, name: str, temporary: str, data: Any) -> None:
         system = self._connected[0]
@@ -228,7 +210,7 @@ class Location:
 
     def remove(self, name: str) -> None:
         """Remove a file if it exists."""
-        with explained_as(self.shown(name), "remove"), suppress(FileNotFoundError):
+        with clear_errors(self.shown(name), "remove"), suppress(FileNotFoundError):
             if self.local is not None:
                 (self.local / name).unlink()
             else:

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from paraqd.data.formats import TableError
+from paraqd.data.formats import TableError, clear_errors
 from paraqd.data.locks import try_lock
 from paraqd.data.tables import Row
 from paraqd.data.writers import COMPRESSION, ParquetRows, Schema, Writer, arrow_schema
-from paraqd.runs.locations import Location, explained_as
+from paraqd.runs.locations import Location
 from paraqd.runs.survey import AT_ONCE, Inputs
 from paraqd.scoring.signature import difference
 
@@ -184,7 +184,7 @@ class JsonParts(StoredParts):
     def rows(self, index: int) -> Iterator[Row]:
         """Yield the rows of a finished part."""
         path = self.place.path(self.name(index))
-        with explained_as(self.place.shown(self.name(index))), open(path, "rb") as file:
+        with clear_errors(self.place.shown(self.name(index))), open(path, "rb") as file:
             next(file, None)
             for line in file:
                 yield json.loads(line)
@@ -383,7 +383,7 @@ def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
     if folder.is_dir() and _read_manifest(place) is None:
         store.refuse_strangers()  # check this before writing anything to the folder
     locked_before = (folder / _LOCK).exists()
-    with explained_as(place.given, "write"):
+    with clear_errors(place.given, "write"):
         handle = _lock(folder)
     if handle is None:
         raise TableError(f"another run is writing {file or place.given}; wait for it, or stop it")

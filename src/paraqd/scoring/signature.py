@@ -5,12 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from paraqd.model_folder import sha256_of
+from paraqd.files import sha256_of
+from paraqd.model_folder import WEIGHTS
 
-_WEIGHTS = (
-    "*.safetensors",
-    "[0-9]*_*/*.safetensors",
-)  # the second pattern finds modules besides the transformer, such as 2_Dense
 _OTHER_WEIGHTS = (("*.bin", "[0-9]*_*/*.bin"), ("*.onnx", "onnx/*.onnx"))
 _TOKENIZER = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "*.model")
 
@@ -53,7 +50,7 @@ def folder_hash(folder: str | Path) -> str:
 
     """
     folder = Path(folder)
-    weights = _found(folder, _WEIGHTS)
+    weights = _found(folder, WEIGHTS)
     for patterns in _OTHER_WEIGHTS:
         weights = weights or _found(folder, patterns)
     if not weights:

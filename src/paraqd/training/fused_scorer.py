@@ -18,6 +18,7 @@ from typing import Any
 from paraqd.data.datasets import find
 from paraqd.data.faulty_pairs import read_faults
 from paraqd.data.writers import replace_json
+from paraqd.files import sha256_of
 from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.generators.runtime import pick_device, quiet
 from paraqd.generators.train import train_generator
@@ -181,10 +182,8 @@ def train_on_pairs(
 
 def tokenized(path: Path, tokenizer: Any, folder: Path, weight: float, *, progress: Progress) -> JudgeTokens:
     """Return the tokenised pairs from a set's file. They are stored in ``folder`` and reused by later calls."""
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
     rules = hashlib.sha256(f"{PREPARATION}|{tokenizer.backend_tokenizer.to_str()}".encode()).hexdigest()[:8]
-    stored = folder / f"{path.name.partition('.')[0]}-{digest}-{rules}-{weight:g}.npz"
+    stored = folder / f"{path.name.partition('.')[0]}-{sha256_of(path)[:12]}-{rules}-{weight:g}.npz"
     if not stored.is_file():
         pairs = list(read_faults(path))
         progress(f"tokenising {path.name}", 0, len(pairs))

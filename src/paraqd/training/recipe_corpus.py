@@ -16,6 +16,7 @@ from paraqd.data.locks import exclusive
 from paraqd.data.mixture import paper_training, paper_validation
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns
 from paraqd.data.triplets import TripletSet, read_triplets
+from paraqd.files import sha256_of
 from paraqd.operators.recipes import load_recipe
 from paraqd.progress import Progress, silent
 from paraqd.scoring.signature import folder_hash
@@ -111,13 +112,11 @@ def recipe_corpus(
     if questions < 1:
         raise TrainingError(f"--questions {questions}: use at least 1")
     source = find("questions", data_dir)
-    with open(source, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     asked = {
         "recipe": asdict(load_recipe(recipe)),
         "questions": questions,
         "seed": seed,
-        "data": digest,
+        "data": sha256_of(source),
         "generators": generator_facts(generators or {}),
         "version": __version__,
     }

@@ -1,0 +1,44 @@
+"""Hash files, and replace files atomically."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+def sha256_of(path: str | Path) -> str:
+    """Return a file's SHA-256 hash as 64 hex digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def atomic_write(path: Path, temporary: Path) -> Iterator[Path]:
+    """Yield a temporary path for the new content of a file, which replaces ``path`` atomically when the block ends.
+
+    Both paths must be on the same disk. The content is flushed to disk before it replaces the file. If the block
+    raises an exception, ``path`` stays unchanged, and the temporary file is removed.
+    """
+    try:
+        yield temporary
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        sync_folder(path.parent)
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder's entries to disk, so that a rename survives a crash."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
