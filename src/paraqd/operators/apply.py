@@ -39,7 +39,7 @@ class Question(NamedTuple):
 
 @dataclass
 class Tally:
-    """The counts of questions, outputs, edit distances, discarded outputs, errors and notes for one step."""
+    """The statistics for one step: edit distances and the counts of questions, outputs, discards, errors and notes."""
 
     seen: int = 0
     applied: int = 0
@@ -149,7 +149,7 @@ def _apply_one_by_one(
     resources: Resources,
     tally: Tally,
 ) -> list[str | None]:
-    """Apply an operator to one question at a time after it failed on the batch, to lose as few outputs as possible."""
+    """Apply an operator that failed on the batch to one question at a time, and count the failures."""
     resources.drops.clear()
     made: list[str | None] = []
     for question, problem in zip(questions, problems, strict=True):

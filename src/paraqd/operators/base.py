@@ -1,4 +1,4 @@
-"""Define the base class of operators, their declarations and the resources that operators may use."""
+"""Define the base class for operators, operator declarations and the resources that operators may use."""
 
 from __future__ import annotations
 
@@ -117,13 +117,13 @@ class Declaration:
 
 
 class Operator(ABC):
-    """The base class of operators, each of which produces either valid or invalid paraphrases.
+    """The base class for operators, which produce valid or invalid paraphrases.
 
     A subclass declares its properties as class attributes. Defining a subclass with an incomplete, invalid or
     contradictory declaration raises `DeclarationError`.
 
     The parameters of ``__init__`` must be keyword-only and are stored unchanged. ``apply`` must return None if the
-    operator does not apply to a problem, and ``rng`` must be its only source of randomness. Only SameSentence may
+    operator does not apply to a problem, and ``rng`` must be the only source of randomness. Only SameSentence may
     return the text unchanged.
 
     Attributes
@@ -146,7 +146,7 @@ class Operator(ABC):
         that the operator's resources require.
     stand_in : str, optional
         The replacement to use if the paper's model is not available: the name of a rule operator, ``generator`` for a
-        small model that the user trains, or the operator's own name if the operator can also work by rules.
+        small model that the user trains, or the operator's own name if the operator can use rules instead.
     baseline : str, optional
         The published method that the operator reproduces, such as ``UDA``. The operator labels its outputs as the
         method does, although the label may be wrong for individual outputs.
@@ -176,11 +176,14 @@ class Operator(ABC):
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Apply the operator to many problems, and return one output per problem; model operators override this."""
+        """Apply the operator to many problems, and return one output per problem.
+
+        Operators that use a model override this method.
+        """
         return [self.apply(problem, rng, resources) for problem, rng in zip(problems, rngs, strict=True)]
 
     def source_model(self, resources: Resources) -> str:
-        """Return the name of the model that writes the outputs, or an empty string if rules write them."""
+        """Return the name of the model that writes the outputs, or an empty string if the operator uses no model."""
         del resources
         return ""
 

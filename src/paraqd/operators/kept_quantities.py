@@ -12,7 +12,7 @@ _MOST_TRIES = 40  # trying more edits one by one would take too long
 
 
 def keep_quantities(problem: Problem, edits: Sequence[Edit]) -> str | None:
-    """Apply the edits that preserve a problem's quantities, and return the new text, or None if no edit is left.
+    """Apply the edits that preserve a problem's quantities; return None if no edit can be applied.
 
     All edits are first applied together. If the quantities change, the edits are applied one by one, and each edit that
     changes the quantities is discarded.

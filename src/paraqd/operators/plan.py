@@ -108,7 +108,7 @@ def make_plan(
             step = _with_stand_ins(operator, given, loaded, left_out)
         else:
             step = _step(operator, operator, given)
-            # fa can also work by rules, which stand in for the paper's model
+            # fa can use rules instead of the paper's model
             if _stand_in(operator, loaded) == name and not step.models:
                 step = replace(step, stand_in=True, source_model="rules")
         if step is not None:
@@ -122,7 +122,7 @@ def make_plan(
 
 
 def _full_name(name: str) -> str:
-    """Return the name of the operator with the given name or paper id."""
+    """Return the name of an operator that is specified by its name or paper id."""
     return name if all(part in BUILTIN for part in name.split("+")) else _find(name).name
 
 
@@ -199,7 +199,7 @@ def _step(named: Operator, runs: Operator, given: Mapping[str, str]) -> Step:
 def _with_stand_ins(
     operator: Operator, given: Mapping[str, str], recipe: Recipe, left_out: dict[str, str]
 ) -> Step | None:
-    """Create a step in which rule operators stand in for those parts of a composition whose models are missing.
+    """Create a step in which rule operators stand in for the parts of a composition whose models are missing.
 
     If no rule operator can stand in for such a part, record the reason in ``left_out`` and return None.
     """

@@ -1,6 +1,6 @@
 """Define operators that fall back to replacing high-TF-IDF words, as the paper's public code does.
 
-The public code trains on such replacements, although one of the operators that produced the test sets (fc) replaces
+The public code trains on such replacements, although fc, one of the operators that produced the test sets, replaces
 words in the same way. The operators in this module exist to measure the effect of that leak. Only the recipe
 ``public-code`` uses these operators.
 """
@@ -78,8 +78,8 @@ class NumbersOrTopWords(_OrTopWords):
 class ParaphraseOrTopWords(_OrTopWords):
     """Paraphrase with a model that tends to lose information, or replace distinctive words (the public code's f9).
 
-    Of the 254 published outputs, 164 only replace lower-case words. The paraphraser is therefore skipped for that share
-    of the questions.
+    In 164 of the 254 published outputs, only lower-case words are replaced. The paraphraser is therefore skipped for
+    that share of the questions.
     """
 
     name = "ParaphraseOrTopWords"

@@ -112,7 +112,7 @@ class Composed(Operator, declared=False):
     def apply_batch(
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
-        """Apply the first operator to many problems, and the second operator to its outputs."""
+        """Apply the first operator to many problems, and the second operator to the first operator's outputs."""
         middle = self.first.apply_batch(problems, rngs, resources)
         entities = resources.get("entities")
         found = [i for i, text in enumerate(middle) if text is not None]

@@ -19,7 +19,7 @@ from paraqd.reading.entities import INSTALL_PIPELINE, has_pipeline
 
 ENTITY_READERS = ("light", "spacy")
 _EXTRA_OF_RESOURCE = {"parser": "augment", "entities": "augment", "encoder": "generate"}
-# the extras from which operators require only some modules, with these modules
+# the modules that operators require from an extra, if they do not require the whole extra
 _MODULES = {"generate": ("torch", "transformers")}
 _MOST_NAMED = 3  # the maximum number of operators that an error message names
 
@@ -50,9 +50,9 @@ def build_resources(spec: ResourceSpec) -> Resources:
 
 
 def load_models(plan: Plan, resources: Resources) -> Plan:
-    """Check the requirements of a plan and load its models, and return the plan with the names of the models.
+    """Check a plan's requirements, load its models, and return the plan with the names of the models filled in.
 
-    A missing package or model is thus reported before the work begins.
+    A missing package or model is therefore reported before the work begins.
     """
     check_needs(plan, entities="spacy" if "entities" in resources else "light")
     return replace(plan, steps=tuple(_load_step_models(step, resources) for step in plan.steps))
@@ -77,7 +77,7 @@ def _load_step_models(step: Step, resources: Resources) -> Step:
 
 
 def needed_extras(needs: Iterable[str], extras: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the extras that an operator requires, both for its resources (``needs``) and for its own code.
+    """Return the extras that an operator requires for its resources (``needs``) and for its own code (``extras``).
 
     >>> needed_extras(["encoder", "parser"]), needed_extras(["generator.f9"]), needed_extras(["vocabulary"])
     (('augment', 'generate'), ('generate',), ())

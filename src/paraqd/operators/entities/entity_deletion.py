@@ -22,7 +22,7 @@ class EntityDeletion(Operator):
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete one name; return None if no name follows a preposition or "and", or opens a sentence."""
+        """Delete a name that opens a sentence or follows a preposition or "and"; return None if there is none."""
         del resources
         text = problem.text
         found = [

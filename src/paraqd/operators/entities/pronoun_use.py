@@ -59,7 +59,7 @@ class PronounUse(Operator):
             used = people()[name.title()]
             for gender in ("m", "f") if used == "u" else (used,):
                 if words & _OTHER_GENDER[gender] and not _mentions_other(problem, name, "f" if gender == "m" else "m"):
-                    continue  # the name list has the wrong gender, or another person was not recognised
+                    continue  # the gender may be wrong, or another person may not have been recognised
                 within = (spans[0][0], _first_rival(problem, name, gender))
                 shorter += _pronoun_edits(problem, name, gender, within) if used != "u" else []
                 longer += _name_edits(problem, name, gender, within)
@@ -78,7 +78,7 @@ def _is_name(token: Token, name: str) -> bool:
 
 
 def _first_rival(problem: Problem, name: str, gender: str) -> int:
-    """Return the position of the first other person to whom a pronoun may refer, or the length of the text."""
+    """Return the position of the first other person to whom a pronoun could refer, or the length of the text."""
     others = [len(problem.text)]
     for entity in problem.entities:
         known = people().get(entity.text.split()[0].title())
@@ -99,7 +99,8 @@ def _first_rival(problem: Problem, name: str, gender: str) -> int:
 def _around(problem: Problem, i: int) -> tuple[str, str]:
     """Return the tokens before and after token ``i``, in lower case.
 
-    A full stop is returned in place of the token before a sentence and the token after the end of the text.
+    If token ``i`` starts a sentence, the first value is a full stop. If token ``i`` ends the text, the second value is
+    a full stop.
     """
     tokens = problem.tokens
     before = tokens[i - 1].text.lower() if i and tokens[i].start not in problem.sentence_starts else "."

@@ -51,14 +51,14 @@ def things_in(problem: Problem) -> dict[int, list[tuple[int, int]]]:
 
 
 def draw_other_thing(problem: Problem, rng: random.Random) -> int | None:
-    """Draw the index of a listed thing that the text does not mention; return None if it mentions every thing."""
+    """Draw the index of a listed thing that the text does not mention; return None if there is no such thing."""
     found = things_in(problem)
     free = [number for number in range(len(_THINGS)) if number not in found]
     return rng.choice(free) if free else None
 
 
 def in_form_of(word: str, thing: int) -> str:
-    """Return the name of the thing with index ``thing`` in the same number and letter case as ``word``.
+    """Return the name of the thing with index ``thing`` in the same grammatical number and letter case as ``word``.
 
     >>> in_form_of("Apples", 4), in_form_of("apple", 4)
     ('Pens', 'pen')

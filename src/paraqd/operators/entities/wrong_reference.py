@@ -53,7 +53,7 @@ class WrongReference(Operator):
     changes = frozenset({"names", "things", "pronouns"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Change one reference; return None if no change is certain to change the problem."""
+        """Change one reference; return None if no wrong reference is certain to alter the problem."""
         del resources
         asked = problem.question
         if asked is None or len(problem.questions) > 1 or _JOINT.search(asked.text) or _ALIKE.search(problem.text):
@@ -71,7 +71,10 @@ class WrongReference(Operator):
 
 
 def _statements(problem: Problem, asked: Question) -> list[Span]:
-    """Return the spans of all sentences, cutting off the sentence with the question where the question starts."""
+    """Return the spans of all sentences.
+
+    The span of the sentence that contains the question ends where the question starts.
+    """
     pieces = [(s.start, asked.start if s.start <= asked.start < s.end else s.end) for s in problem.sentences]
     return [(start, end) for start, end in pieces if start < end]
 
@@ -96,7 +99,7 @@ def _mentions_of_people(problem: Problem) -> dict[str, list[Span]]:
 
 
 def _person_edits(problem: Problem, asked: Question) -> list[Edit]:
-    """Return the edits that name another person in the question, or in a statement about the person it asks about."""
+    """Return the edits that name another person in the question, or in a statement about the person in the question."""
     known, edits = _mentions_of_people(problem), list[Edit]()
     there = {name: [s for s in spans if asked.start <= s[0] < asked.end] for name, spans in known.items()}
     for one, other in permutations(known, 2):

@@ -40,7 +40,7 @@ class Backtranslation(Operator):
         self.backward = backward
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the back-translation, or None if it is blank, unchanged or has other quantities."""
+        """Return the back-translation, or None if it is blank, is unchanged or has different quantities."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(
@@ -71,7 +71,7 @@ class Backtranslation(Operator):
 
 
 def _farthest(sentence: str, candidates: Sequence[str]) -> str:
-    """Return the candidate with the largest Levenshtein distance from the sentence, or an empty string.
+    """Return the candidate that differs most from the sentence, or an empty string if there are no candidates.
 
     >>> _farthest("Tom has 5 apples.", ["Tom has 5 apples.", "Tom owns 5 apples."])
     'Tom owns 5 apples.'

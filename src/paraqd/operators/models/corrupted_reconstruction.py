@@ -31,7 +31,7 @@ class CorruptedReconstruction(Operator):
         self.decoding = decoding
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the reconstruction, or None if it is blank, unchanged or has other quantities."""
+        """Return the reconstruction, or None if it is blank, is unchanged or has different quantities."""
         return self.apply_batch([problem], [rng], resources)[0]
 
     def apply_batch(

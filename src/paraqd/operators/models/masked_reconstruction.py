@@ -1,4 +1,4 @@
-"""Mask tokens, and have a masked language model fill them in (SSMBA)."""
+"""Hide some words, and have a masked language model fill the gaps (SSMBA)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""List the models that the paper's operators and baselines use, keyed by resource.
+"""List the models that the paper's operators and baselines use.
 
-To replace a model with a model in a folder or on the Hugging Face Hub, pass ``--generator``, as in
-``--generator f9=DIR``.
+To use another model from a folder or from the Hugging Face Hub, pass ``--generator``, as in ``--generator f9=DIR``.
 """
 
 from __future__ import annotations

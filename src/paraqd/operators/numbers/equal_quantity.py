@@ -111,7 +111,7 @@ def _percent_as_fraction(problem: Problem, q: Quantity) -> list[Edit]:
 
 
 def _in_dozens(text: str, q: Quantity) -> list[Edit]:
-    """Return the edit that writes 6, 12, 24 or 36 before a plural noun in dozens, if it is safe."""
+    """Return the edit, if any, that writes 6, 12, 24 or 36 in dozens before a plural noun."""
     noun = re.match(r" ([a-z]{3,})\b", text[q.end : q.end + 30])
     if q.worded or q.value not in {12, 24, 36, 6} or noun is None or not noun.group(1).endswith("s") or q.start == 0:
         return []
@@ -141,7 +141,7 @@ def _in_dozens(text: str, q: Quantity) -> list[Edit]:
 
 
 def _fraction_as_decimal(text: str, q: Quantity) -> list[Edit]:
-    """Return the edit that writes a fraction as a short decimal, if there is one: 3/4 → 0.75."""
+    """Return the edit, if any, that writes a fraction as a short decimal: 3/4 → 0.75."""
     surface = text[q.start : q.end]
     if "/" not in surface or q.value.denominator not in {2, 4, 5, 8, 10, 20, 25}:
         return []

@@ -50,7 +50,7 @@ class NumToWords(Operator):
 
 
 def to_words(problem: Problem, q: Quantity) -> Edit | None:
-    """Return the edit that writes a quantity in words, or None if that is not possible or already the case."""
+    """Return the edit that writes a quantity in words, or None if that is impossible or unnecessary."""
     if q.worded or q.kind in {Kind.COEFFICIENT, Kind.EXPONENT, Kind.LABEL} or _in_expression(problem.text, q):
         return None
     start, end = q.number_span
@@ -127,7 +127,7 @@ def _degrees(problem: Problem, q: Quantity, words: str) -> Edit:
 
 
 def _time(problem: Problem, q: Quantity) -> Edit | None:
-    """Return the edit that writes a time of day in words, if possible: 10 a.m. → ten a.m., 3:30 → half past three."""
+    """Return the edit, if any, that writes a time of day in words: 10 a.m. → ten a.m., 3:30 → half past three."""
     start = q.start
     surface = problem.text[start : q.end]
     match = _DIGITS.match(surface)
@@ -150,7 +150,7 @@ def _currency_noun(name: str, count: int) -> str:
 
 
 def _money(problem: Problem, q: Quantity) -> Edit | None:
-    """Return the edit that writes an amount of money in words, if possible: Rs. 40 → forty rupees."""
+    """Return the edit, if any, that writes an amount of money in words: Rs. 40 → forty rupees."""
     currency = (q.unit or "").partition("/")[0]
     text = problem.text
     number = text[q.number_span[0] : q.number_span[1]]

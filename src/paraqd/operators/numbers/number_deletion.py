@@ -44,7 +44,7 @@ class NumberDeletion(Operator):
 
 
 def _can_delete(q: Quantity) -> bool:
-    """Return False if a quantity is a label, an ordinal or time of day in words, or an article, as in "an hour"."""
+    """Return False if a quantity is a label, an ordinal or a time of day in words, or an article, as in "an hour"."""
     article = q.worded and q.number_span[1] - q.number_span[0] <= 2 and q.value == 1
     named = q.worded and q.kind in {Kind.ORDINAL, Kind.TIME_OF_DAY}  # such as "the third" or "noon"
     return not article and not named and q.kind is not Kind.LABEL

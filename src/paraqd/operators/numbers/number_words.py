@@ -60,7 +60,7 @@ def cardinal_words(n: int, *, indian: bool = False) -> str | None:
 
 
 def decimal_words(text: str) -> str | None:
-    """Write a decimal number in words, with each digit after the point as a word; return None if it is too long.
+    """Write a decimal number in words, digit by digit after the point; return None if the number is too long.
 
     >>> decimal_words("0.65"), decimal_words(".5")
     ('zero point six five', 'zero point five')
@@ -94,7 +94,7 @@ def ordinal_words(n: int) -> str | None:
 
 
 def fraction_words(value: Fraction) -> str | None:
-    """Write a fraction or a mixed number in words; return None if it is not commonly written in words.
+    """Write a fraction or a mixed number in words; return None if there is no common form in words.
 
     >>> fraction_words(Fraction(3, 4)), fraction_words(Fraction(5, 2)), fraction_words(Fraction(2, 3))
     ('three quarters', 'two and a half', 'two thirds')

@@ -1,4 +1,4 @@
-"""Reorder the sentences and swap two numbers, as the invalid counterpart of SentenceOrder."""
+"""Reorder the sentences and swap two numbers."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _pairs_in_table(problem: Problem) -> list[tuple[Span, Span]]:
 
 
 def _pairs_of_owners(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the pairs of numbers that belong to two people or things, of which the question mentions only one."""
+    """Return the pairs of numbers that belong to two people or things if the question mentions only one of the two."""
     asked, text = problem.question, problem.text
     if asked is None or _ALIKE.search(asked.text.lower()):
         return []

@@ -140,7 +140,7 @@ def _instruction_forms(clause: str, rng: random.Random, orders: list[str]) -> li
 
 
 def _question_forms(clause: str) -> list[str]:
-    """Return the other forms of a question or instruction that are questions."""
+    """Return other questions that have the same meaning as a question or instruction."""
     ways = []
     for pattern, forms in _QUESTIONS.items():
         if found := re.fullmatch(pattern, clause, re.I | re.S):

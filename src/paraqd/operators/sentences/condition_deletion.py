@@ -24,7 +24,7 @@ class ConditionDeletion(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Delete one condition; return None if there is no such sentence or clause apart from the question."""
+        """Delete one condition; return None if the text contains no condition apart from the question."""
         del resources
         options = [*_sentences(problem), *_clauses(problem)]
         if not options:
@@ -38,7 +38,10 @@ class ConditionDeletion(Operator):
 
 
 def _sentences(problem: Problem) -> list[tuple[int, int]]:
-    """Return the spans of the sentences that contain a quantity but no question; return none if nothing is asked."""
+    """Return the spans of the sentences that contain a quantity but no question.
+
+    The result is empty if the problem has no question.
+    """
     asking = {id(s) for s in problem.sentences for q in problem.questions if s.start <= q.start < s.end}
     if not asking:
         return []

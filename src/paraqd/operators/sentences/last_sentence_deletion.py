@@ -32,7 +32,7 @@ class LastSentenceDeletion(Operator):
 
 
 def _last_sentence_matters(problem: Problem) -> bool:
-    """Return True if the last sentence contains the question or a quantity, unlike "Justify your answer."."""
+    """Return True if the last sentence contains the question or a quantity (unlike "Justify your answer")."""
     last = problem.sentences[-1]
     question = problem.question
     asked_before = question is not None and question.start < last.start

@@ -124,7 +124,7 @@ def _question_first(problem: Problem, sentences: list[str], rng: random.Random) 
 
 
 def _condition_moved(problem: Problem, sentences: list[str], rng: random.Random) -> list[str] | None:
-    """Move an if-clause before the question to the end of the sentence or into a sentence of its own."""
+    """Move an if-clause that precedes the question to the end of the sentence or into a sentence of its own."""
     *statements, last = sentences
     asked = " ".join(problem.questions[0].text.split())
     match = re.fullmatch(r"if (.+?)(?:, then|,| then)", last.removesuffix(asked).strip(), re.I)

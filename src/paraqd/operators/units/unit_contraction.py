@@ -12,7 +12,7 @@ from paraqd.reading.unit_mentions import UnitMention, find_unit_mentions
 
 
 class UnitContraction(Operator):
-    """Abbreviate units after digits: 5 kilometres → 5 km, 20 kilometres per hour → 20 km/hr."""
+    """Abbreviate units that follow digits: 5 kilometres → 5 km, 20 kilometres per hour → 20 km/hr."""
 
     name = "UnitContraction"
     polarity = "valid"

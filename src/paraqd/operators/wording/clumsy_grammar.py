@@ -1,4 +1,4 @@
-"""Make grammatical mistakes that leave the meaning clear, like a hasty writer or a poor translation."""
+"""Make grammatical mistakes that leave the meaning clear, as in a hasty text or a poor translation."""
 
 from __future__ import annotations
 

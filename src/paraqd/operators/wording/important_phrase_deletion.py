@@ -22,7 +22,7 @@ class ImportantPhraseDeletion(Operator):
     """Delete the phrase that contributes most to the meaning (f5).
 
     TopicRank proposes several important phrases. The operator deletes the phrase whose deletion most lowers the cosine
-    similarity between the text and the question.
+    similarity between the shortened text and the question.
 
     Parameters
     ----------

@@ -139,7 +139,10 @@ class LightSynonyms(Operator):
 
 
 def _already_in_text(text: str, match: re.Match[str], new: str) -> bool:
-    """Return True if the text already contains a new word, because big boxes and large boxes may be different boxes."""
+    """Return True if the text already contains a word of the replacement.
+
+    The replacement is then unsafe, because big boxes and large boxes may be different boxes.
+    """
     fresh = set(_WORD.findall(match.expand(new).lower())) - set(_WORD.findall(match.group().lower()))
     return any(word[:5] in text.lower() for word in fresh)
 

@@ -17,7 +17,7 @@ class LowTfidfReplacement(Operator):
 
     As in UDA (Xie et al., 2020), the probability of replacing a word decreases as the word's TF-IDF in the question
     increases, and is zero for the word with the highest TF-IDF. Each question counts as one document. The replacements
-    are drawn from the corpus, and words with a lower score are more likely to be drawn. As in UDA, all outputs are
+    are drawn from the corpus, and uninformative words are more likely to be drawn. As in UDA, all outputs are
     labelled valid, although numbers, units and names may also be replaced. Punctuation is kept.
 
     Parameters
@@ -53,7 +53,7 @@ class LowTfidfReplacement(Operator):
 def replacement_chances(terms: Sequence[str], vocabulary: Vocabulary, *, rate: float) -> list[float]:
     """Return the probability of replacing each term in a question.
 
-    The mean of the probabilities is ``rate`` before they are limited to 1.
+    Before each probability is limited to 1, the mean of the probabilities is ``rate``.
 
     >>> vocabulary = Vocabulary.of(["the red pen", "the red cap", "the blue cap", "the pen"])
     >>> [round(chance, 2) for chance in replacement_chances(["the", "blue", "cap"], vocabulary, rate=0.3)]
@@ -69,7 +69,7 @@ def replacement_chances(terms: Sequence[str], vocabulary: Vocabulary, *, rate: f
 def _edits(
     text: str, tokens: Sequence[Token], vocabulary: Vocabulary, rng: random.Random
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield an edit for each token, adding a space if the new word would touch a neighbouring word, as in 5km."""
+    """Yield an edit for each token, adding a space where the new word would touch a neighbouring token."""
     starts = {token.start for token in tokens}
     for token in tokens:
         drawn = vocabulary.draw_uninformative(rng)

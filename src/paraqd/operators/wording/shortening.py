@@ -110,7 +110,7 @@ class Shortening(Operator):
         text = problem.text
         found = [_removal(problem, *span) for span in _removable(problem)]
         for pattern, new in _INS:
-            if new != ("then ",) or rng.random() < 0.3:  # "then" would fit in a quarter of all questions
+            if new != ("then ",) or rng.random() < 0.3:  # limited, because "then" fits in a quarter of all questions
                 found += [(match.end(), match.end(), rng.choice(new)) for match in pattern.finditer(text)]
         asked = _TOTAL_IN.search(text)
         if asked and not _PART.search(asked.group()) and not _LOSS.search(text):

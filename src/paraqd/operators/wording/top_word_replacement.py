@@ -17,8 +17,8 @@ class TopWordReplacement(Operator):
     """Replace the one or two most distinctive words with random words, numbers or names.
 
     The most distinctive words are the words with the highest TF-IDF in the question. The paper's public code silently
-    replaces such words whenever an operator fails. The recipe ``paper`` does not use this operator, because it is
-    similar to the test operator fc.
+    replaces such words whenever an operator fails. The recipe ``paper`` does not use this operator, because the
+    test operator fc replaces words in a similar way.
     """
 
     name = "TopWordReplacement"

@@ -47,7 +47,7 @@ def candidates(doc: Any) -> list[Phrase]:
 
 
 def _without_compounds(doc: Any, run: list[Any]) -> list[Any]:
-    """Remove words from both ends of a run that are joined by a hyphen to a word outside the run."""
+    """Trim both ends of a run by the words that a hyphen joins to a word outside the run."""
     while run and run[0].i > 0 and doc[run[0].i - 1].text == "-":
         run = run[1:]
     while run and run[-1].i + 1 < len(doc) and doc[run[-1].i + 1].text == "-":

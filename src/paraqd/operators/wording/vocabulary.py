@@ -66,8 +66,8 @@ class Vocabulary:
     def draw_uninformative(self, rng: random.Random) -> str | None:
         """Draw a term, favouring uninformative terms as in UDA; return None if the vocabulary is empty.
 
-        A term's score is its document frequency times its inverse document frequency. Its weight is the difference
-        between its score and the highest score.
+        A term's score is its document frequency times its inverse document frequency. The weight of a term is
+        the difference between the highest score and its own score.
         """
         terms, weights = self._draws
         return rng.choices(terms, cum_weights=weights)[0] if terms else None
