@@ -1,4 +1,4 @@
-"""Score pairs by the paper's method: the cosine of two sentence embeddings."""
+"""Score pairs with the paper's method, the cosine of two sentence embeddings."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from paraqd.text_check import is_blank, pair_problem
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
 
-_AT_ONCE = 512  # texts to embed together: few enough to report progress often and to save memory
+_AT_ONCE = 512  # texts; larger batches would need more memory and report progress less often
 
 
 class CosineMethod:
-    """The paper's scoring method: the cosine of two embeddings, without evidence."""
+    """The paper's scoring method. The score is the cosine of two embeddings, and there is no evidence."""
 
     def __init__(self, encoder: BiEncoder) -> None:
         self._encoder = encoder
@@ -37,11 +37,11 @@ def cosine_scores(
     Parameters
     ----------
     embed
-        A function that returns a matrix with one unit-length row per text.
+        A function that takes texts and returns a matrix with one unit-length row per text.
     pairs
         Pairs of the form (question, paraphrase). Identical texts score exactly 1; a blank paraphrase scores exactly -1.
     progress
-        A callback that receives the number of texts embedded so far.
+        A callback for the number of texts embedded so far.
 
     Raises
     ------

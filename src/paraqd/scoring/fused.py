@@ -1,4 +1,4 @@
-"""Score pairs with the default method: evidence from the readings of both texts, combined with a learned judge."""
+"""Score pairs with the default method, which combines the findings of rules with a learned judge."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _STATES = re.compile(
 
 
 class FusedMethod:
-    """The default scoring method: evidence from the readings of both texts and, optionally, a learned judge.
+    """The default scoring method, which combines the findings of rules with an optional learned judge.
 
     Parameters
     ----------
     fusion : Fusion
         The weights of the findings and of the judge.
     judge : Judge, optional
-        The learned judge. By default, there is no judge and the evidence alone decides.
+        The learned judge. By default, there is no judge, and the score depends only on the findings.
     skip : bool
-        Do not ask the judge about pairs that the evidence alone decides. On the validation sets, the judge would not
-        have changed the verdict on any such pair at the default threshold.
+        If True, do not ask the judge about pairs whose findings already decide the verdict. On the validation sets,
+        the judge would not have changed the verdict on any such pair at the default threshold.
 
     """
 
@@ -90,8 +90,8 @@ class FusedMethod:
         """Return the verdict that follows from the findings and the judgement."""
         log_odds = 0.0 if judgement is None else judgement.log_odds
         features = [finding.feature for finding in findings]
-        # If the evidence alone decided the pair, assume the judge's mean answer for such pairs. Compute deltas as if
-        # the judge were undecided, because its answer to a pair without the faults is unknown.
+        # If the judge was not asked, assume its mean answer for such pairs. Compute the deltas as if the judge were
+        # undecided, because its answer for a pair without the faults is unknown.
         presumed = self.fusion.presumed if judgement is None and self.judge is not None else log_odds
         score = self.fusion.score(features, presumed)
         evidence = self.fusion.evidence(findings, log_odds)
@@ -101,18 +101,18 @@ class FusedMethod:
             message = finding.message if log_odds < 0 else _doubt(finding.message, terms.threshold)
             piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, message, delta)
             evidence = _add_piece(evidence, piece)
-        if score > terms.threshold:  # evidence that hardly moved the score is not worth reporting
+        if score > terms.threshold:  # evidence that hardly changed the score is not reported
             evidence = tuple(piece for piece in evidence if piece.delta <= -_LEAST_DELTA)
         return terms.verdict(score, pair.restore_spans(evidence))
 
 
 def _doubt(message: str, threshold: float) -> str:
-    """Return the message for a pair that the judge considers valid but whose score is not above the threshold."""
+    """Return the message for a pair that the judge considers valid although its score is not above the threshold."""
     return f"No fault is certain, but the score is not above {threshold:g}. {message}"
 
 
 def _same(question: Problem, paraphrase: str) -> bool:
-    """Return True if two texts have the same words, or the same sentences in an order that does not matter."""
+    """Return True if two texts have the same words in the same order, or only reorder independent sentences."""
     mine, theirs = _words(question.text), _words(paraphrase)
     if len(mine) != len(theirs):
         return False
@@ -124,7 +124,7 @@ def _same(question: Problem, paraphrase: str) -> bool:
     if sorted(here) != sorted(there):
         return False
     moved = [one for one, other in zip(here, there, strict=True) if one != other]
-    events = sum(_STATES.search(sentence) is None for sentence in moved)  # events must stay in order
+    events = sum(_STATES.search(sentence) is None for sentence in moved)  # two events must not change places
     return events <= 1 and not any(_POINTING.search(sentence) for sentence in moved)
 
 
@@ -134,7 +134,7 @@ def _words(text: str) -> list[str]:
 
 
 def _add_piece(evidence: tuple[Evidence, ...], piece: Evidence) -> tuple[Evidence, ...]:
-    """Add the judge's evidence. If a rule already reports the same place, add only the delta to the rule's evidence."""
+    """Add the judge's evidence. If a rule reports the same place, only add the judge's delta to the rule's."""
     for place, other in enumerate(evidence):
         if _overlap(piece, other):
             both = replace(other, delta=max(-2.0, other.delta + piece.delta))

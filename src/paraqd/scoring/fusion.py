@@ -1,4 +1,4 @@
-"""Combine findings and a learned judge's answer into a score: a weighted sum mapped by a calibrated logistic curve."""
+"""Combine findings and a learned judge's answer into a score, as the logistic function of a weighted sum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paraqd.errors import ModelError
 from paraqd.scoring.evidence.finding import FEATURES, Finding
 from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 
-_MOST_COUNTED = 3  # findings per feature that count; a fourth lost number adds nothing
+_MOST_COUNTED = 3  # findings per feature that affect the score
 _MOST_LOG_ODDS = 60.0
 
 
@@ -23,16 +23,16 @@ class Fusion:
     Attributes
     ----------
     bias : float
-        The log-odds that a pair is valid if it has no findings and the judge, if there is one, is undecided.
+        The log-odds that a pair is valid if there are no findings and the judge is undecided.
     weights : mapping
-        The log-odds that the first finding with each feature adds. No weight is above 0, so evidence never
-        raises a score.
+        For each feature, the log-odds that its first finding adds. No weight is above 0, so evidence never raises a
+        score.
     model_weight : float
         The weight of the judge's log-odds; never below 0.
     ceiling : float
-        The highest log-odds that the judge is expected to return for a pair with strong findings.
+        The highest log-odds that can be expected from the judge for a pair with strong findings.
     presumed : float
-        The judge's mean log-odds for pairs that the evidence alone decides.
+        The judge's mean log-odds for pairs whose findings already decide the verdict.
 
     """
 
@@ -61,7 +61,7 @@ class Fusion:
         Raises
         ------
         ModelError
-            If the description cannot be read, gives a weight to a feature that no rule has, or has no weights at all.
+            If the description cannot be read, contains an unknown feature, or has no weights at all.
 
         """
         try:
@@ -85,7 +85,7 @@ class Fusion:
     def log_odds(self, features: Iterable[str], model: float = 0.0) -> float:
         """Return the log-odds that a pair is valid, given the features of its findings and the judge's log-odds."""
         counts = Counter(features)
-        # a second finding with the same feature counts half as much as the first, a third one a third as much
+        # the second finding with the same feature counts half as much as the first, and the third counts a third
         found = sum(
             self.weights.get(name, 0.0) * sum(1 / (n + 1) for n in range(min(count, _MOST_COUNTED)))
             for name, count in counts.items()
@@ -98,7 +98,7 @@ class Fusion:
         Raises
         ------
         ModelError
-            If the log-odds are not finite. Such a pair must not count as valid.
+            If the log-odds are not finite.
 
         """
         log_odds = self.log_odds(features, model)
@@ -109,8 +109,8 @@ class Fusion:
     def decided(self, features: Iterable[str]) -> bool:
         """Return True if a pair with these features is invalid regardless of the judge's answer.
 
-        This is the case if even a judge whose log-odds are at the ceiling could not make the pair valid at the default
-        threshold. The scorer's own threshold does not matter, so that a score never depends on it.
+        Such a pair would be invalid even if the judge's log-odds were at the ceiling. The default threshold is used, so
+        that scores do not depend on the scorer's threshold.
         """
         found = list(features)
         if not (found and self.model_weight and math.isfinite(self.ceiling)):
@@ -120,7 +120,7 @@ class Fusion:
     def evidence(self, findings: Sequence[Finding], model: float = 0.0) -> tuple[Evidence, ...]:
         """Return the findings as evidence, strongest first.
 
-        Each ``delta`` is the score minus the score without that finding.
+        The ``delta`` of a finding is the score minus the score that the pair would have without the finding.
         """
         features = [finding.feature for finding in findings]
         whole = self.score(features, model)

@@ -1,6 +1,6 @@
 r"""Remove markup from texts: HTML references and tags, LaTeX commands, and typographic signs.
 
-A text with ``&nbsp;`` or ``$\sqrt{50}$`` is judged as a reader sees it, but spans still refer to the original text.
+Texts are scored as a reader sees them, but the spans in the evidence refer to the original texts.
 """
 
 from __future__ import annotations
@@ -67,21 +67,21 @@ _MARKUP = re.compile(r"[\\$^]")
 
 
 class PlainText(NamedTuple):
-    """A text without markup, and the position of each of its characters in the original text."""
+    """A text without markup, with the original position of each character."""
 
     text: str
     positions: tuple[int, ...] | None = (
-        None  # None if no position changed; otherwise one entry per character and one for the end
+        None  # None if no position changed; otherwise, one entry per character and an entry for the end
     )
 
     def original_spans(self, spans: Sequence[Span]) -> tuple[Span, ...]:
-        """Map spans of this text to the spans of the original text from which they come."""
+        """Map spans of this text to spans of the original text."""
         if self.positions is None:
             return tuple(spans)
         return tuple(self.original_span(start, end) for start, end in spans if end > start)
 
     def original_span(self, start: int, end: int) -> Span:
-        """Map a span of this text to the span of the original text from which it comes."""
+        """Map a span of this text to a span of the original text."""
         if self.positions is None:
             return start, end
         first, last = self.positions[start], self.positions[end]
@@ -91,8 +91,8 @@ class PlainText(NamedTuple):
 def remove_markup(text: str) -> PlainText:
     r"""Return a text as a reader sees it.
 
-    HTML references, common tags and common LaTeX commands become plain characters, curly quotes become straight,
-    unusual hyphens become ``-``, and zero-width characters disappear.
+    HTML references, common tags and common LaTeX commands become plain characters. Curly quotes become straight quotes,
+    and unusual hyphens become ``-``. Zero-width characters are removed.
 
     >>> plain = remove_markup("48&nbsp;m&sup2; <b>wide</b>")
     >>> plain.text, plain.original_spans([(0, 2), (7, 11)])
@@ -129,7 +129,7 @@ def remove_markup(text: str) -> PlainText:
 
 
 def align_case(one: PlainText, other: PlainText) -> tuple[PlainText, PlainText]:
-    """Return both texts. If only one of them is all in capitals, return that text in lower case.
+    """Return both texts. If exactly one text is all in capitals, convert that text to lower case.
 
     >>> [text for text, _ in align_case(PlainText("TOM AND ANN HAVE 5 KM."), PlainText("Tom and Ann have 5 km."))]
     ['tom and ann have 5 km.', 'Tom and Ann have 5 km.']
@@ -181,7 +181,7 @@ def _replace(plain: PlainText, *rules: tuple[re.Pattern[str], Callable[[re.Match
 def _replacement_positions(text: str, start: int, end: int, replacement: str) -> list[int]:
     """Return the original position of each character of a replacement.
 
-    If the replacement is a substring of the match, its characters keep their own positions. Otherwise, all of them get
+    If the match contains the replacement, its characters keep their positions. Otherwise, all characters are mapped to
     the start of the match.
     """
     inside = text.find(replacement, start, end) if replacement.strip() else -1
@@ -212,7 +212,7 @@ def _without_dollars(match: re.Match[str]) -> str | None:
 
 
 def _fraction(match: re.Match[str]) -> str:
-    r"""Write a fraction with a slash, and with a space after a whole number: ``3\frac{1}{4}`` becomes ``3 1/4``."""
+    r"""Write a fraction with a slash, and separate a whole number: ``3\frac{1}{4}`` becomes ``3 1/4``."""
     top, bottom = match[2] or match[3] or match[4], match[5] or match[6]
     before = match.string[max(0, match.start() - 1) : match.start()]
     product = "·" if before == "}" or (before.isdecimal() and not match[1]) else ""  # two fractions side by side

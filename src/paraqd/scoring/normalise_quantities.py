@@ -1,7 +1,7 @@
-"""Rewrite a paraphrase's quantities the way the question writes them.
+"""Write the quantities of a paraphrase in the same way as the question does.
 
-A learned judge sees tokens, not values. To a judge, *half an hour* and *30 minutes* differ more than *30 minutes* and
-*50 minutes* do.
+This helps learned judges, which see tokens and not values. To a judge, *30 minutes* looks more like *50 minutes* than
+like *half an hour*.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from paraqd.scoring.evidence.matching import Amount, Matching
 from paraqd.scoring.verdict import Span
 
 Edit = tuple[int, int, str]
-# words before a list whose order does not matter, and words which indicate that order matters
+# words before a list whose order does not matter, and words that indicate that the order matters
 _UNORDERED = re.compile(
     r"\b(?:median|mean|average|mode|range|sum|product|lcm|hcf|gcd|common (?:multiple|factor|divisor)|"
     r"deviation|variance)\s+of\s+(?:the\s+)?"
@@ -33,7 +33,7 @@ _BEFORE = 60
 _LISTED = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+)", re.I)
 _LEAST_LISTED = 3
 _SINGLE = re.compile(r"\s+(?:single|individual|separate)\b", re.I)
-# after a verb of getting, *more* does not change the meaning: buys 3, buys 3 more
+# verbs after which *more* does not change the meaning: *buys 3* equals *buys 3 more*
 _GETTING = {
     form: verb
     for verb, forms in {
@@ -58,7 +58,7 @@ _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
 class NormalisedText(NamedTuple):
-    """A text with rewritten quantities, and a mapping from its positions to the text before the rewriting."""
+    """A text with rewritten quantities, and a mapping from its positions to positions in the text before."""
 
     text: str
     starts: tuple[int, ...]  # the start of each piece in this text
@@ -66,7 +66,7 @@ class NormalisedText(NamedTuple):
     unchanged: tuple[bool, ...]  # True for each piece that was copied verbatim
 
     def original_span(self, start: int, end: int) -> Span:
-        """Map a span of this text to the corresponding span of the text before the rewriting."""
+        """Map a span of this text to a span of the text before the rewriting."""
         first, last = (bisect_right(self.starts, place) - 1 for place in (start, max(start, end - 1)))
         begin = self.origins[first][0] + (start - self.starts[first] if self.unchanged[first] else 0)
         stop = self.origins[last][0] + end - self.starts[last] if self.unchanged[last] else self.origins[last][1]
@@ -74,7 +74,7 @@ class NormalisedText(NamedTuple):
 
 
 def normalise_quantities(question: Problem, paraphrase: Problem, matching: Matching) -> NormalisedText:
-    """Rewrite the paraphrase's quantities the way the question writes them, wherever two quantities are equal.
+    """Write those quantities of the paraphrase that equal a quantity of the question as the question does.
 
     >>> from paraqd.reading import read
     >>> from paraqd.scoring.evidence.quantities import match_quantities
@@ -118,7 +118,7 @@ def normalise_quantities(question: Problem, paraphrase: Problem, matching: Match
 
 
 def _more(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
-    """Yield edits that insert or delete *more* after a number that somebody gets, to match the question."""
+    """Yield edits that insert or delete *more* after *buys 3* and similar phrases, as in the question."""
     for a, b in matching.same:
         here, there = _MORE.match(question.text, a.end), _MORE.match(paraphrase.text, b.end)
         if (here is None) == (there is None):
@@ -134,12 +134,12 @@ def _more(question: Problem, paraphrase: Problem, matching: Matching) -> Iterato
 
 @computed_once
 def _getting_verbs(problem: Problem) -> Counter[str]:
-    """Count the verbs of getting in a text."""
+    """Count the verbs that mean getting something, such as *buy* and *find*, in a text."""
     return Counter(_GETTING[word] for word in _WORD.findall(problem.text.lower()) if word in _GETTING)
 
 
 def _getting_verb_before(text: str, end: int) -> str:
-    """Return the verb of getting before a number, or an empty string."""
+    """Return the verb before a number if the verb is in `_GETTING`, and an empty string otherwise."""
     words = _WORD.findall(text[max(0, end - _BEFORE) : end].lower())
     while words and words[-1] in _BETWEEN:
         words.pop()
@@ -147,7 +147,7 @@ def _getting_verb_before(text: str, end: int) -> str:
 
 
 def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
-    """Yield edits that put unordered lists into the question's order, as in *the median of 7, 3 and 5*."""
+    """Yield edits that put lists such as *the median of 7, 3 and 5* in the question's order."""
     if len(matching.same) < _LEAST_LISTED:
         return
     here = _runs(question.text, [a for a, _ in matching.same])
@@ -163,7 +163,7 @@ def _lists(question: Problem, paraphrase: Problem, matching: Matching) -> Iterat
 
 
 def _runs(text: str, items: Sequence[Amount]) -> list[list[Amount]]:
-    """Return the lists of at least three plain numbers for which a text asks for a sum, a median or the like."""
+    """Return the lists of at least three plain numbers whose sum, median or similar value is asked for."""
     runs: list[list[Amount]] = [[]]
     for item in sorted(items, key=lambda item: item.start):
         plain = item.first.unit is None and len(item.parts) == 1
@@ -175,7 +175,7 @@ def _runs(text: str, items: Sequence[Amount]) -> list[list[Amount]]:
 
 
 def _quantities(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Edit]:
-    """Yield edits that rewrite equal quantities the way the question writes them."""
+    """Yield edits that write equal quantities as in the question."""
     mine: dict[int, list[Amount]] = {}
     theirs: dict[int, list[Amount]] = {}
     for a, b in matching.same:
@@ -213,7 +213,7 @@ def _expression(text: str, items: Sequence[Amount]) -> Span | None:
 
 
 def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Iterator[Edit]:
-    """Yield edits that rewrite units the way the question writes them, except where another edit applies."""
+    """Yield edits that write units as in the question, except inside other edits."""
     written = _written_units(question)
     mentions = [mention for mention in find_unit_mentions(paraphrase) if mention.unit in written]
     if not mentions:

@@ -1,7 +1,6 @@
 """Prepare a pair of texts for the rules and for a learned judge.
 
-Scoring, training and fusing all use `prepare_pair`, so a judge is trained on texts prepared in the same way as the
-texts that it scores.
+Scoring and training both use `prepare_pair`, so that a judge scores texts in the form in which it was trained.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ class PreparedPair(NamedTuple):
     Attributes
     ----------
     question, paraphrase : Problem
-        The readings of both texts without markup, in which the rules look for evidence.
+        The readings of both texts without markup, which the rules compare.
     matching : Matching
-        The quantities of both texts, matched with each other.
+        The matched quantities of both texts.
     normalised : NormalisedText
-        The paraphrase with its quantities written the way the question writes them.
+        The paraphrase with its quantities written as in the question.
     plain_question, plain_paraphrase : PlainText
-        Both texts without markup, with a mapping from their positions to the original texts.
+        Both texts without markup, with the original position of each character.
 
     """
 
@@ -43,7 +42,7 @@ class PreparedPair(NamedTuple):
 
     @property
     def texts(self) -> tuple[str, str]:
-        """The question and the paraphrase as a learned judge sees them."""
+        """The question and the paraphrase in the form in which a learned judge reads them."""
         return self.question.text, self.normalised.text
 
     def original_span(self, part: int, start: int, end: int) -> Span:
@@ -78,7 +77,7 @@ def prepare_pair(question: str, paraphrase: str, *, read_question: Callable[[str
     question, paraphrase : str
         The original texts.
     read_question : callable
-        The function that reads the question. Pass a caching function if questions recur. By default, `paraqd.read`.
+        The function that reads the question (default: `paraqd.read`). Pass a caching function if questions recur.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from paraqd.text_check import is_blank, pair_problem
 
 MODES = ("fused", "encoder")
 _MOSTLY_LATIN, _HARDLY_LATIN, _FEW_LETTERS = 0.8, 0.2, 8
-_FIRST_CHUNK, _LARGEST_CHUNK = 16, 256  # pairs that are read while the model judges the preceding pairs
+_FIRST_CHUNK, _LARGEST_CHUNK = 16, 256  # pairs in a chunk, which is read while the model judges the preceding chunk
 
 
 class Method(Protocol):
@@ -46,9 +46,9 @@ class Scorer:
     mode : str
         ``fused`` or ``encoder``.
     threshold : float
-        A pair is valid if its score is above the threshold.
+        The score above which a pair is valid.
     signature : str
-        One line that names the model and the settings that produce the scores.
+        One line that names the model and the settings.
 
     Examples
     --------
@@ -94,23 +94,24 @@ class Scorer:
         Parameters
         ----------
         model : str or Path, optional
-            A model folder, ``default`` (the default), or ``reading``, which has no learned judge and is therefore fast.
+            A model folder, or the name of a shipped model: ``default`` or ``reading``, which is faster because it has
+            no learned judge (default: ``default``).
         mode : str
-            ``fused`` combines evidence with a learned judge. ``encoder`` computes the paper's cosine and requires a
-            bi-encoder.
+            ``fused`` combines the findings of rules with a learned judge. ``encoder`` computes the paper's cosine and
+            needs a bi-encoder.
         threshold : float, optional
-            The threshold. By default, the model's own threshold.
+            The score above which a pair is valid (default: the model's own threshold).
         threads : int, optional
             The number of threads for the model (default: one per core). Scores do not depend on this number.
         skip : bool
-            Do not ask the judge about pairs that the evidence alone decides. Such pairs are invalid either way at the
-            default threshold and above, but their scores differ if the judge is asked. With a lower threshold, pass
-            False to let the judge's answer count for every pair.
+            If True, do not ask the judge about pairs whose findings already decide the verdict. At the default
+            threshold and above, such pairs are invalid even if the judge is asked, but their scores differ. If you use
+            a lower threshold, pass False, so that the judge's answer counts for every pair.
 
         Raises
         ------
         ModelError
-            If the folder does not hold a model that this version can use.
+            If the folder does not contain a model that this version can use.
 
         """
         if mode not in MODES:
@@ -166,7 +167,7 @@ class Scorer:
     def begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
         """Start scoring a few hundred pairs, and return a function that waits for the verdicts.
 
-        While the pairs are being scored, the caller can do other work, such as reading the next pairs from a file.
+        The caller can do other work in the meantime, such as reading the next pairs from a file.
         """
         _check(pairs)
         return self._begin(pairs)
@@ -194,7 +195,6 @@ def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, st
     """Split pairs into chunks.
 
     The first and last chunks are small, so that the model seldom waits for pairs to be read.
-    A small remainder joins the last chunk.
 
     >>> [len(chunk) for chunk in _chunks([("", "")] * 900)]
     [16, 32, 64, 128, 256, 202, 101, 50, 32, 19]
@@ -211,7 +211,7 @@ def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, st
 
 
 def holds_scorer(name_or_folder: str | Path) -> bool:
-    """Return True if a model name or folder refers to a fused scorer.
+    """Return True if a name or folder refers to a model for the mode ``fused``.
 
     >>> holds_scorer("default"), holds_scorer("all-MiniLM-L6-v2")
     (True, False)
@@ -246,7 +246,7 @@ def _cosine_method(folder: ModelFolder, threads: int | None) -> tuple[CosineMeth
 
 
 def _threshold_of(folder: ModelFolder) -> float:
-    """Return the threshold that the model's facts specify, or the default threshold."""
+    """Return the threshold in the model's ``paraqd.json``, or the default threshold."""
     given = folder.facts.get("threshold", THRESHOLD)
     if not isinstance(given, (int, float)) or not math.isfinite(given) or not -1 <= given <= 1:
         raise ModelError(
@@ -265,12 +265,12 @@ def _check(pairs: Sequence[tuple[object, object]]) -> None:
 
 
 def _blank_evidence(question: str) -> Evidence:
-    """Return the evidence against a blank paraphrase, from which the whole question is missing."""
+    """Return the evidence against a blank paraphrase."""
     return Evidence(EvidenceKind.CONTENT_LOST, (_stripped(question),), (), "The paraphrase is blank.", -2.0)
 
 
 def _different_scripts(question: str, paraphrase: str) -> bool:
-    """Return True if only one of the texts is in the Latin script. Such texts cannot be compared."""
+    """Return True if one text is mostly in Latin letters and the other is mostly in other letters."""
     if question.isascii() and paraphrase.isascii():
         return False
     shares = [_latin_share(text) for text in (question, paraphrase)]

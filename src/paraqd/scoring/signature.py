@@ -1,4 +1,4 @@
-"""Build signatures. A signature is one line that names the model and the settings behind scores and metrics."""
+"""Build signatures, which name the model and the settings that produced a score or a metric."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def difference(one: str, other: str) -> list[str]:
     """Return the names of the parts in which two signatures differ.
 
     >>> difference("paraqd:0.1|model:a@1|threshold:0.5", "paraqd:0.2|model:a@1|threshold:0.5|skip:no")
-    ['version of paraqd', 'way of skipping']
+    ['version of paraqd', 'setting of --no-skip']
     """
-    named = {"paraqd": "version of paraqd", "skip": "way of skipping"}
+    named = {"paraqd": "version of paraqd", "skip": "setting of --no-skip"}
     mine, theirs = (dict(part.split(":", 1) for part in each.split("|") if ":" in part) for each in (one, other))
     return [named.get(key, key) for key in {**mine, **theirs} if mine.get(key) != theirs.get(key)]
 
@@ -40,8 +40,8 @@ def difference(one: str, other: str) -> list[str]:
 def folder_hash(folder: str | Path) -> str:
     """Return 8 hex digits that identify the weights and the tokenizer in a model folder.
 
-    The digits do not depend on the folder's name, on its checkpoints, or on files that do not affect scores, such as
-    the model card.
+    The digits do not depend on the folder's name, on checkpoints inside the folder, or on files that do not affect
+    scores, such as the model card.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Define the verdict on a pair: its score, whether it is valid, and the evidence."""
+"""Define the verdict on a pair, and the evidence for the verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THRESHOLD = 0.5
 
 
 class EvidenceKind(StrEnum):
-    """The kind of fault that a piece of evidence reports. Other programs rely on these names."""
+    """The kind of fault that a piece of evidence reports. Other programs rely on the values."""
 
     NUMBER_LOST = "number_lost"
     NUMBER_ADDED = "number_added"
@@ -38,11 +38,11 @@ class Evidence:
     kind : EvidenceKind
         The kind of fault.
     question_spans, paraphrase_spans : tuple of (start, end)
-        The positions of the fault in the original texts, in code points. Empty if a text does not show the fault.
+        The positions of the fault in each text, in code points. Empty if there is nothing to mark in a text.
     message : str
         A sentence that explains the fault to a person.
     delta : float
-        The amount by which this evidence changed the score; never above 0.
+        How much this evidence changed the score. Never above 0.
 
     """
 
@@ -53,7 +53,7 @@ class Evidence:
     delta: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evidence as a JSON-serialisable dictionary, in the form used in files."""
+        """Return the evidence as a JSON-serialisable dictionary, as in score files."""
         return {**asdict(self), "kind": self.kind.value, "delta": round(self.delta, 4)}
 
 
@@ -64,16 +64,16 @@ class Verdict:
     Attributes
     ----------
     score : float
-        A number from -1 to 1. 0.5 means undecided. Of the pairs that score about 0.9, nine in ten are valid.
+        A number from -1 to 1. In mode ``fused``, 0.5 means undecided, and a higher score is the probability that the
+        pair is valid.
     valid : bool
         True if the score is above the threshold.
     evidence : tuple of Evidence
-        The reasons why the score is not higher.
+        The reasons to doubt the paraphrase, strongest first.
     signature : str
         One line that names the model and the settings that produced the score.
     warnings : tuple of str
-        Remarks about the texts, which do not affect the score. This version makes no remarks, so the tuple is always
-        empty.
+        Remarks about the texts that do not affect the score. In this version, the tuple is always empty.
 
     """
 
@@ -122,7 +122,7 @@ class VerdictTerms:
 
 
 def score_of(probability: float) -> float:
-    """Convert a calibrated probability into a score from -1 to 1. Probabilities of at least 0.5 stay the same.
+    """Convert a calibrated probability into a score from -1 to 1. A probability of at least 0.5 is its own score.
 
     >>> [score_of(p) for p in (1.0, 0.75, 0.5, 0.25, 0.0)]
     [1.0, 0.75, 0.5, -0.25, -1.0]

@@ -1,4 +1,4 @@
-"""Find the content words of a text and reduce them to rough stems."""
+"""Find a text's content words and their stems."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STOP_WORDS = frozenset(
 
 
 class Word(NamedTuple):
-    """A content word's stem and span."""
+    """A content word, with its stem and its span."""
 
     stem: str
     start: int
@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=_MOST_WORDS)
 def stem(word: str) -> str:
-    """Return a word without its ending, so that all its forms have the same stem. The stem need not be a word.
+    """Return a word without its ending, so that most forms of the word have the same stem.
 
     >>> [stem(w) for w in ("Boxes", "cities", "running", "runs", "travelled")]
     ['box', 'citi', 'run', 'run', 'travel']
@@ -60,7 +60,7 @@ def bare_name(name: str) -> str:
 
 
 class WordCache(dict[str, T]):
-    """A cache for a function of one word. As a subclass of dict, it is faster than `lru_cache`."""
+    """A cache for a function that takes a word. A lookup is faster than with `lru_cache`."""
 
     def __init__(self, make: Callable[[str], T]) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ _STEMS = WordCache(_content_stem)
 
 @computed_once
 def content_stems(problem: Problem) -> tuple[list[str], list[int]]:
-    """Return the stems of a text's content words, in order, and the words' start positions. Numbers are skipped."""
+    """Return two lists: the stems of a text's content words, and the start positions of these words."""
     stems = [_STEMS[word] for word in problem.stream.text]
     starts = [start for start, each in zip(problem.stream.start, stems, strict=True) if each is not None]
     return [each for each in stems if each is not None], starts

@@ -16,7 +16,7 @@ from paraqd.scoring.evidence.roles import sides_turned
 Rule = Callable[[Amount, Amount], bool]
 
 _PLAIN = frozenset({Kind.COUNT, Kind.FRACTION, Kind.ORDINAL, Kind.COEFFICIENT, Kind.MULTIPLE, Kind.EXPONENT})
-_MINUS_APART = re.compile(rf"{MINUS_PATTERN}\s+$")
+_SEPARATE_MINUS = re.compile(rf"{MINUS_PATTERN}\s+$")
 _BELOW_ZERO = re.compile(r"\s+below\s+(?:zero|freezing)\b", re.I)
 _PART_OF_DAY = re.compile(r"[ap]\s?\.?\s?m\b|morning|afternoon|evening|night|noon", re.I)
 _PAIRS = re.compile(r"\s+pairs?\s+of\b", re.I)
@@ -27,19 +27,19 @@ _HALF_DAY = 12
 _YEN = frozenset({"yen", "yuan"})  # ¥ denotes either currency
 _POUNDS = frozenset({"pound", "pound sterling"})
 _LEAST_TURNED = 3
-_CLOSE = 24  # characters after a time in which its half of the day may be named
+_CLOSE = 24  # characters after a time in which the text may name the half of the day
 
 
 def equal_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
-    """Return the rules for equality, strictest first.
+    """Return the rules that decide whether two amounts are equal, strictest first.
 
-    Each rule compares an amount of the question with an amount of the paraphrase.
+    Each rule takes an amount of the question and an amount of the paraphrase.
     """
     return (
         equal_as_written,
         _equal_value,
         _share,
-        _sign_apart(question, paraphrase),
+        _separate_sign(question, paraphrase),
         _equal_clock(question, paraphrase),
         _in_pairs(question, paraphrase),
         _degrees(question, paraphrase),
@@ -47,7 +47,7 @@ def equal_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
 
 
 def inverse_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
-    """Return the rules by which a number may equal the inverse of another number."""
+    """Return the rules that decide whether a number and its inverse mean the same."""
     return (_inverse, _inverse_with_sides(question, paraphrase))
 
 
@@ -57,7 +57,10 @@ def single(item: Amount) -> Quantity | None:
 
 
 def equal_as_written(a: Amount, b: Amount) -> bool:
-    """Return True if two numbers have the same value, but only one of them has a unit or a denominator."""
+    """Return True if two numbers have the same value and their units agree as far as both texts name units.
+
+    For example, *5* equals *5 km*, and *$5* equals *$5 per day*.
+    """
     one, other = single(a), single(b)
     if one is None or other is None or one.terms or other.terms:
         return False
@@ -70,25 +73,25 @@ def equal_as_written(a: Amount, b: Amount) -> bool:
     if {top, other_top} == _POUNDS and one.unit_span is not None and other.unit_span is not None:
         return True  # texts do not always say whether pounds mean weight or money
     if {top, other_top} == _YEN and "¥" in one.surface + other.surface:
-        return _below_agree(one.unit, other.unit)
+        return _denominators_agree(one.unit, other.unit)
     return top == other_top and ("/" in one.unit) != ("/" in other.unit)
 
 
-def _below_agree(one: str, other: str) -> bool:
-    """Return True unless two rates have different denominators."""
+def _denominators_agree(one: str, other: str) -> bool:
+    """Return True unless both units are rates with different denominators."""
     below, other_below = one.partition("/")[2], other.partition("/")[2]
     return not below or not other_below or below == other_below
 
 
 def _degrees(question: Problem, paraphrase: Problem) -> Rule:
-    """Return the rule that 15 degrees equals 15 °C if neither text names another scale."""
+    """Return the rule that *15 degrees* equals *15 °C* unless a text also names another scale."""
 
     def rule(a: Amount, b: Amount) -> bool:
         one, other = single(a), single(b)
         if one is None or other is None or one.value != other.value or one.unit is None or other.unit is None:
             return False
         tops = {one.unit.partition("/")[0], other.unit.partition("/")[0]}
-        if "degree" not in tops or len(tops) == 1 or not _below_agree(one.unit, other.unit):
+        if "degree" not in tops or len(tops) == 1 or not _denominators_agree(one.unit, other.unit):
             return False
         scales = {name for problem in (question, paraphrase) for name in _scales(problem)}
         return tops == {"degree", *scales}
@@ -103,7 +106,7 @@ def _scales(problem: Problem) -> Iterator[str]:
 
 
 def _equal_clock(question: Problem, paraphrase: Problem) -> Rule:
-    """Return the rule that one o'clock equals 1 p.m. if only one text names the half of the day."""
+    """Return the rule that *one o'clock* equals *1 p.m.* if only one text says which half of the day is meant."""
 
     def rule(a: Amount, b: Amount) -> bool:
         if not (a.first.kind is b.first.kind is Kind.TIME_OF_DAY) or abs(a.first.value - b.first.value) != _HALF_DAY:
@@ -118,7 +121,7 @@ def _equal_clock(question: Problem, paraphrase: Problem) -> Rule:
 
 
 def _in_pairs(question: Problem, paraphrase: Problem) -> Rule:
-    """Return the rule that 8 pairs of shoes equal 16 shoes, and that a quarter of a full turn equals 90 degrees."""
+    """Return the rule that *8 pairs of shoes* equal *16 shoes*, and that *a quarter turn* equals *90 degrees*."""
 
     def rule(a: Amount, b: Amount) -> bool:
         here, there = question.text, paraphrase.text
@@ -145,13 +148,13 @@ def _counted(text: str, start: int) -> str:
 
 
 def counted_end(text: str, item: Amount) -> int:
-    """Return the end of an amount, including the *pairs of* or *turns* that it counts."""
+    """Return the end of an amount, including the words *pairs of* or *turns* after the number."""
     found = _PAIRS.match(text, item.end) or _TURN.match(text, item.end)
     return found.end() if found else item.end
 
 
 def _share(a: Amount, b: Amount) -> bool:
-    """Return True if one number is a percentage and the other is the same share as a decimal (35 %, 0.35)."""
+    """Return True if one number is a percentage and the other is the equal decimal, as in *35 %* and *0.35*."""
     one, other = single(a), single(b)
     if one is None or other is None or {one.kind, other.kind} != {Kind.PERCENT, Kind.COUNT}:
         return False
@@ -160,16 +163,16 @@ def _share(a: Amount, b: Amount) -> bool:
 
 
 def _equal_value(a: Amount, b: Amount) -> bool:
-    """Return True if two quantities are equal after unit conversion, although only one of them is written as a rate.
+    """Return True if two quantities are equal after unit conversion, and only one of them is written as a rate.
 
-    Also return True if one quantity is the other in cents, as in *50 cents* and *0.50 euros*.
+    Also return True for equal amounts of which one is in cents, as in *50 cents* and *0.50 euros*.
     """
     one, other = single(a), single(b)
     if one is None or other is None or one.unit is None or other.unit is None or one.terms or other.terms:
         return False
     (top, factor), (other_top, other_factor) = (dimension(unit.partition("/")[0]) for unit in (one.unit, other.unit))
     tops = {one.unit.partition("/")[0], other.unit.partition("/")[0]}
-    if not _below_agree(one.unit, other.unit):
+    if not _denominators_agree(one.unit, other.unit):
         return False
     if "cent" in tops and len(tops) == 2 and not tops.isdisjoint(_IN_CENTS):
         cents, whole = (one, other) if one.unit.startswith("cent") else (other, one)
@@ -179,8 +182,8 @@ def _equal_value(a: Amount, b: Amount) -> bool:
     return top == other_top and one.value * factor == other.value * other_factor
 
 
-def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
-    """Return the rule that a sign may be written apart from its number, as in (6, - 8) or *3 °C below zero*."""
+def _separate_sign(question: Problem, paraphrase: Problem) -> Rule:
+    """Return the rule that a minus sign may be separated from its number (- 8) or in words (*3 °C below zero*)."""
 
     def rule(a: Amount, b: Amount) -> bool:
         if a.first.value != -b.first.value or a.first.unit != b.first.unit or not a.first.value:
@@ -188,7 +191,7 @@ def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
         return any(
             item.first.value > 0
             and (
-                _MINUS_APART.search(problem.text[max(0, item.start - 4) : item.start])
+                _SEPARATE_MINUS.search(problem.text[max(0, item.start - 4) : item.start])
                 or _BELOW_ZERO.match(problem.text, item.end)
             )
             for item, problem in ((a, question), (b, paraphrase))
@@ -198,7 +201,7 @@ def _sign_apart(question: Problem, paraphrase: Problem) -> Rule:
 
 
 def _inverse(a: Amount, b: Amount) -> bool:
-    """Return True if one number is the inverse of the other, as in *x/4* and *a quarter of x*."""
+    """Return True if a fraction is the inverse of a whole number, as in *a quarter of x* and *x/4*."""
     one, other = single(a), single(b)
     if one is None or other is None or not one.value or not other.value:
         return False
@@ -216,10 +219,9 @@ def _inverse(a: Amount, b: Amount) -> bool:
 
 
 def _inverse_with_sides(question: Problem, paraphrase: Problem) -> Rule:
-    """Return the rule that a number equals its inverse if the things that it compares have also changed sides.
+    """Return the rule that a number equals its inverse if the compared things have also changed sides.
 
-    Examples are *Ann is twice as old as Bob* and *Bob is half as old as Ann*, or *boys to girls 2 : 3* and *girls to
-    boys 3 : 2*.
+    For example, *Ann is twice as old as Bob* means the same as *Bob is half as old as Ann*.
     """
 
     def rule(a: Amount, b: Amount) -> bool:

@@ -1,4 +1,4 @@
-"""Find labels that do not belong to their figure, as in *rectangle KLMN … diagonal AC*."""
+"""Find labels that do not fit the figure, such as *diagonal AC* in *rectangle KLMN*."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_LABELS = frozenset("CM KM MM KG ML AM PM GM FT IN OF IS TO AND THE FIND".spl
 
 
 def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find labels of sides or angles with a letter that is neither a corner of the figure nor another named point."""
+    """Find labels of sides in the paraphrase that contain a letter which does not appear anywhere else."""
     if not (question.cased and paraphrase.cased):
         return
     stray = _stray(paraphrase.text)
@@ -35,7 +35,10 @@ def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _stray(text: str) -> list[Span]:
-    """Return the spans of labels with a letter that appears nowhere else, or an empty list if no figure has a label."""
+    """Return the spans of two-letter labels that contain a letter which does not appear anywhere else.
+
+    Return an empty list if the text has no figure, or no label with three or more letters, such as *KLMN*.
+    """
     labels = [label for label in _LABEL.finditer(text) if label.group() not in _NO_LABELS]
     if not any(len(label.group()) >= _LEAST for label in labels) or not _FIGURE.search(text):
         return []

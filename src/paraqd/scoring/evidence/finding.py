@@ -1,4 +1,4 @@
-"""Define findings, which are the results of rules, and functions that word their messages."""
+"""Define findings, which are faults that rules or judges report, and write their messages."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ FEATURES = frozenset(
 
 
 class Finding(NamedTuple):
-    """A fault that a rule or a judge found.
+    """A fault that a rule or a judge reports.
 
-    ``feature`` names the finding's weight in the fusion. The other fields become evidence.
+    The fusion looks up the weight of the finding under ``feature``. The other fields become evidence.
     """
 
     feature: str
@@ -65,9 +65,9 @@ def quote(text: str) -> str:
 
 
 def quote_context(problem: Problem, start: int, end: int, *, before: int = _REACH, after: int = _REACH) -> str:
-    """Return a span and the words around it in quotation marks, with dots where the sentence is cut.
+    """Quote a span and the words around it. An ellipsis marks each end at which the sentence is cut.
 
-    ``before`` and ``after`` are the most characters to quote on each side of the span.
+    ``before`` and ``after`` are the largest numbers of characters to quote on the two sides of the span.
 
     >>> from paraqd.reading import read
     >>> quote_context(read("Ann has red pens and 5 cups of tea. She drinks one."), 21, 22, before=10)
@@ -86,7 +86,7 @@ def quote_context(problem: Problem, start: int, end: int, *, before: int = _REAC
 
 
 def original_and_paraphrase(original: str, paraphrase: str) -> str:
-    """Return the part of a message that quotes both texts, or only one text if the other quotation is empty.
+    """Return the part of a message that quotes the two texts. A text whose quotation is empty is not mentioned.
 
     >>> original_and_paraphrase(quote("5 cats"), quote("5 dogs"))
     'the original says "5 cats"; the paraphrase says "5 dogs"'
@@ -99,7 +99,7 @@ def original_and_paraphrase(original: str, paraphrase: str) -> str:
 
 
 def as_sentence(message: str) -> str:
-    """Return a message with a full stop, unless the message ends with a quoted sentence.
+    """Add a full stop to a message, unless the quotation at its end already has one.
 
     >>> print(as_sentence('"3 p.m." became "4 p.m."'), as_sentence('"5" became "6"'))
     "3 p.m." became "4 p.m." "5" became "6".

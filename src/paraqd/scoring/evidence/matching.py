@@ -1,4 +1,4 @@
-"""Define the amounts that are matched between two texts, and the result of the matching."""
+"""Define amounts, and the result of matching the amounts of two texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SMALL, _COUNTED = 3, 6
 
 
 class Amount(NamedTuple):
-    """A quantity in a text, or a compound of several quantities (7 pounds 4 ounces)."""
+    """A quantity, or a compound of several quantities such as *7 pounds 4 ounces*."""
 
     signed: Hashable
     parts: tuple[Quantity, ...]
@@ -26,12 +26,12 @@ class Amount(NamedTuple):
 
     @property
     def start(self) -> int:
-        """The start of the first part."""
+        """The start of the first quantity."""
         return self.parts[0].start
 
     @property
     def end(self) -> int:
-        """The end of the last part."""
+        """The end of the last quantity."""
         return self.parts[-1].end
 
     @property
@@ -41,7 +41,7 @@ class Amount(NamedTuple):
 
     @property
     def small(self) -> bool:
-        """True for 1 and for small numbers in words, which paraphrases often omit or insert (*twice*, *two days*)."""
+        """True for 1 and for small numbers in words, because paraphrases often omit or add such numbers."""
         first = self.first
         counted = first.unit is None and first.kind is Kind.COUNT
         limit = _COUNTED if counted else _SMALL
@@ -53,20 +53,20 @@ class Amount(NamedTuple):
 
 
 class Matching(NamedTuple):
-    """The amounts of a question and a paraphrase, grouped by how they relate to their counterparts."""
+    """The amounts of a question and its paraphrase, grouped by the result of the comparison."""
 
-    same: tuple[tuple[Amount, Amount], ...]  # equal as far as written
+    same: tuple[tuple[Amount, Amount], ...]  # equal, as far as the texts name units
     other_unit: tuple[tuple[Amount, Amount], ...]
     other_value: tuple[tuple[Amount, Amount], ...]
     lost: tuple[Amount, ...]
     added: tuple[Amount, ...]
-    innocent: tuple[Amount, ...]  # have no counterpart, but do not need one
-    derived: tuple[Amount, ...]  # only in the paraphrase, but computable from the question's numbers
+    innocent: tuple[Amount, ...]  # amounts that need no counterpart
+    derived: tuple[Amount, ...]  # amounts of the paraphrase that follow from the question's numbers
 
 
 @computed_once
 def amounts_of(problem: Problem) -> tuple[Amount, ...]:
-    """Return a text's quantities as amounts. Quantities that are only labels are skipped."""
+    """Return a text's amounts. Labels such as x1 are skipped."""
     kept = [quantity for quantity in problem.quantities if quantity.kind is not Kind.LABEL]
     return tuple([Amount(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))])
 

@@ -1,4 +1,4 @@
-"""Find new names, and pronouns that do not fit a new name. A name that is replaced everywhere is not a fault."""
+"""Find new names, and pronouns that do not fit a new name. A consistent renaming is not a fault."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RELATED = {
 def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     """Find names that are new in the paraphrase and do not replace a name in the question.
 
-    Texts in lower case yield no findings, because names cannot be recognised in such texts.
+    There are no findings if a text is all in lower case, because names cannot be recognised reliably there.
     """
     if not (question.cased and paraphrase.cased):
         return
@@ -45,7 +45,7 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
-    """Return True if a name appears only in the question clause, so that a reader cannot know who or what it means."""
+    """Return True if a name appears only in the question clause, where nothing explains the name."""
     asked = problem.question
     if asked is None or not all(asked.start < start and end <= asked.end for start, end in spans):
         return False
@@ -55,9 +55,9 @@ def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
 
 
 def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a renamed person whose new name and old pronoun differ in gender, as in *Sarah … him*.
+    """Find pronouns that do not fit the gender of a new name, as in *Sarah … him*.
 
-    A pronoun that could refer to somebody else yields no finding.
+    There are no findings if the pronouns may refer to somebody else.
     """
     known = people()
     mine = {entity.text for entity in question.entities}
@@ -81,10 +81,10 @@ def pronoun_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
 
 
 def _known(name: str, lower: str, *, opens: bool) -> bool:
-    """Return True if a text in lower case contains a name.
+    """Return True if a lower-case text contains a name.
 
-    If the name opens a sentence, its first word may not belong to it, as in *Doubling Phil's*. In this case, the rest
-    of the name is enough.
+    If the name opens a sentence, its first word may be an ordinary word (*Doubling Phil's*). In this case, the text
+    need only contain the rest of the name.
     """
     first, _, last = name.partition(" ")
     if name[:_ROOT] in lower or name in STOP_WORDS:

@@ -1,4 +1,4 @@
-"""Find changes of order in ratios, coordinates and divisions."""
+"""Find ratios, coordinates and divisions whose two numbers changed places."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REACH = 60  # characters before a ratio in which its sides may be named
 
 
 def order_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find pairs of numbers or things whose order matters and has changed.
+    """Find ratios, coordinates and divisions whose order changed.
 
     >>> from paraqd.reading import read
     >>> q, p = read("The ratio of cats to dogs is 2 : 5."), read("Cats and dogs are in the ratio 5 : 2.")
@@ -65,7 +65,7 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         return
     both_ways = _both_ways(question) | _both_ways(paraphrase)
     for (names, terms), span in mine.items():
-        if terms in both_ways and not _apart(mine, names, terms[::-1]):
+        if terms in both_ways and not _compares_other_things(mine, names, terms[::-1]):
             continue  # a text has both 2 : 1 and 1 : 2, and the names do not determine which ratio is meant
         for other in (theirs.get((names, terms[::-1])), theirs.get((names[::-1], terms))):
             if other is not None:
@@ -76,7 +76,7 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _with_names(problem: Problem, span: Span) -> str:
-    """Return a ratio and the words before it, which name its sides, in quotation marks."""
+    """Quote a ratio and the words before it, which name the two sides."""
     return quote_context(problem, *span, before=_REACH, after=0)
 
 
@@ -86,27 +86,27 @@ def _both_ways(problem: Problem) -> set[tuple[object, ...]]:
     return {each for each in terms if each[::-1] in terms and each[0] != each[1]}
 
 
-def _apart(
+def _compares_other_things(
     sides: Iterable[tuple[tuple[str, ...], tuple[object, ...]]], names: tuple[str, ...], terms: tuple[object, ...]
 ) -> bool:
-    """Return True if a ratio with these terms compares only things that are not among the names."""
+    """Return True if a ratio has these terms and compares two things that are not in ``names``."""
     return any(theirs == terms and set(other).isdisjoint(names) for other, theirs in sides)
 
 
 def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]], Span]:
-    """Return the spans of two-term ratios, keyed by the names just before the ratio and by its terms."""
+    """Return the spans of two-term ratios. The keys consist of the names before the ratio and of its terms."""
     found: dict[tuple[tuple[str, ...], tuple[object, ...]], Span] = {}
     for quantity in problem.quantities:
         if len(quantity.terms) != 2 or quantity.terms[0] == quantity.terms[1]:
             continue
-        names = _before(content_words(problem), problem, quantity.start)
+        names = _side_names(content_words(problem), problem, quantity.start)
         if len(names) == 2:
             found[tuple(names), tuple(quantity.terms)] = (quantity.start, quantity.end)
     return found
 
 
-def _before(words: list[Word], problem: Problem, start: int) -> list[str]:
-    """Return the stems of the last two words before a ratio that *to*, *and* or a colon joins, or an empty list."""
+def _side_names(words: list[Word], problem: Problem, start: int) -> list[str]:
+    """Return the stems of the two words that name a ratio's sides, as in *cats to dogs*, or an empty list."""
     begin, end = (bisect_left(words, place, key=lambda word: word.start) for place in (start - _REACH, start))
     near = [word for word in words[begin:end] if word.stem not in _STEMS]
     for first, second in reversed(list(pairwise(near))):

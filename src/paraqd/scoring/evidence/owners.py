@@ -1,4 +1,4 @@
-"""Find numbers that swapped owners, as in *Ann has 5 and Bob has 7* and *Ann has 7 and Bob has 5*."""
+"""Find numbers that swapped owners, for example if *Ann has 5 and Bob has 7* becomes *Ann has 7 and Bob has 5*."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def owner_findings(question: Problem, paraphrase: Problem, matching: Matching) -
 
 
 def _dimension(item: Amount) -> str:
-    """Return an amount's dimension, ignoring a rate's denominator. For example, $15 an hour and $18 are both money."""
+    """Return an amount's dimension without the denominator of a rate. For example, *$15 an hour* is money."""
     return dimension((item.first.unit or "").partition("/")[0] or None)[0]
 
 
 @computed_once
 def _names(problem: Problem) -> list[Name]:
-    """Return a text's names in order, including single letters that name somebody or something."""
+    """Return a text's names in order, including single letters such as A in *pump A*."""
     found = {(e.start, e.end): bare_name(e.text) for e in problem.entities}
     starts = problem.sentence_starts
     for match in _LETTER.finditer(problem.text):
@@ -80,7 +80,7 @@ def _names(problem: Problem) -> list[Name]:
 
 
 def _owner(problem: Problem, item: Amount, names: Sequence[Name]) -> Name | None:
-    """Return the name of the subject to which a number belongs, or None if the owner is not clear."""
+    """Return the name to which a number belongs, or None if the owner is not clear."""
     text = problem.text
     sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
     if sentence is None:

@@ -1,4 +1,4 @@
-"""Match a question's quantities with the quantities of its paraphrase."""
+"""Match the quantities of a question and its paraphrase."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_RESTATED = 200
 
 
 def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
-    """Match a question's quantities with the quantities of its paraphrase.
+    """Match the quantities of a question and its paraphrase.
 
     >>> from paraqd.reading import read
     >>> q, p = read("Ann has 7 pounds and 4 ounces of tea."), read("Ann has 7 pounds and ounces of tea.")
@@ -45,7 +45,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     same += _take_equal(left, right)
     for rule in equal_rules(question, paraphrase):
         _take(left, right, rule, same)
-    same = list(_split(same, left, right))
+    same = list(_match_ratios(same, left, right))
     for rule in inverse_rules(question, paraphrase):
         _take(left, right, rule, same)
     runs = {part.value for item in amounts_of(question) for part in item.parts if part.unit is None}
@@ -58,7 +58,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     _take(left, right, _other_exponent, other_value)
     innocent += _drop(left, _negligible) + _drop(right, _negligible)
     if left or right:
-        here, there = _units_alone(question), _units_alone(paraphrase)
+        here, there = _units_without_number(question), _units_without_number(paraphrase)
         only_here, only_there = here - there, there - here
         innocent += _drop(left, lambda item: _one_of_unit(item, only_there))
         innocent += _drop(right, lambda item: _one_of_unit(item, only_here))
@@ -71,9 +71,9 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
 
 
 def _take(left: list[Amount], right: list[Amount], rule: Rule, pairs: list[tuple[Amount, Amount]]) -> None:
-    """Move pairs that satisfy a rule from both lists to ``pairs``, in text order.
+    """Move pairs of amounts that satisfy a rule from ``left`` and ``right`` to ``pairs``.
 
-    If both lists are so long that the texts must have little in common, nothing is compared.
+    If the lists are very long, nothing is moved, because comparing every pair would take too long.
     """
     for item in list(left) if len(left) * len(right) <= _MOST_COMPARED else ():
         other = next((candidate for candidate in right if rule(item, candidate)), None)
@@ -84,7 +84,7 @@ def _take(left: list[Amount], right: list[Amount], rule: Rule, pairs: list[tuple
 
 
 def _take_equal(left: list[Amount], right: list[Amount]) -> list[tuple[Amount, Amount]]:
-    """Remove equal amounts from both lists, and return them as pairs in text order."""
+    """Remove equal amounts from both lists, and return the pairs of equal amounts."""
     held: dict[Hashable, deque[Amount]] = {}
     for item in right:
         held.setdefault(item.signed, deque()).append(item)
@@ -105,8 +105,8 @@ def _drop(items: list[Amount], rule: Callable[[Amount], bool]) -> list[Amount]:
 
 
 @computed_once
-def _units_alone(problem: Problem) -> Counter[tuple[str, Fraction]]:
-    """Count the units that are named without a number and mean exactly one, as in *every minute* or *a full day*."""
+def _units_without_number(problem: Problem) -> Counter[tuple[str, Fraction]]:
+    """Count the units without a number that mean one unit, as in *every minute* or *a full day*."""
     low = problem.stream.low
     if not _WHOLE.isdisjoint(problem.stream.words):
         low = [word for word in low if word not in _WHOLE]
@@ -115,7 +115,7 @@ def _units_alone(problem: Problem) -> Counter[tuple[str, Fraction]]:
 
 
 def _one_of_unit(item: Amount, units: Counter[tuple[str, Fraction]]) -> bool:
-    """Return True if an amount equals a unit that only the other text names, as in *60 seconds* and *every minute*."""
+    """Return True if an amount equals one of ``units``. For example, *60 seconds* equals the unit in *every minute*."""
     one = single(item)
     if one is None or one.unit is None or "/" in one.unit:
         return False
@@ -123,10 +123,10 @@ def _one_of_unit(item: Amount, units: Counter[tuple[str, Fraction]]) -> bool:
     return units[kind, one.value * factor] > 0
 
 
-def _split(
+def _match_ratios(
     same: list[tuple[Amount, Amount]], left: list[Amount], right: list[Amount]
 ) -> Iterator[tuple[Amount, Amount]]:
-    """Yield the pairs in ``same``, and match ratios with separate numbers, as in *2/3 as many* and *2 for every 3*."""
+    """Yield the pairs in ``same``, and pairs of a ratio and its separate numbers (*2/3 as many*, *2 for every 3*)."""
     yield from same
     for here, there, turned in ((left, right, False), (right, left, True)):
         for item in list(here):
@@ -142,7 +142,7 @@ def _split(
 
 
 def _members(whole: Quantity, items: Sequence[Amount]) -> list[Amount]:
-    """Return the numbers that make up a ratio, or two numbers whose quotient equals it (*nine out of ten*, 90 %)."""
+    """Return the numbers that are a ratio's terms, or two numbers whose quotient equals the ratio."""
     if len(whole.terms) > 2:
         found: list[Amount] = []
         for term in whole.terms:
@@ -163,7 +163,7 @@ def _members(whole: Quantity, items: Sequence[Amount]) -> list[Amount]:
 
 
 class _Matched:
-    """One text's matched numbers. An unmatched number that equals one of them is a repetition."""
+    """The matched numbers of a text. An unmatched number that equals a matched number is a repetition."""
 
     def __init__(self, items: Sequence[Amount]) -> None:
         self._items = items if len(items) <= _MOST_RESTATED else ()
@@ -171,7 +171,7 @@ class _Matched:
         self._exponents = {item.signed for item in items if item.first.kind is Kind.EXPONENT}
 
     def has(self, item: Amount) -> bool:
-        """Return True if an amount repeats a matched number. A small exponent can repeat only an exponent."""
+        """Return True if an amount repeats a matched number. A small exponent can only repeat another exponent."""
         if item.first.kind is Kind.EXPONENT and item.first.value <= _SMALL:
             return item.signed in self._exponents
         if item.signed in self._signed or item.signed in self._exponents:
@@ -188,13 +188,13 @@ def _refers_back(item: Amount, problem: Problem) -> bool:
 
 
 def _in_run(item: Amount, values: Container[Fraction]) -> bool:
-    """Return True if a number is inside a run of numbers that may be shortened, such as 0, 1, 2, …, 6."""
+    """Return True if a number lies inside a sequence that may be shortened, such as 0, 1, 2, …, 6."""
     value = item.first.value
     return item.first.unit is None and value - 1 in values and value + 1 in values
 
 
 def _negligible(item: Amount) -> bool:
-    """Return True if a number may be omitted or inserted, as in *one*, *the two of them*, *first* or *an hour*."""
+    """Return True if a paraphrase may omit or add a number, such as *one*, *the two of them* or *an hour*."""
     one = single(item)
     if one is None:
         return False
@@ -212,7 +212,7 @@ def _negligible(item: Amount) -> bool:
 
 
 def _other_exponent(a: Amount, b: Amount) -> bool:
-    """Return True if both amounts are exponents. Equal exponents have already been matched, so these differ."""
+    """Return True if both amounts are exponents. They differ, because equal exponents have already been matched."""
     return a.first.kind is b.first.kind is Kind.EXPONENT
 
 
@@ -227,7 +227,7 @@ def _unit_differs(a: Amount, b: Amount) -> bool:
 def _changed(
     left: list[Amount], right: list[Amount], question: Problem, paraphrase: Problem
 ) -> list[tuple[Amount, Amount]]:
-    """Pair the remaining numbers by the words around them. The second number of a pair probably replaced the first."""
+    """Pair the remaining numbers whose surrounding words are similar. Each pair is probably a changed number."""
     if not left or not right or len(left) * len(right) > _MOST_COMPARED:
         return []
     here, there = contexts(question, amounts_of(question)), contexts(paraphrase, amounts_of(paraphrase))
@@ -254,8 +254,8 @@ def _changed(
 def follows(item: Amount, question: Problem) -> bool:
     """Return True if a number follows from the question's numbers in one step.
 
-    A step is a sum of up to five numbers, a difference, a product, a quotient, a double, a half, or the complement of a
-    part.
+    A step is a sum of up to five numbers, a difference, a product or a quotient of two numbers, the double or half of a
+    number, or the complement of a share.
     """
     one = single(item)
     values = [quantity.value for quantity in question.quantities]

@@ -16,7 +16,7 @@ from paraqd.scoring.evidence.content_words import bare_name, stem
 from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote
 from paraqd.scoring.verdict import EvidenceKind
 
-# groups of words; a question with another word of the same group asks for something else
+# groups of words; if a word is replaced with another word of its group, the question asks for something else
 _ASKED_APART = (
     "perimeter area volume circumference diameter radius length width height depth diagonal",
     "sum difference product quotient ratio average median mode range",
@@ -106,7 +106,7 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
 
 def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iterator[Finding]:
-    """Find units in which the paraphrase asks for the answer but which the question never names."""
+    """Find units in the paraphrase's question that do not appear in the original."""
     asked_in = [
         mention
         for mention in find_unit_mentions(paraphrase)
@@ -127,7 +127,7 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
 
 
 def _open(problem: Problem) -> bool:
-    """Return True if a text asks a question that cannot be answered with yes or no."""
+    """Return True if a text asks an open question, which cannot be answered with yes or no."""
     starts = [asked.start for asked in problem.questions]
     return any(
         _OPEN.search(sentence.text)
@@ -142,13 +142,17 @@ def _polar(asked: Question) -> bool:
 
 
 def _other_person(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:
-    """Find a question about one person that now asks about another person in the text, or about all of them."""
+    """Find a question about one person that became a question about another person or about everybody."""
     mine, theirs = _WHO.search(asked.text), _WHO.search(there.text)
     if mine is None or theirs is None or mine[1].lower() == theirs[1].lower():
         return
     who, other = mine[1], theirs[1]
-    if _says(asked.text, other) or _says(there.text, who) or any(_COMPARED.search(q.text) for q in (asked, there)):
-        return  # the same question from either side: how much more than Ann, how much less than Bob
+    if (
+        _mentions_name(asked.text, other)
+        or _mentions_name(there.text, who)
+        or any(_COMPARED.search(q.text) for q in (asked, there))
+    ):
+        return  # both questions may mean the same: how much more than Ann, how much less than Bob
     if _TRANSFER.search(question.text) and stem(mine[2].lower()) != stem(theirs[2].lower()):
         return  # the amount that Ann received is the amount that Bob spent
     here, remain = _named_people(question), _named_people(paraphrase)
@@ -165,7 +169,7 @@ def _other_person(question: Problem, paraphrase: Problem, asked: Question, there
     yield Finding("asked_other", EvidenceKind.ENTITY_CHANGED, *spans, message)
 
 
-def _says(text: str, name: str) -> bool:
+def _mentions_name(text: str, name: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
@@ -181,13 +185,13 @@ def _rate(text: str, start: int) -> bool:
 
 
 def _named(unit: str, word: str, low: str) -> bool:
-    """Return True if a text in lower case names a unit in any form, such as *hourly*, *daily* or *3-day*."""
+    """Return True if a lower-case text names a unit in any form, such as *hourly*, *daily* or *3-day*."""
     forms = (unit[:4], word.lower(), *_FORMS.get(unit, ()))
     return re.search(rf"\b(?:{'|'.join(map(re.escape, forms))})", low) is not None
 
 
 def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a word in the question's target that was replaced with another word of its group."""
+    """Find a word in the question's target that was replaced with another word of the same group."""
     here, there = _all_grouped(question), _all_grouped(paraphrase)
     mine, theirs = here[-1], there[-1]
     if not mine or not theirs:
@@ -207,12 +211,12 @@ def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 @computed_once
 def _all_grouped(problem: Problem) -> list[dict[str, tuple[int, int, str]]]:
-    """Return the grouped words in the target of each question in a text."""
+    """Return, for each question in a text, the words of its target that belong to a group."""
     return [_grouped(asked, problem) for asked in problem.questions]
 
 
 def _grouped(asked: Question, problem: Problem) -> dict[str, tuple[int, int, str]]:
-    """Return the start, end and text of each grouped word in a question's target, keyed by stem.
+    """Return the words of a question's target that belong to a group, as (start, end, text) keyed by stem.
 
     Words inside quantities are skipped.
     """
@@ -241,7 +245,7 @@ def _quantity_starts(problem: Problem) -> list[int]:
 
 
 def _cut_off(asked: Question, problem: Problem) -> bool:
-    """Return True if a clause ends with a word that cannot come last, or if its sentence has only question words."""
+    """Return True if a clause ends with a word that cannot be its last, or consists only of question words."""
     words = [word.lower() for word in _TOKEN.findall(asked.text)[-_TAIL:]]
     if not words:
         return True

@@ -1,4 +1,4 @@
-"""Find reversed relations: a word that was replaced with its opposite, or two things that changed sides."""
+"""Find reversed relations, in which a word became its opposite or two things changed places."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _COMPARED = frozenset(word for sides in _OPPOSITES[:7] for side in sides for wor
     "doubled",
     "doubles",
 }
-# families whose words do not relate two things that could also change sides
+# families whose words do not relate two things, so that no sides can change places
 _ALONE = frozenset(
     number
     for number, sides in enumerate(_OPPOSITES)
@@ -93,7 +93,7 @@ _MEASURED = frozenset("many much old tall long heavy big large high fast great w
 
 
 class Mention(NamedTuple):
-    """A word that expresses a relation, the words on both of its sides, and the number that belongs to it."""
+    """A word that expresses a relation, with the words on both sides and the number that belongs to the relation."""
 
     side: int
     span: Span
@@ -106,14 +106,14 @@ class Mention(NamedTuple):
 
 
 def _not_comparable(mine: Mention, theirs: Mention) -> bool:
-    """Return True if the sides of two mentions cannot be compared, as with *he* for a name or *north of* something."""
+    """Return True if the sides of two mentions cannot be compared, for example because only one has a pronoun."""
     return mine.has_pronoun != theirs.has_pronoun or mine.vague or theirs.vague
 
 
 def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find reversed relations: the opposite word, or the same word with its sides swapped.
+    """Find relations whose word became its opposite, and relations whose two sides changed places.
 
-    *Ann has 3 more than Bob* and *Bob has 3 fewer than Ann* mean the same, because two reversals cancel each other out.
+    If both happened, the meaning is the same: *Ann has 3 more than Bob* and *Bob has 3 fewer than Ann*.
     """
     here, there = _layout(question), _layout(paraphrase)
     for family in sorted(here.places.keys() & there.places.keys()):
@@ -121,8 +121,8 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         pairs = _paired(mine, theirs)
         for one, other in pairs:
             yield from _compared(question, paraphrase, one, other)
-        mine = _without(mine, [one for one, _ in pairs])
-        theirs = _without(theirs, [other for _, other in pairs])
+        mine = _except(mine, [one for one, _ in pairs])
+        theirs = _except(theirs, [other for _, other in pairs])
         sure = family in _ALONE and len(mine) == len(theirs) == 1 and not _not_comparable(mine[0], theirs[0])
         yield from _opposites(question, paraphrase, mine, theirs, sure=sure)
 
@@ -130,7 +130,7 @@ def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     """Find a left turn that became a right turn, or vice versa.
 
-    If all turns are mirrored, distances stay the same. Such a pair is faulty only if the question is about directions.
+    If all turns are reversed, distances stay the same. This is a fault only if the question is about directions.
     """
     if "turn" not in question.low or "turn" not in paraphrase.low:
         return
@@ -143,7 +143,7 @@ def turning_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding
 
 
 def _paired(mine: list[Mention], theirs: list[Mention]) -> list[tuple[Mention, Mention]]:
-    """Pair mentions that have the same number, and pair the last two mentions if only one is left in each text."""
+    """Pair mentions that have the same number. If one mention is then left in each text, pair these two as well."""
     here, there = (Counter(mention.number for mention in mentions) for mentions in (mine, theirs))
     partners = {other.number: other for other in theirs if other.number is not None}
     found = [
@@ -151,20 +151,20 @@ def _paired(mine: list[Mention], theirs: list[Mention]) -> list[tuple[Mention, M
         for one in mine
         if here[one.number] == there[one.number] == 1 and one.number in partners
     ]
-    left, right = _without(mine, [one for one, _ in found]), _without(theirs, [other for _, other in found])
+    left, right = _except(mine, [one for one, _ in found]), _except(theirs, [other for _, other in found])
     if len(left) == len(right) == 1 and (left[0].left or left[0].right):
         found.append((left[0], right[0]))
     return found
 
 
-def _without(mentions: list[Mention], gone: list[Mention]) -> list[Mention]:
-    """Return the mentions without those in ``gone``, compared by identity."""
+def _except(mentions: list[Mention], gone: list[Mention]) -> list[Mention]:
+    """Return the mentions that are not in ``gone``. Mentions are compared by identity."""
     ids = {id(mention) for mention in gone}
     return [mention for mention in mentions if id(mention) not in ids]
 
 
 def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Mention) -> Iterator[Finding]:
-    """Compare a mention with its counterpart by their words and by the words on both sides."""
+    """Find a reversed relation by comparing a mention and its counterpart in the paraphrase."""
     there = (mine.left & theirs.right) - mine.right - theirs.left
     back = (mine.right & theirs.left) - mine.left - theirs.right
     stays = (mine.left & theirs.left) - mine.right - theirs.right
@@ -189,14 +189,14 @@ def _compared(question: Problem, paraphrase: Problem, mine: Mention, theirs: Men
 
 
 def _other_names(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Return True if both sets contain names, but no name in common."""
+    """Return True if both sets contain names, but have no name in common."""
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _opposites(
     question: Problem, paraphrase: Problem, mine: list[Mention], theirs: list[Mention], *, sure: bool
 ) -> Iterator[Finding]:
-    """Find words that are missing from the paraphrase and whose opposites are new."""
+    """Find words that are missing from the paraphrase while their opposites are new in the paraphrase."""
     for side in (0, 1):
         gone = tuple(mention.span for mention in mine if mention.side == side)
         come = tuple(mention.span for mention in theirs if mention.side != side)
@@ -218,7 +218,7 @@ def _reversed(
 
 
 def _with_at(text: str, span: Span) -> Span:
-    """Return a span, extended to include the *at* of *at most*."""
+    """Return a span that includes a preceding *at*, as in *at most*."""
     start = span[0] - 3
     return (start, span[1]) if start >= 0 and text[start : span[0]].lower() == "at " else span
 
@@ -231,12 +231,12 @@ def _sides_swapped(question: Problem, paraphrase: Problem, mine: Mention, theirs
 
 
 def _in_context(problem: Problem, span: Span) -> str:
-    """Return a word that expresses a relation and the words on both of its sides in quotation marks."""
+    """Quote a word that expresses a relation, with the words on both sides."""
     return quote_context(problem, *span, before=_QUOTED, after=_QUOTED)
 
 
 class _Layout(NamedTuple):
-    """A text's words in lower case, their positions, the names among them, and the word numbers of each relation."""
+    """A text's words in lower case, their positions, the names, and the indices of each family's words."""
 
     low: list[str]
     begins: list[int]
@@ -247,7 +247,7 @@ class _Layout(NamedTuple):
 
 @computed_once
 def _layout(problem: Problem) -> _Layout:
-    """Return a text's words and the places of its relations."""
+    """Return the layout of a text."""
     words = list(_WORD.finditer(problem.text))
     written = [match[0] for match in words]
     low = [_LOW[word] for word in written]
@@ -270,7 +270,7 @@ def _layout(problem: Problem) -> _Layout:
 
 
 def _mentions(problem: Problem, layout: _Layout, family: int) -> list[Mention]:
-    """Return all mentions of one family of relations."""
+    """Return all mentions of a family of relations, such as *more* and *fewer*."""
     low, names = layout.low, layout.names
     quantities = [quantity.end for quantity in problem.quantities]
     found = []
@@ -281,10 +281,12 @@ def _mentions(problem: Problem, layout: _Layout, family: int) -> list[Mention]:
             related = False
         left = _near(low, place, -1) | _between(low, place) if related else frozenset()
         right = _near(low, place, 1) if related else frozenset()
-        if word in _GIVING:  # only people can swap sides here: a baker sold rolls, the rolls that she sold
+        if (
+            word in _GIVING
+        ):  # only people can change places here: *a baker sold rolls* equals *the rolls that a baker sold*
             left, right = left & names, right & names
         if word == "buys" and _paid(problem, quantities, start):
-            continue  # not a person who buys: every $5 buys three
+            continue  # as in *every $5 buys three*, where nobody buys
         number = _number(problem, quantities, start) if word in _COMPARED else None
         has_pronoun = not _PRONOUNS.isdisjoint(_sentence_near(low, place))
         # *how long will it be before they meet* is the same as *after what time do they meet*
@@ -305,7 +307,7 @@ def _paid(problem: Problem, ends: Sequence[int], start: int) -> bool:
 
 
 def _sentence_near(low: list[str], place: int) -> list[str]:
-    """Return the words that are in the same sentence as a given word and at most ``_REACH`` words away."""
+    """Return the words of the same sentence that are at most ``_REACH`` words away from a word."""
     before, after = low[max(0, place - _REACH) : place], low[place + 1 : place + 1 + _REACH]
     first = max((i + 1 for i, word in enumerate(before) if word in _ENDS), default=0)
     last = next((i for i, word in enumerate(after) if word in _ENDS), len(after))
@@ -313,7 +315,7 @@ def _sentence_near(low: list[str], place: int) -> list[str]:
 
 
 def _low(word: str) -> str:
-    """Return a word in lower case. A capital letter that may be a name (rope A) keeps its case and gets a mark."""
+    """Return a word in lower case. A single capital letter, which may be a name (rope A), becomes ``A#``."""
     if len(word) == 1 and word.isupper() and word != "I":
         return f"{word}#"
     return word.lower().replace("’", "'").removesuffix("'s")
@@ -323,9 +325,9 @@ _LOW = WordCache(_low)
 
 
 def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
-    """Return the signature of the quantity before a word, or None if more than two words separate them.
+    """Return the signature of the quantity before a word, or None if more than two other words come between.
 
-    Examples are *5 cm taller* and *9 red pens fewer*.
+    The quantity is *5 cm* in *5 cm taller*, and *9* in *9 red pens fewer*.
     """
     before = bisect_right(ends, start) - 1
     if before < 0 or len(list(islice(_WORD.finditer(problem.text, ends[before], start), _APART + 1))) > _APART:
@@ -334,7 +336,7 @@ def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
 
 
 def _between(low: list[str], place: int) -> frozenset[str]:
-    """Return the stems between a comparison and its *than* or *as*, such as *boys* in *more boys than girls*."""
+    """Return the stems between a comparison and *than* or *as*, such as *boys* in *more boys than girls*."""
     found: list[str] = []
     joints = 1
     for word in low[place + 1 : place + 1 + _REACH] if low[place] not in _AT_ONCE else ():
@@ -351,7 +353,8 @@ def _between(low: list[str], place: int) -> frozenset[str]:
 def _near(low: list[str], place: int, step: int) -> frozenset[str]:
     """Return the stems of the content words on one side of a word, up to the end of the clause.
 
-    To the right of a comparison, only words after *than* count. ``step`` is -1 for the left side and 1 for the right.
+    ``step`` is -1 for the left side and 1 for the right side. On the right of a comparison, only words after *than*
+    count.
     """
     found: list[str] = []
     joints = 0 if step < 0 or low[place] in _AT_ONCE else 1

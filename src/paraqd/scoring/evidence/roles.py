@@ -1,4 +1,4 @@
-"""Compare the words around numbers, and find numbers that swapped places."""
+"""Compare the words around numbers, and find numbers that changed places."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from paraqd.reading.units import dimension
 from paraqd.scoring.evidence.content_words import content_stems, content_words, stem
 from paraqd.scoring.evidence.matching import Amount, Matching
 
-_BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL})  # the words beside such numbers are meaningless
+_BOUND = frozenset(
+    {Kind.COEFFICIENT, Kind.EXPONENT, Kind.ORDINAL}
+)  # numbers whose neighbouring words say little about them
 _POINTING = frozenset({"former", "latter", "respectively"})
 _RATIO = frozenset({"ratio", "proportion"})
-# a comparison can also be written with the opposite word, so these words do not determine a number's owner
+# words that a paraphrase may replace with their opposites, so that they say nothing about a number's owner
 _COMPARING = frozenset(
     stem(word)
     for word in "more fewer less older younger taller longer shorter heavier lighter greater larger bigger higher "
@@ -32,16 +34,15 @@ _CUTS = frozenset(", ; . ? ! : and or but while whereas to from than if when".sp
 
 
 def likeness(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    """Return the similarity of the words around two quantities, from 0 to 1."""
+    """Return the similarity, from 0 to 1, of the words around two quantities."""
     shared = sum(min(weight, b[stem]) for stem, weight in a.items() if stem in b)
     return shared / (min(sum(a.values()), sum(b.values())) or 1.0)
 
 
 def contexts(problem: Problem, items: Sequence[Amount]) -> list[dict[str, float]]:
-    """Return the weighted content words that belong to each quantity. Nearer words weigh more.
+    """Return the content words around each quantity, with weights. Nearer words have larger weights.
 
-    Of the words between two quantities, those before a separator such as a comma or *and* belong to the first quantity,
-    and the others belong to the second.
+    A separator, such as a comma or *and*, divides the words between two quantities.
     """
     stems, starts, cuts = _word_layout(problem)
     found = []
@@ -68,7 +69,7 @@ def contexts(problem: Problem, items: Sequence[Amount]) -> list[dict[str, float]
 
 @computed_once
 def _word_layout(problem: Problem) -> tuple[list[str], list[int], list[int]]:
-    """Return the stems that may belong to a quantity, their start positions, and the positions of separators."""
+    """Return the stems of words that may belong to a quantity, their positions, and the positions of separators."""
     stems, starts = content_stems(problem)
     cuts = [start for word, start in zip(problem.stream.low, problem.stream.start, strict=True) if word in _CUTS]
     if not _COMPARING.isdisjoint(stems):
@@ -78,7 +79,7 @@ def _word_layout(problem: Problem) -> tuple[list[str], list[int], list[int]]:
 
 
 def sides_turned(question: Problem, a: Amount, paraphrase: Problem, b: Amount) -> bool:
-    """Return True if most of the things that both sentences name have changed their order."""
+    """Return True if the things that the sentences of two amounts have in common are mostly in another order."""
     here, there = _order(question, a), _order(paraphrase, b)
     shared = [word for word in here if word in there]
     turned = [there[x] > there[y] for x, y in combinations(shared, 2)]
@@ -104,10 +105,10 @@ def _order(problem: Problem, item: Amount) -> dict[str, int]:
 def swapped_numbers(
     matching: Matching, question: Problem, paraphrase: Problem
 ) -> list[tuple[float, Amount, Amount, Amount, Amount]]:
-    """Find pairs of numbers that swapped places, so that each number now has the other's former context.
+    """Find pairs of numbers that changed places, so that each number now has the words that the other number had.
 
-    Texts with *the former* or *respectively* yield nothing, because in such texts the words beside a number need not
-    belong to it.
+    Nothing is found in texts with *former*, *latter* or *respectively*, because there a number need not belong to the
+    words beside it.
 
     Return tuples (certainty, a, b, a's counterpart, b's counterpart), most certain first.
     """
@@ -144,7 +145,7 @@ def swapped_numbers(
 
 
 def _comparable(a: Amount, b: Amount) -> bool:
-    """Return True if two amounts have the same dimension but are not equal."""
+    """Return True if two amounts have the same dimension and different values."""
     return dimension(a.first.unit)[0] == dimension(b.first.unit)[0] and a.signed != b.signed
 
 

@@ -23,20 +23,20 @@ from paraqd.scoring.evidence.relations import relation_findings, turning_finding
 from paraqd.scoring.evidence.roles import swapped_numbers
 from paraqd.scoring.verdict import EvidenceKind
 
-_SURE_EXCHANGE = 1.3  # the maximum is 2; this flags one in 500 valid pairs and one in 12 pairs with a changed number
-_MOST_REPORTED = 40  # findings per feature; nobody reads more
+_SURE_EXCHANGE = 1.3  # at most 2; reached by one in 500 valid pairs and one in 12 pairs with a changed number
+_MOST_REPORTED = 40  # findings per feature
 _ALGEBRA = frozenset({Kind.EXPONENT, Kind.COEFFICIENT})
 _NOUNS = {Kind.TIME_OF_DAY: "time", Kind.RATIO: "ratio"}
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A collection of rules, applied in order. The rule for quantities always comes first and is not listed."""
+    """A collection of rules, applied in order. The rules for quantities always come first and are not listed."""
 
     rules: tuple[Callable[[Problem, Problem], Iterator[Finding]], ...]
 
     def findings(self, question: Problem, paraphrase: Problem, matching: Matching | None = None) -> list[Finding]:
-        """Return the findings against a paraphrase, at most 40 with the same feature.
+        """Return the faults found in a paraphrase, at most 40 of them with the same feature.
 
         Pass ``matching`` if the quantities have already been matched.
         """
@@ -91,9 +91,9 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
 
 
 def _replaced(a: Amount, b: Amount, matching: Matching) -> bool:
-    """Return True if these are the only unmatched numbers and are of the same kind, as in *46 a kg* and *48 a kg*.
+    """Return True if the texts differ only in these two numbers and both numbers are of the same kind.
 
-    Two shares that add up to a whole do not count as a replacement, as in *a quarter is gone* and *75% is left*.
+    Two shares that add up to a whole are not a replacement, because *a quarter is gone* equals *75% is left*.
     """
     alone = len(matching.other_value) == 1 and not (matching.lost or matching.added or matching.derived)
     if alone and {a.first.kind, b.first.kind} == {Kind.PERCENT, Kind.FRACTION}:
@@ -107,7 +107,7 @@ def _share(quantity: Quantity) -> Fraction:
 
 
 def _both_ordinals(a: Amount, b: Amount) -> bool:
-    """Return True if both amounts are ordinals. Arithmetic cannot derive one ordinal from another."""
+    """Return True if both amounts are ordinals, which cannot be computed from other numbers."""
     return a.first.kind is b.first.kind is Kind.ORDINAL
 
 

@@ -1,1 +1,1 @@
-"""Judge pairs with learned models, which run on onnxruntime."""
+"""Judge pairs with learned models that run on onnxruntime."""

@@ -1,4 +1,4 @@
-"""Define the protocol for learned judges, which estimate how likely a pair is to be valid and locate its faults."""
+"""Define the protocol for learned judges, which estimate whether a pair is valid and where its faults are."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Judgement(Protocol):
 
     @property
     def question_places(self) -> tuple[Place, ...]:
-        """Places in the question as the judge saw it. Empty if the judge does not locate faults."""
+        """Places in the question, as the judge read it. Empty if the judge does not locate faults."""
         ...
 
     @property
     def paraphrase_places(self) -> tuple[Place, ...]:
-        """Places in the paraphrase as the judge saw it. Empty if the judge does not locate faults."""
+        """Places in the paraphrase, as the judge read it. Empty if the judge does not locate faults."""
         ...
 
 
@@ -46,7 +46,7 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """The judge's name in the signature. The name must change whenever the judge's answers may change."""
+        """The name of the judge. It must change whenever the judge's answers may change."""
         ...
 
     def begin(self, pairs: Sequence[PreparedPair]) -> Callable[[], Sequence[Judgement]]:

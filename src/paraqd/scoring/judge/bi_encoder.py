@@ -17,7 +17,7 @@ _AT_ONCE = 128  # texts to tokenise together while the model processes the prece
 
 
 class _Slice:
-    """A batch of texts that the model is processing. ``windows`` maps each row to the number of its text."""
+    """A batch of texts that the model is processing. ``windows`` holds the index of each row's text."""
 
     def __init__(self, texts: Sequence[str], windows: Sequence[int], wait: Running) -> None:
         self._texts, self._windows, self._wait = texts, windows, wait
@@ -34,7 +34,7 @@ class _Slice:
         return dict(zip(self._texts, rows, strict=True))
 
     def stop(self) -> None:
-        """Skip the rows that the model has not processed yet."""
+        """Stop the work. Rows that the model has not processed yet are skipped."""
         self._wait.stop()
 
 

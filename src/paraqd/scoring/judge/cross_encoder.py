@@ -23,7 +23,7 @@ _OUTPUTS = ("valid", "kinds", "places")
 
 
 class _Part(NamedTuple):
-    """The log-odds that the model outputs for a window: validity, each kind of fault, and a fault at each token."""
+    """The model's outputs for a window: the log-odds of a valid pair, of each kind of fault, and of each token."""
 
     valid: float
     kinds: NDArray[np.float32]
@@ -33,7 +33,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class CrossEncoderJudgement:
-    """The model's answer for a pair. The kind and the places are computed only on demand."""
+    """The model's answer for a pair. The kind and the places are computed when they are first used."""
 
     parts: tuple[_Part, ...]
     pair: EncodedPair
@@ -83,7 +83,7 @@ class CrossEncoder(OnnxModel):
     threads : int, optional
         The number of threads (default: one per core that the process may use).
     kinds : sequence of str
-        The kinds of evidence in the order of the model's outputs.
+        The kinds of evidence, in the order of the model's outputs.
     hashes : mapping, optional
         The expected sha256 of each file. A file with another sha256 is refused. By default, nothing is checked.
 

@@ -1,4 +1,4 @@
-"""Convert a learned judge's judgement into a finding, with the kind of fault and its place."""
+"""Convert a learned judge's answer into a finding."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _MESSAGES = {
 
 
 def judge_finding(pair: PreparedPair, judgement: Judgement) -> Finding:
-    """Return a judge's finding: the most likely kind of fault, at the places where the judge is most certain.
+    """Return a finding with the most likely kind of fault, at the places where the judge is most certain.
 
-    The spans refer to the plain texts, before quantities were normalised.
+    The spans refer to the texts without markup, before quantities were normalised.
     """
     question, paraphrase, kind = pair.question.text, pair.paraphrase.text, judgement.kind
     here, there = judgement.question_places, judgement.paraphrase_places
@@ -46,12 +46,12 @@ def judge_finding(pair: PreparedPair, judgement: Judgement) -> Finding:
 
 
 def _before_normalising(pair: PreparedPair, places: Sequence[Place]) -> tuple[Place, ...]:
-    """Map places in the paraphrase that the judge saw to places in the plain paraphrase."""
+    """Map places in the normalised paraphrase to places in the paraphrase without markup."""
     return tuple(Place(*pair.normalised.original_span(start, end), fault) for start, end, fault in places)
 
 
 def _spans(text: str, places: Sequence[Place], least: float = 0.0) -> tuple[Span, ...]:
-    """Merge the places at fault into spans of whole words, and return the few most certain spans in text order."""
+    """Merge the places at fault into spans of whole words, and return the three most certain spans in text order."""
     found: list[tuple[float, int, int]] = []
     for place in sorted({place for place in places if place.fault > least and place.end > place.start}):
         if text[place.start : place.end] in _STOPS:
@@ -69,9 +69,9 @@ def _spans(text: str, places: Sequence[Place], least: float = 0.0) -> tuple[Span
 def _worst_place(
     texts: tuple[str, str], places: tuple[tuple[Place, ...], tuple[Place, ...]]
 ) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """Return the span of the most likely place, or the whole paraphrase if the judge does not locate faults.
+    """Return the spans of the most likely place, for a pair in which no place is likely to be at fault.
 
-    This is the fallback for a pair in which no place is more likely than not to be at fault.
+    If the judge does not locate faults, the span is the whole paraphrase.
     """
     best = [max((place.fault for place in mine if place.end > place.start), default=_NOWHERE) for mine in places]
     side = 1 if best[1] >= best[0] else 0
@@ -88,5 +88,7 @@ def _whole_words(text: str, start: int, end: int) -> Span:
 
 
 def _quote_all(text: str, spans: Sequence[Span]) -> str:
-    quotes = list(dict.fromkeys(quote(text[start:end]) for start, end in spans))
+    """Quote the words at the spans, without punctuation around them, and join the quotations with *and*."""
+    words = [text[start:end].strip(" ,;:") for start, end in spans]
+    quotes = list(dict.fromkeys(quote(each) for each in words if each)) or [quote(text[slice(*span)]) for span in spans]
     return " and ".join(filter(None, (", ".join(quotes[:-1]), *quotes[-1:])))

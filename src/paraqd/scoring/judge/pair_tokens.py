@@ -20,28 +20,28 @@ LONGEST = 320  # the most tokens of a pair that a judge reads at once
 _SPECIAL = 3  # special tokens: [CLS] question [SEP] paraphrase [SEP]
 _OVERLAP = 24
 _MOST_WINDOWS = 64
-_FEW = 4  # texts; for so few, waking the tokenizer's threads takes longer than tokenising
+_FEW = 4  # texts; tokenising so few texts is faster without the tokenizer's threads
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 Ids = NDArray[np.int64]
 
 
 class Row(NamedTuple):
-    """One row of a model's input: the token ids, and for each token the text to which it belongs (0 or 1)."""
+    """A row of a model's input: the token ids, and for each token the number of its text (0 or 1)."""
 
     ids: Ids
     types: Ids
 
 
 class EncodedText(NamedTuple):
-    """A text's token ids without special tokens, and the tokenizer's own record, which holds the tokens' spans."""
+    """A text's token ids without special tokens, and the tokenizer's encoding, which holds the tokens' spans."""
 
     ids: Ids
     encoding: Any
 
 
 class Window(NamedTuple):
-    """The indices of the tokens in both texts that a model reads at once."""
+    """The parts of both texts that a model reads at once, as indices of tokens."""
 
     question: Ids
     paraphrase: Ids
@@ -54,7 +54,7 @@ class EncodedPair(NamedTuple):
     paraphrase: EncodedText
 
     def windows(self) -> list[Window]:
-        """Return one window, or several windows with corresponding parts of both texts if the texts are too long."""
+        """Return one window, or several overlapping windows if the texts are too long for the model."""
         one, two = np.arange(len(self.question.ids)), np.arange(len(self.paraphrase.ids))
         room = LONGEST - _SPECIAL
         if len(one) + len(two) <= room:
@@ -63,7 +63,7 @@ class EncodedPair(NamedTuple):
         return [Window(_stretch(one, number, count), _stretch(two, number, count)) for number in range(count)]
 
     def differing_windows(self) -> list[Window]:
-        """Return the first 64 windows in which the texts differ, or the first window if the texts never differ."""
+        """Return the first 64 windows in which the texts differ, or the first window if the texts are equal."""
         windows = self.windows()
         if len(windows) == 1:
             return windows
@@ -81,7 +81,7 @@ class PairTokenizer:
     Parameters
     ----------
     tokenizer : tokenizers.Tokenizer
-        The model's tokenizer. Its truncation and padding are turned off, so pass a copy if other code uses it.
+        The model's tokenizer. It is modified, so pass a copy if other code uses the same tokenizer.
 
     """
 
@@ -98,7 +98,7 @@ class PairTokenizer:
 
     @classmethod
     def from_file(cls, path: Path, *, sha256: str | None = None) -> PairTokenizer:
-        """Load the tokenizer from a ``tokenizer.json``. If ``sha256`` is given, a file with another hash is refused."""
+        """Load a tokenizer from ``tokenizer.json``. A file whose hash differs from ``sha256`` is refused."""
         from tokenizers import Tokenizer
 
         content = read_verified(path, sha256)
@@ -140,7 +140,7 @@ class PairTokenizer:
 
 
 def replace_surrogates(text: str) -> str:
-    r"""Replace each surrogate, which tokenizers reject, with one other character, so that positions do not change.
+    r"""Replace surrogates, which tokenizers reject, with another character. Positions do not change.
 
     >>> len(replace_surrogates("\ud83d\ude00 5 km"))
     7

@@ -1,4 +1,4 @@
-"""Load ONNX models and run rows of tokens through them in several threads."""
+"""Load ONNX models, and run them on rows of tokens in several threads."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from paraqd.errors import ModelError
 from paraqd.model_folder import ONNX_FILE, TOKENIZER_FILE, read_verified
 from paraqd.scoring.judge.pair_tokens import PairTokenizer, Row
 
-# This optimizer fuses a sum and the subsequent norm into one operator, which takes 3.4 times as long on two threads and
-# 7.5 times as long on one.
+# This optimizer fuses a sum and the layer norm after it into one operator. The fused operator takes 3.4 times as long
+# with two threads and 7.5 times as long with one thread.
 NOT_FUSED = ["SkipLayerNormFusion"]
-_BATCH_TOKENS = 512  # larger batches are not faster, and near the end one thread would work while the others wait
+_BATCH_TOKENS = 512  # larger batches are not faster, and at the end threads would wait for the last batch
 _MOST_THREADS = 16
 
 Feed = dict[str, NDArray[np.int64]]
 
-# Guards the loading of models and their caches. A fork waits until the lock is free. Otherwise, the child could inherit
-# a lock that nobody releases, or a partially imported module.
+# A lock for loading models and for their caches. A fork waits until the lock is free, because otherwise the child could
+# inherit a lock that nobody releases, or a partially imported module.
 SHARED_LOCK = RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -70,12 +70,12 @@ class OnnxModel:
 
     @property
     def session(self) -> Any:
-        """The runtime session for many batches: each batch runs in one thread, and several batches run in parallel."""
+        """The runtime session for many batches. Each batch runs in one thread, and several batches run in parallel."""
         return self._once("session", 0, lambda: self._session(1))
 
     @property
     def _wide_session(self) -> Any:
-        """The runtime session for a single batch, on which all threads work together."""
+        """The runtime session for a single batch, which uses all threads."""
         if self.threads == 1:
             return self.session
         return self._once("wide session", os.getpid(), lambda: self._session(self.threads))
@@ -88,9 +88,10 @@ class OnnxModel:
         return workers
 
     def _once(self, name: str, process: int, make: Callable[[], Any]) -> Any:
-        """Create an object when it is first needed.
+        """Return an object, which is created when it is first needed.
 
-        Pass the process id for an object that owns threads, so that a forked process creates its own.
+        For an object that owns threads, ``process`` is the process id, so that a forked process creates its own object.
+        For other objects, ``process`` is 0.
         """
         key = (name, process)
         if key not in self._loaded:
@@ -105,10 +106,12 @@ class OnnxModel:
         content = read_verified(self.folder / ONNX_FILE, self._hashes.get(ONNX_FILE))
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        # otherwise, the runtime would quantise the inputs of some layers by itself, with other ranges
+        # without this entry, the runtime would quantise the inputs of some layers with ranges of its own
         options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
         options.intra_op_num_threads = threads
-        options.add_session_config_entry("session.force_spinning_stop", "1")  # idle threads slow down the others
+        options.add_session_config_entry(
+            "session.force_spinning_stop", "1"
+        )  # threads that spin while idle slow down the others
         try:
             return onnxruntime.InferenceSession(
                 content, options, providers=["CPUExecutionProvider"], disabled_optimizers=NOT_FUSED
@@ -119,8 +122,8 @@ class OnnxModel:
     def start(self, rows: Sequence[Row], outputs: Sequence[str]) -> Running:
         """Start running rows, and return a handle that waits for each row's outputs.
 
-        Rows of the same length share a batch. Several batches run in the background if there are several threads;
-        otherwise, the work starts when the handle is called. Discarding the handle stops the work.
+        Rows of the same length share a batch. Several batches run in the background if there are several threads.
+        Otherwise, the work starts when the handle is called. Discarding the handle stops the work.
         """
         batches = list(batches_of([len(row.ids) for row in rows]))
         if len(batches) <= 1 or self.threads == 1:
@@ -130,14 +133,14 @@ class OnnxModel:
 
 
 class Running:
-    """A handle for rows that are being run. Call the handle to wait for their outputs."""
+    """A handle for running work. Call the handle to wait for the outputs."""
 
     def __init__(self, work: _Work, threads: Sequence[Future[None]]) -> None:
         self._work, self._threads = work, threads
         weakref.finalize(self, work.stop)
 
     def __call__(self) -> list[list[Any]]:
-        """Wait for the rows, and return each row's outputs."""
+        """Wait for the work, and return each row's outputs."""
         try:
             if not self._threads:
                 self._work.run()
@@ -156,7 +159,7 @@ class Running:
 
 
 class _Work:
-    """A queue of batches from which threads take their work, and each row's outputs."""
+    """A queue from which threads take batches, and the outputs for all rows."""
 
     def __init__(
         self, session: Any, rows: Sequence[Row], batches: Sequence[Sequence[int]], outputs: Sequence[str]
@@ -188,7 +191,7 @@ class _Work:
 
 
 def batches_of(lengths: Sequence[int], tokens: int = _BATCH_TOKENS) -> Iterator[list[int]]:
-    """Yield batches of row numbers, longest rows first. The rows of a batch have the same length, so none is padded.
+    """Yield batches of row indices, longest rows first. All rows of a batch have the same length and need no padding.
 
     >>> list(batches_of([3, 5, 3, 3], tokens=6))
     [[1], [0, 2], [3]]
