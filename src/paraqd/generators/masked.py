@@ -23,7 +23,7 @@ from paraqd.generators.runtime import (
 )
 from paraqd.generators.seq2seq import short_name
 
-# the maximum number of scores (holes times vocabulary size) in memory at once; a CPU's cache should hold them all
+# the maximum number of scores (holes times vocabulary size) in memory at once; they should fit in a CPU's cache
 _CPU_SCORES, _GPU_SCORES = 1 << 18, 1 << 24
 # as in BERT, these shares of the chosen tokens are masked or replaced with a random token; the rest stay unchanged
 MASK_SHARE = 0.8

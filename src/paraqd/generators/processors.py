@@ -66,7 +66,7 @@ def keep_top_p(scores: Any, top_p: float) -> Any:
 
 
 class LengthLimit:
-    """A processor that ends each text's output after the text's own limit of new tokens."""
+    """A processor that ends a text's outputs when the text's limit of new tokens is reached."""
 
     def __init__(self, limits: Sequence[int], *, start: int, eos: Sequence[int]) -> None:
         self._limits = limits

@@ -88,7 +88,7 @@ def fit(
     first, loss_value = _resume(model, optimizer, work_dir, fingerprint, device)
     with seeded(seed, device), deferred_interrupt() as interrupt:
         for step in range(first, len(batches)):
-            # dropout uses torch's global generator, which is seeded per step so that a resumed run repeats its values
+            # seed the global generator, which dropout uses, at every step, so that a resumed run draws the same values
             torch.manual_seed(row_key(seed, "step", step))
             batch = collate(
                 [examples[i] for i in batches[step]],

@@ -57,7 +57,7 @@ def find(problem: Problem) -> list[Converse]:
     >>> [each.right[0] for each in find(read("Ann is 5 years older than Bob. Bob is 7. How old is Ann?"))]
     [('Bob is 5 years younger than Ann', 'Bob is 5 years younger than Ann is')]
     """
-    finders = (_comparisons, _one_and_other, _sorts, _ratios, _givings, _races, _questions)
+    finders = (_comparisons, _one_and_other, _sorts, _ratios, _transfers, _races, _questions)
     found = [each for finder in finders for each in finder(problem)]
     return sorted(found, key=lambda each: (each.start, each.end))
 
@@ -88,15 +88,15 @@ def _comparisons(problem: Problem) -> Iterator[Converse]:
         word, what, amount = match["word"].lower(), match["what"].strip(), match["amount"]
         turned = () if word in patterns.TURNED and what else _opposite(word, what, amount, match["a"])
         relations = tuple(_relation(amount, each, what) for each in turned)
-        yield from _both_directions(problem, match, _relation(amount, word, what), relations, "than")
+        yield from _reversed_comparisons(problem, match, _relation(amount, word, what), relations, "than")
     for match in _complete_matches(patterns.AS, problem):
         relations = tuple(f"{times} {match['what']}" for times in _inverse(match["times"]))
-        yield from _both_directions(problem, match, f"{match['times']} {match['what']}", relations, "as")
+        yield from _reversed_comparisons(problem, match, f"{match['times']} {match['what']}", relations, "as")
     for match in _complete_matches(patterns.IS_TIMES, problem):
         of = f" {match['of'].strip()}" if match["of"] else ""
         if are_comparable(match["a"], match["b"], of=bool(of)):
             relations = tuple(times + of for times in _inverse(match["times"]))
-            yield from _both_directions(problem, match, match["times"] + of, relations, "")
+            yield from _reversed_comparisons(problem, match, match["times"] + of, relations, "")
 
 
 def _one_and_other(problem: Problem) -> Iterator[Converse]:
@@ -117,7 +117,7 @@ def _races(problem: Problem) -> Iterator[Converse]:
         if not event:  # "2 days before the end" has no second party
             turned = tuple(f"{match['amount']} {word}" for word in patterns.BEFORE_AFTER[match["word"].lower()])
             same = f"{match['amount']} {match['word']}"
-            yield from _both_directions(problem, match, same, turned, "", extra=match["where"])
+            yield from _reversed_comparisons(problem, match, same, turned, "", extra=match["where"])
     for match in _complete_matches(patterns.BEAT, problem):
         verb, tail = match["verb"], f" by {match['amount']}"
         lost = patterns.BEATEN[verb.lower()].split("|")
@@ -126,7 +126,7 @@ def _races(problem: Problem) -> Iterator[Converse]:
         yield from _fill_in_parties(problem, match, right, wrong)
 
 
-def _givings(problem: Problem) -> Iterator[Converse]:
+def _transfers(problem: Problem) -> Iterator[Converse]:
     for pattern in (patterns.GIVE_TO, patterns.GIVE):
         for match in _complete_matches(pattern, problem):
             verb, thing, tail = match["verb"].lower(), match["thing"], match["tail"]
@@ -240,7 +240,7 @@ def _complete_matches(pattern: re.Pattern[str], problem: Problem) -> Iterator[re
         yield match
 
 
-def _both_directions(
+def _reversed_comparisons(
     problem: Problem, match: re.Match[str], same: str, turned: tuple[str, ...], link: str, extra: str = ""
 ) -> Iterator[Converse]:
     """Yield the reversals of a comparison, including wordings such as "Compared with Ann, Bob has …".

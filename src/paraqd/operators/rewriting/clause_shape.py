@@ -48,7 +48,7 @@ _NOT_OBJECTS = {
 
 
 def clean_clause(verb: Any) -> bool:
-    """Return True if a verb heads a simple clause, which is a main clause or follows *if*, *and* or a similar word."""
+    """Return True if a verb heads a simple main clause or a simple clause after *if*, *and* or a similar word."""
     if verb.dep_ == "advcl":
         if not _has_conjunction(verb):
             return False
@@ -187,7 +187,7 @@ def agrees(subject: Any, first: Any) -> bool:
 
 
 def distributes(subject: Any, thing: Any, auxiliaries: list[Any]) -> bool:
-    """Return True if each member of a plural subject may act separately: *three customers bought two melons*.
+    """Return True if each member of a plural subject may act separately, as in *three customers bought two melons*.
 
     The passive would hide this meaning.
     """

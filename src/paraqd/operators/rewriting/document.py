@@ -17,7 +17,7 @@ from paraqd.reading.name_lists import common_names
 from paraqd.reading.numerals import CARDINAL_START
 
 _CACHE_ATTRIBUTE = "_rewriting_document"  # the attribute of a problem in which its document is cached
-MAX_CHARACTERS = 5000  # longer texts are not word problems, and parsing them would need much memory
+MAX_CHARACTERS = 5000  # longer texts are not word problems, and a parse of them would need a lot of memory
 
 _FIRST_NAMES = common_names() | {"anu", "lara", "sheela"}
 _VERBS_AFTER_A = (

@@ -1,4 +1,4 @@
-"""Define edits that can be nested, because a replacement can contain references to spans of the old text.
+"""Define edits that can be nested. The replacement for a span can contain references to spans of the old text.
 
 An edit that moves a clause refers to the clause with a ``Ref``. Another edit that replaces a word inside the clause
 therefore also takes effect at the clause's new position.

@@ -38,7 +38,7 @@ def is_money(token: Any) -> bool:
 
 
 def is_plural(head: Any) -> bool | None:
-    """Return True if a noun phrase takes a plural verb, False if it takes a singular verb, or None if uncertain."""
+    """Return True if a noun phrase is plural, False if it is singular, or None if its number is uncertain."""
     if any(child.dep_ == "cc" and child.lower_ in ("or", "nor", "but") for child in head.children):
         return None
     if children(head, "conj"):

@@ -72,7 +72,7 @@ def cut_off(document: Document, end: int, last: int) -> bool:
 def dangles(document: Document, start: int) -> bool:
     """Return True if a request at token ``start`` would leave a dangling modifier: *Working together, find …*."""
     lead = document.doc[document.sentences[document.sentence(start)][0] : start]
-    if 0 < len(lead) <= 4 and lead[-1].text == "," and lead[-2].lower_ in _SUMMING:  # *In total, how many …*
+    if 0 < len(lead) <= 4 and lead[-1].text == "," and lead[-2].lower_ in _SUMMING:  # as in *In total, how many …*
         return True
     if any(token.dep_ in ("nsubj", "nsubjpass", "expl") for token in lead):
         return False

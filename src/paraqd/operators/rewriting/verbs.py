@@ -35,7 +35,7 @@ class Verb(NamedTuple):
 
 
 def _be_tag(word: str) -> str:
-    """Return the Penn Treebank tag of a form of *be*. The present forms all have the tag ``VBZ``."""
+    """Return the Penn Treebank tag of a form of *be*. All present forms get the tag ``VBZ``."""
     forms = {"be": "VB", "been": "VBN", "being": "VBG", "was": "VBD", "were": "VBD"}
     return forms.get(word, "VBZ")
 
