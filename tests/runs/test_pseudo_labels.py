@@ -67,7 +67,7 @@ def test_rows_stream_in_batches(monkeypatch):
         sizes.append(len(texts))
         return angles(texts)
 
-    made = pseudo_label(rows(), encode, on_progress=done.append)
+    made = pseudo_label(rows(), encode, progress=lambda stage, labelled, total, note="": done.append(labelled))
     next(made)
     assert taken == [0, 1, 2], "nothing is read before it is needed"
     assert [r["cosine"] for r in made] == [i / 10 for i in range(1, 8)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -78,6 +80,26 @@ def test_from_pairs_to_a_scorer(start, pairs, tmp_path):
     scorer = Scorer.load(tmp_path / "s")
     found = [verdict.valid for verdict in scorer.score_pairs(shown)]
     assert np.mean([valid == bool(pair.label) for valid, pair in zip(found, pairs(20, seed=3), strict=True)]) > 0.85
+
+
+def test_training_on_prepared_pairs_needs_few_packages(start, pairs, tmp_path):
+    sets(tmp_path / "p", pairs)
+    script = """
+import sys
+from pathlib import Path
+for name in "rapidfuzz platformdirs sentence_transformers accelerate datasets gguf onnx onnxruntime".split():
+    sys.modules[name] = None  # as if the package were not installed
+from paraqd.training.fused_scorer import train_on_pairs
+from paraqd.training.judge_corpus import PairFiles
+from paraqd.training.recipes import load_judge_recipe
+folder = Path(sys.argv[1])
+values = {"encoder": sys.argv[2], "judge.stages": [{"epochs": 1, "batch_tokens": 512}], "teachers": []}
+train, validation = (folder / "p" / f"synthetic_{part}.jsonl.gz" for part in ("train", "validation"))
+files = PairFiles({"synthetic": train}, {"synthetic": validation})
+train_on_pairs(files, load_judge_recipe("default", values), folder / "m", work=folder / "w", device="cpu")
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path), str(start)], check=True)
+    assert (tmp_path / "m" / "model.safetensors").is_file()
 
 
 def test_another_training_is_not_taken_up_unasked(start, pairs, tmp_path):

@@ -28,8 +28,8 @@ def pseudo_label(
     out: str = typer.Option(
         ..., "--out", "-o", help="The output: a file, whose extension sets the format, or NAME/ for a folder."
     ),
-    threshold: float = typer.Option(
-        0.8, "--threshold", min=-1, max=1, help="A pair is valid if its cosine is above this threshold."
+    threshold: float | None = typer.Option(
+        None, "--threshold", min=-1, max=1, help="A pair is valid if its cosine is above this threshold. Default: 0.8."
     ),
     encoder: str | None = typer.Option(
         None, "--encoder", help="The folder of an untrained encoder. Default: all-MiniLM-L6-v2."
@@ -50,14 +50,14 @@ def pseudo_label(
     """
     from paraqd.data.tables import Columns
     from paraqd.generators.encoder import DEFAULT_ENCODER
-    from paraqd.runs.pseudo_labels import pseudo_label_file
+    from paraqd.runs.pseudo_labels import THRESHOLD, pseudo_label_file
 
     with running(run, quiet=quiet) as options:
         report = pseudo_label_file(
             source,
             out,
             encoder=encoder or DEFAULT_ENCODER,
-            threshold=threshold,
+            threshold=THRESHOLD if threshold is None else threshold,
             device=device,
             columns=Columns(question=question_column, paraphrase=paraphrase_column, id=id_column),
             **options,

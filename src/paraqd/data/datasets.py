@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from platformdirs import user_cache_path
-
 from paraqd.data.download import DatasetError, download, expected_sha256
 from paraqd.data.formats import STANDARD_INPUT, TableError, reason
 from paraqd.data.pairs import Pair, read_pairs
@@ -97,7 +95,11 @@ def dataset(name: str) -> Dataset:
 def cache_dir() -> Path:
     """Return the folder for downloads: ``PARAQD_CACHE_DIR``, or ``paraqd`` in the user's cache folder."""
     given = os.environ.get("PARAQD_CACHE_DIR")
-    return Path(given) if given else user_cache_path("paraqd", appauthor=False)
+    if given:
+        return Path(given)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("paraqd", appauthor=False)
 
 
 def find(name: str, data_dir: str | Path | None = None) -> Path:

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from filelock import lock_descriptor
-
 from paraqd.errors import ParaqdError
 
 
@@ -21,6 +19,8 @@ def try_lock(file: IO[bytes], *, wait: bool = False) -> bool:
 
     On a file system that does not support locks, return True without locking the file.
     """
+    from filelock import lock_descriptor
+
     try:
         return lock_descriptor(file.fileno(), blocking=wait, poll_interval=0.2)
     except OSError:

@@ -19,6 +19,7 @@ from paraqd.data.writers import write_rows
 from paraqd.progress import Progress, silent
 
 SHORTEST, LONGEST = 6, 120  # words
+PAPER_QUESTIONS = 30_000  # the number of training questions in the paper
 VALIDATION = 50  # about one in 50 skeletons is used for validation
 SCHEMA: Mapping[str, type] = {
     "id": str,
@@ -238,7 +239,7 @@ def _add(sieve: _Sieve, name: str, questions: Iterator[CorpusQuestion], progress
     )
 
 
-def paper_training(rows: Sequence[Row], *, size: int = 30_000, seed: int = 3407) -> list[Row]:
+def paper_training(rows: Sequence[Row], *, size: int = PAPER_QUESTIONS, seed: int = 3407) -> list[Row]:
     """Return the algebraic questions on which the paper's recipe is trained, in the order of ``rows``.
 
     The result consists of all training rows from AQuA-RAT and a random sample from MathQA. If AQuA-RAT has at least

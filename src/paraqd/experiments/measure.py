@@ -31,6 +31,7 @@ from paraqd.scoring.verdict import THRESHOLD
 from paraqd.training.bi_encoder import describe, train_bi_encoder
 from paraqd.training.encoders import embedder, load_trainable
 from paraqd.training.seed_search import SeedSearch, search_seed
+from paraqd.training.settings import CHECKPOINT_SECONDS
 from paraqd.training.validation import Validation, validate
 
 _AXES = 4
@@ -62,7 +63,12 @@ class Measurements:
     """
 
     def __init__(
-        self, data: RunData, *, keep: Sequence[str] = (), checkpoint_seconds: float = 60.0, train: bool = True
+        self,
+        data: RunData,
+        *,
+        keep: Sequence[str] = (),
+        checkpoint_seconds: float = CHECKPOINT_SECONDS,
+        train: bool = True,
     ) -> None:
         self.data = data
         self.train = train

@@ -22,6 +22,7 @@ from paraqd.experiments.scales import Scale
 from paraqd.operators.plan import make_plan
 from paraqd.progress import Progress, silent
 from paraqd.training.processes import refuse_several
+from paraqd.training.settings import CHECKPOINT_SECONDS
 
 __all__ = ["Outcome", "run_experiments", "with_settings"]
 
@@ -39,7 +40,7 @@ def run_experiments(
     workers: int = 1,
     figures: bool = True,
     train: bool = True,
-    checkpoint_seconds: float = 60.0,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
     progress: Progress = silent,
 ) -> list[Outcome]:
     """Run experiments, and write scores, metrics, tables, plots and ``report.html`` to a folder.

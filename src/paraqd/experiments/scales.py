@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from paraqd.data.mixture import PAPER_QUESTIONS
 from paraqd.evaluation.intervals import SAMPLES
 from paraqd.experiments.errors import ExperimentError
 from paraqd.generators.encoder import DEFAULT_ENCODER
@@ -86,5 +87,5 @@ SMOKE = Scale(
     note="smoke scale: the encoder's first two layers, one epoch over the samples, generators of a few steps; "
     "it shows that everything runs, but says nothing about quality",
 )
-FULL = Scale(name="full", questions=30_000)
+FULL = Scale(name="full", questions=PAPER_QUESTIONS)
 SCALES = {scale.name: scale for scale in (SMOKE, FULL)}

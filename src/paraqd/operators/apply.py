@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
-
 from paraqd.generators import GeneratorUnavailableError, MissingExtraError
 from paraqd.operators import MissingResourceError, Noted, Operator, Resources, derive_rng, get
 from paraqd.operators.plan import AugmentError, Step
@@ -52,6 +50,8 @@ class Tally:
 
     def count(self, question: str, paraphrase: str, note: str = "") -> None:
         """Count an output, its note and its edit distance from the question."""
+        from rapidfuzz.distance import Levenshtein
+
         if note:
             self.notes[note] = self.notes.get(note, 0) + 1
         a, b = question[:_MOST_COMPARED], paraphrase[:_MOST_COMPARED]

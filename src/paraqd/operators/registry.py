@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from rapidfuzz import process
-
 from paraqd.errors import ParaqdError
 from paraqd.operators.base import Declaration, Operator, Resources
 from paraqd.reading import Problem, read
@@ -221,6 +219,8 @@ def get(name: str) -> Operator:
         except (ImportError, AttributeError, TypeError) as error:
             raise UnknownOperatorError(f"the operator {name!r} ({point.value}) cannot be loaded: {error}") from error
         return operator
+    from rapidfuzz import process
+
     nearest = process.extractOne(name, [*names(), *_by_paper_id()])
     hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
     raise UnknownOperatorError(f"unknown operator {name!r}{hint} (available: {', '.join(names())})")

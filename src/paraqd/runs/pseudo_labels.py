@@ -14,6 +14,7 @@ from paraqd.data.writers import PLAIN
 from paraqd.generators.encoder import DEFAULT_ENCODER, EncoderError, load_encoder
 from paraqd.generators.runtime import check_device
 from paraqd.operators.plan import AugmentError
+from paraqd.progress import Progress, silent
 from paraqd.runs.augment import SCHEMA as AUGMENTED
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
@@ -158,7 +159,7 @@ def pseudo_label(
     encoder: Encode,
     *,
     threshold: float = THRESHOLD,
-    on_progress: Callable[[int], None] | None = None,
+    progress: Progress = silent,
 ) -> Iterator[Row]:
     """Yield each row with the label that the encoder assigns, and with the cosine that determined the label.
 
@@ -171,8 +172,8 @@ def pseudo_label(
         untrained encoder.
     threshold : float
         The label is 1 if the cosine is greater than this threshold, otherwise 0.
-    on_progress : callable, optional
-        A function that is called with the number of rows labelled so far.
+    progress : Progress
+        A callback that receives the number of rows labelled so far. The total is unknown.
 
     Examples
     --------
@@ -190,8 +191,7 @@ def pseudo_label(
         for row, cosine in zip(batch, _cosines(batch, encoder), strict=True):
             yield {**row, "label": int(cosine > threshold), "cosine": cosine}
         done += len(batch)
-        if on_progress is not None:
-            on_progress(done)
+        progress("labelling", done, None)
 
 
 def pseudo_label_file(
@@ -347,8 +347,12 @@ class PseudoLabelWorker(PieceWorker):
         """Label and write the pairs in a piece, and return the counts."""
         job, counter = self._job, _Counter()
         pairs = self._pairs(piece, counter)
+
+        def progress(stage: str, done: int, total: int | None, note: str = "") -> None:
+            on_rows(done)
+
         with job.parts.part(piece.index) as (writer, facts):
-            for row in pseudo_label(pairs, self._encode, threshold=job.threshold, on_progress=on_rows):
+            for row in pseudo_label(pairs, self._encode, threshold=job.threshold, progress=progress):
                 counter.add(row)
                 writer.write([row])
             facts.update(counter.to_dict())

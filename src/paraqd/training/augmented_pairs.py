@@ -1,4 +1,4 @@
-"""Apply operators to questions and store the labelled pairs. An interrupted run can be resumed."""
+"""Apply operators to questions, and store the labelled pairs. An interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ from paraqd.progress import Progress, silent
 from paraqd.runs.augment import augment
 from paraqd.runs.output import read_metadata
 from paraqd.runs.store import is_unfinished
+from paraqd.training.settings import SEED
 
 
 @dataclass(frozen=True)
 class PreparedPairs:
-    """A file of labelled pairs and its origin: the recipe, the stand-ins for models, and the skipped operators."""
+    """A file of labelled pairs, with a record of how the pairs were created.
+
+    ``recipe`` is the recipe's name, ``stand_ins`` lists the operators that used a replacement model, ``left_out`` maps
+    each skipped operator to the reason, and ``entities`` is the name of the entity reader.
+    """
 
     path: Path
     recipe: str
@@ -28,7 +33,7 @@ class PreparedPairs:
 
 
 def describe_pairs(path: str | Path) -> PreparedPairs:
-    """Read the origin of a file of augmented pairs. If paraqd did not write the file, the fields are empty."""
+    """Read how a file of augmented pairs was created. If paraqd did not write the file, the fields are empty."""
     facts = read_metadata(path)
     stand_ins = tuple(f"{name} ({model})" for name, model in facts.get("stand_ins", {}).items())
     return PreparedPairs(
@@ -50,7 +55,7 @@ def prepare_pairs(
     *,
     recipe: str = "",
     operators: Sequence[str] | None = None,
-    seed: int = 3407,
+    seed: int = SEED,
     stand_ins: bool = True,
     skip: Sequence[str] = (),
     generators: Mapping[str, str] | None = None,
@@ -60,10 +65,10 @@ def prepare_pairs(
     workers: int = 1,
     progress: Progress = silent,
 ) -> PreparedPairs:
-    """Apply a recipe's operators, or the operators in ``operators``, to a file of questions.
+    """Apply operators to a file of questions, and write the labelled pairs to ``out``.
 
-    If the file ``out`` is already complete, it is reused. An operator whose model is not available is skipped and named
-    in the result.
+    The operators are those in ``operators`` or, by default, those of the recipe. If ``out`` is already complete, the
+    existing file is used. An operator whose model is not available is skipped and listed in the result.
     """
     if not is_complete(out):
         augment(
@@ -86,5 +91,5 @@ def prepare_pairs(
 
 
 def is_complete(out: Path) -> bool:
-    """Return True if a file of pairs is complete and no unfinished run is going to replace it."""
+    """Return True if a file of pairs is complete and is not being replaced by an unfinished run."""
     return out.is_file() and not is_unfinished(out) and bool(read_metadata(out).get("complete"))

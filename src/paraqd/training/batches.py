@@ -1,8 +1,8 @@
 """Plan and build the batches for training a bi-encoder.
 
-Texts are tokenised once, and texts of similar length share a batch. In a batch, each distinct text is encoded once. The
-exception is a valid text that is identical to its question (f2), which is encoded a second time. Dropout then produces
-two different vectors, which the loss can pull together.
+Texts are tokenised once, and texts of similar length share a batch. In a batch, each distinct text is encoded once,
+except that a valid text that is identical to its question (f2) is encoded a second time. Dropout then produces two
+different vectors, and the loss can reduce the distance between them.
 
 All batches are planned before training starts, so that an interrupted run resumes with the same batches.
 """
@@ -27,7 +27,10 @@ _POOL = 64
 
 @dataclass(frozen=True, eq=False)
 class TokenStore:
-    """The token ids of all texts, concatenated in one array."""
+    """The token ids of all texts, concatenated in one array.
+
+    ``starts`` contains the start of each text in the array, followed by the end of the last text.
+    """
 
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
@@ -40,7 +43,7 @@ class TokenStore:
         return found
 
     def padded(self, texts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the token ids of some texts as a padded matrix, and the matrix's attention mask."""
+        """Return the token ids of the given texts as a padded matrix, and the attention mask."""
         lengths = self.lengths[texts]
         width = int(lengths.max(initial=1))
         places = np.arange(width)
@@ -50,7 +53,7 @@ class TokenStore:
 
 
 def tokenize(texts: Sequence[str], tokenizer: Any, *, max_length: int) -> TokenStore:
-    """Tokenise all texts once."""
+    """Tokenise texts, truncating each text to ``max_length`` tokens."""
     rows: list[list[int]] = []
     for start in range(0, len(texts), 10_000):
         part = list(texts[start : start + 10_000])
@@ -65,7 +68,7 @@ def tokenize(texts: Sequence[str], tokenizer: Any, *, max_length: int) -> TokenS
 class BatchPlan:
     """All batches of a training run, as indices of triplets.
 
-    ``epoch_ends`` holds the number of batches that are complete at the end of each epoch.
+    ``epoch_ends`` contains, for each epoch, the number of batches completed by the end of the epoch.
     """
 
     batches: tuple[NDArray[np.int64], ...]
@@ -96,20 +99,19 @@ def plan_batches(
     lengths : array
         The number of tokens in each text.
     apart : bool
-        If True, no question occurs twice in a batch, which in-batch negatives require. If False, all triplets of a
-        question stay together, so that their anchor is encoded only once.
+        If True, no question occurs twice in a batch, because in-batch negatives must come from other questions. If
+        False, a question's triplets stay together, so that the question is encoded only once.
 
     """
-    width = lengths[triplets.triplets].max(
-        axis=1
-    )  # for an in-batch negative (-1), the last text is read, which is harmless
+    # for an in-batch negative, the index -1 reads the length of the last text, which is harmless
+    width = lengths[triplets.triplets].max(axis=1)
     batches: list[NDArray[np.int64]] = []
     ends: list[int] = []
     for epoch in range(epochs):
         rng = np.random.default_rng([seed, epoch])
         rounds = _rounds(triplets.questions, rng) if apart else [np.arange(len(triplets.questions))]
         found = [b for chosen in rounds for b in _cut(chosen, triplets.questions, width, batch_size, rng, apart)]
-        if apart:  # a triplet that is alone in its batch cannot get a negative from another triplet
+        if apart:  # a single triplet in a batch cannot take its negative from another triplet
             found = [batch for batch in found if len(batch) > 1 or triplets.triplets[batch[0], 2] >= 0]
         batches += [found[i] for i in rng.permutation(len(found))]
         ends.append(len(batches))
@@ -135,13 +137,13 @@ def _cut(
     rng: np.random.Generator,
     apart: bool,
 ) -> list[NDArray[np.int64]]:
-    """Shuffle the questions, sort pools of questions by length, and cut the sequence of triplets into batches."""
+    """Shuffle the questions, sort each pool of questions by length, and cut the resulting triplets into batches."""
     distinct, member = np.unique(questions[chosen], return_inverse=True)
     longest = np.zeros(len(distinct), dtype=np.int64)
     np.maximum.at(longest, member, width[chosen])
     per_question = max(1.0, len(chosen) / max(1, len(distinct)))
     pool_size = max(1, round(_POOL * batch_size / per_question))
-    # the pool of a question is random, and within a pool, questions are ordered by length with ties at random
+    # a question's pool is random; within a pool, questions are sorted by length, with ties in random order
     shuffled = rng.permutation(len(distinct))
     pool = np.empty(len(distinct), dtype=np.int64)
     pool[shuffled] = np.arange(len(distinct)) // pool_size
@@ -153,7 +155,7 @@ def _cut(
 
 
 def share(count: int, rank: int, size: int) -> slice:
-    """Return the slice of a batch's triplets that the process with the number ``rank`` handles.
+    """Return the slice of a batch of ``count`` triplets that one of ``size`` processes encodes.
 
     >>> [share(7, rank, 3) for rank in range(3)]
     [slice(0, 3, None), slice(3, 5, None), slice(5, 7, None)]
@@ -166,17 +168,17 @@ def share(count: int, rank: int, size: int) -> slice:
 def collate(
     indices: Sequence[int], triplets: TripletSet, tokens: TokenStore, *, rank: int = 0, size: int = 1
 ) -> dict[str, Any]:
-    """Build the trainer's inputs: the batch's distinct texts, and each triplet as row indices into those texts.
+    """Build the trainer's inputs: the distinct texts in a batch, and the three row indices of each triplet.
 
-    A valid text that equals its anchor has a separate row, so that dropout produces two different vectors. A triplet's
-    in-batch negative (-1) is the question in the next triplet. If there are several processes, each builds only its
-    share. A process without a triplet still encodes one text.
+    A valid text that equals its question has a separate row, so that dropout produces two different vectors. An
+    in-batch negative (-1) is replaced by the question of the next triplet. If there are several processes, each process
+    builds the inputs only for its share of the batch. A process whose share is empty still encodes one text.
     """
     import torch
 
     chosen = triplets.triplets[np.asarray(indices)].astype(np.int64)
-    borrowed = chosen[:, 2] < 0
-    chosen[borrowed, 2] = np.roll(chosen[:, 0], -1)[borrowed]
+    in_batch = chosen[:, 2] < 0
+    chosen[in_batch, 2] = np.roll(chosen[:, 0], -1)[in_batch]
     own = chosen[share(len(chosen), rank, size)]
     total = len(tokens.starts) - 1
     own[own[:, 1] == own[:, 0], 1] += total  # a second row for the same text

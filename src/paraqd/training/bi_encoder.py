@@ -1,10 +1,12 @@
-"""Train a bi-encoder on triplets and write its model folder. An interrupted training run can be resumed."""
+"""Train a bi-encoder on triplets, and write its model folder.
+
+An interrupted training run can be resumed.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -23,7 +25,13 @@ from paraqd.training.encoders import embedder, encoder_hash, load_trainable
 from paraqd.training.model_cards import bi_encoder_card
 from paraqd.training.processes import Crew, check_shares, join, own_device
 from paraqd.training.saving import check_out, read_bi_encoder_facts, save_model_folder
-from paraqd.training.settings import TrainingError, TrainingStopped, TrainSettings, require_training
+from paraqd.training.settings import (
+    CHECKPOINT_SECONDS,
+    TrainingError,
+    TrainingStopped,
+    TrainSettings,
+    require_training,
+)
 from paraqd.training.torch_state import reproducible
 from paraqd.training.trainer import last_checkpoint, run_trainer
 from paraqd.training.validation import Validation, validate
@@ -36,7 +44,7 @@ if TYPE_CHECKING:
 class Trained:
     """The result of training a bi-encoder: the model folder and its facts.
 
-    ``reused`` is True if the model had already been trained by an earlier call.
+    ``reused`` is True if an earlier call had already trained the model.
     """
 
     folder: Path
@@ -52,7 +60,7 @@ class Trained:
 
 @dataclass
 class _History:
-    """The validation metrics after each epoch, stored beside the checkpoints so that a resumed run keeps them."""
+    """The validation metrics after each epoch, stored in a file so that a resumed run keeps them."""
 
     path: Path
     epochs: dict[int, dict[str, float]] = field(default_factory=dict)
@@ -64,6 +72,10 @@ class _History:
     def add(self, epoch: int, found: Validation) -> None:
         self.epochs[epoch] = found.to_dict()
         replace_json(self.path, self.epochs)
+
+    def note(self) -> str:
+        """Return the latest separation as text for progress reports, or an empty string before the first epoch ends."""
+        return f", separation {self.epochs[max(self.epochs)]['separation']:.3f}" if self.epochs else ""
 
 
 def train_bi_encoder(
@@ -79,40 +91,52 @@ def train_bi_encoder(
     left_out: Sequence[str] = (),
     device: str | None = None,
     workers: int = 0,
-    checkpoint_seconds: float = 60.0,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
     overwrite: bool = False,
     restart: bool = False,
     progress: Progress = silent,
 ) -> Trained:
-    """Train an encoder on triplets and write the model folder.
+    """Train an encoder on triplets, and write the model folder.
 
     If the process is killed, a second call with the same arguments on the same machine resumes training and ends with
     the same weights. If the folder already contains a model that was trained with the same arguments, training is
     skipped.
 
-    If several processes are started by ``accelerate launch`` or ``torchrun``, they share every batch. The result is the
-    same as with one process, except that dropout differs between the processes. Only the main process writes files.
+    Processes started by ``accelerate launch`` or ``torchrun`` share every batch. The result is the same as with one
+    process, except for the random choices of dropout. Only the main process writes files.
 
     Parameters
     ----------
     triplets : TripletSet
-        The training data (`paraqd.data.triplets.make_triplets`).
+        The training data; see `paraqd.data.triplets.make_triplets`.
     out : str or Path
-        The model folder. Until training has finished, checkpoints are kept beside it in ``OUT.checkpoints``.
+        The model folder. During training, checkpoints are written to the folder ``OUT.checkpoints``.
     settings : TrainSettings, optional
         The training settings (default: the paper's settings).
     encoder : str
         The name of a packaged encoder, a folder, or a name on the model hub.
     layers : int, optional
-        The number of the encoder's first layers to keep, for a quick run (default: all).
+        For a quick run, keep only this many of the encoder's first layers (default: all).
     validation : TripletSet, optional
         Triplets from other questions, on which the model is measured after each epoch.
+    recipe, stand_ins, left_out
+        The origin of the triplets, which is recorded in the model folder: the recipe's name, the stand-ins for models,
+        and the skipped operators.
+    workers : int
+        The number of processes that load batches (default: the training process loads them itself).
     checkpoint_seconds : float
         The number of seconds between two checkpoints.
     overwrite : bool
         Replace the folder if it contains another model.
     restart : bool
         Discard an unfinished training run with other settings.
+
+    Raises
+    ------
+    TrainingError
+        If a model cannot be trained with these arguments.
+    TrainingStopped
+        If Ctrl-C was pressed. A checkpoint is written first.
 
     """
     require_training()
@@ -149,7 +173,7 @@ def train_bi_encoder(
         crew.by_main(lambda: _begin(work_dir, facts, crew.size, restart=restart))
         report("tokenising", 0, len(triplets.texts))
         limit = min(settings.max_length or model.max_seq_length, model.max_seq_length)
-        model.max_seq_length = limit  # the same limit applies in validation and in later use of the model
+        model.max_seq_length = limit  # so that the same limit applies in validation and in later use of the model
         tokens = tokenize(triplets.texts, model.tokenizer, max_length=limit)
         plan = plan_batches(
             triplets,
@@ -164,20 +188,14 @@ def train_bi_encoder(
         history = _History(work_dir / "history.json")
         history.load()
 
-        def on_epoch(epoch: int) -> None:
+        def validate_epoch(epoch: int) -> None:
             if validation is not None and len(validation.triplets):
                 history.add(epoch, validate(embedder(model), validation))
 
-        losses: list[float] = []
+        def report_with_separation(stage: str, done: int, total: int | None, note: str = "") -> None:
+            report(stage, done, total, note and note + history.note())
 
-        def on_step(step: int, steps: int, loss: float) -> None:
-            if not math.isnan(loss):
-                losses.append(loss)
-            last = history.epochs.get(max(history.epochs, default=0))
-            separation = f", separation {last['separation']:.3f}" if last else ""
-            report("training", step, steps, "" if math.isnan(loss) else f"loss {loss:.3f}{separation}")
-
-        run_trainer(
+        loss = run_trainer(
             model,
             triplets,
             tokens,
@@ -188,8 +206,8 @@ def train_bi_encoder(
             device=device,
             workers=workers,
             checkpoint_seconds=checkpoint_seconds,
-            on_step=on_step,
-            on_epoch=on_epoch,
+            validate_epoch=validate_epoch,
+            progress=report_with_separation,
         )
         last = history.epochs.get(settings.epochs)
         facts = {
@@ -199,7 +217,7 @@ def train_bi_encoder(
             "history": history.epochs,
             "steps": len(plan),
             "processes": crew.size,
-            "loss": round(losses[-1], 4) if losses else None,
+            "loss": None if loss is None else round(loss, 4),
             "versions": _versions(),
         }
         _check_same(model, crew)
@@ -208,7 +226,7 @@ def train_bi_encoder(
 
 
 def _write(model: Any, folder: Path, facts: dict[str, Any], work_dir: Path) -> dict[str, Any]:
-    """Write the model folder, delete the checkpoints, and return the facts in ``paraqd.json``."""
+    """Write the model folder, delete the checkpoints, and return the facts from ``paraqd.json``."""
     save_model_folder(
         folder,
         facts,
@@ -241,14 +259,13 @@ def _overlap(triplets: TripletSet, validation: TripletSet) -> int:
 
 @contextmanager
 def _locked(work_dir: Path) -> Iterator[None]:
-    """Hold a lock on the folder, and raise `TrainingError` if another process holds it."""
+    """Hold a lock on the checkpoint folder, or raise `TrainingError` if another process holds the lock."""
     work_dir.parent.mkdir(parents=True, exist_ok=True)
     path = work_dir.with_name(f".{work_dir.name}.lock")
     with open(path, "wb") as file:
         if not try_lock(file):
             raise TrainingError(
-                f"another process is currently training {work_dir.stem}: wait until it has finished, "
-                "or choose another --out"
+                f"another process is training {work_dir.stem}: wait until it has finished, or choose another --out"
             )
         try:
             yield
@@ -268,7 +285,7 @@ def describe(triplets: TripletSet) -> dict[str, Any]:
 
 
 def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[str, Any] | None:
-    """Return the folder's facts if its model was trained with the same data and settings.
+    """Return the model's facts if the folder contains a model trained with the same data and settings.
 
     Return None if the folder is empty or may be overwritten. Otherwise, raise `TrainingError`.
     """
@@ -292,8 +309,8 @@ def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[s
 def _begin(work_dir: Path, facts: dict[str, Any], processes: int, *, restart: bool) -> None:
     """Prepare the checkpoint folder.
 
-    Checkpoints from a training run with the same data and settings are kept. If there are other checkpoints, discard
-    them if ``restart`` is True, and raise `TrainingError` otherwise.
+    Checkpoints from a training run with the same data and settings are kept. Other checkpoints are discarded if
+    ``restart`` is True; otherwise, `TrainingError` is raised.
     """
     manifest = work_dir / "training.json"
     wanted = json.loads(json.dumps({**facts, **({"processes": processes} if processes > 1 else {})}))

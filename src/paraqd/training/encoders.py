@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# The encoders in the paper's table. The paper calls the third encoder only "MPNet" and ranks it below both MiniLMs in
-# semantic search, which fits paraphrase-mpnet-base-v2 better than all-mpnet-base-v2; see results/arms/README.md.
+# The encoders in the paper's table. The paper calls the third encoder "MPNet" and ranks it below both MiniLMs in
+# semantic search, which suggests paraphrase-mpnet-base-v2 rather than all-mpnet-base-v2; see results/arms/README.md.
 PAPER_ENCODERS = {
     "all-MiniLM-L6-v2": DEFAULT_ENCODER,
     "all-MiniLM-L12-v1": "sentence-transformers/all-MiniLM-L12-v1",
@@ -29,8 +29,7 @@ PAPER_ENCODERS = {
 def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, device: str | None = None) -> Any:
     """Load a SentenceTransformer for training.
 
-    If ``layers`` is passed, only this many of the first layers are kept. Only standard modules are used, so code in the
-    folder is never run.
+    If ``layers`` is passed, keep only this many of the first layers. Code in the model's folder is never run.
     """
     require_training()
     from sentence_transformers import SentenceTransformer
@@ -41,18 +40,18 @@ def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, de
     )
     if layers is not None:
         cut(model, layers)
-    return model.float()  # training uses full precision, even if the weights are stored in half precision
+    return model.float()  # the weights may be stored in half precision, but training needs full precision
 
 
 def encoder_hash(name: str) -> str:
-    """Return an 8-digit hexadecimal hash for an encoder in a folder, or an empty string for an encoder on the hub."""
+    """Return an 8-digit hexadecimal hash of an encoder's folder, or an empty string if the encoder is on the hub."""
     place = PAPER_ENCODERS.get(name, name)
     folder = encoder_folder(place)
     return folder_hash(folder) if (folder / "config.json").is_file() else ""
 
 
 def cut(model: Any, layers: int) -> None:
-    """Remove all layers of a transformer except the first ``layers`` layers."""
+    """Keep only the first ``layers`` layers of an encoder."""
     backbone = model[0].model if hasattr(model[0], "model") else model[0].auto_model
     stack = getattr(getattr(backbone, "encoder", None), "layer", None)
     if stack is None:
@@ -66,7 +65,7 @@ def cut(model: Any, layers: int) -> None:
 
 
 def embedder(model: Any, *, batch_size: int = 128) -> Callable[[Sequence[str]], NDArray[np.float32]]:
-    """Return a function that maps texts to this model's unit vectors."""
+    """Return a function that embeds texts as unit vectors with the given model."""
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
         vectors: NDArray[np.float32] = model.encode(

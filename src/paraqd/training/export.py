@@ -1,4 +1,4 @@
-"""Export a trained model to an ONNX graph with rounded weights, and compare its scores with the original scores."""
+"""Export a trained model to an ONNX graph with rounded weights, and measure how much the scores change."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from paraqd.scoring.judge.cross_encoder import CrossEncoder
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.scoring.scorer import Scorer
 from paraqd.training.input_ranges import observed_ranges, trained_ranges
-from paraqd.training.judge_model import HEADS_FILE
+from paraqd.training.judge_model import HEADS_FILE, WEIGHTS_FILE
 from paraqd.training.onnx_graph import InputRange, Weights, encoder_graph, judge_graph, write_graph
 
-MOST_MOVED, TRAINED_MOVED = 0.02, 0.05
+MOST_MOVED, TRAINED_MOVED = 0.02, 0.05  # the default limits; see `export_model`
 _NEARLY_ALL = 0.99
 _COPIED = (FACTS_FILE, TOKENIZER_FILE, "config.json", "README.md", "LICENSE")
 
 
 @dataclass(frozen=True)
 class Exported:
-    """The result of an export: the folder, its size, and the changes in the scores of the compared pairs.
+    """The result of an export: the folder, its size, and how much the scores of the compared pairs changed.
 
-    ``most`` is the largest change, ``mean`` is the mean change, and ``nearly_all`` is the 99th percentile.
+    ``most`` is the largest change in a score, ``mean`` is the mean change, and ``nearly_all`` is the 99th percentile of
+    the changes.
     """
 
     folder: Path
@@ -71,22 +72,22 @@ def export_model(
     folder : str or Path
         The folder of a bi-encoder or a judge that was trained with this package.
     out : str or Path
-        The folder to write. It may be the model's own folder, to which the subfolder ``onnx`` is then added.
+        The output folder. If it is the model's own folder, the subfolder ``onnx`` is added.
     pairs : sequence of (question, paraphrase)
         The pairs on which the exported model's scores are compared with the original model's scores. If the model was
-        not trained with rounded inputs, every second pair is also used to measure the ranges of the inputs.
+        trained without rounded inputs, every second pair is also used to measure the input ranges.
     bits : int
-        The number of bits per weight: 8, 16, or 32 for the full weights. With 8 bits, the inputs of the layers are also
-        rounded, so that integers are multiplied.
+        The number of bits per weight: 8, 16 or 32. With 8 bits, the layers' inputs are also rounded, so that the layers
+        multiply integers. With 32 bits, the weights are unchanged.
     most_moved : float, optional
-        The largest acceptable change in a score, which at most 1 % of the scores may exceed. The default is 0.02, or
-        0.05 for a model that was trained with rounded inputs, because some inputs are rounded differently if sums are
-        computed in a different order.
+        The change in the score that at most 1 % of the pairs may exceed. The default is 0.02. For a model that was
+        trained with rounded inputs, the default is 0.05, because inputs can be rounded differently if sums are computed
+        in a different order.
 
     Raises
     ------
     ModelError
-        If the folder does not contain such a model, or if the scores change too much. Nothing is written in this case.
+        If the folder does not contain such a model, or if the scores change too much. Nothing is written.
 
     """
     if bits not in (8, 16, 32):
@@ -99,7 +100,7 @@ def export_model(
     with tempfile.TemporaryDirectory() as work:
         made = {precision: Path(work) / str(precision) for precision in (32, bits)}
         scored = {}
-        ranges = trained_ranges(weights)  # a model that was trained with ranges uses them in any precision
+        ranges = trained_ranges(weights)  # if the model was trained with rounded inputs, they are always rounded
         for precision, place in made.items():
             if precision == 8 and not ranges:
                 ranges = _observed(kind, weights, config, made[32], pairs[::2])
@@ -117,7 +118,7 @@ def export_model(
             )
         target.mkdir(parents=True, exist_ok=True)
         shutil.copytree(made[bits], target, dirs_exist_ok=True)
-        write_facts(target, facts)  # written again because the folder may also contain the full weights
+        write_facts(target, facts)  # write the facts again, because the folder may also contain the full weights
     size = sum(path.stat().st_size for path in ((target / ONNX_FILE), (target / TOKENIZER_FILE))) / 1e6
     return Exported(target, kind, size, len(pairs), float(moved.max()), nearly_all, float(moved.mean()))
 
@@ -134,9 +135,9 @@ def _write(source: Path, place: Path, facts: dict[str, Any], graph: Any) -> None
 def _observed(
     kind: str, weights: Weights, config: dict[str, Any], exact: Path, pairs: Sequence[tuple[str, str]]
 ) -> dict[str, InputRange]:
-    """Measure a model's input ranges on some pairs.
+    """Measure a model's input ranges on pairs.
 
-    Without pairs, the result is empty, and inputs are not rounded.
+    If there are no pairs, return an empty dictionary, so that the inputs are not rounded.
     """
     if not pairs:
         return {}
@@ -163,9 +164,9 @@ def _weights(folder: Path) -> dict[str, NDArray[np.float32]]:
     """Return the weights in a folder, keyed by the names that the graphs use."""
     from safetensors.numpy import load_file
 
-    path = folder / "model.safetensors"
+    path = folder / WEIGHTS_FILE
     if not path.is_file():
-        raise ModelError(f"{folder} has no weights to export: it has no model.safetensors")
+        raise ModelError(f"{folder} has no weights to export: it has no {WEIGHTS_FILE}")
     found = {name: array for name, array in load_file(str(path)).items() if array.dtype.kind == "f"}
     if (folder / HEADS_FILE).is_file():
         found = {f"classifier.{name}": array for name, array in found.items()}

@@ -1,8 +1,7 @@
 """Train a scorer with a learned judge from a recipe.
 
-Training creates the pairs, trains the teachers and the judge, fits the fusion and writes the model folder. Pairs,
-tokens, the teachers' log-odds, finished stages and checkpoints are kept beside the model folder in ``OUT.work``, so
-that an interrupted training run can be resumed.
+Training creates the pairs, trains the teachers and the judge, fits the fusion and writes the model folder. Intermediate
+results are stored in the folder ``OUT.work``, so that an interrupted training run can be resumed.
 """
 
 from __future__ import annotations
@@ -72,12 +71,14 @@ def train_scorer(
     Parameters
     ----------
     out : str or Path
-        The model folder. Pairs, tokens and checkpoints are kept beside it in ``OUT.work``.
+        The model folder. Pairs, tokens and checkpoints are stored in the folder ``OUT.work``.
     generators : mapping, optional
-        The folder of a trained generator, keyed by its kind. By default, the generator that the recipe needs is trained
-        first.
+        The folders of trained generators, keyed by the generator's kind. By default, the generator that the recipe
+        needs is trained first.
+    workers : int
+        The number of processes that apply the operators.
     overwrite : bool
-        Replace the model if the folder already contains one.
+        Replace the folder if it already contains a model.
     restart : bool
         Discard an unfinished training run with other settings.
 
@@ -115,7 +116,10 @@ def train_on_pairs(
     restart: bool = False,
     progress: Progress = silent,
 ) -> TrainedJudge:
-    """Train the teachers and the judge on files of pairs, fit the fusion, and write the model folder."""
+    """Train the teachers and the judge on existing files of pairs, fit the fusion, and write the model folder.
+
+    Intermediate results are stored in the folder ``work``.
+    """
     import torch
     from transformers import AutoTokenizer
 
@@ -175,13 +179,13 @@ def train_on_pairs(
             card=judge_card(facts),
             write_weights=lambda place: save_judge(judge.cpu(), tokenizer, place),
         )
-    for left in ("checkpoints", "stages"):
-        shutil.rmtree(work / left, ignore_errors=True)
+    for name in ("checkpoints", "stages"):
+        shutil.rmtree(work / name, ignore_errors=True)
     return TrainedJudge(folder, written)
 
 
 def tokenized(path: Path, tokenizer: Any, folder: Path, weight: float, *, progress: Progress) -> JudgeTokens:
-    """Return the tokenised pairs from a set's file. They are stored in ``folder`` and reused by later calls."""
+    """Return a file's pairs in tokenised form. The tokens are stored in ``folder``, and later calls reuse them."""
     rules = hashlib.sha256(f"{PREPARATION}|{tokenizer.backend_tokenizer.to_str()}".encode()).hexdigest()[:8]
     stored = folder / f"{path.name.partition('.')[0]}-{sha256_of(path)[:12]}-{rules}-{weight:g}.npz"
     if not stored.is_file():
@@ -195,7 +199,7 @@ def tokenized(path: Path, tokenizer: Any, folder: Path, weight: float, *, progre
 def _train_stages(
     recipe: JudgeRecipe, tokens: JudgeTokens, tokenizer: Any, *, work: Path, progress: Progress, **options: Any
 ) -> Any:
-    """Train the judge in all stages and return it. Stages that an interrupted run has finished are skipped."""
+    """Train the judge in all stages, and return the judge. Stages that an interrupted run has finished are skipped."""
     start, judge = Path(recipe.start) if recipe.start else encoder_folder(recipe.encoder), None
     for number, settings in enumerate(recipe.stages, start=1):
         finished = work / "stages" / str(number)
@@ -213,21 +217,21 @@ def _train_stages(
                     progress=progress,
                     **options,
                 )
-            save_judge(judge, tokenizer, finished)  # the file of heads marks the stage as finished and is written last
+            save_judge(judge, tokenizer, finished)  # writes the file of heads last, which marks the stage as finished
             shutil.rmtree(checkpoints, ignore_errors=True)
         start = finished
     return judge or load_judge(start)
 
 
 def _start_from(folder: Path, settings: JudgeSettings) -> Any:
-    """Return a judge with an earlier judge's weights, or an untrained judge on top of an encoder."""
+    """Load the judge in the folder, or build an untrained judge if the folder contains an encoder."""
     if (folder / HEADS_FILE).is_file():
         return load_judge(folder, inner=settings.inner, exact=True)
     return make_judge(folder, inner=settings.inner)
 
 
 def _check_models(recipe: JudgeRecipe) -> None:
-    """Raise an exception if a model in the recipe is not on this machine, or if the recipe lacks a set of pairs."""
+    """Raise an exception if a model is missing, or if the recipe has no training set or no validation set."""
     if not (encoder_folder(recipe.encoder) / "config.json").is_file():
         raise TrainingError(
             f"encoder {recipe.encoder}: no such model on this machine; use {DEFAULT_ENCODER} or a model folder"
@@ -245,7 +249,7 @@ def _check_models(recipe: JudgeRecipe) -> None:
 def _train_generator(
     recipe: JudgeRecipe, work: Path, data_dir: str | Path | None, device: str | None, progress: Progress
 ) -> dict[str, str]:
-    """Train the recipe's generator, and return its folder, keyed by its kind."""
+    """Train the recipe's generator, and return a dictionary that maps its kind to its folder."""
     made = recipe.data.generator
     source = find("questions", data_dir).parent
     if not (source / PARAPHRASES).is_file():
@@ -254,7 +258,7 @@ def _train_generator(
             f"{made.kind}=DIR, or skip the set with --without fluent"
         )
     folder = train_generator(
-        made.kind,  # type: ignore[arg-type]  # checked there
+        made.kind,  # type: ignore[arg-type]  # train_generator checks the kind
         source,
         work / "generators" / made.kind,
         scale=made.scale,  # type: ignore[arg-type]
@@ -274,17 +278,17 @@ def _digest(tokens: JudgeTokens) -> str:
 def _begin(work: Path, facts: Mapping[str, Any], *, restart: bool) -> None:
     """Prepare the work folder.
 
-    Progress from a training run with the same data and settings is kept. If there is other progress, discard it if
-    ``restart`` is True, and raise `TrainingError` otherwise.
+    Checkpoints and stages from a training run with the same data and settings are kept. Others are discarded if
+    ``restart`` is True; otherwise, `TrainingError` is raised.
     """
     manifest, wanted = work / "training.json", json.loads(json.dumps(facts))
     if manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted:
         return
-    progress: Sequence[Path] = [work / "checkpoints", work / "stages"]
-    if any(path.is_dir() and any(path.iterdir()) for path in progress) and not restart:
+    unfinished: Sequence[Path] = [work / "checkpoints", work / "stages"]
+    if any(path.is_dir() and any(path.iterdir()) for path in unfinished) and not restart:
         raise TrainingError(
             f"{work} has an unfinished training run with other settings: use those settings, or pass --restart"
         )
-    for path in progress:
+    for path in unfinished:
         shutil.rmtree(path, ignore_errors=True)
     replace_json(manifest, wanted)

@@ -1,4 +1,4 @@
-"""Fit the fusion, a logistic regression in which findings can only lower a paraphrase's score."""
+"""Fit the fusion, which is a logistic regression in which findings can only lower a paraphrase's score."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paraqd.scoring.verdict import THRESHOLD, probability_of
 from paraqd.training.recipes import load_judge_recipe
 from paraqd.training.settings import FusionSettings
 
-METRICS = ("macro_f1", "auc", "separation")  # reported with confidence intervals
+METRICS = ("macro_f1", "auc", "separation")  # the metrics that are reported with confidence intervals
 
 
 def fit_fusion(
@@ -33,20 +33,20 @@ def fit_fusion(
     weights: Sequence[float] | None = None,
     settings: FusionSettings | None = None,
 ) -> Fusion:
-    """Fit a fusion to labelled pairs. Valid and invalid pairs have the same total weight.
+    """Fit a fusion to labelled pairs. The weights are balanced so that both labels have the same total weight.
 
     Parameters
     ----------
     features : sequence of sequence of str
-        The features of the findings in each pair.
+        The features of each pair's findings.
     labels : sequence of int
         The label of each pair: 1 for valid, 0 for invalid.
     model : sequence of float, optional
-        The judge's log-odds for each pair.
+        The judge's log-odds for each pair. By default, the fusion does not use a judge.
     weights : sequence of float, optional
-        The weight of each pair before the labels are balanced.
+        The weight of each pair before the labels are balanced (default: equal weights).
     settings : FusionSettings, optional
-        The priors and the penalty (default: those in the recipe ``default``).
+        The priors and the penalty (default: the settings in the recipe ``default``).
 
     Examples
     --------
@@ -74,13 +74,12 @@ def fit_and_measure(
 ) -> dict[str, Any]:
     """Fit the fusion to validation pairs, and measure it by cross-validation.
 
-    ``sets`` maps the name of each set to its pairs and the judge's log-odds for them. Only pairs of a question and a
-    rewrite are used. Pairs of two rewrites are ignored. Return the facts ``fusion`` and ``validation`` for the model
-    folder.
+    ``sets`` maps the name of each set to the set's pairs and the judge's log-odds for these pairs. Pairs of two
+    rewrites are ignored. Return the facts ``fusion`` and ``validation`` for the model folder.
     """
     pairs, odds, names = [], [], []
-    for name, (rows, scores) in sets.items():
-        for pair, score in zip(rows, scores, strict=True):
+    for name, (set_pairs, scores) in sets.items():
+        for pair, score in zip(set_pairs, scores, strict=True):
             if not pair.source.startswith("across") and not pair.source.endswith("across"):
                 pairs.append(pair)
                 odds.append(float(score))
@@ -97,15 +96,13 @@ def fit_and_measure(
     measured = _held_out_scores(features, labels, odds, shares, questions, settings)
     fusion = fit_fusion(features, labels, model=odds, weights=shares, settings=settings)
     weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}
-    fusion = Fusion(
-        round(fusion.bias, 4), weights, round(fusion.model_weight, 4)
-    )  # rounded to the precision that is stored
+    fusion = Fusion(round(fusion.bias, 4), weights, round(fusion.model_weight, 4))  # rounded as in the model folder
     fusion = replace(fusion, ceiling=_ceiling(fusion, features, odds))
     decided = [each for each, found in zip(odds, features, strict=True) if fusion.decided(found)]
     validation = {}
     for name in sets:
-        mine = [i for i, each in enumerate(names) if each == name]
-        validation[name] = _figures([labels[i] for i in mine], measured[mine], [questions[i] for i in mine])
+        rows = [i for i, each in enumerate(names) if each == name]
+        validation[name] = _metrics([labels[i] for i in rows], measured[rows], [questions[i] for i in rows])
     return {
         "fusion": {
             "bias": fusion.bias,
@@ -126,7 +123,7 @@ def _held_out_scores(
     questions: Sequence[str],
     settings: FusionSettings,
 ) -> NDArray[np.float64]:
-    """Return the score of each pair from a fusion that was fitted to the other folds."""
+    """Return each pair's score from a fusion that was fitted only to the other folds."""
     # the prefix makes this hash independent of the hash that selected the validation questions
     folds = [hashlib.sha256(f"fold|{name}".encode()).digest()[0] % settings.folds for name in questions]
     scores = np.zeros(len(labels))
@@ -145,7 +142,7 @@ def _held_out_scores(
     return scores
 
 
-def _figures(labels: Sequence[int], scores: NDArray[np.float64], questions: Sequence[str]) -> dict[str, Any]:
+def _metrics(labels: Sequence[int], scores: NDArray[np.float64], questions: Sequence[str]) -> dict[str, Any]:
     found = bootstrap(labels, scores, groups=questions).estimates  # all pairs of a question are resampled together
     fit = calibrate(labels, scores)
     return {
@@ -158,32 +155,33 @@ def _figures(labels: Sequence[int], scores: NDArray[np.float64], questions: Sequ
 
 
 def _ceiling(fusion: Fusion, features: Sequence[Sequence[str]], odds: Sequence[float]) -> float:
-    """Return the lowest ceiling at which skipping the judge does not change any of these pairs' verdicts.
+    """Return the lowest ceiling at which skipping the judge does not change the verdict on any of these pairs.
 
-    The judge is skipped if a pair would be invalid even if the judge's log-odds were equal to the ceiling. Pairs with
-    findings have lower log-odds than other pairs, so the judge's highest log-odds would be too cautious a ceiling.
+    The judge is skipped for a pair that would be invalid even if the judge's log-odds were equal to the ceiling. The
+    judge's highest log-odds would also be a safe ceiling, but an unnecessarily high one, because the judge gives pairs
+    with findings lower log-odds than other pairs.
     """
     if not fusion.model_weight:
         return max(odds)
     share = probability_of(THRESHOLD)
     needed = math.log(share / (1 - share))
-    # for each pair that is scored as valid, the highest ceiling at which the judge would be skipped
-    lost = [
+    # for each pair that is scored as valid, the highest ceiling at which the judge would be wrongly skipped
+    too_low = [
         (needed - fusion.log_odds(found)) / fusion.model_weight
         for found, each in zip(features, odds, strict=True)
         if fusion.log_odds(found, each) > needed
     ]
-    return min(max(odds), max(lost) + 1e-3) if lost else max(odds)
+    return min(max(odds), max(too_low) + 1e-3) if too_low else max(odds)
 
 
 def _table(features: Sequence[Sequence[str]], names: Sequence[str]) -> NDArray[np.float64]:
-    """Return a table with a row for each pair and a column for each feature. Features are counted as in `Fusion`."""
+    """Return a table of feature counts with a row for each pair. Features are counted as in `Fusion`."""
     place = {name: number for number, name in enumerate(names)}
     table = np.zeros((len(features), len(names)))
-    alone = Fusion(0.0, dict.fromkeys(names, -1.0))
+    counter = Fusion(0.0, dict.fromkeys(names, -1.0))
     for row, found in enumerate(features):
         for name, count in Counter(found).items():
-            table[row, place[name]] = -alone.log_odds([name] * count)
+            table[row, place[name]] = -counter.log_odds([name] * count)
     return table
 
 
@@ -194,7 +192,7 @@ def _solve(
     names: Sequence[str],
     settings: FusionSettings,
 ) -> NDArray[np.float64]:
-    """Return the fitted weights of the columns in ``inputs``, followed by the bias."""
+    """Return the fitted weight of each column in ``inputs``, followed by the bias."""
     from scipy.optimize import minimize
 
     priors = [settings.reliable_prior if name in settings.reliable else settings.prior for name in names]

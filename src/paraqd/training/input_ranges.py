@@ -1,8 +1,8 @@
 """Find the ranges within which the inputs of a model's linear maps are rounded to integers.
 
 A model that was trained with rounded inputs (`quantisation_aware`) stores its ranges. For any other model, the ranges
-are measured on sample texts. Some of a layer's inputs are ten times as large as the others, and a single scale would
-leave the others with only a few steps. Each input is therefore divided by a power of its own largest value, and the
+are measured on sample texts. Some of a layer's inputs are ten times as large as the others, so that a single scale
+would be too coarse for the small inputs. Each input is therefore divided by a power of its own largest value, and the
 corresponding weights are multiplied by the same divisor.
 """
 
@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from paraqd.scoring.judge.session import NOT_FUSED
 from paraqd.training.onnx_graph import RANGE, InputRange, Weights
 
-# the exponent to which an input's largest value is raised in its divisor; 0.7 and 1 changed the cosines more
+# The power of an input's largest value in its divisor. With 0.7 and with 1, rounding changed the cosines more.
 _EXPONENT = 0.85
-_MARGIN = 1.05  # a safety margin for texts outside the sample
-_LEAST = 1e-4
+_MARGIN = 1.05  # widens the ranges for texts outside the sample
+_LEAST = 1e-4  # avoids division by zero
 Feed = Mapping[str, NDArray[np.int64]]
 
 
 def trained_ranges(weights: Weights) -> dict[str, InputRange]:
     """Return the ranges with which a model was trained, keyed by the linear map's name.
 
-    The dictionary is empty if the model was trained without rounding.
+    If the model was trained without rounded inputs, the dictionary is empty.
     """
     found = {}
     for name, limits in weights.items():
@@ -40,7 +40,7 @@ def trained_ranges(weights: Weights) -> dict[str, InputRange]:
 def observed_ranges(
     weights: Weights, build: Callable[..., Any], config: Mapping[str, Any], feeds: Iterable[Feed]
 ) -> dict[str, InputRange]:
-    """Run the model in 32 bits on sample inputs, and return a range for each linear map in its layers."""
+    """Run the model in 32 bits on sample inputs, and return a range for each linear map in the model's layers."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -1,6 +1,6 @@
-"""Plan the judge's batches, and gather their rows on the device that trains the judge.
+"""Plan batches for training a judge, and gather their rows on the device.
 
-Each batch has one of a few fixed lengths, so that a GPU can capture one step per length and replay it.
+Each batch has one of a few fixed lengths, so that a GPU can capture one training step per length and replay it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from paraqd.training.judge_tokens import JudgeTokens
 
 LENGTHS = np.array([24, *range(32, 129, 8), 144, 160, 176, 192, 208, 232, 256, 288, 320, 384, 448, 512, 576, 640])
 NO_ROW = -1
-Batch = tuple[int, NDArray[np.int64]]  # a length in tokens, and row numbers; NO_ROW fills the last batch
+Batch = tuple[int, NDArray[np.int64]]  # the length in tokens, and the row indices; NO_ROW fills an incomplete batch
 
 
 def plan_epoch(lengths: NDArray[np.int64], *, tokens: int, rng: np.random.Generator) -> list[Batch]:
     """Return the batches of one epoch in random order. Every row is in exactly one batch.
 
-    A batch of length L has ``tokens // L`` rows. If the remaining rows do not fill a batch, they are moved to a batch
-    of the next greater length.
+    A batch of length L has ``tokens // L`` rows. Rows that do not fill a batch move to the next greater length.
 
     >>> batches = plan_epoch(np.array([20, 30, 30]), tokens=64, rng=np.random.default_rng(0))
     >>> [(length, len(rows)) for length, rows in batches]
@@ -62,7 +61,7 @@ class DeviceRows:
         self._teacher = None if teacher is None else put(teacher, torch.float32)
 
     def gather(self, rows: Any, length: int) -> dict[str, Any]:
-        """Return a batch's rows, padded to ``length``. Rows with the number `NO_ROW` have no weight in any loss."""
+        """Return the given rows, padded to ``length``. Rows with the index `NO_ROW` have no weight in the loss."""
         import torch
 
         real, row = rows >= 0, rows.clamp(min=0)
@@ -81,7 +80,7 @@ class DeviceRows:
         }
 
     def gather_trimmed(self, rows: NDArray[np.int64]) -> dict[str, Any]:
-        """Return a batch's rows without `NO_ROW`, padded only to the length of the longest row."""
+        """Return the given rows except `NO_ROW`, padded to the length of the longest row."""
         import torch
 
         real = torch.from_numpy(rows[rows != NO_ROW]).to(self.device)

@@ -1,8 +1,8 @@
-"""Create the sets of pairs on which the judge is trained, each in a separate file.
+"""Create the sets of pairs for training and validating a judge, each in its own file.
 
-A question is held out if it is in the benchmark or the validation part of the written pairs, in a test set, or in the
-validation part of the synthetic problems. Held-out questions and their near twins, which differ only in numbers and a
-word or two, are never used for training.
+A question is held out if it is in the benchmark part or the validation part of the written pairs, in a test set, or in
+the validation part of the synthetic problems. Held-out questions are never used for training, and neither are their
+near twins, which differ from them only in numbers and a word or two.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from paraqd.training.settings import TrainingError
 
 _FORMS = ("heavy", "moderate")
 _MANIFEST = "made-with.json"
-_COMPARED = 60  # the number of questions from which the most similar stranger is chosen
-_SAME = 70  # the similarity, out of 100, above which two questions may be the same problem
+_COMPARED = 60  # the size of the random sample from which `strangers` chooses the second question
+_SAME = 70  # two questions with at least this similarity, from 0 to 100, may be the same problem
 
 Row = Mapping[str, Any]
 Pairs = Iterable[FaultyPair]
@@ -44,9 +44,9 @@ Pairs = Iterable[FaultyPair]
 
 @dataclass(frozen=True)
 class PairFiles:
-    """Files of pairs for training and for validation, keyed by the name of the set.
+    """The files of pairs for training and for validation, keyed by the set's name.
 
-    The two parts have no questions in common.
+    Training and validation have no questions in common.
     """
 
     train: Mapping[str, Path]
@@ -68,7 +68,7 @@ def make_judge_pairs(
     Parameters
     ----------
     generators : mapping, optional
-        The folder of the generator that writes the set ``fluent``, keyed by the generator's kind.
+        A dictionary that maps the kind of the generator that writes the set ``fluent`` to the generator's folder.
 
     """
     place = Path(folder)
@@ -99,7 +99,7 @@ def make_judge_pairs(
 
 @dataclass(frozen=True)
 class _Corpus:
-    """A recipe's sets of pairs. Each set is represented by a function that creates its pairs."""
+    """A recipe's sets of pairs, each represented by a function that creates the pairs."""
 
     folder: Path
     recipe: JudgeData
@@ -133,7 +133,7 @@ class _Corpus:
 
     @cached_property
     def synthetic_digest(self) -> str:
-        """A hash of the synthetic problems, or an empty string if the recipe does not use them."""
+        """A hash of the synthetic problems, or an empty string if the recipe does not use the synthetic problems."""
         if not any(name.startswith("synthetic") for name in (*self.recipe.train, *self.recipe.validation)):
             return ""
         digest = hashlib.sha256()
@@ -179,7 +179,7 @@ class _Corpus:
         return iter(open_table(out).rows())
 
     def _composed(self, part: str) -> Pairs:
-        """Apply the operators to the valid rewrites, and pair each output with its original question."""
+        """Apply the operators to the valid rewrites, and pair each output with the original question."""
         rows = [*self._written("validation"), *self._written("train")]
         texts = ({"id": f"{row['id']}|{form}", "question": row[f"{form}_valid"]} for row in rows for form in _FORMS)
         originals = {f"{row['id']}|{form}": str(row["question"]) for row in rows for form in _FORMS}
@@ -187,11 +187,11 @@ class _Corpus:
         return operator_faults((row for row in made if written_split(_question_id(row)) == part), originals)
 
     def _other_questions(self) -> Iterator[Row]:
-        """Draw questions for which no rewrites were written."""
+        """Draw questions that have no written rewrites."""
         count = self.recipe.questions
         names = {str(row["id"]) for row in self._every_written}
         rows = load_questions("questions", data_dir=self.data_dir)
-        # about one question in 18 is a near twin of a held-out question, so more questions than needed are drawn
+        # draw more questions than needed, because about one in 18 is a near twin of a held-out question
         free = other_questions(rows, names, size=count + count // 8, seed=self.recipe.seed)
         return iter(without_twins(free, self._held_out)[:count])
 
@@ -206,7 +206,7 @@ class _Corpus:
         return operator_faults(self._augmented(self._questions_file.stem, ()), {})
 
     def _on_synthetic(self) -> Pairs:
-        """Apply the operators to the synthetic problems' valid paraphrases, and pair each output with its question."""
+        """Apply the operators to synthetic problems' valid paraphrases, and pair each output with the question."""
         texts = {f"{p.id}|{n}": (p.question, text) for p in self._problems for n, text in enumerate(p.valid)}
         made = self._augmented("synthetic", ({"id": key, "question": text} for key, (_, text) in texts.items()))
         return operator_faults(made, {key: question for key, (question, _) in texts.items()})
@@ -216,7 +216,7 @@ class _Corpus:
         return strangers(texts, count=self.recipe.train["strangers"].most or 0, seed=self.recipe.seed)
 
     def _natural(self) -> Pairs:
-        """Return pairs of questions from the corpus that have the same numbers and the same computed answer."""
+        """Return pairs of different questions with the same numbers and the same computed answer."""
         rows = load_questions("questions", data_dir=self.data_dir)
         names = {str(row["id"]) for row in self._every_written}
         pairs = list(natural_pairs(other_questions(rows, names, size=len(rows), seed=self.recipe.seed)))
@@ -224,7 +224,7 @@ class _Corpus:
         return [pair for pair, *is_twin in zip(pairs, *twins, strict=True) if not any(is_twin)]
 
     def _fluent(self) -> Pairs:
-        """Have the generator rewrite the questions, and keep the rewrites that are certainly wrong."""
+        """Have the generator rewrite the questions, and keep the rewrites that are certainly invalid."""
         kind = self.recipe.generator.kind
         rows = ({"id": r["id"], "question": r["question"]} for r in open_table(self._questions_file).rows())
         found = list(fluent_faults(self._augmented("fluent", rows, (kind,))))
@@ -241,7 +241,7 @@ def synthetic_problems_of(part: str, data_dir: str | Path | None = None) -> list
 
 
 def synthetic_part(problem: SyntheticProblem) -> str:
-    """Return the part to which a problem belongs. A hash of the question selects a tenth for validation.
+    """Return the part to which a problem belongs. A hash of the question assigns about a tenth to validation.
 
     >>> sorted({synthetic_part(SyntheticProblem("order-1", f"Has Ann {n} pens?", (), ())) for n in range(40)})
     ['train', 'validation']
@@ -250,32 +250,32 @@ def synthetic_part(problem: SyntheticProblem) -> str:
 
 
 def free_problems(tests: Sequence[str], data_dir: str | Path | None = None) -> list[SyntheticProblem]:
-    """Return the synthetic problems for training, without near twins of held-out questions."""
+    """Return the synthetic problems for training, except near twins of held-out questions."""
     problems = synthetic_problems_of("train", data_dir)
     held_out = [problem.question for problem in synthetic_problems_of("validation", data_dir)]
-    with contextlib.suppress(DatasetError):  # without the written pairs, there is nothing to hold out
+    with contextlib.suppress(DatasetError):  # if the written pairs are missing, they cannot be held out
         held_out += held_out_questions(open_table(find("written_pairs", data_dir)).rows(), tests, data_dir)
     twins = near_twins([problem.question for problem in problems], held_out)
     return [problem for problem, twin in zip(problems, twins, strict=True) if not twin]
 
 
 def held_out_questions(written: Iterable[Row], tests: Sequence[str], data_dir: str | Path | None = None) -> list[str]:
-    """Return the held-out questions from the written pairs and from the test sets that are on this machine."""
+    """Return the held-out questions from the written pairs and from the available test sets."""
     found = [str(row["question"]) for row in written if _part(row) != "train"]
     for name in tests:
-        if state(name, data_dir, check=False).where != "missing":  # a test set that is missing cannot be held out
+        if state(name, data_dir, check=False).where != "missing":
             found += sorted({pair.question for pair in load_pairs(name, data_dir=data_dir)})
     return found
 
 
 def without_twins(rows: Sequence[Row], texts: Sequence[str]) -> list[Row]:
-    """Return the rows whose questions are not near twins of any of the texts."""
+    """Return the rows whose questions are not near twins of any text in ``texts``."""
     twins = near_twins([str(row["question"]) for row in rows], texts)
     return [row for row, twin in zip(rows, twins, strict=True) if not twin]
 
 
 def other_questions(rows: Sequence[Row], written: Collection[str], *, size: int, seed: int) -> list[Row]:
-    """Draw training questions that have no written rewrites and do not share a skeleton with a held-out question.
+    """Draw training questions that have no written rewrites and no skeleton in common with a held-out question.
 
     >>> rows = [{"id": name, "split": "train", "skeleton": "s"} for name in ("a", "b")]
     >>> [row["id"] for row in other_questions(rows, {"a"}, size=5, seed=1)]
@@ -294,7 +294,7 @@ def other_questions(rows: Sequence[Row], written: Collection[str], *, size: int,
 
 
 def draw(pairs: Pairs, *, most: int | None, seed: int) -> Iterator[FaultyPair]:
-    """Draw at most ``most`` pairs at random for each source and label, and yield them in their original order."""
+    """Draw at most ``most`` random pairs for each source and label. The original order of the pairs is kept."""
     rows = list(pairs)
     groups: dict[tuple[str, int], list[int]] = defaultdict(list)
     for number, pair in enumerate(rows):
@@ -307,7 +307,7 @@ def draw(pairs: Pairs, *, most: int | None, seed: int) -> Iterator[FaultyPair]:
 
 
 def fluent_faults(rows: Iterable[Row]) -> Iterator[FaultyPair]:
-    """Yield a generator's rewrites that have certainly lost or changed a number or a unit.
+    """Yield a generator's rewrites in which a number was certainly lost, or a number or unit was certainly changed.
 
     Other rewrites are skipped because their labels are unknown.
     """
@@ -323,8 +323,8 @@ def fluent_faults(rows: Iterable[Row]) -> Iterator[FaultyPair]:
 def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[FaultyPair]:
     """Yield pairs of different questions.
 
-    In every second pair, the second question is the most similar question in a random sample. In the other pairs, the
-    second question is random.
+    In half of the pairs, the second question is random. In the other half, it is the question in a random sample that
+    is most similar to the first question.
 
     >>> [(p.question, p.paraphrase) for p in strangers(["a cat", "two dogs"], count=1, seed=1)]
     [('a cat', 'two dogs')]
@@ -342,9 +342,9 @@ def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[Faulty
 
 
 def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:
-    """Return the weight of each pair, so that valid and invalid pairs have the same total weight.
+    """Return a weight for each pair, so that valid and invalid pairs have the same total weight.
 
-    No pair's weight exceeds three times ``weight``, even if the totals then differ.
+    The mean weight is ``weight``. No pair's weight exceeds three times this value, even if the totals then differ.
 
     >>> rows = [FaultyPair("a", "q", "p", label) for label in (1, 0, 0, 0)]
     >>> pair_weights(rows, 1.0)
@@ -366,7 +366,7 @@ def _question_id(row: Row) -> str:
 def _write_sets(
     place: Path, part: str, sets: Mapping[str, PairSet], make: Mapping[str, Callable[[], Pairs]]
 ) -> dict[str, Path]:
-    """Write the sets whose files do not exist yet, and return the files of all sets that are not empty."""
+    """Write the sets whose files do not exist yet, and return the files of all non-empty sets."""
     found = {name: place / f"{name}_{part}_{each.most or 'all'}.jsonl.gz" for name, each in sets.items()}
     for name, path in found.items():
         if not path.is_file():
@@ -375,9 +375,9 @@ def _write_sets(
 
 
 def _check_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Record the settings with which a folder's files are created.
+    """Record the settings with which the files in a folder are created.
 
-    Raise `DatasetError` if the folder's files were created with other settings.
+    Raise `DatasetError` if existing files were created with other settings.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path, wanted = folder / _MANIFEST, json.loads(json.dumps(settings))

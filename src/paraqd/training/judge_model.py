@@ -1,9 +1,9 @@
 """Define the judges that can be trained.
 
-A judge predicts whether a pair is valid, the kind of fault and the tokens at fault. The training loop relies only on
-the `Judge` protocol. `CrossEncoderJudge`, the kind of judge that is shipped, is a standard sequence classifier with two
-additional heads. The ``CrossEncoder`` class in sentence-transformers can load the classifier. `CausalJudge` adds the
-same three heads to a causal language model.
+A judge predicts whether a pair is valid, which kind of fault it has, and which tokens are at fault. The training loop
+relies only on the `Judge` protocol. The shipped judge is a ``CrossEncoderJudge``, which is a standard sequence
+classifier with two additional heads; the ``CrossEncoder`` class in sentence-transformers can load the classifier. A
+``CausalJudge`` adds the same three heads to a causal language model.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _START, _END = "<|im_start|>", "<|im_end|>"  # SmolLM2's tokens that mark the st
 class Judge(Protocol):
     """A torch module that the training loop can train.
 
-    ``captures_well`` is True if the model is so small that launching its kernels takes longer than running them. On a
-    GPU, the training steps of such a model are captured as CUDA graphs.
+    ``captures_well`` is True if the model is so small that a GPU takes longer to launch its kernels than to run them.
+    The training steps of such a model are captured as CUDA graphs.
     """
 
     captures_well: bool
 
     def __call__(self, *, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Any, Any, Any]:
-        """Return the log-odds of the three predictions for each pair in the batch.
+        """Return the log-odds of the three predictions for each pair in a batch.
 
-        The shapes are (batch) for validity, (batch, kinds) for the kinds of faults, and (batch, tokens) for the tokens
+        The shapes are (batch) for validity, (batch, kinds) for the kinds of fault, and (batch, tokens) for the tokens
         at fault. ``attention_mask`` is boolean, and rows are padded on the right.
         """
         ...
@@ -46,7 +46,7 @@ class Judge(Protocol):
 def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
     """Build an untrained judge on top of an encoder's weights.
 
-    If ``inner`` is passed, only this many inner units are kept in each layer.
+    If ``inner`` is passed, keep only this many inner units in each layer.
     """
     import torch
     from transformers import AutoModelForSequenceClassification
@@ -58,7 +58,7 @@ def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
     width = int(classifier.config.hidden_size)
 
     class CrossEncoderJudge(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
-        """An encoder that reads both texts together."""
+        """A judge whose encoder reads both texts together."""
 
         captures_well = True
 
@@ -70,8 +70,8 @@ def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
 
         def forward(self, *, input_ids: Any, token_type_ids: Any, attention_mask: Any) -> tuple[Any, Any, Any]:
             """Return the log-odds of the three heads."""
-            # The model uses a four-dimensional mask unchanged. From a two-dimensional mask, it would build its own
-            # mask and wait for the GPU to find out whether anything is masked.
+            # The model uses a four-dimensional mask unchanged. If the mask had two dimensions, the model would build
+            # its own mask and wait for the GPU to find out whether anything is masked.
             length = attention_mask.shape[1]
             mask = attention_mask.bool()[:, None, None, :].expand(-1, 1, length, -1)
             states = self.classifier.base_model(input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=mask)
@@ -83,17 +83,17 @@ def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
 
 
 def make_causal_judge(body: Any) -> Any:
-    """Build an untrained judge on top of a causal language model without its head.
+    """Build an untrained judge on top of a causal language model whose head was removed.
 
-    The judge reads rows that `judge_tokens.repeat_questions` returned. Two heads read the state of the last token, and
-    the third head reads the state of every token.
+    The judge reads rows from `judge_tokens.repeat_questions`. The heads for validity and for the kind of fault read the
+    state of the last token. The head for the tokens at fault reads the state of every token.
     """
     import torch
 
     width = int(body.config.hidden_size)
 
     class CausalJudge(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
-        """A causal language model that reads the question, the paraphrase and the question again."""
+        """A judge whose language model reads the question, the paraphrase and then the question again."""
 
         captures_well = False
 
@@ -116,7 +116,7 @@ def make_causal_judge(body: Any) -> Any:
 
 
 def load_causal_base(path: Path) -> tuple[Any, Any]:
-    """Load a language model from a GGUF file, and build an untrained judge on top of it.
+    """Load a language model from a GGUF file, and build an untrained judge on top of the model.
 
     Return the tokenizer, which is configured for pairs, and the judge.
     """
@@ -133,7 +133,7 @@ def load_causal_base(path: Path) -> tuple[Any, Any]:
 def narrow(classifier: Any, inner: int) -> None:
     """Keep only the ``inner`` feed-forward units with the largest weights in each layer.
 
-    If a layer has no more than ``inner`` units, it stays unchanged.
+    If the layers have at most ``inner`` units, the model is not changed.
     """
     import torch
 
@@ -151,7 +151,7 @@ def narrow(classifier: Any, inner: int) -> None:
 
 
 def save_judge(judge: Any, tokenizer: Any, folder: str | Path) -> None:
-    """Write a cross-encoder judge as a standard classifier folder, and the two additional heads as a separate file."""
+    """Write a cross-encoder judge as a standard classifier, with the two additional heads in a separate file."""
     from safetensors.torch import save_file
 
     judge.classifier.save_pretrained(str(folder))
@@ -167,8 +167,8 @@ def save_judge(judge: Any, tokenizer: Any, folder: str | Path) -> None:
 def load_judge(folder: str | Path, *, inner: int | None = None, exact: bool = False) -> Any:
     """Load a judge that `save_judge` wrote.
 
-    If ``exact`` is True, the inputs are not rounded, even if the judge was trained with rounded inputs. Use this option
-    to train a judge further.
+    If ``exact`` is True, the inputs are not rounded, even if the judge was trained with rounded inputs. This is for
+    training a judge further.
     """
     from safetensors.torch import load_file
 

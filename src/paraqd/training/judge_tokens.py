@@ -1,4 +1,4 @@
-"""Convert pairs into training rows for the judge: one token sequence with both texts, in which faults are marked."""
+"""Convert pairs into training rows for a judge. Each row is the token sequence of both texts, with marked faults."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _AT_ONCE = 2048
 
 @dataclass(frozen=True)
 class JudgeTokens:
-    """Tokenised pairs whose rows are concatenated in flat arrays."""
+    """Tokenised pairs, whose rows are concatenated in flat arrays."""
 
     ids: NDArray[np.int32]
     types: NDArray[np.int8]  # 0 for the question, 1 for the paraphrase
     faults: NDArray[np.int8]  # 1 at fault, 0 not at fault, -1 unknown
     offsets: NDArray[np.int64]  # the start of each row, followed by the end of the last row
     labels: NDArray[np.float32]
-    kinds: NDArray[np.int64]  # index into KINDS; -1 if the pair is valid or the kind is unknown
+    kinds: NDArray[np.int64]  # indices into KINDS; -1 if the pair is valid or the kind is unknown
     weights: NDArray[np.float32]
 
     def __len__(self) -> int:
@@ -50,7 +50,7 @@ class JudgeTokens:
 def tokenize_pairs(
     pairs: Sequence[FaultyPair], tokenizer: Any, *, weights: Sequence[float] | None = None
 ) -> JudgeTokens:
-    """Prepare pairs in the same way as the scorer, and tokenise them."""
+    """Prepare pairs in the same way as the scorer, and tokenise the prepared pairs."""
     ids: list[int] = []
     types: list[int] = []
     faults: list[int] = []
@@ -90,10 +90,10 @@ def tokenize_pairs(
 
 
 def repeat_questions(tokens: JudgeTokens) -> JudgeTokens:
-    """Append a second copy of each question after its paraphrase.
+    """Append a second copy of each question after the paraphrase.
 
-    A causal language model sees only earlier tokens. While it reads the first copy of the question, it cannot compare
-    the question with the paraphrase. Faults in the question are therefore marked only in the second copy.
+    A causal language model sees only earlier tokens, so it cannot compare the first copy of the question with the
+    paraphrase. Faults in the question are therefore marked only in the second copy.
     """
     pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in ("ids", "types", "faults")}
     offsets = [0]

@@ -1,7 +1,7 @@
-"""Train judges and teachers on a CPU or a GPU, with one training loop for all of them.
+"""Train judges and teachers with the same training loop, on a CPU or a GPU.
 
-On a GPU, the forward pass uses bfloat16. The steps of small models are captured as CUDA graphs, one for each batch
-length, and replayed. An interrupted training run resumes from its checkpoint and ends with the same weights.
+On a GPU, the forward pass uses bfloat16. A small model's steps are captured as CUDA graphs, one for each batch length,
+and replayed. An interrupted training run resumes from its checkpoint and ends with the same weights.
 """
 
 from __future__ import annotations
@@ -23,15 +23,20 @@ from paraqd.training.judge_batches import Batch, DeviceRows, plan_epoch
 from paraqd.training.judge_tokens import JudgeTokens
 from paraqd.training.losses import judge_loss
 from paraqd.training.quantisation_aware import finish_rounding, start_rounding
-from paraqd.training.settings import JudgeSettings, TrainingError, TrainingStopped
+from paraqd.training.settings import (
+    CHECKPOINT_SECONDS,
+    REPORT_SECONDS,
+    JudgeSettings,
+    TrainingError,
+    TrainingStopped,
+)
 from paraqd.training.torch_state import without_cudnn_attention
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 CHECKPOINT = "judge.pt"
-_REPORT_SECONDS = 0.5
-_CLIP = 1.0
+_CLIP = 1.0  # the maximum norm of the gradient
 
 
 def train_judge(
@@ -42,29 +47,28 @@ def train_judge(
     device: str = "cpu",
     teacher: NDArray[np.float32] | None = None,
     checkpoints: Path | None = None,
-    checkpoint_seconds: float = 60.0,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
     stage: str = "training",
     progress: Progress = silent,
 ) -> Any:
-    """Train a judge in place and return it.
+    """Train a judge in place, and return the judge.
 
     Parameters
     ----------
     judge : Judge
-        The model to train (`judge_model.Judge`), with its initial weights.
+        The model to train; see `judge_model.Judge`.
     teacher : array, optional
-        The teachers' log-odds for each row. The fraction ``settings.teacher_share`` of the target comes from the
-        teachers.
+        The teachers' log-odds for each row. Their weight in the target is ``settings.teacher_share``.
     checkpoints : Path, optional
-        A folder for checkpoints. Training resumes from the checkpoint in the folder, if there is one, and writes a new
-        checkpoint every ``checkpoint_seconds`` seconds and on Ctrl-C.
+        The folder for checkpoints. If the folder contains a checkpoint, training resumes from it. A new checkpoint is
+        written every ``checkpoint_seconds`` seconds and on Ctrl-C.
     stage : str
         The name of this training run in progress reports.
 
     Raises
     ------
     TrainingStopped
-        If Ctrl-C was pressed. The checkpoint is written first.
+        If Ctrl-C was pressed. A checkpoint is written first.
 
     """
     import torch
@@ -88,7 +92,7 @@ def train_judge(
             total += step(length, rows, settings.learning_rate * _schedule(done - 1, len(plan), settings.warmup_share))
             counted += 1
             now = time.monotonic()
-            if now - reported > _REPORT_SECONDS or done == len(plan):
+            if now - reported > REPORT_SECONDS or done == len(plan):
                 loss = float(total) / counted
                 if not math.isfinite(loss):
                     raise TrainingError(f"training diverged: the loss at step {done:,} is {loss}")
@@ -107,7 +111,7 @@ def train_judge(
 def judge_scores(
     judge: Any, tokens: JudgeTokens, *, device: str = "cpu", batch_tokens: int = 16384
 ) -> NDArray[np.float32]:
-    """Return the judge's log-odds that each row is valid."""
+    """Return, for each row, the judge's log-odds that the pair is valid."""
     import torch
 
     scores = np.zeros(len(tokens), dtype=np.float32)
@@ -123,7 +127,7 @@ def judge_scores(
 class _Step:
     """A callable that runs one optimisation step.
 
-    On a GPU, the steps of small models are captured once for each batch length and then replayed.
+    On a GPU, a small model's steps are captured once for each batch length and then replayed.
     """
 
     def __init__(self, judge: Any, rows: DeviceRows, settings: JudgeSettings) -> None:
@@ -133,7 +137,7 @@ class _Step:
         self.on_gpu = rows.device.startswith("cuda")
         self.captures = self.on_gpu and judge.captures_well
         self.captured: dict[int, tuple[Any, Tensor, Tensor]] = {}
-        self.memory: Any = None  # shared by the captured steps
+        self.memory: Any = None  # the memory pool that the captured steps share
         self.rate = torch.tensor(0.0, device=rows.device)
         matrices = [p for p in judge.parameters() if p.ndim > 1]
         vectors = [p for p in judge.parameters() if p.ndim <= 1]
@@ -160,7 +164,7 @@ class _Step:
         return loss
 
     def start_rounding(self) -> None:
-        """Round weights and inputs in all following steps."""
+        """Round weights and inputs in all later steps."""
         start_rounding(self.judge)
         self.captured.clear()
         self.memory = None  # a new graph must not use the memory pool of deleted graphs
@@ -181,7 +185,7 @@ class _Step:
             torch.save(state, temporary)
 
     def resume(self, folder: Path | None, exact_steps: int) -> int:
-        """Load the checkpoint, if there is one, and return the number of completed steps."""
+        """Load the checkpoint if it exists, and return the number of completed steps."""
         import torch
 
         if folder is None or not (folder / CHECKPOINT).is_file():
@@ -213,7 +217,7 @@ class _Step:
         return detached
 
     def _capture(self, length: int, size: int) -> tuple[Any, Tensor, Tensor]:
-        """Capture one step and return the graph, the tensor of row numbers it reads and the tensor of its loss."""
+        """Capture one step, and return the graph, its input tensor (row indices) and its output tensor (the loss)."""
         import torch
 
         inputs = torch.zeros(size, dtype=torch.int64, device=self.rows.device)
@@ -232,10 +236,7 @@ class _Step:
 
     @contextlib.contextmanager
     def _unchanged(self) -> Iterator[None]:
-        """Restore the weights, input ranges, optimizer state and random number generator when the context exits.
-
-        All tensors are restored in place.
-        """
+        """Restore the weights, input ranges, optimizer state and random state in place when the context exits."""
         import torch
 
         def tensors() -> dict[str, Tensor]:

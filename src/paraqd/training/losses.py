@@ -56,9 +56,10 @@ def mnrl_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, scale: float) -
 
 
 def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
-    """Create the module that encodes a batch's distinct texts and returns the loss, for use by the trainer.
+    """Create the module with which the trainer encodes a batch's distinct texts and computes the loss.
 
-    If there are several processes, each encodes its share of the batch and computes the loss for the whole batch.
+    If there are several processes, each process encodes its share of the batch and computes the loss of the whole
+    batch.
     """
     import torch
     from torch import nn
@@ -88,8 +89,8 @@ def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
                 loss = triplet_loss(anchor, valid, invalid, distance=settings.distance, margin=settings.margin)
             self._sum = self._sum + loss.detach()
             self._batches += 1
-            # Gradients are averaged over the processes, but each process has only its share of the whole gradient.
-            # Multiplying by the number of processes turns the mean into the sum.
+            # Gradients are averaged over the processes, but each process computes only its share of the gradient.
+            # Multiplying the loss by the number of processes turns the mean into the sum.
             return loss * crew.size + (0.0 if len(labels) else 0.0 * vectors.sum())
 
     return BatchLoss()
@@ -98,10 +99,10 @@ def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
 def judge_loss(outputs: tuple[Tensor, Tensor, Tensor], batch: dict[str, Any], settings: JudgeSettings) -> Tensor:
     """Return a judge's loss, which combines the losses for validity, the kind of fault and the tokens at fault.
 
-    Unknown kinds and unknown positions have no weight. The shapes do not depend on the values, so that a GPU can
-    capture the step.
+    Unknown kinds and unknown positions have no weight. No shape depends on the values, so that a GPU can capture the
+    step.
     """
-    import torch.nn.functional as F  # the customary name
+    import torch.nn.functional as F
 
     valid, kinds, places = (output.float() for output in outputs)
     target = batch["labels"] * (1 - 2 * settings.smoothing) + settings.smoothing

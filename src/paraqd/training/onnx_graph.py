@@ -1,12 +1,12 @@
-"""Build the ONNX graph of a model node by node, without tracing and without torch, and write it with rounded weights.
+"""Build a model's ONNX graph with rounded weights node by node, without tracing and without torch.
 
 If the range of a linear map's inputs is known, the map multiplies integers. Its inputs are rounded to eight bits with a
 scale that is stored in the graph, and its weights are rounded to seven bits with a scale for each column. Eight-bit
-weights would overflow, because some processors add two products in 16 bits and 2 x 255 x 127 exceeds that range. Other
-maps round their weights and multiply in 32 bits.
+weights could overflow, because some processors add two products in 16 bits, and 2 x 255 x 127 exceeds that range. Other
+linear maps round their weights and multiply in 32 bits.
 
-All rows in a batch have the same length. The graph therefore needs neither padding nor a mask, and a row's result does
-not depend on the other rows, down to the last bit.
+All rows in a batch have the same length. The graph therefore needs neither padding nor a mask, and a row's result is
+exactly the same in every batch.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 OPSET = 20
-LEVELS, TABLE_LEVELS = 63, 127  # the largest integers for linear weights and for the table of word embeddings
+LEVELS, TABLE_LEVELS = 63, 127  # the largest integers in linear maps and in the table of word embeddings
 RANGE = "input_range"
 _IR_VERSION = 10
-_RUNTIME = "com.microsoft"  # the domain of the runtime's own operators
+_RUNTIME = "com.microsoft"  # the domain of onnxruntime's own operators
 Weights = Mapping[str, NDArray[np.float32]]
 
 
@@ -31,8 +31,8 @@ Weights = Mapping[str, NDArray[np.float32]]
 class InputRange:
     """The range within which the inputs of a linear map are rounded to integers.
 
-    Each input is first divided by its own entry in ``divisors``, and the corresponding weights are multiplied by the
-    same entry. The division reduces the differences between inputs of very different magnitudes.
+    Each input is first divided by its entry in ``divisors``, so that all inputs have similar magnitudes. The
+    corresponding weights are multiplied by the same entry.
     """
 
     low: float
@@ -41,7 +41,7 @@ class InputRange:
 
     @property
     def step(self) -> tuple[np.float32, np.uint8]:
-        """The scale and the zero point, which is the integer that represents zero.
+        """The scale, and the zero point, which is the integer that represents zero.
 
         >>> InputRange(-1.0, 1.55).step
         (np.float32(0.01), np.uint8(100))
@@ -60,7 +60,7 @@ class _Graph:
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self.bits = bits
-        self.inputs: dict[str, str] = {}  # the names of the linear maps' inputs, keyed by the maps' names
+        self.inputs: dict[str, str] = {}  # the name of each linear map's input, keyed by the map's name
         self._ranges = ranges or {}
         self._integers: dict[tuple[str, bytes], tuple[str, str, str]] = {}
         self._count = 0
@@ -84,7 +84,7 @@ class _Graph:
         return name
 
     def full(self, weight: NDArray[np.float32], hint: str) -> str:
-        """Store a matrix in 32 bits, or in 16 bits that are converted to 32 bits when the graph is loaded."""
+        """Store a matrix in 32 bits or, if the graph has 16 bits, in 16 bits that are converted on loading."""
         from onnx import TensorProto
 
         if self.bits == 16:
@@ -92,13 +92,13 @@ class _Graph:
         return self.store(weight.astype(np.float32), hint)
 
     def matrix(self, weight: NDArray[np.float32], hint: str) -> str:
-        """Store a matrix (in, out). With 8 bits, it is rounded to integers with a scale for each column."""
+        """Store a matrix (in, out). With 8 bits, the matrix is stored as integers with a scale for each column."""
         if self.bits != 8:
             return self.full(weight, hint)
         return self.add("DequantizeLinear", *self._columns(weight, hint), hint=hint, axis=1)
 
     def small(self, weight: NDArray[np.float32], hint: str) -> str:
-        """Store a small matrix. With 8 bits, its values are rounded in the same way, but stored in 32 bits."""
+        """Store a small matrix. With 8 bits, its values are rounded as in `matrix` but stored in 32 bits."""
         if self.bits != 8:
             return self.full(weight, hint)
         columns, scale = rounded_columns(weight, LEVELS)
@@ -118,11 +118,11 @@ class _Graph:
     def linear(self, inputs: str, weights: Weights, prefix: str, *, small: bool = False) -> str:
         """Add a linear map, which multiplies integers if the range of its inputs is known.
 
-        A ``small`` map with exact inputs stores its rounded weights in 32 bits, because unpacking them in every run
-        would take longer than the multiplication.
+        If ``small`` is True and the range is unknown, the rounded weights are stored in 32 bits, because unpacking them
+        in every run would take longer than the multiplication.
         """
         input_range = self._ranges.get(prefix)
-        weight, offset = _map(weights, [prefix], input_range)
+        weight, offset = _joined_maps(weights, [prefix], input_range)
         bias = self.store(offset, "bias")
         hint = prefix.rpartition(".")[2]
         self.inputs[prefix] = inputs
@@ -130,7 +130,7 @@ class _Graph:
             stored = self.small(weight, hint) if small else self.matrix(weight, hint)
             return self.add("Add", self.add("MatMul", inputs, stored), bias)
         integers, scale, zero = self._rounded(inputs, input_range)
-        if self.bits != 8:  # round the inputs in the same way, but keep the full weights
+        if self.bits != 8:  # round the inputs, but not the weights
             steps = self.add("DequantizeLinear", integers, scale, zero)
             return self.add("Add", self.add("MatMul", steps, self.full(weight, hint)), bias)
         columns, column_scale, no_zero = self._columns(weight, hint)
@@ -149,22 +149,22 @@ class _Graph:
             parts = [self.linear(inputs, weights, name) for name in names]
             return self.add("MultiHeadAttention", *parts, domain=_RUNTIME, num_heads=heads)
         self.inputs |= dict.fromkeys(names, inputs)
-        weight, offset = _map(weights, names, first)
+        weight, offset = _joined_maps(weights, names, first)
         columns, column_scale, no_zero = self._columns(weight, "attention")
         integers, scale, zero = self._rounded(inputs, first)
         given = (integers, columns, self.store(offset, "bias"), scale, column_scale, "", zero, no_zero)
         return self.add("QAttention", *given, domain=_RUNTIME, num_heads=heads)
 
     def _columns(self, weight: NDArray[np.float32], hint: str) -> tuple[str, str, str]:
-        """Store a matrix as integers with a scale and a zero point for each column, and return the three names."""
+        """Store a matrix as integers, and return the names of the integers, the column scales and the zero points."""
         columns, scale = rounded_columns(weight, LEVELS)
         zero = np.zeros(len(scale), dtype=np.int8)
         return self.store(columns, hint), self.store(scale, f"{hint}_scale"), self.store(zero, f"{hint}_zero")
 
     def _rounded(self, inputs: str, input_range: InputRange) -> tuple[str, str, str]:
-        """Round inputs to integers, and return the names of the integers, their scale and their zero point.
+        """Round inputs to integers, and return the names of the integers, the scale and the zero point.
 
-        Maps with the same inputs share the nodes.
+        Linear maps with the same inputs and the same range share these nodes.
         """
         step, zero = input_range.step
         divisors = b"" if input_range.divisors is None else input_range.divisors.tobytes()
@@ -179,23 +179,23 @@ class _Graph:
     def norm(self, inputs: str, weights: Weights, prefix: str, epsilon: float) -> str:
         """Add a layer normalisation.
 
-        The node is fast only if the runtime does not fuse it with the preceding sum. `paraqd.scoring.judge.session`
-        turns this optimisation off.
+        The node is fast only if the runtime does not fuse it with the preceding sum, so `paraqd.scoring.judge.session`
+        turns this fusion off.
         """
         scale = self.store(weights[f"{prefix}.weight"].astype(np.float32), "norm")
         bias = self.store(weights[f"{prefix}.bias"].astype(np.float32), "norm_bias")
         return self.add("LayerNormalization", inputs, scale, bias, axis=-1, epsilon=epsilon)
 
 
-def _map(
+def _joined_maps(
     weights: Weights, names: Sequence[str], input_range: InputRange | None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Concatenate linear maps, and return their matrix (in, out), multiplied by the divisors, and their bias."""
+    """Join linear maps, and return the joint matrix (in, out), multiplied by the divisors, and the joint bias."""
     weight = np.concatenate([weights[f"{name}.weight"].astype(np.float32).T for name in names], axis=1)
     bias = np.concatenate([weights[f"{name}.bias"].astype(np.float32) for name in names])
-    return weight if input_range is None or input_range.divisors is None else weight * input_range.divisors[
-        :, None
-    ], bias
+    if input_range is not None and input_range.divisors is not None:
+        weight = weight * input_range.divisors[:, None]
+    return weight, bias
 
 
 def _alike(one: InputRange, other: InputRange | None) -> bool:
@@ -206,7 +206,7 @@ def _alike(one: InputRange, other: InputRange | None) -> bool:
 
 
 def rounded_columns(weight: NDArray[np.float32], levels: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round a matrix to integers between ``-levels`` and ``levels``, and return them with a scale for each column.
+    """Round a matrix to integers between ``-levels`` and ``levels``; return the integers and a scale for each column.
 
     >>> rounded, scale = rounded_columns(np.array([[1.27, 0.0], [-0.5, 0.0]], dtype=np.float32), 127)
     >>> rounded.tolist(), [round(float(each), 4) for each in scale]
@@ -225,7 +225,7 @@ def judge_graph(
     ranges: InputRanges | None = None,
     observed: bool = False,
 ) -> Any:
-    """Build the ONNX model of a judge from its weights, keyed by name, and its encoder's configuration.
+    """Build a judge's ONNX model from the judge's weights and the encoder's configuration.
 
     The inputs are ``input_ids`` and ``token_type_ids`` (batch, tokens). The outputs are log-odds: ``valid`` (batch),
     ``kinds`` (batch, kinds) and ``places`` (batch, tokens). If ``observed`` is True, the inputs of all linear maps in
@@ -234,7 +234,7 @@ def judge_graph(
     graph = _Graph(bits=bits, ranges=ranges)
     prefix = "classifier.bert"
     states = _states(graph, weights, f"{prefix}.", config)
-    # two tokens are read although only the first is used, because the runtime sums a single row in a different order
+    # read two tokens and use only the first, because the runtime would sum a single row in a different order
     two = graph.add("Gather", states, graph.store(np.array([0, 1], dtype=np.int64), "two"), axis=1)
     pooled = graph.add("Tanh", graph.linear(two, weights, f"{prefix}.pooler.dense", small=True))
     first, last = graph.store(np.array(0, dtype=np.int64), "first"), graph.store(np.array([-1], dtype=np.int64), "last")
@@ -263,10 +263,10 @@ def encoder_graph(
     ranges: InputRanges | None = None,
     observed: bool = False,
 ) -> Any:
-    """Build the ONNX model of a bi-encoder whose embedding is the mean of its token vectors.
+    """Build the ONNX model of a bi-encoder whose embeddings are means of token vectors.
 
-    The output ``sums`` (batch, width) holds the sum of the token vectors in each row. The sum has the same direction as
-    the mean, and the sums for the windows of a long text can be added up.
+    The output ``sums`` (batch, width) contains the sum of each row's token vectors. The sum has the same direction as
+    the mean, and the sums of a long text's windows can be added.
     """
     graph = _Graph(bits=bits, ranges=ranges)
     states = _states(graph, weights, "", config, quick=bits == 8 and bool(ranges))
@@ -276,7 +276,7 @@ def encoder_graph(
 
 
 def _states(graph: _Graph, weights: Weights, prefix: str, config: Mapping[str, Any], *, quick: bool = False) -> str:
-    """Add the embeddings and all layers, and return the name of the token vectors after the last layer."""
+    """Add the embeddings and all layers, and return the name of the last layer's token vectors."""
     states = _embedded(graph, weights, f"{prefix}embeddings", float(config["layer_norm_eps"]))
     for number in range(int(config["num_hidden_layers"])):
         states = _layer(graph, weights, f"{prefix}encoder.layer.{number}", states, config, quick=quick)
@@ -284,7 +284,7 @@ def _states(graph: _Graph, weights: Weights, prefix: str, config: Mapping[str, A
 
 
 def _finished(graph: _Graph, name: str, made: dict[str, str], shapes: dict[str, list[Any]], *, observed: bool) -> Any:
-    """Name the outputs and assemble the model."""
+    """Name the outputs, and assemble and check the model."""
     from onnx import TensorProto, checker, helper
 
     if observed:
@@ -325,7 +325,7 @@ def _layer(graph: _Graph, weights: Weights, prefix: str, states: str, config: Ma
     mixed = graph.linear(mixed, weights, f"{prefix}.attention.output.dense")
     states = graph.norm(graph.add("Add", mixed, states), weights, f"{prefix}.attention.output.LayerNorm", epsilon)
     inner = graph.linear(states, weights, f"{prefix}.intermediate.dense")
-    # the tanh approximation takes two thirds of the time, and its error (at most 0.0005) is less than a rounding step
+    # FastGelu is an approximation that takes two thirds of the time; its error of 0.0005 is less than a rounding step
     inner = graph.add("FastGelu", inner, domain=_RUNTIME) if quick else graph.add("Gelu", inner)
     outer = graph.linear(inner, weights, f"{prefix}.output.dense")
     return graph.norm(graph.add("Add", outer, states), weights, f"{prefix}.output.LayerNorm", epsilon)

@@ -1,7 +1,7 @@
-"""Coordinate several processes that train one model and were started by ``accelerate launch`` or ``torchrun``.
+"""Coordinate the processes that ``accelerate launch`` or ``torchrun`` starts to train one model.
 
-Each process encodes its share of every batch. The vectors are gathered before the loss is computed. The loss, its
-in-batch negatives and the gradient are therefore the same as in a single process with the whole batch.
+Each process encodes its share of every batch. Before the loss is computed, the vectors of all processes are gathered.
+The loss, its in-batch negatives and the gradient are therefore the same as in a single process with the whole batch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 T = TypeVar("T")
-_PATIENCE = timedelta(hours=24)  # the other processes wait while the main process creates a corpus
+_PATIENCE = timedelta(hours=24)  # how long the other processes wait while the main process creates a corpus
 _SHARDED = {"ACCELERATE_USE_FSDP": "FSDP", "ACCELERATE_USE_DEEPSPEED": "DeepSpeed"}
 
 
@@ -34,7 +34,7 @@ class Crew:
 
     rank: int = 0
     size: int = 1
-    group: Any = None  # a process group that communicates over the network and does not wait for a GPU
+    group: Any = None  # a process group with the backend gloo, which does not wait for a GPU
 
     @property
     def is_main(self) -> bool:
@@ -42,7 +42,7 @@ class Crew:
         return self.rank == 0
 
     def any(self, *flags: bool) -> list[bool]:
-        """Return, for each flag, True if the flag is True in any process."""
+        """Return a list that contains, for each flag, True if the flag is True in at least one process."""
         if self.size == 1:
             return list(flags)
         import torch
@@ -52,7 +52,7 @@ class Crew:
         return [bool(flag) for flag in found.tolist()]
 
     def everyone(self, value: T) -> list[T]:
-        """Return a list with the value from each process."""
+        """Return a list of the values that the processes passed."""
         if self.size == 1:
             return [value]
         import torch
@@ -66,33 +66,33 @@ class Crew:
         self.any(False)
 
     def by_main(self, work: Callable[[], T]) -> T:
-        """Run a function in the main process only.
+        """Run a function only in the main process.
 
-        In every process, the function's result is returned or its error is raised.
+        Every process returns the function's result or raises its error.
         """
         if self.size == 1:
             return work()
         import torch
 
-        said: list[Any] = [None, None]
+        outcome: list[Any] = [None, None]  # the result, and the error's message
         error: Exception | None = None
         if self.is_main:
             try:
-                said[0] = work()
+                outcome[0] = work()
             except Exception as raised:
-                error, said[1] = raised, str(raised) or type(raised).__name__
-        torch.distributed.broadcast_object_list(said, src=0, group=self.group)
+                error, outcome[1] = raised, str(raised) or type(raised).__name__
+        torch.distributed.broadcast_object_list(outcome, src=0, group=self.group)
         if error is not None:
             raise error
-        if said[1] is not None:
-            raise TrainingError(said[1])
-        done: T = said[0]
-        return done
+        if outcome[1] is not None:
+            raise TrainingError(outcome[1])
+        result: T = outcome[0]
+        return result
 
     def main_first(self, work: Callable[[], T]) -> T:
-        """Run a function in the main process first, then in the other processes.
+        """Run a function in the main process, then in the other processes.
 
-        The other processes can use the files that the main process wrote.
+        The other processes can therefore use files that the main process has written.
         """
         if self.size == 1:
             return work()
@@ -101,7 +101,7 @@ class Crew:
         return done[0] if done else work()
 
     def whole(self, rows: Tensor) -> Tensor:
-        """Concatenate the rows from all processes in order. Only this process's own rows carry gradients."""
+        """Concatenate the rows of all processes, in order of rank. Only this process's rows carry gradients."""
         if self.size == 1:
             return rows
         import torch
@@ -116,7 +116,7 @@ class Crew:
         return torch.cat(parts)
 
     def sizes(self, count: int) -> list[int]:
-        """Return the number of rows in each process."""
+        """Return the number of rows in each process; ``count`` is the number of rows in this process."""
         import torch
 
         found = torch.zeros(self.size, dtype=torch.int64)
@@ -129,17 +129,17 @@ ALONE = Crew()
 
 
 def processes() -> int:
-    """Return the number of processes that were started together."""
+    """Return the number of processes that the launcher started, or 1 if there is no launcher."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def reports_errors() -> bool:
-    """Return True in the first process on each machine, which reports errors that occur in all processes."""
+    """Return True in the process that reports errors, which is the first process on each machine."""
     return processes() == 1 or os.environ.get("LOCAL_RANK", "0") == "0"
 
 
 def join(device: str | None = None) -> Crew:
-    """Join the processes that were started together with this process, or return `ALONE` if there are none."""
+    """Join the processes that the launcher started, or return `ALONE` if this is the only process."""
     return ALONE if processes() == 1 else _join(own_device(device) == "cpu")
 
 
@@ -151,7 +151,7 @@ def _join(cpu: bool) -> Crew:
     for variable, name in _SHARDED.items():
         if os.environ.get(variable, "").lower() in ("1", "true"):
             raise TrainingError(f"every process needs the whole model: start the processes without {name}")
-    # if this module were imported after the group is created, its functions would keep using that group
+    # import this module before the group exists, because its functions would otherwise keep a reference to the group
     import torch.distributed.nn.functional
 
     PartialState(cpu=cpu)
@@ -164,8 +164,7 @@ def _join(cpu: bool) -> Crew:
 def leave() -> None:
     """Leave the process group at the end of a program.
 
-    The network threads must end before the interpreter does, because a thread that frees a tensor later aborts the
-    process.
+    This ends the group's threads. A thread that frees a tensor after the interpreter has exited aborts the process.
     """
     if processes() == 1:
         return
@@ -179,7 +178,7 @@ def leave() -> None:
 
 
 def own_device(device: str | None) -> str | None:
-    """Return the device for this process. If several processes were started, each of them has its own GPU."""
+    """Return the device for this process. If the launcher started several processes, each process has its own GPU."""
     if processes() == 1 or device == "cpu":
         return device
     import torch
@@ -208,7 +207,7 @@ def check_shares(batch_size: int, size: int) -> None:
 
 
 def refuse_several(what: str) -> None:
-    """Raise `TrainingError` if several processes were started for work that runs in a single process."""
+    """Raise `TrainingError` if the launcher started several processes for work that runs in one process."""
     if processes() > 1:
         raise TrainingError(
             f"{what} runs in one process, but {processes()} were started: run the command without the launcher"

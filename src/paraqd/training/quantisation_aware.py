@@ -1,8 +1,8 @@
-"""Train with the arithmetic of the exported model, which rounds weights and layer inputs to integers in every pass.
+"""Train with the exported model's arithmetic, which rounds weights and layer inputs to integers.
 
-If a judge is rounded only after training, its scores change by up to 0.28. A model that was trained with rounded
-weights and inputs is exported without further rounding. Each row of a weight matrix has its own scale. The inputs of
-each linear map have a single range, which adapts to the batches during training and is fixed afterwards.
+If a judge is rounded only after training, its scores change by up to 0.28. If it is trained with rounded weights and
+inputs, the export does not need to round it further. Each row of a weight matrix has its own scale. The inputs of each
+linear map have a single range, which adapts to the batches during training and is fixed afterwards.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from paraqd.training.onnx_graph import LEVELS, RANGE, TABLE_LEVELS
 
 _TABLE = "word_embeddings"
-_WIDEN, _NARROW = 0.1, 0.01  # the rates at which a range adapts to batches with larger or smaller extremes
+_WIDEN, _NARROW = 0.1, 0.01  # the rates at which a range adapts to batches with a wider or a narrower range
 
 
 def rounded_modules(model: Any) -> Iterator[tuple[Any, int]]:
-    """Yield each module whose weights are stored as integers, and the largest integer that is used for the weights.
+    """Yield each module whose weights are rounded to integers, and the largest integer used for its weights.
 
     The modules are the linear maps and the table of word embeddings.
     """
@@ -31,7 +31,7 @@ def rounded_modules(model: Any) -> Iterator[tuple[Any, int]]:
 
 
 def start_rounding(model: Any) -> None:
-    """Round weights and inputs in all following passes. Gradients update the exact weights."""
+    """Round weights and inputs in all later passes. Gradients still update the exact weights."""
     import torch
     from torch.nn.utils import parametrize
 
@@ -43,7 +43,7 @@ def start_rounding(model: Any) -> None:
             self.levels = levels
 
         def forward(self, weight: Any) -> Any:
-            """Return the rounded weights, with a gradient as if they had not been rounded."""
+            """Return the rounded weights, with the gradient of the exact weights."""
             return weight + (round_rows(weight, self.levels) - weight).detach()
 
     for module, levels in rounded_modules(model):
@@ -63,7 +63,7 @@ def round_inputs(model: Any) -> None:
 
 
 def finish_rounding(model: Any) -> None:
-    """Replace the exact weights with the rounded weights. The inputs are still rounded."""
+    """Replace the exact weights with the rounded weights. Inputs are still rounded in later passes."""
     from torch.nn.utils import parametrize
 
     for module, _ in rounded_modules(model):
@@ -72,7 +72,7 @@ def finish_rounding(model: Any) -> None:
 
 
 def round_rows(weight: Any, levels: int = LEVELS) -> Any:
-    """Round a matrix to integer multiples of a scale for each row, as `onnx_graph.rounded_columns` does for columns."""
+    """Round each row of a matrix to integer multiples of a scale; see `onnx_graph.rounded_columns`."""
     import torch
 
     largest = weight.detach().abs().amax(dim=1, keepdim=True)

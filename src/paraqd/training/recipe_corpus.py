@@ -1,6 +1,7 @@
-"""Provide triplets for training a bi-encoder, from files of pairs or from a corpus in the cache.
+"""Provide triplets for training a bi-encoder.
 
-The corpus is created when it is first needed.
+The triplets come from the user's files of pairs, or from a corpus that is created when it is first needed and then
+stored in the cache.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from paraqd.data.datasets import cache_dir, find, load_questions
 from paraqd.data.locks import exclusive
-from paraqd.data.mixture import paper_training, paper_validation
+from paraqd.data.mixture import PAPER_QUESTIONS, paper_training, paper_validation
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns
 from paraqd.data.triplets import TripletSet, read_triplets
 from paraqd.files import sha256_of
@@ -21,15 +22,16 @@ from paraqd.operators.recipes import load_recipe
 from paraqd.progress import Progress, silent
 from paraqd.scoring.signature import folder_hash
 from paraqd.training.augmented_pairs import PreparedPairs, describe_pairs, prepare_pairs, write_questions
-from paraqd.training.settings import TrainingError
+from paraqd.training.settings import SEED, TrainingError
 from paraqd.version import __version__
 
 
 @dataclass(frozen=True)
 class TrainingPairs:
-    """Triplets for training and validation, and the origin of the pairs from which they were built.
+    """Triplets for training and validation, with a record of how the pairs were created.
 
-    ``stand_ins`` names the operators that used a replacement model, and ``left_out`` the operators that were skipped.
+    ``recipe`` contains the recipes' names. ``stand_ins`` lists the operators that used a replacement model, and
+    ``left_out`` lists the skipped operators.
     """
 
     triplets: TripletSet
@@ -46,8 +48,8 @@ def read_pairs_for_training(
     validation: str | Path | None = None,
     without: Sequence[str] = (),
     in_batch: bool = False,
-    questions: int = 30_000,
-    seed: int = 3407,
+    questions: int = PAPER_QUESTIONS,
+    seed: int = SEED,
     columns: Columns = DEFAULT_COLUMNS,
     encoding: str | None = None,
     data_dir: str | Path | None = None,
@@ -55,11 +57,10 @@ def read_pairs_for_training(
     device: str | None = None,
     progress: Progress = silent,
 ) -> TrainingPairs:
-    """Read augmented pairs and build triplets from them.
+    """Read augmented pairs from files, and build triplets from the pairs.
 
-    If no files are passed, the operators in the list ``recipe`` are applied to the training questions, and the
-    resulting corpus is stored in the cache. ``seed`` determines which questions are drawn, what the operators produce
-    and which valid text each triplet gets.
+    If ``files`` is empty, the corpus of the recipe is used; see `recipe_corpus`. ``seed`` determines which questions
+    are drawn, what the operators produce and which valid text each triplet contains.
     """
     if files:
         described = [describe_pairs(path) for path in files]
@@ -97,17 +98,16 @@ def read_pairs_for_training(
 def recipe_corpus(
     recipe: str,
     *,
-    questions: int = 30_000,
-    seed: int = 3407,
+    questions: int = PAPER_QUESTIONS,
+    seed: int = SEED,
     data_dir: str | Path | None = None,
     generators: Mapping[str, str] | None = None,
     device: str | None = None,
     progress: Progress = silent,
 ) -> tuple[PreparedPairs, PreparedPairs]:
-    """Apply a recipe's operators to the training and validation questions in the data folder.
+    """Apply a recipe's operators to training and validation questions, and return the training and validation pairs.
 
-    Return the training pairs and the validation pairs. They are stored in the cache and reused by later calls with the
-    same settings.
+    The pairs are stored in the cache, and later calls with the same settings reuse them.
     """
     if questions < 1:
         raise TrainingError(f"--questions {questions}: use at least 1")
@@ -124,7 +124,7 @@ def recipe_corpus(
     folder = cache_dir() / "corpora" / f"{Path(recipe).stem}-{key}"
     folder.mkdir(parents=True, exist_ok=True)
     found = []
-    with exclusive(folder / ".lock"):  # if several processes need the same corpus, only the first creates it
+    with exclusive(folder / ".lock"):  # so that only one process creates the corpus
         for name, size in (("train", questions), ("validation", None)):
             path = folder / f"{name}.jsonl"
             if not path.is_file():
@@ -148,9 +148,9 @@ def recipe_corpus(
 
 
 def generator_facts(generators: Mapping[str, str]) -> dict[str, str]:
-    """Return a description of the model that was passed for each operator.
+    """Return a description of each generator's model, keyed by generator.
 
-    The description is the model's name or path, followed by the hash of the model's folder if there is one.
+    The description is the model's name or path. If the model is a folder, the folder's hash is appended.
     """
     found = {}
     for key, model in sorted(generators.items()):

@@ -1,4 +1,4 @@
-"""Write complete model folders, which contain weights, a model card and ``paraqd.json``."""
+"""Write model folders, which contain weights, a model card and ``paraqd.json``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BI_ENCODER_FILES = ("modules.json", "config.json", "model.safetensors")
 def save_model_folder(
     out: Path, facts: Mapping[str, Any], *, card: str, write_weights: Callable[[Path], object]
 ) -> dict[str, Any]:
-    """Write a model folder under a temporary name, rename it, and return the facts in its ``paraqd.json``."""
+    """Write a model folder under a temporary name, move it to ``out``, and return the facts from ``paraqd.json``."""
     out.parent.mkdir(parents=True, exist_ok=True)
     temporary = out.with_name(f".{out.name}.writing-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -37,9 +37,9 @@ def save_model_folder(
 
 
 def check_out(folder: Path) -> None:
-    """Raise `TrainingError` if a model cannot be written to the path.
+    """Raise `TrainingError` if a model cannot be written to the folder.
 
-    Call this function before any work is done, so that an unsuitable path is reported early.
+    Call this function before training, so that an unsuitable path is reported early.
     """
     if folder.is_dir():
         if any(folder.iterdir()) and not (folder / FACTS_FILE).is_file():
@@ -54,7 +54,7 @@ def check_out(folder: Path) -> None:
 
 
 def read_bi_encoder_facts(folder: Path) -> dict[str, Any]:
-    """Return the facts about a trained bi-encoder. Raise `TrainingError` if its folder is not complete."""
+    """Return a trained bi-encoder's facts, or raise `TrainingError` if its folder is incomplete."""
     for name in _BI_ENCODER_FILES:
         if not (folder / name).is_file():
             raise TrainingError(f"{folder} is not a complete model folder: it has no {name}; train or copy it again")

@@ -1,4 +1,4 @@
-"""Search for a good seed (Thakur et al., 2021) with short training runs on a fraction of the data."""
+"""Search for a good seed with short training runs on a fraction of the data (Thakur et al., 2021)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paraqd.data.triplets import TripletSet
 
 SEEDS = (0, 1, 2, 3, 4)
-SHARE = 0.2
+SHARE = 0.2  # the fraction of the questions that a short training run uses
 
 
 @dataclass(frozen=True)
@@ -50,17 +50,17 @@ def search_seed(
     progress: Progress = silent,
     **options: Any,
 ) -> SeedSearch:
-    """Train a model for each seed on the fraction ``share`` of the questions, and measure it on ``validation``.
+    """Train a model for each seed on a fraction of the questions, and measure every model on ``validation``.
 
-    All seeds use the same questions, so that only the seed differs. Finished seeds are recorded in ``OUT/seeds.json``
-    and are not run again. The models are deleted unless ``keep`` is True. ``options`` are passed to
-    `bi_encoder.train_bi_encoder`.
+    ``share`` is the fraction. All seeds use the same questions, so that only the seed differs. The results are stored
+    in ``OUT/seeds.json``, and seeds with stored results are not run again. The models are deleted unless ``keep`` is
+    True. ``options`` are passed to `bi_encoder.train_bi_encoder`.
     """
     if not len(validation.triplets):
         raise TrainingError("a seed search needs validation triplets")
     if processes() > 1:
         raise TrainingError(
-            "a seed search runs in one process: search for the seed first, then train with it in several processes"
+            "a seed search runs in one process: search for the seed first, then train with --seed in several processes"
         )
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Define the settings for training bi-encoders and judges and for fitting the fusion."""
+"""Define the settings for training bi-encoders, training judges and fitting the fusion."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ Loss = Literal["triplet", "mnrl"]
 Distance = Literal["cosine", "euclidean"]
 Precision = Literal["auto", "fp32", "bf16"]
 
+SEED = 3407  # the paper's seed
+CHECKPOINT_SECONDS = 60.0  # the time between two checkpoints
+REPORT_SECONDS = 0.5  # the time between two progress reports
+
 # The paper does not state a margin. Two cosine distances differ by at most 2. With a margin of 2, the loss therefore
-# pushes valid pairs towards a score of 1 and invalid pairs towards -1, as in the scores that the paper publishes.
+# pushes valid pairs towards a score of 1 and invalid pairs towards -1, which matches the paper's published scores.
 MARGINS: dict[Distance, float] = {"cosine": 2.0, "euclidean": 5.0}
 _PACKAGES = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
 
 
 class TrainingError(ParaqdError, ValueError):
-    """Raised when a model cannot be trained as requested. The message is a single line that states the reason."""
+    """Raised when a model cannot be trained as requested. The one-line message states the reason."""
 
 
 class TrainingStopped(KeyboardInterrupt):  # an interrupt, not an error
-    """Raised when Ctrl-C has stopped training. The checkpoint contains all progress so far."""
+    """Raised when Ctrl-C has stopped training. Training can resume from the checkpoint."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +40,8 @@ class TrainSettings:
     loss : {"triplet", "mnrl"}
         The triplet loss or the multiple negatives ranking loss (MNRL).
     distance : {"cosine", "euclidean"}
-        The distance in the triplet loss. The paper states the cosine distance, but its public code uses the Euclidean
-        distance.
+        The distance in the triplet loss. The paper describes the cosine distance, but its public code uses the
+        Euclidean distance.
     margin : float, optional
         The margin of the triplet loss (default: 2 for the cosine distance, 5 for the Euclidean distance).
     batch_size : int
@@ -65,7 +69,7 @@ class TrainSettings:
     warmup_share: float = 0.1
     batch_size: int = 16
     scale: float = 20.0
-    seed: int = 3407
+    seed: int = SEED
     max_length: int | None = None
     precision: Precision = "auto"
 
@@ -91,7 +95,7 @@ class TrainSettings:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings that affect the trained model, for the model's facts and its model card."""
+        """Return the settings that affect the trained model as a JSON-serialisable dictionary."""
         found = asdict(self)
         if self.loss == "mnrl":
             del found["distance"], found["margin"]
@@ -109,17 +113,17 @@ class JudgeSettings:
     batch_tokens : int
         The maximum number of tokens in a batch, including padding.
     kind_share, place_share : float
-        The weights of the losses for the kind and the position of a fault. The loss for valid or invalid has the
-        weight 1.
+        The weights of the losses for a fault's kind and position. The loss for validity has the weight 1.
     smoothing : float
-        The label smoothing, which is the distance between the targets and the labels 0 and 1.
+        The label smoothing: the target for a valid pair is 1 minus this value, and the target for an invalid pair is
+        this value.
     teacher_share : float
-        The fraction of a target that comes from the teachers, if there are any. The rest comes from the label.
+        If there are teachers, the weight of their prediction in a pair's target. The label has the remaining weight.
     rounded_share : float
-        The fraction of the steps, at the end of training, in which weights and inputs are rounded.
+        The fraction of the steps in which weights and inputs are rounded. These steps are at the end of training.
     inner : int, optional
-        The number of inner (feed-forward) units in each layer. The encoder's units with the smallest weights are
-        removed (default: keep all units).
+        The number of inner (feed-forward) units to keep in each layer. The units with the smallest weights are removed
+        (default: keep all units).
 
     """
 
@@ -134,7 +138,7 @@ class JudgeSettings:
     teacher_share: float = 0.7
     rounded_share: float = 0.35
     inner: int | None = None
-    seed: int = 3407
+    seed: int = SEED
 
     def __post_init__(self) -> None:
         _check(
@@ -156,7 +160,7 @@ class JudgeSettings:
 class Prior:
     """A prior for a finding's weight.
 
-    ``weight`` is the expected weight, and ``pairs`` is the strength of the prior, expressed as a number of pairs.
+    ``weight`` is the expected weight. ``pairs`` is the strength of the prior, expressed as a number of pairs.
     """
 
     weight: float
@@ -170,14 +174,14 @@ class FusionSettings:
     Parameters
     ----------
     folds : int
-        The number of folds with which the validation metrics are measured.
+        The number of folds in the cross-validation.
     prior, reliable_prior : Prior
-        The priors for ordinary and for reliable findings. A finding that is too rare to be measured keeps its prior
-        weight.
+        The priors for ordinary findings and for reliable findings. If a finding is too rare to be measured, its weight
+        stays close to the prior.
     reliable : frozenset of str
-        The features of reliable findings, which hardly ever occur in valid pairs.
+        The features of reliable findings, which rarely occur in valid pairs.
     judge_penalty : float
-        The strength of the regularisation of the judge's weight.
+        The strength of the penalty on the judge's weight.
 
     """
 
@@ -189,9 +193,10 @@ class FusionSettings:
 
 
 def _check(settings: Any, *conditions: tuple[str, bool, str]) -> None:
-    """Raise `TrainingError` if a condition is not met; the error describes the first such condition.
+    """Raise `TrainingError` for the first condition that is not met.
 
-    Each condition consists of the setting's name, True if the condition is met, and a description of the requirement.
+    Each condition consists of a setting's name, a flag that is True if the condition is met, and a description of the
+    requirement.
     """
     for name, met, requirement in conditions:
         if not met:

@@ -1,6 +1,6 @@
-"""Train the teachers from which a small judge learns, and store their log-odds for the judge's training pairs.
+"""Train the teachers from which a small judge learns, and store their log-odds for the training pairs.
 
-A teacher is trained on the same pairs as the judge. It may be an encoder or a causal language model.
+A teacher is an encoder or a causal language model that is trained on the same pairs as the judge.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.settings import JudgeSettings, TrainingError
 from paraqd.training.torch_state import reproducible
 
-# a function (name of the set, tokenizer, folder in which the tokens are stored) → the set's tokens
+# a function that takes a set's name, a tokenizer and a folder for storing tokens, and returns the set's tokens
 Tokenize = Callable[[str, Any, Path], JudgeTokens]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Teacher:
-    """A teacher's model, and the settings in which the teacher's training differs from the judge's.
+    """A teacher's model, and the training settings that differ from the judge's settings.
 
     ``model`` is the name or the folder of an encoder, the name of the packaged language model, or the path of a
     ``.gguf`` file.
@@ -47,11 +47,11 @@ class Teacher:
 
     @property
     def name(self) -> str:
-        """The model's name without the path to its folder."""
+        """The model's name, without the parent folders if the model is a file or a folder."""
         return Path(self.model).name if Path(self.model).exists() else self.model
 
     def check(self) -> None:
-        """Raise an exception if the model is not on this machine."""
+        """Raise an exception if the model is missing."""
         if self.model == PACKAGED_MODEL:
             packaged_model_file()
         elif self.model.endswith(".gguf"):
@@ -75,14 +75,20 @@ def teacher_odds(
     device: str = "cpu",
     progress: Progress = silent,
 ) -> NDArray[np.float32]:
-    """Train a teacher and return its log-odds for all training pairs. Results from an earlier run are reused.
+    """Train a teacher, and return its log-odds for all training pairs. Stored results from an earlier run are reused.
 
     Parameters
     ----------
+    sets : sequence of str
+        The names of the training sets.
+    tokenize : callable
+        A function that takes a set's name, a tokenizer and a folder for storing tokens, and returns the set's tokens.
+    work : Path
+        The folder in which tokens, checkpoints and log-odds are stored.
     settings : JudgeSettings
-        The judge's settings, some of which are replaced by the teacher's own settings.
+        The judge's settings. The teacher's own settings take precedence.
     number : int
-        The teacher's number, which appears in progress reports. The default seed depends on the number, so that
+        The teacher's number, which appears in progress reports. The default seed depends on this number, so that
         teachers with the same model differ.
 
     """
@@ -98,7 +104,7 @@ def teacher_odds(
         path = folder / f"odds-{digest.hexdigest()[:12]}.npy"
         if not path.is_file():
             folder.mkdir(parents=True, exist_ok=True)
-            checkpoints = path.with_suffix(".checkpoints")  # the name differs for other settings or tokens
+            checkpoints = path.with_suffix(".checkpoints")  # the name depends on the settings and tokens
             stage = f"teacher {number}"
             train_judge(
                 judge, tokens, settings=own, device=device, checkpoints=checkpoints, stage=stage, progress=progress
@@ -120,8 +126,8 @@ def mean_odds(odds: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
 def _identity(teacher: Teacher) -> str:
     """Return a string that identifies a teacher's model.
 
-    The string contains the model's path and the names, sizes and modification times of the model's files. For the
-    packaged model, the string is the model's name.
+    The string contains the model's path and the names, sizes and modification times of its files. For the packaged
+    model, the string is the model's name.
     """
     if teacher.model == PACKAGED_MODEL:
         return teacher.model
@@ -131,7 +137,7 @@ def _identity(teacher: Teacher) -> str:
 
 
 def _untrained(teacher: Teacher) -> tuple[Any, Any]:
-    """Return a teacher's tokenizer and untrained judge."""
+    """Return a teacher's tokenizer, and an untrained judge on top of the teacher's model."""
     if teacher.causal:
         file = packaged_model_file() if teacher.model == PACKAGED_MODEL else Path(teacher.model)
         return load_causal_base(file)

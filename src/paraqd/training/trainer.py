@@ -1,4 +1,4 @@
-"""Train a bi-encoder on planned batches with the trainer from sentence-transformers."""
+"""Train a bi-encoder on planned batches with sentence-transformers' trainer."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraqd.interrupts import Interrupt, deferred_interrupt
+from paraqd.progress import Progress, silent
 from paraqd.training.batches import BatchPlan, TokenStore, collate
 from paraqd.training.losses import make_loss
 from paraqd.training.processes import ALONE, Crew
-from paraqd.training.settings import TrainingError, TrainingStopped, TrainSettings
+from paraqd.training.settings import (
+    CHECKPOINT_SECONDS,
+    REPORT_SECONDS,
+    TrainingError,
+    TrainingStopped,
+    TrainSettings,
+)
 from paraqd.training.torch_state import without_cudnn_attention
 
 if TYPE_CHECKING:
     from paraqd.data.triplets import TripletSet
-
-# called with (completed batches, total number of batches, mean loss since the last call)
-StepProgress = Callable[[int, int, float], None]
-_CHECKPOINT_SECONDS = 60.0
-_SHOW_SECONDS = 0.5
 
 
 def run_trainer(
@@ -39,13 +41,15 @@ def run_trainer(
     crew: Crew = ALONE,
     device: str | None = None,
     workers: int = 0,
-    checkpoint_seconds: float = _CHECKPOINT_SECONDS,
-    on_step: StepProgress | None = None,
-    on_epoch: Callable[[int], None] | None = None,
-) -> None:
-    """Train the model in place on all planned batches, starting from the last checkpoint in ``work_dir``.
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    validate_epoch: Callable[[int], None] = lambda epoch: None,
+    progress: Progress = silent,
+) -> float | None:
+    """Train a model in place on all planned batches, and return the last reported loss.
 
-    The processes in a crew share every batch, and all of them end with the same weights.
+    If ``work_dir`` contains a checkpoint, training resumes from it. If several processes form a crew, they share every
+    batch and end with the same weights. After each epoch, the main process calls ``validate_epoch`` with the epoch's
+    number, which starts at 1. Return None if no step was left to train.
     """
     from accelerate.data_loader import prepare_data_loader
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
@@ -53,7 +57,7 @@ def run_trainer(
     from transformers import PrinterCallback
 
     class PlannedTrainer(SentenceTransformerTrainer):
-        """A trainer that takes its batches from the plan, in which one pass covers all epochs."""
+        """A trainer whose batches come from the plan, which covers all epochs in a single pass."""
 
         def get_train_dataloader(self) -> Any:
             loader = DataLoader(
@@ -64,7 +68,7 @@ def run_trainer(
                 pin_memory=self.args.dataloader_pin_memory,
                 persistent_workers=False,
             )
-            # the loader is not sharded, because every process reads every batch and takes its share of the batch
+            # the loader is not sharded, because every process reads every batch and encodes only its own share
             return prepare_data_loader(
                 loader, self.accelerator.device, num_processes=1, process_index=0, put_on_device=True
             )
@@ -72,7 +76,7 @@ def run_trainer(
         def _save_rng_state(self, output_dir: str) -> None:
             """Save the state, then wait for all processes.
 
-            The file that is written next marks the checkpoint as complete.
+            The trainer then writes the file that marks the checkpoint as complete.
             """
             super()._save_rng_state(output_dir)
             crew.wait()
@@ -97,13 +101,13 @@ def run_trainer(
         bf16=_bf16(settings, device),
         use_cpu=device == "cpu",
         logging_strategy="no",
-        save_strategy="no",  # the callback below requests checkpoints at time intervals
+        save_strategy="no",  # the callback requests checkpoints at time intervals
         save_total_limit=1,
         eval_strategy="no",
         report_to=[],
         disable_tqdm=True,
         dataloader_num_workers=workers,
-        dataloader_drop_last=crew.size > 1,  # avoids a warning and does not affect planned batches
+        dataloader_drop_last=crew.size > 1,  # avoids a warning, and does not affect planned batches
         dataloader_pin_memory=_on_gpu(device),
         remove_unused_columns=False,
     )
@@ -113,10 +117,9 @@ def run_trainer(
     last = crew.by_main(lambda: last_checkpoint(work_dir))
     # a launcher may forward a single Ctrl-C several times
     with deferred_interrupt(patient=crew.size > 1) as interrupt, without_cudnn_attention(), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", message=".*broadcast_buffers", category=FutureWarning
-        )  # raised by accelerate itself
-        watch = _make_watch(plan, loss, crew, interrupt, checkpoint_seconds, on_step, on_epoch)
+        # accelerate itself causes this warning
+        warnings.filterwarnings("ignore", message=".*broadcast_buffers", category=FutureWarning)
+        watch = _make_watch(plan, loss, crew, interrupt, checkpoint_seconds, validate_epoch, progress)
         trainer = PlannedTrainer(
             model=model,
             args=arguments,
@@ -129,6 +132,8 @@ def run_trainer(
         trainer.train(resume_from_checkpoint=last)
     if watch.stopped:
         raise TrainingStopped
+    last_loss: float | None = watch.last_loss
+    return last_loss
 
 
 def _make_watch(
@@ -137,67 +142,69 @@ def _make_watch(
     crew: Crew,
     interrupt: Interrupt,
     checkpoint_seconds: float,
-    on_step: StepProgress | None,
-    on_epoch: Callable[[int], None] | None,
+    validate_epoch: Callable[[int], None],
+    progress: Progress,
 ) -> Any:
-    """Create the callback that reports progress, requests checkpoints and, on Ctrl-C, stops after a checkpoint."""
+    """Create the trainer's callback, which reports progress, requests checkpoints and handles Ctrl-C."""
     import torch
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):  # type: ignore[misc]
         def __init__(self) -> None:
             self.stopped = False  # has the same value in all processes
-            self._saved = self._shown = time.monotonic()
+            self.last_loss: float | None = None
+            self._saved = self._reported = time.monotonic()
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if crew.rank:  # dropout differs between processes; a resumed run loads the state afterwards
+            if crew.rank:  # dropout should differ between processes; a resumed run then loads its saved random state
                 torch.manual_seed(args.seed + (crew.rank << 32))
-            if on_step is not None:  # reports the step from which a resumed run continues
-                on_step(state.global_step, state.max_steps, math.nan)
+            progress("training", state.global_step, state.max_steps)  # a resumed run starts at a later step
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
             step, last, now = state.global_step, state.max_steps, time.monotonic()
-            if on_epoch is not None and crew.is_main and step in plan.epoch_ends:
-                on_epoch(plan.epoch_ends.index(step) + 1)
+            if crew.is_main and step in plan.epoch_ends:
+                validate_epoch(plan.epoch_ends.index(step) + 1)
             # clocks differ, so the main process's clock decides, and Ctrl-C in any process stops all processes
-            late, shown, self.stopped = crew.any(
+            save, report, self.stopped = crew.any(
                 crew.is_main and now - self._saved > checkpoint_seconds,
-                crew.is_main and now - self._shown > _SHOW_SECONDS,
+                crew.is_main and now - self._reported > REPORT_SECONDS,
                 interrupt.requested,
             )
             control.should_training_stop |= self.stopped
-            control.should_save |= step < last and (self.stopped or late)
-            if shown or step == last:
-                self._shown = now
-                _show(loss, step, last, on_step)
+            control.should_save |= step < last and (self.stopped or save)
+            if report or step == last:
+                self._reported = now
+                self.last_loss = _recent_loss(loss, step)
+                progress("training", step, last, f"loss {self.last_loss:.3f}")
             return control
 
         def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            self._saved = time.monotonic()  # the time spent on saving does not count
+            self._saved = time.monotonic()  # the interval starts after the checkpoint has been written
 
     return Watch()
 
 
-def _show(loss: Any, step: int, steps: int, on_step: StepProgress | None) -> None:
-    mean = loss.recent()
+def _recent_loss(loss: Any, step: int) -> float:
+    """Return the mean loss since the last call, or raise `TrainingError` if it is not finite."""
+    mean: float = loss.recent()
     if not math.isfinite(mean):
         raise TrainingError(f"training diverged: the loss at step {step:,} is {mean}")
-    if on_step is not None:
-        on_step(step, steps, mean)
+    return mean
 
 
 def last_checkpoint(work_dir: Path) -> str | None:
-    """Return the path of the newest complete checkpoint, or None if there is none.
+    """Return the path of the newest complete checkpoint, or None if there is no complete checkpoint.
 
     Incomplete checkpoints, which a killed process may leave, are deleted.
     """
-    whole = []
+    complete = []
     for folder in work_dir.glob("checkpoint-*"):
         try:  # the trainer writes its state last
-            whole.append((int(json.loads((folder / "trainer_state.json").read_text("utf-8"))["global_step"]), folder))
+            step = int(json.loads((folder / "trainer_state.json").read_text("utf-8"))["global_step"])
+            complete.append((step, folder))
         except (OSError, ValueError, KeyError):
             shutil.rmtree(folder, ignore_errors=True)
-    return str(max(whole)[1]) if whole else None
+    return str(max(complete)[1]) if complete else None
 
 
 def _on_gpu(device: str | None) -> bool:

@@ -19,7 +19,7 @@ class Validation:
     """The validation metrics of a bi-encoder.
 
     ``accuracy`` is the fraction of triplets in which the valid text is closer to the question than the invalid text.
-    ``mu_pos`` and ``mu_neg`` are the mean cosines of valid pairs and of invalid pairs, respectively.
+    ``mu_pos`` is the mean cosine of valid pairs, and ``mu_neg`` is the mean cosine of invalid pairs.
     """
 
     triplets: int
@@ -38,9 +38,9 @@ class Validation:
 
 
 def validate(embed: Callable[[Sequence[str]], NDArray[np.float32]], triplets: TripletSet) -> Validation:
-    """Measure a model on triplets. Triplets that do not contain their own invalid text are skipped.
+    """Measure a model on triplets. Triplets without an invalid text of their own are skipped.
 
-    Each distinct pair counts once in the mean cosines, even if it occurs in several triplets.
+    Each distinct pair counts once in the mean cosines, even if the pair occurs in several triplets.
     """
     own = triplets.triplets[triplets.triplets[:, 2] >= 0]
     if not len(own):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from rapidfuzz.distance import Levenshtein
-
 from paraqd.generators import GREEDY, Decoding
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.models.output import ask, checked_valid, draw_seeds, sentences_of
@@ -76,4 +74,6 @@ def _farthest(sentence: str, candidates: Sequence[str]) -> str:
     >>> _farthest("Tom has 5 apples.", ["Tom has 5 apples.", "Tom owns 5 apples."])
     'Tom owns 5 apples.'
     """
+    from rapidfuzz.distance import Levenshtein
+
     return max(candidates, key=lambda candidate: Levenshtein.distance(sentence, candidate), default="")

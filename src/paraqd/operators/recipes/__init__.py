@@ -6,8 +6,6 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rapidfuzz import process
-
 from paraqd.errors import ParaqdError
 
 
@@ -49,6 +47,8 @@ def load_recipe(name_or_path: str | Path) -> Recipe:
     if path.suffix != ".toml":
         path = Path(__file__).parent / f"{name_or_path}.toml"
         if str(name_or_path) not in recipe_names():
+            from rapidfuzz import process
+
             nearest = process.extractOne(str(name_or_path), recipe_names())
             hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
             raise UnknownRecipeError(

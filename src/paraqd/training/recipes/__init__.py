@@ -1,8 +1,8 @@
-"""Read training recipes from the TOML files beside this module or from a user's own file.
+"""Read training recipes from the TOML files in this folder or from a user's own file.
 
 A recipe declares everything that determines a model's weights: the data, settings, seeds, teachers and fusion. A recipe
-with ``model = "judge"`` trains a scorer such as the default scorer. A recipe with ``model = "bi-encoder"`` trains the
-paper's model.
+with ``model = "judge"`` trains a scorer with a learned judge, such as the default scorer. A recipe with ``model =
+"bi-encoder"`` trains the paper's model.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _JUDGE, _BI_ENCODER = "judge", "bi-encoder"
 
 @dataclass(frozen=True, kw_only=True)
 class PairSet:
-    """A set of pairs, with the weight of each pair in the loss.
+    """A set of pairs in a recipe.
 
-    ``most`` limits the number of pairs (default: no limit). In sets that operators produce, the limit applies to each
-    source and label.
+    ``weight`` is the mean weight of a pair in the loss. ``most`` limits the number of pairs (default: no limit). In
+    sets that operators produce, the limit applies to each combination of source and label.
     """
 
     weight: float = 1.0
@@ -37,7 +37,7 @@ class PairSet:
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorRecipe:
-    """The generator that writes the set ``fluent``, and the arguments with which it is trained."""
+    """The kind of the generator that writes the set ``fluent``, and the scale and seed of its training."""
 
     kind: str
     scale: str
@@ -46,7 +46,7 @@ class GeneratorRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeData:
-    """The pairs on which a judge is trained and validated, and the settings that determine them."""
+    """The sets of pairs for training and validating a judge, and the settings with which the sets are created."""
 
     seed: int
     questions: int
@@ -71,7 +71,7 @@ class JudgeRecipe:
     fusion: FusionSettings
 
     def without(self, sets: Sequence[str]) -> JudgeRecipe:
-        """Return a copy of the recipe without the given sets of pairs."""
+        """Return a copy of the recipe from which the given sets of pairs are removed."""
         known = {**self.data.train, **self.data.validation}
         for name in sets:
             if name not in known:
@@ -111,11 +111,11 @@ def load_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = 
     Parameters
     ----------
     name_or_path : str or Path
-        The name or the file of a recipe. The name or the file of a list of operators is also accepted and selects the
-        recipe ``paper`` with these operators.
+        The name or the file of a recipe. If it is the name or the file of a list of operators, load the recipe
+        ``paper`` with these operators.
     overrides : mapping, optional
-        Values that replace values in the recipe, keyed by their paths in the file, such as ``{"data.questions": 100}``.
-        The path ``judge.stages.epochs`` applies to every stage.
+        New values, keyed by their paths in the recipe, such as ``{"data.questions": 100}``. The path
+        ``judge.stages.epochs`` applies to every stage.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def load_judge_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | N
 
 
 def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
-    """Parse overrides of the form ``KEY=VALUE``, whose values are written in TOML syntax.
+    """Parse overrides of the form ``KEY=VALUE``, in which the value is in TOML syntax.
 
     >>> parse_overrides(["data.questions=100", 'data.held_out=["sawp"]'])
     {'data.questions': 100, 'data.held_out': ['sawp']}
@@ -167,10 +167,10 @@ def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def teacher_entry(model: str) -> dict[str, Any]:
-    """Return a recipe's entry for a teacher, with settings that suit the kind of model.
+    """Return the entry for a teacher in a recipe, with settings that suit the kind of model.
 
-    A language model sees every pair only once, so that its log-odds for the training pairs are close to those for new
-    pairs.
+    A language model is trained for only one epoch, so that its log-odds for the training pairs are similar to its
+    log-odds for new pairs.
 
     >>> teacher_entry("all-MiniLM-L6-v2")
     {'model': 'all-MiniLM-L6-v2', 'epochs': 5}
