@@ -118,25 +118,25 @@ def _apply_step(
     tally = Tally(seen=len(questions))
     rngs = [derive_rng(seed, question.id, step.name) for question in questions]
     resources.drops.clear()
-    made: list[str | None]
+    outputs: list[str | None]
     try:
-        made = operator.apply_batch(problems, rngs, resources)
+        outputs = operator.apply_batch(problems, rngs, resources)
     except _FATAL:
         raise
     except Exception:
         if step.models:  # a model that fails on one batch would probably fail on the next batch
             raise
-        made = _apply_one_by_one(step, operator, questions, problems, seed, resources, tally)
+        outputs = _apply_one_by_one(step, operator, questions, problems, seed, resources, tally)
     texts: list[tuple[str, str] | None] = []
-    for question, text in zip(questions, made, strict=True):
+    for question, text in zip(questions, outputs, strict=True):
         if text is None:
             texts.append(None)
             continue
         note = text.note if isinstance(text, Noted) else ""
         tally.count(question.text, text, note)
         texts.append((str(text), note))
-    for (_, why), times in sorted(resources.drops.items()):
-        tally.dropped[why] = tally.dropped.get(why, 0) + times
+    for (_, reason), times in sorted(resources.drops.items()):
+        tally.dropped[reason] = tally.dropped.get(reason, 0) + times
     return Outputs(texts=texts, tally=tally)
 
 
@@ -151,14 +151,14 @@ def _apply_one_by_one(
 ) -> list[str | None]:
     """Apply an operator that failed on the batch to one question at a time, and count the failures."""
     resources.drops.clear()
-    made: list[str | None] = []
+    outputs: list[str | None] = []
     for question, problem in zip(questions, problems, strict=True):
         try:
-            made.append(operator.apply(problem, derive_rng(seed, question.id, step.name), resources))
+            outputs.append(operator.apply(problem, derive_rng(seed, question.id, step.name), resources))
         except _FATAL:
             raise
         except Exception as error:
-            why = f"{type(error).__name__}: {error}"[:200]
-            tally.failed[why] = tally.failed.get(why, 0) + 1
-            made.append(None)
-    return made
+            reason = f"{type(error).__name__}: {error}"[:200]
+            tally.failed[reason] = tally.failed.get(reason, 0) + 1
+            outputs.append(None)
+    return outputs

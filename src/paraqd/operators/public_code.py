@@ -45,12 +45,12 @@ class _OrTopWords(Operator, declared=False):
             resources.require(need, needed_by=self.name)
         tried = [i for i, rng in enumerate(rngs) if not self.skipped or rng.random() >= self.skipped]
         outputs: list[str | None] = [None] * len(problems)
-        made = self.first().apply_batch([problems[i] for i in tried], [rngs[i] for i in tried], resources)
-        for i, output in zip(tried, made, strict=True):
+        produced = self.first().apply_batch([problems[i] for i in tried], [rngs[i] for i in tried], resources)
+        for i, output in zip(tried, produced, strict=True):
             outputs[i] = output
-        otherwise = TopWordReplacement()
+        fallback = TopWordReplacement()
         return [
-            otherwise.apply(problem, rng, resources) if output is None else output
+            fallback.apply(problem, rng, resources) if output is None else output
             for problem, rng, output in zip(problems, rngs, outputs, strict=True)
         ]
 

@@ -45,13 +45,13 @@ class Backtranslation(Operator):
         self, problems: Sequence[Problem], rngs: Sequence[random.Random], resources: Resources
     ) -> list[str | None]:
         """Translate the sentences of many problems in batches."""
-        there = resources.require("generator.f1.forward", needed_by=self.name)
-        back = resources.require("generator.f1.backward", needed_by=self.name)
+        to_german = resources.require("generator.f1.forward", needed_by=self.name)
+        to_english = resources.require("generator.f1.backward", needed_by=self.name)
         seeds = draw_seeds(rngs)
         english = [sentences_of(problem) for problem in problems]
-        found = ask(there, english, seeds=seeds, decoding=self.forward)
+        found = ask(to_german, english, seeds=seeds, decoding=self.forward)
         german = [[candidates[0] if candidates else "" for candidates in group] for group in found]
-        returned = ask(back, german, seeds=seeds, decoding=self.backward)
+        returned = ask(to_english, german, seeds=seeds, decoding=self.backward)
         outputs: list[str | None] = []
         for problem, sentences, candidates in zip(problems, english, returned, strict=True):
             if not sentences:

@@ -143,8 +143,8 @@ def _removable(problem: Problem) -> Iterator[tuple[int, int]]:
 def _removal(problem: Problem, start: int, end: int) -> Edit:
     """Return the edit that removes a span and corrects the preceding article or the following capital."""
     text = problem.text
-    behind = re.findall(r"^\w*", text[end:])[0]
+    next_word = re.findall(r"^\w*", text[end:])[0]
     if problem.cased and start in problem.sentence_starts:
         return (start, end + 1, text[end : end + 1].upper())
-    at, new = fix_article(text, start, behind)
-    return (at, end + len(behind), new)
+    at, new = fix_article(text, start, next_word)
+    return (at, end + len(next_word), new)

@@ -80,14 +80,17 @@ def _harmless(problem: Problem, made: str) -> bool:
 
 
 def _misspell(text: str, problem: Problem, rng: random.Random) -> str:
-    there = words_of(problem.text)
+    words_in_text = words_of(problem.text)
     named = words_of(" ".join([*(e.text for e in problem.entities), *_CAPITALISED.findall(problem.text)]))
     spans = [match.span() for match in _WORD.finditer(text) if _may_misspell(match.group(), named, cased=problem.cased)]
     edits = []
     for start, end in rng.sample(spans, min(len(spans), rng.randint(1, 4))):
         word = text[start:end]
         made = _misspelt(word, rng)
-        if made not in there | _OTHER_WORDS | not_names() | capitalised_words() and made.title() not in people():
+        if (
+            made not in words_in_text | _OTHER_WORDS | not_names() | capitalised_words()
+            and made.title() not in people()
+        ):
             edits.append((start, end, made))
     return splice(text, edits)
 
