@@ -1,1 +1,1 @@
-"""Rename people and things, or mix them up."""
+"""Rename people and things, or confuse one person or thing with another."""

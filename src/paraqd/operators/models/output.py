@@ -56,7 +56,7 @@ def same_wording(problem: Problem, output: str) -> bool:
 
 
 def checked_changed(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return the output, unless it is blank or unchanged; in that case, count it as discarded and return None."""
+    """Return the output, or None if it is blank or unchanged; count a discarded output."""
     if not output.strip():
         resources.dropped(operator, "no output")
     elif unchanged(problem, output):
@@ -67,7 +67,7 @@ def checked_changed(problem: Problem, output: str, resources: Resources, *, oper
 
 
 def checked_valid(problem: Problem, output: str, resources: Resources, *, operator: str) -> str | None:
-    """Return the output, unless `checked_changed` discards it or its quantities differ from the question's."""
+    """Return the output, or None if it is blank, is unchanged or has different quantities; count a discarded output."""
     checked = checked_changed(problem, output, resources, operator=operator)
     if checked is not None and not same_quantities(problem.quantities, read(checked).quantities):
         resources.dropped(operator, "quantities differ")
