@@ -309,7 +309,7 @@ def test_labels_other_than_0_and_1(fails):
     made = rows(lambda i, y: y)
     made[3]["label"] = 2
     write("bad.csv", made)
-    assert "bad.csv, row 4: 'label' is '2'; a label is 1 (valid) or 0 (invalid)" in fails("bad.csv")
+    assert "bad.csv, row 4: 'label' is '2'; a label must be 1 (valid) or 0 (invalid)" in fails("bad.csv")
 
 
 def test_one_class_only(fails):

@@ -79,13 +79,16 @@ def test_labels_as_programs_write_them(tmp_path, given, label):
 @pytest.mark.parametrize("given", [2, -1, "yes", "01", 0.5, "nan", [1]])
 def test_a_label_that_is_not_0_or_1(flaw, given):
     line = flaw(row(), row(label=given))
-    read = "a label is 1 (valid) or 0 (invalid); true, false, 1.0 and 0.0 also work"
+    read = "a label must be 1 (valid) or 0 (invalid); true, false, 1.0 and 0.0 also work"
     assert line == f"p.jsonl, row 2: 'label' is {given!r}; {read}"
 
 
 @pytest.mark.parametrize("given", [None, "", "  "])
 def test_a_blank_label_is_refused_only_where_labels_are_needed(tmp_path, flaw, given):
-    assert flaw(row(label=given)) == "p.jsonl, row 1: 'label' is blank; a label is 1 (valid) or 0 (invalid)"
+    assert (
+        flaw(row(label=given))
+        == "p.jsonl, row 1: 'label' is blank; fill in 1 (valid) or 0 (invalid), or remove the row"
+    )
     assert read_pairs(tmp_path / "p.jsonl", labelled=False)[0].label is None
 
 
@@ -104,17 +107,17 @@ def test_a_file_without_labels(tmp_path, flaw):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (float("nan"), "nan; a score is a finite number"),
-        ("NaN", "'NaN'; a score is a finite number"),
-        (float("-inf"), "-inf; a score is a finite number"),
-        ("1e999", "'1e999'; a score is a finite number"),
+        (float("nan"), "nan; a score must be a finite number"),
+        ("NaN", "'NaN'; a score must be a finite number"),
+        (float("-inf"), "-inf; a score must be a finite number"),
+        ("1e999", "'1e999'; a score must be a finite number"),
         ("high", "'high', which is not a number"),
         ("0,8373", "'0,8373', which is not a number; write it with a decimal point: 0.8373"),
         ("-,5", "'-,5', which is not a number; write it with a decimal point: -.5"),
         ("1,2,3", "'1,2,3', which is not a number"),
         (True, "True, which is not a number"),
-        (None, "blank, which is not a number"),
-        ("", "blank, which is not a number"),
+        (None, "blank; fill in the score, or remove the row"),
+        ("", "blank; fill in the score, or remove the row"),
     ],
 )
 def test_a_score_that_is_no_finite_number(flaw, given, says):
@@ -129,12 +132,17 @@ def test_a_column_of_scores_that_must_be_there(tmp_path, flaw):
 
 
 def test_a_blank_question_and_what_is_not_text(flaw):
-    assert flaw(row(question="  ")) == "p.jsonl, row 1: blank question"
-    assert flaw(row(), row(question=None)) == "p.jsonl, row 2: blank question"
-    assert flaw(row(question=5)) == "p.jsonl, row 1: question is not text"
-    assert flaw(row(paraphrase=["a"])) == "p.jsonl, row 1: paraphrase is not text"
-    assert flaw(row(paraphrase="\ud800")) == "p.jsonl, row 1: paraphrase is not valid Unicode"
-    assert flaw(row(paraphrase="#NAME?")) == "p.jsonl, row 1: paraphrase is a spreadsheet error (#NAME?), not text"
+    assert flaw(row(question="  ")) == "p.jsonl, row 1: blank question; correct or remove the row"
+    assert flaw(row(), row(question=None)) == "p.jsonl, row 2: blank question; correct or remove the row"
+    assert flaw(row(question=5)) == "p.jsonl, row 1: question is not text; correct or remove the row"
+    assert flaw(row(paraphrase=["a"])) == "p.jsonl, row 1: paraphrase is not text; correct or remove the row"
+    assert (
+        flaw(row(paraphrase="\ud800")) == "p.jsonl, row 1: paraphrase is not valid Unicode; correct or remove the row"
+    )
+    assert (
+        flaw(row(paraphrase="#NAME?"))
+        == "p.jsonl, row 1: paraphrase is a spreadsheet error (#NAME?), not text; correct or remove the row"
+    )
 
 
 def test_a_blank_paraphrase_is_a_paraphrase(tmp_path):
@@ -149,7 +157,7 @@ def test_an_id_that_stands_for_two_questions(flaw):
 
 def test_a_pair_given_twice(tmp_path, flaw):
     line = flaw(row(), row(paraphrase=INVALID, label=0), row(label=0))
-    assert line == "p.jsonl: rows 1 and 3 have the same pair with the labels 1 and 0; remove the wrong one"
+    assert line == "p.jsonl: rows 1 and 3 have the same pair with the labels 1 and 0; remove the wrong row"
     assert len(read_pairs(tmp_path / "p.jsonl", contradictions=True)) == 3
     assert len(read_pairs(written(tmp_path / "p.jsonl", [row(), row()]))) == 2
 

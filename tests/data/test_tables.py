@@ -233,9 +233,9 @@ def test_damage_inside_a_parquet_file(tmp_path):
 
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet", "x.tsv"])
 def test_empty_files(tmp_path, name):
-    assert read_error(tmp_path / name, b"").endswith("is empty")
+    assert read_error(tmp_path / name, b"").endswith("is empty; pass a file with at least one row")
     if name != "x.parquet":
-        assert read_error(tmp_path / name, b"\n\n").endswith("is empty")
+        assert read_error(tmp_path / name, b"\n\n").endswith("is empty; pass a file with at least one row")
 
 
 def test_files_that_are_something_else(tmp_path):
@@ -246,7 +246,7 @@ def test_files_that_are_something_else(tmp_path):
     assert "spreadsheet" in read_error(tmp_path / "x.csv", b"PK\x03\x04....")
     assert "use CSV (UTF-8)" in error_of(open_table, tmp_path / "x.xlsx")
     assert ".csv, .tsv, .jsonl or .parquet" in error_of(open_table, tmp_path / "x.txt")
-    assert "no ending" in error_of(open_table, tmp_path / "x")
+    assert "no extension" in error_of(open_table, tmp_path / "x")
     assert "remove .gz from the name" in error_of(open_table, tmp_path / "x.parquet.gz")
     assert "there is no file" in error_of(open_table, tmp_path / "none.csv")
     assert "there is no file" in error_of(open_table, tmp_path / "none.parquet")

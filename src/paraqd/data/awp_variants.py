@@ -1,7 +1,7 @@
 """Build the open benchmark ``awp-variants``, in which each pair consists of two rewrites of the same problem.
 
-A language model wrote both texts of a pair for this project. The original problem comes from a public corpus and is
-never part of a pair. It is read only to drop rewrites that are too similar to it.
+A language model wrote both texts of each pair for this project. The original problem, which comes from a public corpus,
+is never part of a pair. Rewrites that are too similar to the original problem are dropped.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ EVIDENCE_KINDS: Mapping[str, str] = {
 }
 SOURCES = ("aqua", "mathqa", "gsm8k")
 
-# the texts that serve as question and paraphrase; the position in this list determines the letter in the id
+# the columns of the question and the paraphrase of each pair; the position in this tuple determines the id's letter
 _PAIRS = (
     ("heavy_valid", "moderate_valid"),
     ("moderate_valid", "heavy_valid"),
@@ -58,10 +58,10 @@ _TEXTS = tuple(dict.fromkeys(name for pair in _PAIRS for name in pair))
 
 @dataclass(frozen=True)
 class Variants:
-    """The rows of the benchmark, and the number of pairs that were dropped.
+    """The rows of the benchmark, and counts of the problems and the dropped pairs.
 
-    ``near`` counts the texts that are too similar to the original problem, keyed by the kind of text. ``same`` counts
-    the pairs of two equal texts. ``dropped`` counts all pairs that were dropped for one of these reasons.
+    ``near`` counts the texts that are too similar to the original problem, by kind of text. ``same`` is the number of
+    pairs whose two texts are equal. ``dropped`` is the number of all pairs that were dropped for one of these reasons.
     """
 
     rows: tuple[Row, ...] = field(repr=False)
@@ -82,7 +82,7 @@ class Variants:
 
 
 def is_near(text: str, original: str) -> bool:
-    """Return True if a text nearly equals the original, apart from case and white space.
+    """Return True if a text is nearly identical to the original, ignoring case and white space.
 
     >>> is_near("Tom has 5 pens. How many are left?", "tom has 5 pens . how many are left ?")
     True
@@ -107,8 +107,9 @@ def build_variants(written: Iterable[Row]) -> Variants:
     Returns
     -------
     Variants
-        Up to six rows for each problem. They pair the problem's two valid texts in both directions, and each valid text
-        with each invalid text. ``form`` says how heavily the question and the paraphrase were reworded, in this order.
+        Up to six rows for each problem: the problem's two valid texts in both orders, and each valid text with each
+        invalid text. The column ``form`` contains the degree of rewording of the question and of the paraphrase, such
+        as ``heavy-moderate``.
 
     Raises
     ------
@@ -137,12 +138,14 @@ def build_variants(written: Iterable[Row]) -> Variants:
             else:
                 rows.append(pair)
     if not rows:
-        raise DatasetError("none of these written pairs belongs to the benchmark; there is nothing to build")
+        raise DatasetError(
+            "none of these written pairs belongs to the benchmark, so there is nothing to build; pass all written pairs"
+        )
     return Variants(rows=tuple(rows), problems=problems, dropped=dropped, near=dict(near), same=same)
 
 
 def write_variants(variants: Variants, out: str | Path) -> Path:
-    """Write the rows to a file atomically, in the format that the file name determines; return the path.
+    """Write the rows to a file atomically, in the format that the file name determines, and return the path.
 
     The same rows always produce the same bytes.
     """

@@ -57,8 +57,8 @@ _WRITTEN = (
 class State:
     """The location of a data set, and whether its files have the expected hashes.
 
-    ``sound`` is False if the hash of a file differs from the expected hash. It is None if no hash is known or the files
-    were not checked.
+    ``sound`` is False if the hash of a file differs from the expected hash, and None if an expected hash is not known
+    or the files were not checked.
     """
 
     dataset: Dataset
@@ -68,7 +68,7 @@ class State:
 
     @property
     def path(self) -> Path | None:
-        """The data set's file, or the folder that contains its files if there are several, or None if it is missing."""
+        """The path of the file, or of the folder if there are several files, or None if the data set is missing."""
         if not self.files:
             return None
         return self.files[0] if len(self.files) == 1 else self.files[0].parent
@@ -84,12 +84,12 @@ def dataset_names() -> list[str]:
 
 
 def dataset(name: str) -> Dataset:
-    """Return the data set called ``name``; raise a DatasetError that suggests the nearest name if there is none."""
+    """Return a data set by its name; raise a DatasetError that suggests a similar name if the name is unknown."""
     if name in DATASETS:
         return DATASETS[name]
     nearest = suggest(name, dataset_names())
     remedy = f"did you mean {nearest}?" if nearest else f"known names: {', '.join(DATASETS)}"
-    raise DatasetError(f"there is no data set {name!r}; {remedy} (paraqd data list shows them)")
+    raise DatasetError(f"there is no data set {name!r}; {remedy} (paraqd data list shows all data sets)")
 
 
 def cache_dir() -> Path:
@@ -103,7 +103,7 @@ def cache_dir() -> Path:
 
 
 def find(name: str, data_dir: str | Path | None = None) -> Path:
-    """Return the path of a data set's file, or of the folder that contains its files if there are several.
+    """Return the path of a data set's file, or of the folder that contains its files if there are several files.
 
     The search covers ``data_dir`` (default: ``PARAQD_DATA_DIR``), then a clone of the repository, then the cache. A
     data set that is installed with the package is always read from the package.
@@ -111,7 +111,7 @@ def find(name: str, data_dir: str | Path | None = None) -> Path:
     Raises
     ------
     DatasetError
-        If the data set is not in any of these places. The message says what to download and where to put it.
+        If the data set is not in any of these places. The message explains how to obtain the data set.
 
     """
     path = state(name, data_dir, check=False).path
@@ -127,7 +127,7 @@ def find_files(name: str, data_dir: str | Path | None = None) -> tuple[Path, ...
 
 
 def state(name: str, data_dir: str | Path | None = None, *, check: bool = True) -> State:
-    """Return where a data set is and, with ``check``, whether its files have the expected hashes."""
+    """Return the location of a data set and, if ``check`` is True, whether its files have the expected hashes."""
     record = dataset(name)
     wanted = record.files if record.whole else record.files[:1]
     for where, folder in _places(record, data_dir):
@@ -139,10 +139,10 @@ def state(name: str, data_dir: str | Path | None = None, *, check: bool = True) 
 
 
 def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = silent) -> Path:
-    """Return the path of a data set, after downloading it into the cache if necessary.
+    """Download a data set into the cache if necessary, and return its path.
 
     If a file's sha256 is known, or was recorded at its first download, the file is checked. A DatasetError is raised if
-    the hashes differ.
+    a file has another hash.
     """
     record = dataset(name)
     found = state(name, data_dir)
@@ -150,8 +150,8 @@ def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = s
         raise DatasetError(f"{found.path} has changed since paraqd was installed; install paraqd again")
     if found.sound is False:
         raise DatasetError(
-            f"{found.path} is not the known file of {name} (its sha256 differs); remove it and download it again, or "
-            "pass its path instead of the name to use it as it is"
+            f"{found.path} is not the known file of {name} (its sha256 differs); remove the file and download it "
+            "again, or pass its path instead of the name to use the file as it is"
         )
     if found.path is not None and (found.where != "cache" or not record.public):
         return found.path
@@ -163,12 +163,12 @@ def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = s
         if not path.is_file():
             download(file, path, progress=progress)
         elif _sound(file, path) is False:
-            raise DatasetError(f"{path} has changed since it was downloaded; remove it and run this again")
+            raise DatasetError(f"{path} has changed since it was downloaded; remove it and run the command again")
     return find(name, data_dir)
 
 
 def _addressed(record: Dataset) -> tuple[DataFile, ...]:
-    """Return a data set's files with their URLs; URLs of files in the repository start with ``PARAQD_DATASETS_URL``."""
+    """Return a data set's files; files in the repository get URLs that start with ``PARAQD_DATASETS_URL``."""
     base = os.environ.get("PARAQD_DATASETS_URL", "").rstrip("/")
     if record.kept_in != "repository" or not base:
         return record.files
@@ -188,7 +188,7 @@ def load_pairs(
     """Read the pairs in a named data set or a file.
 
     By default, the data set's own column names are used. The data set ``written_pairs`` has four pairs per question,
-    with an ``operator`` such as ``heavy_valid`` or ``heavy_number_changed``. With ``scored``, the score column is
+    with an ``operator`` such as ``heavy_valid`` or ``heavy_number_changed``. If ``scored`` is True, the score column is
     required.
     """
     record = _named(name_or_file, "pairs")
@@ -204,7 +204,9 @@ def load_pairs(
     paths = find_files(record.name, data_dir)
     if record.reader == "written_pairs":
         if scored:
-            raise TableError(f"{record.name} has no scores and therefore no column {score_column!r}")
+            raise TableError(
+                f"{record.name} has no scores and therefore no column {score_column!r}; pass a file with scores"
+            )
         return list(_written(paths[0]))
     return [
         pair
@@ -232,8 +234,8 @@ def load_questions(
 ) -> list[Row]:
     """Read the questions in a named data set or a file.
 
-    Every row has ``id``, ``question`` and all other columns of its file. A TableError is raised if a row has no
-    question or an id belongs to two different questions.
+    Every row has the keys ``id`` and ``question`` and all other columns of the file. A TableError is raised if a row
+    has no question or an id belongs to two different questions.
     """
     record = _named(name_or_file, "questions")
     path = None if record is None else find(record.name, data_dir)
@@ -250,11 +252,12 @@ def load_questions(
         before = first.setdefault(key, number)
         if rows and before < number and rows[before - 1]["question"] != text:
             raise TableError(
-                f"{table.name}: the id {key!r} belongs to two different questions, in rows {before} and {number}"
+                f"{table.name}: the id {key!r} belongs to two different questions, in rows {before} and {number}; give "
+                "each question its own id"
             )
         rows.append({**row, "id": key, "question": text})
     if not rows:
-        raise TableError(f"{table.name} has no rows")
+        raise TableError(f"{table.name} has no rows; pass a file with at least one question")
     return rows
 
 
@@ -278,7 +281,7 @@ def _named(name_or_file: str | Path, kind: str) -> Dataset | None:
         return None
     record = dataset(text)
     if record.kind != kind:
-        raise DatasetError(f"{text} is a data set of {record.kind}, not {kind}")
+        raise DatasetError(f"{text} is a data set of {record.kind}, not {kind}; pass a data set or a file of {kind}")
     return record
 
 
@@ -288,7 +291,7 @@ def _data_dir(given: str | Path | None) -> Path | None:
         return None
     if not Path(folder).is_dir():
         origin = "the data folder" if given else "PARAQD_DATA_DIR"
-        raise DatasetError(f"there is no folder {folder} ({origin})")
+        raise DatasetError(f"there is no folder {folder} ({origin}); create the folder, or correct the path")
     return Path(folder)
 
 
@@ -308,7 +311,7 @@ def _downloads() -> Path:
 
 
 def _file_in(folder: Path, file: DataFile) -> Path | None:
-    """Return the path of a data file in a folder, or None if it is missing; an unpacked archive is also accepted."""
+    """Return the path of a data file in a folder, or of the file's unpacked copy, or None if neither exists."""
     paths = [folder / file.name]
     if file.name.endswith(".zip"):
         paths.append(folder / Path(file.name).parent / "train.json")
@@ -352,16 +355,19 @@ def _written(path: Path) -> Iterator[Pair]:
     table = open_table(path)
     missing = [name for name, _ in _WRITTEN if name not in table.columns]
     if missing:
-        raise TableError(f"{table.name} has no column {missing[0]!r}: this is not a file of written pairs")
+        raise TableError(
+            f"{table.name} has no column {missing[0]!r}, so it is not a file of written pairs; replace it with the "
+            "right file"
+        )
     for number, row in enumerate(table.rows(), start=1):
         question = text_in(row, "question", f"{table.name}, row {number}")
         for name, fault in _WRITTEN:
-            size = name.partition("_")[0]
+            form = name.partition("_")[0]
             yield Pair(
                 id=row_id(row, DEFAULT_COLUMNS, question),
                 question=question,
                 paraphrase=str(row.get(name) or ""),
                 label=int(fault is None),
-                operator=name if fault is None else f"{size}_{row.get(fault)}",
+                operator=name if fault is None else f"{form}_{row.get(fault)}",
                 row=number,
             )

@@ -1,4 +1,4 @@
-"""Download a file, check its hash, and leave nothing behind if the download fails."""
+"""Download a file and check its hash; a failed download leaves no file behind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paraqd.files import atomic_write
 from paraqd.progress import Progress, silent
 from paraqd.version import __version__
 
-TIMEOUT = 30.0  # seconds without receiving data
+TIMEOUT = 30.0  # the maximum number of seconds without receiving data
 LIMIT = 1 << 30  # the maximum size of a file in bytes; the largest known file has about 70 MB
 _CHUNK = 1 << 16
 
@@ -34,7 +34,7 @@ def record_of(path: Path) -> Path:
 
 
 def expected_sha256(file: DataFile, path: Path) -> str | None:
-    """Return a file's known sha256, or the sha256 recorded at its first download, or None if neither exists."""
+    """Return a file's known sha256, or the sha256 recorded at its first download, or None if there is neither."""
     if file.sha256 is not None:
         return file.sha256
     try:
@@ -58,11 +58,11 @@ def download(
 ) -> str:
     """Download a file to ``path`` and return its sha256.
 
-    The file is written under a temporary name in the same folder, and renamed when it is complete and its hash is
+    The file is written under a temporary name in the same folder, and is renamed when it is complete and its hash is
     correct. If the download fails or is interrupted, the temporary file is removed.
     """
     if file.url is None:
-        raise DatasetError(f"the address of {file.name} is not known")
+        raise DatasetError(f"the address of {file.name} is not known; put the file at {path}")
     expected = expected_sha256(file, path)
     temporary = _temporary(path)
     try:
@@ -90,7 +90,7 @@ def _temporary(path: Path) -> Path:
 def _fetch(
     file: DataFile, url: str, temporary: Path, path: Path, *, progress: Progress, timeout: float, limit: int
 ) -> tuple[str, int]:
-    """Write the server's response to ``temporary``; return its hash and size."""
+    """Write the server's response to ``temporary``, and return the hash and size of the response."""
     by_hand = f"; or download it in a browser and put it at {path}"
     request = urllib.request.Request(url, headers={"User-Agent": f"paraqd/{__version__}"})
     digest, done = hashlib.sha256(), 0
@@ -126,7 +126,10 @@ def _length(header: str | None) -> int | None:
 
 def _unexpected(file: DataFile, path: Path, found: str, expected: str) -> str:
     if file.sha256 is not None:
-        return f"{file.url} is not the known file (sha256 {found}, not {expected}); the download was removed"
+        return (
+            f"{file.url} is not the known file (sha256 {found}, not {expected}); the download was removed. Put the "
+            f"known file at {path}"
+        )
     return (
         f"{file.url} is not the file of the first download (sha256 {found}, not {expected}); the new download was "
         f"removed. To accept the new file, remove {record_of(path)}"

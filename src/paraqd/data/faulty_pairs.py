@@ -1,4 +1,4 @@
-"""Build labelled pairs with the kind of fault and the words at fault, for training the learned judge."""
+"""Build the learned judge's training pairs, with their labels, kinds of faults and words at fault."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _HARMLESS = frozenset("a an the that is are was were be been has have had do doe
 
 @dataclass(frozen=True, slots=True)
 class FaultyPair:
-    """A labelled pair with its fault; ``kind`` is empty if the pair is valid or the kind of its fault is not known.
+    """A labelled pair with its fault.
 
-    ``placed`` is True if the spans at fault are known. It is also True for a valid pair, which has no such spans.
+    ``kind`` is empty if the pair is valid or the kind of its fault is not known. ``placed`` is True if the spans at
+    fault are known or the pair is valid.
     """
 
     id: str
@@ -48,19 +49,19 @@ def changed_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span
     matcher = difflib.SequenceMatcher(
         None, [t.group().lower() for t in old], [t.group().lower() for t in new], autojunk=False
     )
-    gone, come = [], []
+    removed, added = [], []
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "equal":
             continue
         if b > a:
-            gone.append((old[a].start(), old[b - 1].end()))
+            removed.append((old[a].start(), old[b - 1].end()))
         if d > c:
-            come.append((new[c].start(), new[d - 1].end()))
-    return tuple(gone), tuple(come)
+            added.append((new[c].start(), new[d - 1].end()))
+    return tuple(removed), tuple(added)
 
 
 def find_words_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span, ...]:
-    """Return the spans of words in ``other`` that also occur inside the given spans of ``text``.
+    """Return the spans of the words in ``other`` that also occur inside the given spans of ``text``.
 
     Words of up to three letters and words that occur more than once in ``other`` are ignored.
     """
@@ -73,28 +74,32 @@ def find_words_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span
 
 
 def written_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
-    """Yield pairs from rows of ``written_pairs``: each rewrite with the question, and rewrites with each other."""
+    """Yield pairs from the rows of ``written_pairs``.
+
+    Each rewrite is paired with the question and with each other valid rewrite of the question.
+    """
     for row in rows:
         name, question = str(row["id"]), str(row["question"])
         valid = {form: str(row[f"{form}_valid"]) for form in ("heavy", "moderate")}
         for form, text in valid.items():
             yield FaultyPair(name, question, text, 1, source=f"written-{form}")
             faulty, kind = str(row[f"{form}_invalid"]), EVIDENCE_KINDS[str(row[f"{form}_fault"])]
-            gone, come = changed_spans(text, faulty)
-            lost = find_words_again(text, gone, question)
-            yield FaultyPair(name, question, faulty, 0, kind, f"written-{form}", lost, come, bool(lost or come))
+            removed, added = changed_spans(text, faulty)
+            lost = find_words_again(text, removed, question)
+            yield FaultyPair(name, question, faulty, 0, kind, f"written-{form}", lost, added, bool(lost or added))
             for other_form, other in valid.items():
-                spans = gone if other_form == form else find_words_again(text, gone, other)
+                spans = removed if other_form == form else find_words_again(text, removed, other)
                 if other != faulty:
-                    yield FaultyPair(name, other, faulty, 0, kind, f"across-{form}", spans, come, bool(spans or come))
+                    yield FaultyPair(name, other, faulty, 0, kind, f"across-{form}", spans, added, bool(spans or added))
         yield FaultyPair(name, valid["heavy"], valid["moderate"], 1, source="across")
         yield FaultyPair(name, valid["moderate"], valid["heavy"], 1, source="across")
 
 
 def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, str]) -> Iterator[FaultyPair]:
-    """Yield pairs of augmented text with the original question, which is looked up in ``questions`` by id.
+    """Yield pairs of an original question and an augmented text; ``questions`` maps each id to the original question.
 
-    A row's own question is the text to which the operator was applied: the original question or a rewording of it.
+    A row's own question is the text to which the operator was applied, which can be a rewording of the original
+    question.
     """
     for row in rows:
         name, start, text = str(row["id"]), str(row["question"]), str(row["paraphrase"])
@@ -105,12 +110,12 @@ def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, s
             if text != question:
                 yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")
             continue
-        gone, come = changed_spans(start, text)
-        if last == "RandomDeletion" and _harmless(start, gone) and not come:
-            yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")  # the text is clumsy but complete
+        removed, added = changed_spans(start, text)
+        if last == "RandomDeletion" and _harmless(start, removed) and not added:
+            yield FaultyPair(name, question, text, 1, source=f"{source}-{last}")  # clumsy, but still the same problem
             continue
-        lost = gone if question == start else find_words_again(start, gone, question)
-        simple = "+" not in str(row["operator"])  # the changes made by a composed operator also include the rewording
+        lost = removed if question == start else find_words_again(start, removed, question)
+        simple = "+" not in str(row["operator"])  # a composed operator's changes include a rewording
         yield FaultyPair(
             name,
             question,
@@ -119,8 +124,8 @@ def operator_faults(rows: Iterable[Mapping[str, Any]], questions: Mapping[str, s
             fault_of(last),
             f"{source}-{last}",
             lost if simple else (),
-            come if simple else (),
-            simple and bool(lost or come),
+            added if simple else (),
+            simple and bool(lost or added),
         )
 
 
@@ -130,7 +135,7 @@ def _harmless(text: str, spans: Iterable[Span]) -> bool:
 
 
 def write_faults(pairs: Iterable[FaultyPair], path: str | Path) -> int:
-    """Write pairs atomically as compressed JSON Lines; return the number of pairs."""
+    """Write pairs atomically as compressed JSON Lines, and return the number of pairs."""
     import gzip
 
     count = 0

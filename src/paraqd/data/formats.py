@@ -1,4 +1,4 @@
-"""Determine the format of a file from its name, and open files as bytes with clear error messages."""
+"""Determine a file's format from its name, and open files as bytes with clear error messages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Packing(StrEnum):
 
 @dataclass(frozen=True)
 class Kind:
-    """A format and a compression."""
+    """The format and the compression of a file."""
 
     format: Format
     packing: Packing = Packing.NONE
@@ -77,13 +77,14 @@ _ENDINGS = {
 _KNOWN = "use .csv, .tsv, .jsonl or .parquet; the first three can end in .gz or .zst"
 UTF8 = ("utf-8", "utf-8-sig")
 NOT_UTF8 = "not UTF-8"
+SOME_ROWS = "pass a file with at least one row"
 _HEAD = 4096
 _MAGIC = ((b"\x1f\x8b", Packing.GZIP), (b"\x28\xb5\x2f\xfd", Packing.ZSTD))
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 def kind_of(path: str | Path) -> Kind:
-    """Return the format and compression that a file name implies; ``-`` is JSONL.
+    """Return the format and compression that a file name implies; ``-`` (standard input) is JSONL.
 
     >>> kind_of("questions.csv.gz")
     Kind(format=<Format.CSV: 'csv'>, packing=<Packing.GZIP: 'gz'>)
@@ -101,9 +102,10 @@ def kind_of(path: str | Path) -> Kind:
         return kind
     if ending in (".xlsx", ".xls", ".ods"):
         raise TableError(
-            f"{path} is a spreadsheet, which paraqd cannot read or write; use CSV (UTF-8), which Excel also saves"
+            f"{path} is a spreadsheet, which paraqd cannot read or write; use CSV (UTF-8), which Excel can open and "
+            "save"
         )
-    shown = ending or "no ending"
+    shown = ending or "no extension"
     raise TableError(f"{path}: cannot tell the format from the name ({shown}); {_KNOWN}")
 
 
@@ -124,7 +126,7 @@ def not_regular(name: str | Path) -> TableError:
 
 
 def is_known(path: str | Path) -> bool:
-    """Return True if a file name has a known format.
+    """Return True if a file name has a known extension.
 
     >>> is_known("pairs.tsv.gz"), is_known("readme.txt")
     (True, False)
@@ -137,7 +139,7 @@ def is_known(path: str | Path) -> bool:
 
 
 def reason(error: BaseException) -> str:
-    """Return the error's short message, without the path that Python adds."""
+    """Return an error's message in one line, without the path that Python adds."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return " ".join(str(error).split()) or type(error).__name__
@@ -153,9 +155,9 @@ def check_names(columns: tuple[str, ...], name: str | Path) -> tuple[str, ...]:
 
 @contextmanager
 def clear_errors(path: str | Path, verb: str = "read") -> Iterator[None]:
-    """Convert errors that occur while a file is read into a TableError with a one-line message.
+    """Convert an error that occurs while a file is read into a TableError with a one-line message.
 
-    With another ``verb``, such as ``write``, convert an OSError into a `CannotWriteError`.
+    If ``verb`` is not ``read``, convert an OSError into a `CannotWriteError` whose message contains the verb.
     """
     try:
         yield
@@ -171,13 +173,13 @@ def _clear_error(error: Exception, path: str | Path, verb: str) -> TableError:
     if verb != "read":
         return CannotWriteError(f"cannot {verb} {path}: {reason(error)}")
     if isinstance(error, FileNotFoundError):
-        return TableError(f"there is no file {path}")
+        return TableError(f"there is no file {path}; check the path")
     if isinstance(error, IsADirectoryError):
         return TableError(f"{path} is a folder; pass a file")
     if isinstance(error, EOFError):
         return DamagedError(f"{path} is cut off: the gzip data ends too early; copy or create it again")
     if isinstance(error, gzip.BadGzipFile | zlib.error):
-        return DamagedError(f"{path} is not a valid gzip file ({reason(error)})")
+        return DamagedError(f"{path} is not a valid gzip file ({reason(error)}); copy or create it again")
     return TableError(f"cannot read {path}: {reason(error)}")
 
 
@@ -196,7 +198,7 @@ def open_bytes(path: Path, packing: Packing, name: str) -> Iterator[BinaryIO]:
 
 
 class _ZstdReader(io.RawIOBase):
-    """Decompresses a zstd file with pyarrow, which is also needed for Parquet files."""
+    """A stream that decompresses a zstd file with pyarrow, which is also needed for Parquet files."""
 
     def __init__(self, name: str, raw: BinaryIO) -> None:
         import pyarrow as pa
@@ -216,19 +218,19 @@ class _ZstdReader(io.RawIOBase):
             if "runcated" in str(error):
                 problem = "is cut off: the zstd data ends too early; copy or create it again"
             else:
-                problem = f"is not a valid zstd file ({reason(error)})"
+                problem = f"is not a valid zstd file ({reason(error)}); copy or create it again"
             raise DamagedError(f"{self._name} {problem}") from None
 
 
 def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> str:
-    """Return the encoding of a text file: ``encoding`` or, by default, the one that the first bytes indicate.
+    """Return the encoding of a text file: ``encoding`` or, by default, the encoding that the first bytes indicate.
 
-    Raise a TableError with the reason if the file is empty, has an unexpected compression or format, or is UTF-16
-    without a byte-order mark.
+    Raise a TableError if the file is empty, has an unexpected compression or format, or is UTF-16 without a byte-order
+    mark.
     """
     head = _head(path, kind.packing, name)
     if not head:
-        raise EmptyError(f"{name} is empty")
+        raise EmptyError(f"{name} is empty; {SOME_ROWS}")
     if encoding is not None:
         try:
             found = codecs.lookup(encoding).name
@@ -243,12 +245,12 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     if packing := _packing_in(head):
         how = packing.name.lower()
         if kind.packing:
-            raise TableError(f"{name} is compressed twice (with {how} inside); compress it once")
+            raise TableError(f"{name} is compressed twice (with {how} inside); decompress it once")
         raise TableError(f"{name} is compressed with {how}; rename it to {name}.{packing}")
     if head.startswith((b"PAR1", b"PK\x03\x04")):
         what = "a Parquet file" if head.startswith(b"PAR1") else "a spreadsheet or a zip archive"
-        raise TableError(f"{name} is {what}, not {kind.format.upper()}")
-    if b"\x00" * 4 in (head[0:8:2], head[1:8:2]):  # ASCII characters of two bytes each
+        raise TableError(f"{name} is {what}, not {kind.format.upper()}; rename or convert the file")
+    if b"\x00" * 4 in (head[0:8:2], head[1:8:2]):  # ASCII characters that take two bytes each
         guess = "utf-16-be" if head[0] == 0 else "utf-16-le"
         raise TableError(f"{name} is not UTF-8 (every second byte is zero); try --encoding {guess}")
     return "utf-8"
@@ -277,7 +279,7 @@ def _head(path: Path, packing: Packing, name: str) -> bytes:
 
 
 def undecodable(path: Path, name: str, kind: Kind, encoding: str, why: str = "") -> TableError:
-    """Return the error for bytes that are not valid in the encoding; for UTF-8, the message names the line and byte."""
+    """Return the error for bytes that are not valid in the encoding; for UTF-8, the message includes the position."""
     if encoding not in UTF8:
         return TableError(f"{name} cannot be read as {encoding} ({why}); use another --encoding")
     offset = 0
@@ -288,7 +290,7 @@ def undecodable(path: Path, name: str, kind: Kind, encoding: str, why: str = "")
             except UnicodeDecodeError as here:
                 return DamagedError(
                     f"{name} is not UTF-8: line {number}, byte {offset + here.start + 1} of the file is "
-                    f"0x{line[here.start]:02x}; if it comes from Excel on Windows, try --encoding cp1252",
+                    f"0x{line[here.start]:02x}; if the file comes from Excel on Windows, try --encoding cp1252",
                     row=NOT_UTF8,
                 )
             offset += len(line)

@@ -19,5 +19,5 @@ def binary_label(value: Any) -> int | None:
     if not text:
         return None
     if text not in _LABELS:
-        raise ValueError(f"{value!r} is not a label")
+        raise ValueError(f"{value!r} is not a label; use 1 (valid) or 0 (invalid)")
     return _LABELS[text]

@@ -1,4 +1,4 @@
-"""Lock files, so that only one process at a time works on a task."""
+"""Lock files so that only one process at a time works on a task."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def try_lock(file: IO[bytes], *, wait: bool = False) -> bool:
 
 @contextmanager
 def exclusive(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold the lock on a file while the block runs, and create the file if necessary.
+    """Hold the lock on a file while the block runs; create the file if it does not exist.
 
     If another process holds the lock, wait until the lock is free or, if ``wait`` is False, raise a `HeldError`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as file:
         if not try_lock(file, wait=wait):
-            raise HeldError(f"another process holds {path}")
+            raise HeldError(f"another process holds the lock on {path}; wait until that process ends")
         yield

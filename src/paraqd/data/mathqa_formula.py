@@ -49,7 +49,7 @@ _TWO: Mapping[str, Callable[[float, float], float]] = {
     "min": min,
     "gcd": lambda a, b: math.gcd(_whole(a), _whole(b)),
     "lcm": lambda a, b: math.lcm(_whole(a), _whole(b)),
-    "reminder": math.fmod,  # the corpus spells it this way
+    "reminder": math.fmod,  # the corpus uses this spelling for the remainder
     "choose": lambda a, b: math.comb(_whole(a, most=1000), _whole(b, most=1000)),
     "permutation": lambda a, b: math.perm(_whole(a, most=1000), _whole(b, most=1000)),
     "rectangle_area": lambda a, b: a * b,
@@ -61,7 +61,7 @@ _TWO: Mapping[str, Callable[[float, float], float]] = {
 def compute(annotated: str) -> tuple[str, str] | None:
     """Return an annotated formula in the usual notation and its value, or None if the formula cannot be evaluated.
 
-    The value is rounded to two decimal places. The annotation is noisy, so the formula and its value can be wrong.
+    The value is rounded to two decimal places. Some formulas in the corpus are wrong, and so are their values.
 
     >>> compute("divide(subtract(50, const_2), add(n0, 4))") is None  # n0 has no value
     True
@@ -81,7 +81,7 @@ def compute(annotated: str) -> tuple[str, str] | None:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the tokens in reverse order, so that they can be popped from the end."""
+    """Return the tokens of a formula in reverse order, so that they can be popped from the end of the list."""
     tokens, position = [], 0
     text = text.strip()
     while position < len(text):
@@ -135,7 +135,7 @@ def _call(name: str, arguments: list[_Value]) -> _Value:
     if name in _INFIX and len(arguments) == 2:
         sign, binding, function = _INFIX[name]
         left, right = arguments
-        # a - (b + c) and a / (b * c) need brackets, but a + b + c does not; a power has brackets around both operands
+        # a - (b + c) and a / (b * c) need brackets, but a + b + c does not; compound operands of a power need brackets
         left_text = _bracketed(left, binding + (binding == _POWER))
         right_text = _bracketed(right, binding + (sign in "-/^"))
         return _Value(function(*numbers), f"{left_text} {sign} {right_text}", binding)

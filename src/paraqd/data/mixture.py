@@ -18,7 +18,7 @@ from paraqd.data.tables import Row
 from paraqd.data.writers import write_rows
 from paraqd.progress import Progress, silent
 
-SHORTEST, LONGEST = 6, 120  # words
+SHORTEST, LONGEST = 6, 120  # the minimum and maximum number of words in a question
 PAPER_QUESTIONS = 30_000  # the number of training questions in the paper
 VALIDATION = 50  # about one in 50 skeletons is used for validation
 SCHEMA: Mapping[str, type] = {
@@ -51,7 +51,7 @@ _REFERS_TO_OPTIONS = re.compile(
 
 @dataclass(frozen=True)
 class CorpusCount:
-    """The counts for one corpus; ``left_out`` has the numbers of skipped questions, keyed by reason."""
+    """The counts for one corpus; ``left_out`` counts the skipped questions by reason."""
 
     source: str
     read: int
@@ -63,7 +63,7 @@ class CorpusCount:
 
 @dataclass(frozen=True)
 class Mixture:
-    """The rows of the mixture, the counts for each corpus, and the number of distinct test questions."""
+    """The rows of the mixture, the counts for each corpus, and the number of excluded skeletons."""
 
     rows: tuple[Row, ...] = field(repr=False)
     corpora: tuple[CorpusCount, ...]
@@ -102,7 +102,7 @@ def plain(text: str) -> str:
 def skeleton(text: str) -> str:
     """Return a question's skeleton, which is the same for all questions that differ only in their numbers.
 
-    The skeleton is the question in lower case without spaces and punctuation, with ``#`` in place of each number.
+    The skeleton is the question in lower case, without spaces or punctuation and with ``#`` in place of each number.
 
     >>> skeleton("Tom has 5 apples, Ann 1,250.") == skeleton("tom has 7 apples , ann 3/4 .")
     True
@@ -137,14 +137,14 @@ def build_mixture(
     test_questions : iterable of str
         Questions to exclude, together with all questions that differ from them only in their numbers.
     progress : Progress
-        The callback for progress, called after every 1,000 rows.
+        The progress callback, which is called after every 1,000 rows.
 
     Returns
     -------
     Mixture
-        The counts, and rows with the keys ``id``, ``question``, ``source``, ``cased``, ``skeleton`` (a number that is
-        shared by questions that differ only in their numbers), ``split`` (train or validation, chosen by a hash of the
-        skeleton), ``formula`` and ``answer`` (None if there is no formula that can be evaluated).
+        The counts, and rows with the keys ``id``, ``question``, ``source``, ``cased``, ``skeleton`` (an index that is
+        the same for questions that differ only in their numbers), ``split`` (``train`` or ``validation``), ``formula``
+        and ``answer``. If there is no formula that can be evaluated, ``formula`` and ``answer`` are None.
 
     """
     unknown = [name for name in corpora if name not in READERS]
@@ -159,12 +159,12 @@ def build_mixture(
 
 
 def write_mixture(mixture: Mixture, out: str | Path) -> Path:
-    """Write the rows to a file atomically, in the format that the file name determines; return the path."""
+    """Write the rows to a file atomically, in the format that the file name determines, and return the path."""
     return write_rows(out, SCHEMA, mixture.rows)
 
 
 class _Sieve:
-    """Collects rows and recognises unsuitable, excluded and duplicate questions."""
+    """A collector of rows that recognises unsuitable, excluded and duplicate questions."""
 
     def __init__(self, excluded: set[str]) -> None:
         self.rows: list[Row] = []
@@ -174,7 +174,7 @@ class _Sieve:
         self._skeletons: dict[str, int] = {}
 
     def reason_against(self, text: str) -> str | None:
-        """Return the reason for skipping a question, or None."""
+        """Return the reason for skipping a question, or None if the question is suitable."""
         words = len(text.split())
         if words < SHORTEST:
             return f"shorter than {SHORTEST} words"
@@ -242,8 +242,8 @@ def _add(sieve: _Sieve, name: str, questions: Iterator[CorpusQuestion], progress
 def paper_training(rows: Sequence[Row], *, size: int = PAPER_QUESTIONS, seed: int = 3407) -> list[Row]:
     """Return the algebraic questions on which the paper's recipe is trained, in the order of ``rows``.
 
-    The result consists of all training rows from AQuA-RAT and a random sample from MathQA. If AQuA-RAT has at least
-    ``size`` training rows, the result is a random sample from AQuA-RAT alone.
+    The result has ``size`` rows: all training rows from AQuA-RAT and a random sample of the training rows from MathQA.
+    If AQuA-RAT has more than ``size`` training rows, the result is a random sample from AQuA-RAT.
     """
     training = [row for row in rows if row["split"] == "train"]
     aqua = [row for row in training if row["source"] == "aqua"]
@@ -251,7 +251,7 @@ def paper_training(rows: Sequence[Row], *, size: int = PAPER_QUESTIONS, seed: in
     if size > len(aqua) + len(mathqa):
         raise DatasetError(
             f"aqua and mathqa have {len(aqua) + len(mathqa):,} training questions together, which is fewer than "
-            f"{size:,}"
+            f"{size:,}; choose a smaller size"
         )
     if size <= len(aqua):
         pick = {row["id"] for row in random.Random(seed).sample(aqua, size)}

@@ -1,4 +1,4 @@
-"""Find natural pairs: two questions in a corpus that have the same numbers and the same answer but different words."""
+"""Find natural pairs: questions in a corpus that have the same numbers and the same answer but different words."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from paraqd.reading import read
 from paraqd.reading.equality import multiset
 
 _FEWEST_NUMBERS = 2
-_MOST_ALIKE = 40  # questions with the same numbers; a larger group comes from one template
-# similarities from 0 to 100: less similar questions match by chance, and more similar questions are the same text
+_MOST_ALIKE = 40  # a larger group of questions with the same numbers usually comes from one template
+# similarities from 0 to 100: less similar questions match by chance, and more similar questions are nearly the same
 _LEAST, _MOST = 58.0, 93.0
 
 
 def natural_pairs(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
     """Yield pairs of questions that have the same numbers, the same answer and similar wording.
 
-    Each row has ``id``, ``question`` and ``answer``. Rows without a numeric answer are ignored.
+    Each row has the keys ``id``, ``question`` and ``answer``. Rows without a numeric answer are ignored.
     """
     from rapidfuzz import fuzz
 

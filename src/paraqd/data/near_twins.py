@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
-_LIKE = 85  # the similarity, from 0 to 100, of sentences that differ in one or two words
+_LIKE = 85  # the lowest similarity of near twins, from 0 to 100; a few different words are allowed
 
 
 def near_twins(texts: Sequence[str], held_out: Iterable[str]) -> list[bool]:
-    """Return, for each text, whether it equals a held-out text apart from numbers, word order and one or two words.
+    """Return, for each text, True if it matches a held-out text except for numbers, word order and one or two words.
 
     >>> near_twins(["Ann has 7 pens. How many are left?", "A car goes 5 km."], ["Ann has 12 pens, how many are left?"])
     [True, False]
@@ -36,5 +36,5 @@ def likeness(one: str, other: str) -> float:
 
 
 def _bare(text: str) -> str:
-    """Return a text in lower case and without punctuation, with every number replaced by 0."""
+    """Return a text in lower case and without punctuation, with every number replaced with 0."""
     return " ".join(re.findall(r"\w+", _NUMBER.sub("0", text.lower())))

@@ -22,8 +22,8 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{0,3},[0-9]+")
 class Pair:
     """A question, a paraphrase, and a label that is 1 (valid), 0 (invalid) or None (unknown).
 
-    ``row`` is the number of the row in the file, counted from 1 without the header. Pairs with the same ``group`` are
-    not independent; for example, their questions may be wordings of the same problem.
+    ``row`` is the pair's row number in the file, counted from 1 without the header. Pairs with the same ``group`` are
+    not independent; for example, their questions may be rewordings of the same problem.
     """
 
     id: str
@@ -58,7 +58,7 @@ def read_pairs(
     columns, encoding
         The column names, and the encoding of a text file that is not UTF-8.
     labelled : bool
-        Require a label for every pair. If False, labels can be blank and the label column can be missing.
+        Require a label for every pair. If False, labels can be blank, and the label column can be missing.
     score_column : str
         The name of the score column. If the column exists, it must have a finite number in every row.
     scored : bool
@@ -66,12 +66,12 @@ def read_pairs(
     contradictions : bool
         Allow a pair to appear twice with different labels, as in a published test set that must not be changed.
     operator_column, group_column : str
-        The columns from which ``operator`` and ``group`` are read, if these columns exist.
+        The columns from which ``operator`` and ``group`` are read, if the columns exist.
 
     Returns
     -------
     list of Pair
-        The pairs in the order of the file. All pairs of a question may share its id.
+        The pairs in the order of the file. All pairs of a question can have the same id.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def read_pairs(
             )
         )
     if not pairs:
-        raise TableError(f"{table.name} has no rows")
+        raise TableError(f"{table.name} has no rows; pass a file with at least one pair")
     _check_ids(pairs, table.name)
     if not contradictions:
         _check_labels(pairs, table.name)
@@ -126,7 +126,7 @@ def both_classes(pairs: Sequence[Pair], source: str | Path) -> None:
 
 def _texts(row: Row, columns: Columns, where: str) -> dict[str, str]:
     question = text_in(row, "question", where, column=columns.question)
-    # a blank paraphrase is not an error; the pair is invalid
+    # a blank paraphrase is not an error but an invalid paraphrase
     paraphrase = text_in(row, "paraphrase", where, column=columns.paraphrase, allow_blank=True)
     return {"id": row_id(row, columns, question), "question": question, "paraphrase": paraphrase}
 
@@ -136,10 +136,10 @@ def _label(value: Any, column: str, where: str, *, needed: bool) -> int | None:
         found = binary_label(value)
     except ValueError:
         raise TableError(
-            f"{where}: {column!r} is {_shown(value)}; a label is 1 (valid) or 0 (invalid); {ALSO_READ}"
+            f"{where}: {column!r} is {_shown(value)}; a label must be 1 (valid) or 0 (invalid); {ALSO_READ}"
         ) from None
     if found is None and needed:
-        raise TableError(f"{where}: {column!r} is blank; a label is 1 (valid) or 0 (invalid)")
+        raise TableError(f"{where}: {column!r} is blank; fill in 1 (valid) or 0 (invalid), or remove the row")
     return found
 
 
@@ -149,15 +149,18 @@ def _score(value: Any, column: str, where: str) -> float:
             raise ValueError
         score = float(value)
     except (TypeError, ValueError, OverflowError):
-        shown = "blank" if value is None or not str(value).strip() else _shown(value)
-        raise TableError(f"{where}: {column!r} is {shown}, which is not a number{_with_a_point(value)}") from None
+        if value is None or not str(value).strip():
+            raise TableError(f"{where}: {column!r} is blank; fill in the score, or remove the row") from None
+        raise TableError(
+            f"{where}: {column!r} is {_shown(value)}, which is not a number{_with_a_point(value)}"
+        ) from None
     if not math.isfinite(score):
-        raise TableError(f"{where}: {column!r} is {_shown(value)}; a score is a finite number")
+        raise TableError(f"{where}: {column!r} is {_shown(value)}; a score must be a finite number")
     return score
 
 
 def _with_a_point(value: Any) -> str:
-    """Return advice for a number with a decimal comma, as spreadsheets write it in many languages.
+    """Return advice for a number with a decimal comma, or an empty string for other values.
 
     >>> _with_a_point("0,8373")
     '; write it with a decimal point: 0.8373'
@@ -190,5 +193,5 @@ def _check_labels(pairs: Sequence[Pair], name: str) -> None:
         if known.label != pair.label:
             raise TableError(
                 f"{name}: rows {known.row} and {pair.row} have the same pair with the labels {known.label} and "
-                f"{pair.label}; remove the wrong one"
+                f"{pair.label}; remove the wrong row"
             )

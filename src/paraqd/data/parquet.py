@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import TableError, check_names, clear_errors, reason
+from paraqd.data.formats import SOME_ROWS, TableError, check_names, clear_errors, reason
 from paraqd.data.rows import LostRow, Row
 from paraqd.extras import optional_imports
 
@@ -18,7 +18,7 @@ def parquet_columns(path: Path) -> tuple[str, ...]:
     """Return the names of the columns in a Parquet file."""
     with clear_errors(path), open(path, "rb") as raw:
         if not raw.read(1):
-            raise TableError(f"{path} is empty")
+            raise TableError(f"{path} is empty; {SOME_ROWS}")
     with open_parquet(path, path) as file:
         return check_names(tuple(file.schema_arrow.names), path)
 
@@ -26,7 +26,8 @@ def parquet_columns(path: Path) -> tuple[str, ...]:
 def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]) -> Iterator[Row]:
     """Yield every row of a Parquet file.
 
-    ``lost`` maps row groups that cannot be read to the reason. Each row of such a row group is a `LostRow`.
+    ``lost`` maps the index of each row group that cannot be read to the reason. Each row of such a row group is a
+    `LostRow`.
     """
     with open_parquet(path, path) as file:
         for group in range(file.num_row_groups):
@@ -39,7 +40,7 @@ def parquet_rows(path: Path, only: Sequence[str] | None, lost: Mapping[int, str]
 
 
 def group_problem(file: Any, group: int) -> str:
-    """Return the reason why a row group cannot be read, or an empty string if it can.
+    """Return the reason why a row group cannot be read, or an empty string if it can be read.
 
     The row group is read and validated but not converted to rows.
     """
@@ -67,7 +68,7 @@ def batches(file: Any, group: int, only: Sequence[str] | None) -> Iterator[Any]:
 
 @contextmanager
 def open_parquet(source: Any, name: str | Path) -> Iterator[Any]:
-    """Open a Parquet file from a path or from an open file; ``name`` is the name of the file in messages."""
+    """Open a Parquet file from a path or an open file; ``name`` is the file's name in messages."""
     with optional_imports("Parquet files"):
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -85,6 +86,6 @@ def open_parquet(source: Any, name: str | Path) -> Iterator[Any]:
 
 
 def first_sentence(error: Exception) -> str:
-    """Return the first sentence of a pyarrow error message, without control characters that may come from the file."""
-    shown = "".join(sign if sign.isprintable() else " " for sign in reason(error).split(".")[0])
+    """Return the first sentence of a pyarrow error message, without control characters."""
+    shown = "".join(character if character.isprintable() else " " for character in reason(error).split(".")[0])
     return " ".join(shown.split())

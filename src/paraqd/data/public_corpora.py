@@ -16,13 +16,14 @@ from paraqd.generators.training_data import detokenized
 LIMIT = 1 << 26  # the maximum size of a JSON document in bytes; MathQA's train.json has about 30 MB
 _LINE_LIMIT = 1 << 24  # characters
 _MEMBER = "train.json"  # the file to read from MathQA's archive
+_RIGHT_CORPUS = "check that this is the right corpus"
 _FRACTION = re.compile(r"(?<=\d) / (?=\d)")
 _POSSESSIVE = re.compile(r"(?<=\w) ' (?=s\b)")
 
 
 @dataclass(frozen=True)
 class CorpusQuestion:
-    """A question from a public corpus, with normalised spaces; ``formula`` is MathQA's original annotation."""
+    """A question from a public corpus, with normalised spaces; ``formula`` is MathQA's annotated formula."""
 
     source: str
     text: str
@@ -46,7 +47,7 @@ def read_mathqa(path: Path) -> Iterator[CorpusQuestion]:
     """Yield the training questions of MathQA from its archive or from the unpacked train.json."""
     rows = _document(path)
     if not isinstance(rows, list):
-        raise TableError(f"{path} is not a JSON list of problems, as MathQA's train.json is")
+        raise TableError(f"{path} is not a JSON list of problems; {_RIGHT_CORPUS}")
     for number, row in enumerate(rows, start=1):
         where = f"{path}, problem {number}"
         formula = row.get("annotated_formula") if isinstance(row, dict) else None
@@ -73,7 +74,7 @@ def untokenized(text: str) -> str:
 def _text(row: Any, field: str, where: str) -> str:
     text = row.get(field) if isinstance(row, dict) else None
     if not isinstance(text, str):
-        raise TableError(f"{where} has no text {field!r}; check that this is the right corpus")
+        raise TableError(f"{where} has no text {field!r}; {_RIGHT_CORPUS}")
     # UTF-8 cannot encode half of a surrogate pair
     return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
 
@@ -85,43 +86,47 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
             while line := file.readline(_LINE_LIMIT + 1):
                 number += 1
                 if len(line) > _LINE_LIMIT:
-                    raise TableError(f"{path}, line {number} is longer than {_LINE_LIMIT:,} characters")
+                    raise TableError(
+                        f"{path}, line {number} is longer than {_LINE_LIMIT:,} characters; {_RIGHT_CORPUS}"
+                    )
                 if not line.isspace():
                     yield f"{path}, line {number}", json.loads(line)
         except (ValueError, RecursionError) as error:  # bytes that are not UTF-8 also raise a ValueError
             if isinstance(error, TableError):
                 raise
-            raise TableError(f"{path} cannot be read at line {max(number, 1)}: {_cause(error)}") from None
+            raise TableError(
+                f"{path} cannot be read at line {max(number, 1)}: {_cause(error)}; {_RIGHT_CORPUS}"
+            ) from None
 
 
 def _document(path: Path) -> Any:
-    """Read a JSON document from a file, or from the archive that contains it."""
+    """Read a JSON document from a file or from a zip archive."""
     with clear_errors(path):
         try:
             if path.suffix.lower() == ".zip":
                 with zipfile.ZipFile(path) as archive:
                     members = [name for name in archive.namelist() if name.rpartition("/")[2] == _MEMBER]
                     if not members:
-                        raise TableError(f"{path} contains no {_MEMBER}")
-                    # archives created on a Mac have copies in another folder, so the shortest path is the right one
+                        raise TableError(f"{path} contains no {_MEMBER}; {_RIGHT_CORPUS}")
+                    # use the shortest path, because archives created on a Mac have copies in another folder
                     with archive.open(min(members, key=len)) as file:
                         return json.loads(_limited(file.read(LIMIT + 1), f"{_MEMBER} in {path}"))
             with open(path, "rb") as file:
                 return json.loads(_limited(file.read(LIMIT + 1), str(path)))
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # unknown compression, or a password
             if isinstance(error, RecursionError):
-                raise TableError(f"{path} is not JSON: {_cause(error)}") from None
+                raise TableError(f"{path} is not JSON: {_cause(error)}; {_RIGHT_CORPUS}") from None
             raise TableError(f"{path} is not a valid zip archive ({reason(error)}); download it again") from None
         except ValueError as error:
             if isinstance(error, TableError):
                 raise
-            raise TableError(f"{path} is not JSON: {_cause(error)}") from None
+            raise TableError(f"{path} is not JSON: {_cause(error)}; {_RIGHT_CORPUS}") from None
 
 
 def _limited(content: bytes, name: str) -> bytes:
-    """Return a file's content; raise a TableError if the content is too large, as in a malicious archive."""
+    """Return a file's content; raise a TableError if the content is too large, which may mean a malicious archive."""
     if len(content) > LIMIT:
-        raise TableError(f"{name} has more than {LIMIT:,} bytes; check that this is the right corpus")
+        raise TableError(f"{name} has more than {LIMIT:,} bytes; {_RIGHT_CORPUS}")
     return content
 
 

@@ -6,7 +6,7 @@ from paraqd.data.tables import Columns, Row, default_id
 from paraqd.operators.apply import Question
 from paraqd.text_check import text_problem
 
-CHUNK = 256  # rows in a chunk, regardless of the number of workers, so that every run has the same chunks
+CHUNK = 256  # the number of rows in a chunk; it is fixed, so that all runs have the same chunks
 
 
 def question_of(row: Row, columns: Columns) -> Question | str:
@@ -20,6 +20,6 @@ def question_of(row: Row, columns: Columns) -> Question | str:
     text = row.get(columns.question)
     if problem := text_problem(text, "question", unicode=True):
         return problem
-    given = row.get(columns.id)  # spaces around the id are kept, because random choices depend on it
+    given = row.get(columns.id)  # spaces around the id are kept, because random choices depend on the id
     name = default_id(str(text)) if given is None or not str(given).strip() else str(given)
     return text_problem(name, "id", unicode=True) or Question(id=name, text=str(text))

@@ -1,8 +1,8 @@
 """Describe the named data sets: their content, their origin and their files.
 
-A URL with ``tried=False`` comes from the documentation of the corpus and has not been tested with a download. If the
-sha256 of such a file is known, any other file at the same URL is rejected. If the sha256 is not known, the first
-download records it.
+A URL with ``tried=False`` comes from the documentation of the corpus and has not been tested with a download. If a
+file's sha256 is known, a download with another sha256 is rejected. If the sha256 is not known, it is recorded at the
+first download.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GSM8K_FILES = "https://raw.githubusercontent.com/openai/grade-school-math/HEAD/
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a data set: its path relative to the data folder (with ``/`` as separator), its URL and its hash."""
+    """One file of a data set; ``name`` is its path relative to the data folder, with ``/`` as the separator."""
 
     name: str
     url: str | None = None
@@ -42,11 +42,11 @@ class Dataset:
     Attributes
     ----------
     files : tuple of DataFile
-        The files in the data set. Only the first file is loaded unless ``whole`` is set.
+        The files in the data set. Only the first file is loaded unless ``whole`` is True.
     reader : str
         The format of the file: ``table``, ``written_pairs`` or the name of a corpus in `public_corpora`.
     contradictions : bool
-        True if the published file contains some pairs twice with different labels. The file is read unchanged.
+        True if the published file contains some pairs twice with different labels, which is then not an error.
     obtain : str
         Instructions for obtaining a data set that cannot be downloaded.
     home : str
@@ -55,7 +55,7 @@ class Dataset:
         ``package`` if the data set is installed with paraqd, ``repository`` if it is in the folder ``datasets`` of
         paraqd's repository, or ``elsewhere``.
     operator_column, group_column : str
-        The column by which results are broken down, and the column whose equal values mark pairs that are not
+        The column by which results are broken down, and a column whose value is the same for pairs that are not
         independent.
 
     """
@@ -83,7 +83,7 @@ class Dataset:
 
 
 def _synthetic_files() -> tuple[DataFile, ...]:
-    """Return the files of the synthetic text, with their hashes from a list in the format of ``sha256sum``."""
+    """Return the files of the synthetic text, with hashes from a list in the format of ``sha256sum``."""
     listed = (resources.files("paraqd.data") / "files" / "synthetic.sha256").read_text("utf-8")
     lines = [line.split() for line in listed.splitlines()]
     return tuple(DataFile(f"synthetic/{name}", sha256=sha256) for sha256, name in lines)

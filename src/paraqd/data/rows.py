@@ -8,7 +8,7 @@ Row = dict[str, Any]
 
 
 class LostRow(Row):
-    """An empty row in place of a row that could not be read; ``why`` says what is wrong with that row.
+    """An empty row that replaces a row that could not be read; ``why`` says what is wrong with the unreadable row.
 
     ``reason`` is an error message from a library and may change with the library's version.
 

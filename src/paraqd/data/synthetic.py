@@ -1,8 +1,8 @@
-"""Read the synthetic training text: problems with valid paraphrases and with invalid paraphrases that have one fault.
+"""Read the synthetic training text: problems, valid paraphrases, and invalid paraphrases with one fault each.
 
 Language models wrote the text for this project. The files are in the repository's folder ``datasets/synthetic``, not in
 the package. The ``README.md`` in that folder describes the fields and how the labels were checked. Each row of a file
-holds one paraphrase.
+contains one paraphrase.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from paraqd.data.faulty_pairs import FaultyPair, Span, find_words_again
 from paraqd.data.tables import Row, TableError, open_table, text_in
 
 KINDS = frozenset(EVIDENCE_KINDS.values()) | {"number_added"}
-# the names for pairs of a problem with a paraphrase, and for pairs of two paraphrases
+# the source of pairs that consist of a problem and a paraphrase, and the source of pairs of two paraphrases
 SOURCE, ACROSS = "synthetic", "synthetic-across"
 
 
 @dataclass(frozen=True)
 class InvalidParaphrase:
-    """An invalid paraphrase with the kind of its fault and the spans at fault in the question and in its own text."""
+    """An invalid paraphrase with the kind of its fault and the spans at fault in the question and in the paraphrase."""
 
     text: str
     kind: str
@@ -44,7 +44,7 @@ class SyntheticProblem:
 
 
 def synthetic_problems(data_dir: str | Path | None = None) -> list[SyntheticProblem]:
-    """Return all synthetic problems in the order of their ids.
+    """Return all synthetic problems, sorted by id.
 
     The order does not depend on the file names, so that training always sees the problems in the same order.
     """
@@ -52,7 +52,7 @@ def synthetic_problems(data_dir: str | Path | None = None) -> list[SyntheticProb
 
 
 def read_problems(paths: Iterable[str | Path]) -> list[SyntheticProblem]:
-    """Return the problems in some files, in the order of their ids (``pronouns-2`` before ``pronouns-10``).
+    """Return the problems in the given files, sorted by id (``pronouns-2`` comes before ``pronouns-10``).
 
     Raises
     ------
@@ -69,7 +69,9 @@ def read_problems(paths: Iterable[str | Path]) -> list[SyntheticProblem]:
             where = f"{table.name}, row {number}"
             name, question = text_in(row, "id", where), text_in(row, "question", where)
             if questions.setdefault(name, question) != question:
-                raise TableError(f"{where}: the id {name!r} already belongs to another question")
+                raise TableError(
+                    f"{where}: the id {name!r} already belongs to another question; give each question its own id"
+                )
             paraphrase = text_in(row, "paraphrase", where)
             if row.get("label") == 1:
                 valid.setdefault(name, []).append(paraphrase)
@@ -90,7 +92,7 @@ def read_problems(paths: Iterable[str | Path]) -> list[SyntheticProblem]:
 
 
 def problem_pairs(problems: Iterable[SyntheticProblem]) -> Iterator[FaultyPair]:
-    """Yield pairs of each paraphrase with its problem and with the problem's other valid paraphrases."""
+    """Pair each paraphrase with its problem and with the problem's other valid paraphrases, and yield the pairs."""
     for problem in problems:
         for text in problem.valid:
             if text != problem.question:
@@ -120,7 +122,7 @@ def _order(name: str) -> tuple[str, int, str]:
 def _spans(row: Row, name: str, text: str, where: str) -> tuple[Span, ...]:
     value: Any = row.get(name)
     if not isinstance(value, list) or not all(_is_span(span, len(text)) for span in value):
-        raise TableError(f"{where}: {name!r} must be a list of [start, end] inside the text")
+        raise TableError(f"{where}: {name!r} must be a list of [start, end] positions inside the text")
     return tuple((start, end) for start, end in value)
 
 

@@ -1,6 +1,7 @@
 """Read CSV, TSV, JSONL and Parquet files as a stream of rows.
 
-No file is loaded into memory as a whole. If a file cannot be read, a `TableError` with a one-line message is raised.
+A file is never loaded into memory as a whole. If a file cannot be read, a `TableError` with a one-line message is
+raised.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, BinaryIO
 
 from paraqd.data.formats import (
     NOT_UTF8,
+    SOME_ROWS,
     STANDARD_INPUT,
     UTF8,
     DamagedError,
@@ -62,13 +64,13 @@ __all__ = [
     "text_in",
 ]
 
-# the maximum length of a line and of a CSV field, so that a stray quotation mark or a file without line breaks cannot
-# fill the memory
+# the maximum length of a line and of a CSV field; the limit prevents a stray quotation mark or a file without line
+# breaks from filling the memory
 _LIMIT = 1 << 26
 _HEADER_LIMIT = 1 << 17
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _SEPARATORS = (",", ";", "\t", "|")
-# other common names for each column, used only to suggest a column and never to choose one
+# other common names for each column, which are used only in suggestions and to detect the separator
 _ALIASES: Mapping[str, tuple[str, ...]] = {
     "question": (
         "question_text",
@@ -90,7 +92,7 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the file's columns."""
+    """The column names in a file."""
 
     question: str = "question"
     paraphrase: str = "paraphrase"
@@ -104,20 +106,20 @@ DEFAULT_COLUMNS = Columns()
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose columns are known and whose rows can be read several times.
+    """A file whose columns are known and whose rows can be read several times.
 
     Attributes
     ----------
     name : str
-        The name of the file in messages.
+        The file's name in messages.
     dialect : Dialect
-        The separator of a CSV file. Outputs use the same separator, so that the same program can open them.
+        The dialect of a CSV file. Outputs use the same separator, so that the same program can open them.
     lenient : bool
         True if a line that cannot be read becomes a `LostRow`.
     sound : int, optional
-        The number of rows to read before the damaged part of the file (default: all).
+        The number of rows before the damaged part of the file; later rows are not read (default: read all rows).
     lost : dict
-        The reasons why row groups of a Parquet file cannot be read, keyed by the number of the row group.
+        The reasons why row groups of a Parquet file cannot be read, keyed by the index of the row group.
 
     """
 
@@ -132,26 +134,26 @@ class Table:
     lost: Mapping[int, str] = field(default_factory=dict)
 
     def require(self, columns: Columns, roles: Sequence[str] = ("question",)) -> None:
-        """Raise a TableError unless the columns for these roles exist."""
+        """Raise a TableError if a column for one of these roles is missing."""
         for role in roles:
             self.need(role, getattr(columns, role))
 
     def need(self, role: str, name: str) -> None:
-        """Raise a TableError that suggests the nearest column unless the column for this role exists."""
+        """Raise a TableError that suggests a similar column if the column for this role is missing."""
         if name not in self.columns:
             raise TableError(_missing(self, role, name))
 
     def written_as(self, name: str) -> str:
         """Return a column name as the file spells it.
 
-        If no column has exactly this name and only one matches apart from case and surrounding spaces, return the
-        matching name. Otherwise, return the name unchanged.
+        If no column has exactly this name, and only one column name matches when case and surrounding spaces are
+        ignored, return the matching name. Otherwise, return the name unchanged.
         """
         alike = [column for column in self.columns if column.strip().casefold() == name.strip().casefold()]
         return alike[0] if name not in self.columns and len(alike) == 1 else name
 
     def rows(self, only: Sequence[str] | None = None) -> Iterator[Row]:
-        """Yield every row as a dictionary; ``only`` lists the columns that are needed, which can save time."""
+        """Yield every row as a dictionary; ``only`` lists the needed columns, so that other columns can be skipped."""
         wanted = None if only is None else [name for name in only if name in self.columns]
         if self.kind.format is Format.PARQUET:
             return parquet_rows(self.path, wanted, self.lost)
@@ -181,18 +183,18 @@ def row_id(row: Mapping[str, Any], columns: Columns, question: str) -> str:
 def text_in(row: Mapping[str, Any], role: str, where: str, *, column: str = "", allow_blank: bool = False) -> str:
     """Return a text from a row; raise a TableError if the text is not usable.
 
-    ``role`` is the name of the text in messages, such as ``question``. ``column`` is the name of its column (default:
-    ``role``). With ``allow_blank``, a missing text is returned as an empty string.
+    ``role`` is the name of the text in messages, such as ``question``, and ``column`` is the name of its column
+    (default: ``role``). If ``allow_blank`` is True, a missing text is returned as an empty string.
 
     >>> text_in({"question": 5}, "question", "pairs.jsonl, row 1")
     Traceback (most recent call last):
-    paraqd.data.formats.TableError: pairs.jsonl, row 1: question is not text
+    paraqd.data.formats.TableError: pairs.jsonl, row 1: question is not text; correct or remove the row
     """
     value = row.get(column or role)
     value = "" if value is None and allow_blank else value
     if problem := text_problem(value, role, allow_blank=allow_blank, unicode=True):
         shown = f" (column {column!r})" if column not in ("", role) else ""
-        raise TableError(f"{where}: {problem}{shown}")
+        raise TableError(f"{where}: {problem}{shown}; correct or remove the row")
     return str(value)
 
 
@@ -200,16 +202,16 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     """Open a table; the file name determines its format, and the first row determines its columns.
 
     ``-`` means standard input, which must be JSONL and can be compressed. Standard input is copied to a temporary file,
-    so that its rows can be read several times. With ``lenient``, a line that cannot be read becomes a `LostRow`, and
-    reading continues.
+    so that its rows can be read several times. If ``lenient`` is True, a line that cannot be read becomes a `LostRow`,
+    and reading continues.
     """
     if str(source) != STANDARD_INPUT and Path(source).is_dir():
-        raise TableError(_folder(Path(source)))
+        raise TableError(_folder_message(Path(source)))
     if str(source) != STANDARD_INPUT and Path(source).exists() and not Path(source).is_file():
         raise not_regular(source)
     kind = kind_of(source)
     if str(source) == STANDARD_INPUT:
-        path = _spooled()
+        path = _copy_standard_input()
         kind = replace(kind, packing=packing_of(path))
         check_installed(kind)
         table = Table(name=_STANDARD_INPUT_NAME, path=path, kind=kind, lenient=lenient)
@@ -221,26 +223,26 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     table = replace(table, encoding=text_encoding(table.path, table.name, kind, encoding))
     if kind.format is Format.JSONL:
         first = next(_jsonl_rows(table), None)
-        return replace(table, columns=_filled(table, first))
+        return replace(table, columns=_names_in(table, first))
     table = replace(table, dialect=_dialect(table))
     header = next(_records(table), (0, None))[1]
-    columns = tuple(name.strip() for name in _filled(table, header))
-    if _broken(table, *columns):
+    columns = tuple(name.strip() for name in _names_in(table, header))
+    if _has_undecodable_bytes(table, *columns):
         raise undecodable(table.path, table.name, table.kind, table.encoding)
     if columns[:1] and columns[0].startswith("{"):
         raise TableError(f"{table.name} contains JSON lines, not {kind.format.upper()}; rename it to .jsonl")
     if not any(columns) and not any(field.strip() for _, record in _records(table) for field in record):
-        raise EmptyError(f"{table.name} is empty")
+        raise EmptyError(f"{table.name} is empty; {SOME_ROWS}")
     return replace(table, columns=check_names(columns, table.name))
 
 
-def _filled(table: Table, first: Iterable[str] | None) -> tuple[str, ...]:
+def _names_in(table: Table, first: Iterable[str] | None) -> tuple[str, ...]:
     if first is None:
-        raise EmptyError(f"{table.name} is empty")
+        raise EmptyError(f"{table.name} is empty; {SOME_ROWS}")
     return tuple(first)
 
 
-def _folder(folder: Path) -> str:
+def _folder_message(folder: Path) -> str:
     """Return the error message for a folder that was passed instead of a file."""
     try:
         names = sorted(path.name for path in folder.iterdir() if path.is_file() and is_known(path))
@@ -249,19 +251,21 @@ def _folder(folder: Path) -> str:
     return f"{folder} is a folder; pass a file" + (f", such as {folder / names[0]}" if names else "")
 
 
-def _spooled() -> Path:
-    """Copy standard input to a temporary file that is removed when the process ends."""
+def _copy_standard_input() -> Path:
+    """Copy standard input to a temporary file that is removed when the process ends, and return the file's path."""
     try:
         with tempfile.NamedTemporaryFile(prefix="paraqd-", suffix=".jsonl", delete=False) as file:
             atexit.register(Path(file.name).unlink, missing_ok=True)
             shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
     except OSError as error:
-        raise TableError(f"cannot copy standard input to a temporary file: {reason(error)}") from None
+        raise TableError(
+            f"cannot copy standard input to a temporary file: {reason(error)}; set TMPDIR to a folder with enough space"
+        ) from None
     return Path(file.name)
 
 
 def suggest(wanted: str, among: Sequence[str], aliases: Sequence[str] = ()) -> str | None:
-    """Return the name in ``among`` that is most similar to ``wanted``, or None if no name is similar."""
+    """Return the name in ``among`` that equals an alias or best matches ``wanted``, or None if no name is similar."""
     from rapidfuzz import process
 
     lowered = {name.casefold(): name for name in reversed(among)}
@@ -285,7 +289,7 @@ def _missing(table: Table, role: str, name: str) -> str:
 
 
 def shorten(text: str, length: int) -> str:
-    """Return a text, truncated to a maximum length for use in a message.
+    """Truncate a text to a maximum length for use in a message.
 
     >>> shorten("how many apples", 8)
     'how man…'
@@ -307,20 +311,20 @@ def _lines(file: TextIOWrapper, table: Table) -> Iterator[str]:
 
 
 def _decoded(raw: BinaryIO, table: Table, newline: str) -> TextIOWrapper:
-    """Return the file as a text stream.
+    """Return a stream that decodes the file.
 
-    In a lenient table, bytes that are not UTF-8 become surrogates, so that only the rows that contain them are lost.
+    In a lenient table, bytes that are not UTF-8 become surrogates, so that only the rows with such bytes are lost.
     """
     errors = "surrogateescape" if table.lenient and table.encoding in UTF8 else "strict"
     return TextIOWrapper(raw, encoding=table.encoding, errors=errors, newline=newline)
 
 
-def _broken(table: Table, *texts: str) -> bool:
-    """Return True if the table is lenient and a text contains bytes that are not UTF-8."""
+def _has_undecodable_bytes(table: Table, *texts: str) -> bool:
+    """Return True if the table is lenient and a text contains surrogates for bytes that are not UTF-8."""
     return table.lenient and any(not text.isascii() and _ESCAPED.search(text) for text in texts)
 
 
-def _rest(table: Table, error: DamagedError) -> LostRow:
+def _lost_row(table: Table, error: DamagedError) -> LostRow:
     """Return a `LostRow` if the table is lenient and later rows can still be read; otherwise raise the error."""
     if not table.lenient or not error.row:
         raise error
@@ -331,7 +335,7 @@ def _rest(table: Table, error: DamagedError) -> LostRow:
 
 
 def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the fields of every row that is not blank, including the header.
+    """Yield the line number and the fields of the header and of every row that is not blank.
 
     Stray quotation marks are errors, because guessing their meaning could silently change a text.
     """
@@ -354,7 +358,7 @@ def _records(table: Table) -> Iterator[tuple[int, list[str]]]:
             raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
         except csv.Error as error:
             if "end of data" in str(error):
-                problem = f"is cut off: a quotation mark in the row of line {line + 1} is never closed"
+                problem = f"is cut off: a quotation mark in the row of line {line + 1} is never closed; close it"
             else:
                 problem = (
                     f"has a stray quotation mark in the row of line {line + 1} ({error}); "
@@ -368,7 +372,7 @@ def _csv_rows(table: Table) -> Iterator[Row]:
     next(records, None)  # the header
     width, columns = len(table.columns), table.columns
     for line, record in records:
-        if _broken(table, *record):
+        if _has_undecodable_bytes(table, *record):
             yield LostRow(NOT_UTF8)
             continue
         if len(record) > width:
@@ -377,7 +381,7 @@ def _csv_rows(table: Table) -> Iterator[Row]:
                     f"{table.name}, line {line} has {len(record)} fields, but the header has {width}; "
                     "put texts that contain the separator in quotation marks"
                 )
-                yield _rest(table, DamagedError(problem, row="more fields than the header has"))
+                yield _lost_row(table, DamagedError(problem, row="more fields than the header has"))
                 continue
             record = record[:width]
         row: Row = dict(zip(columns, record, strict=False))
@@ -387,7 +391,7 @@ def _csv_rows(table: Table) -> Iterator[Row]:
 
 
 def _dialect(table: Table) -> Dialect:
-    """Detect the dialect from the header, or from an Excel hint such as ``sep=;`` in the first line."""
+    """Detect the dialect from the header, or from a hint for Excel, such as ``sep=;``, in the first line."""
     bom = table.encoding in ("utf-8-sig", "utf-16")
     with open_bytes(table.path, table.kind.packing, table.name) as raw:
         file = _decoded(raw, table, newline="")
@@ -422,7 +426,7 @@ def _jsonl_rows(table: Table) -> Iterator[Row]:
         file = _decoded(raw, table, newline="\n")
         try:
             for number, line in enumerate(_lines(file, table), start=1):
-                if _broken(table, line):
+                if _has_undecodable_bytes(table, line):
                     yield LostRow(NOT_UTF8)
                 elif not line.isspace():
                     yield _json_object(table, number, line)
@@ -435,12 +439,12 @@ def _json_object(table: Table, number: int, line: str) -> Row:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:  # a number with thousands of digits raises a plain ValueError
         cut = "" if line.endswith("\n") else "; the file may be cut off there"
-        what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or a number too long"
+        what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or a number is too long"
         if table.name == _STANDARD_INPUT_NAME and not line.lstrip().startswith("{"):
             cut += "; standard input must be JSON lines; use a file for other formats"
         problem = f"{table.name}, line {number} is not valid JSON ({what}){cut}"
-        return _rest(table, DamagedError(problem, row="not valid JSON"))
+        return _lost_row(table, DamagedError(problem, row="not valid JSON"))
     if not isinstance(row, dict):
         problem = f'{table.name}, line {number} is not a JSON object like {{"question": "…"}}'
-        return _rest(table, DamagedError(problem, row="not a JSON object"))
+        return _lost_row(table, DamagedError(problem, row="not a JSON object"))
     return row

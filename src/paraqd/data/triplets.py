@@ -20,9 +20,9 @@ from paraqd.data.formats import TableError
 from paraqd.data.labels import binary_label
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table, open_table, row_id, text_in
 
-IN_BATCH = -1  # stands in for the invalid text's index if the other questions in the batch serve as negatives
+IN_BATCH = -1  # the third index of a triplet if the other questions in the batch serve as negatives
 
-# the reasons why a question yields no triplets, or fewer triplets than it has outputs
+# the reasons why a question yields no triplets, or fewer triplets than expected
 NO_VALID = "no valid output"
 NO_INVALID = "no invalid output"
 NOTHING_LEFT = "every operator dropped"
@@ -46,10 +46,11 @@ class TripletSet:
     questions : int32 array of shape (n,)
         The zero-based index of each triplet's question. Questions that have no triplets are not counted.
     operators : tuple of (str, str)
-        The operators that produced the valid and the invalid text of each triplet. The first is empty if the question
-        itself is the valid text. The second is empty if the other questions in the batch serve as negatives.
+        The operators that produced the valid and the invalid text of each triplet. The first operator is empty if the
+        question itself is the valid text. The second operator is empty if the other questions in the batch serve as
+        negatives.
     skipped : dict
-        The number of questions that yield no triplets, or fewer triplets than they have outputs, keyed by reason.
+        The number of questions that yield no triplets, or fewer triplets than expected, keyed by reason.
 
     """
 
@@ -78,7 +79,7 @@ class _Output(NamedTuple):
 
 @dataclass
 class _Outputs:
-    """All outputs for one question, kept in sets because a repeated question repeats its outputs."""
+    """All outputs for one question, stored in sets because a repeated question repeats its outputs."""
 
     question: str
     valid: set[_Output] = field(default_factory=set)
@@ -103,20 +104,20 @@ def make_triplets(
     Parameters
     ----------
     rows : iterable of mappings
-        The rows that ``augment`` writes, with the keys ``id``, ``question``, ``paraphrase``, ``label`` (1 valid,
-        0 invalid) and ``operator``. The rows are read once and can be in any order.
+        The rows that ``augment`` writes, with the keys ``id``, ``question``, ``paraphrase``, ``label`` (1 for valid, 0
+        for invalid) and ``operator``. The rows are read once and can be in any order.
     seed : int
-        The random seed. The choice of valid outputs depends on the seed, the question's id and its set of outputs, but
-        not on the order of the rows.
+        The random seed. The choice of valid outputs depends on the seed, the question's id and the set of its outputs,
+        but not on the order of the rows.
     drop_operators : sequence of str
-        The names or paper ids of operators whose outputs are ignored. Specify a composed operator by its full name.
+        The names or paper ids of operators whose outputs are ignored. Pass the full name of a composed operator.
     questions : collection of str, optional
         The ids of the questions to use (default: all).
     in_batch : bool
-        Use the other questions in the batch as negatives. Set this for the baselines, whose outputs are all valid, so
-        that each output yields one triplet. If pseudo-labels have marked some outputs as invalid, each invalid output
-        is combined with a random valid output, or with the question itself if no output is valid. Only the remaining
-        valid outputs then use negatives from the batch.
+        Use the other questions in the batch as negatives. This is meant for the baselines, whose operators only produce
+        valid outputs. Each valid output then yields one triplet. If pseudo-labels have marked some outputs as invalid,
+        each invalid output is combined with a random valid output, or with the question itself if no output is valid,
+        and only the remaining valid outputs use negatives from the batch.
 
     Returns
     -------
@@ -176,12 +177,15 @@ def read_triplets(
     if not len(made):
         reasons = ", ".join(f"{why}: {times:,}" for why, times in made.skipped.items())
         names = ", ".join(table.name for table in tables)
-        raise TableError(f"{names}: no triplets can be made ({f'questions with {reasons}' if reasons else 'no rows'})")
+        raise TableError(
+            f"{names}: no triplets can be made ({f'questions with {reasons}' if reasons else 'no rows'}); pass pairs "
+            "with a valid and an invalid output of the same question"
+        )
     return made
 
 
 def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str, Any]]:
-    """Yield each row under the default column names, with its file and row number for messages."""
+    """Yield each row with the default column names, and with its file and row number for messages."""
     names = {"id": columns.id, "question": columns.question, "paraphrase": columns.paraphrase, "label": columns.label}
     for table in tables:
         for number, row in enumerate(table.rows([*names.values(), "operator"]), start=1):
@@ -190,9 +194,9 @@ def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str
 
 
 def choose_questions(ids: Iterable[str], count: int, seed: int) -> frozenset[str]:
-    """Return ``count`` of the ids, chosen at random.
+    """Return ``count`` randomly chosen ids, or all ids if there are fewer.
 
-    The choice depends only on the seed and the ids. A larger choice contains every smaller choice with the same seed.
+    The choice depends only on the seed and the ids. With the same seed, a larger choice contains every smaller choice.
 
     >>> few, more = (choose_questions(map(str, range(9)), n, seed=1) for n in (3, 5))
     >>> few < more
@@ -206,7 +210,7 @@ def choose_questions(ids: Iterable[str], count: int, seed: int) -> frozenset[str
 
 
 def draw_triplets(triplets: TripletSet, count: int, seed: int) -> TripletSet:
-    """Return ``count`` triplets, chosen at random and kept in their original order, or all if there are fewer."""
+    """Return ``count`` randomly chosen triplets in their original order, or all triplets if there are fewer."""
     if count >= len(triplets):
         return triplets
     kept = np.zeros(len(triplets), dtype=bool)
@@ -218,8 +222,8 @@ def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
     """Return the triplets of a random share of the questions (at least one question), in their original order.
 
     Questions without triplets do not count towards the share. To train several models on the same questions, first
-    choose the questions with `choose_questions` and then build their triplets. The result's ``skipped`` still describes
-    the whole set.
+    choose the questions with `choose_questions`, and then build their triplets. The attribute ``skipped`` is copied
+    from the whole set.
     """
     if not 0 < share <= 1:
         raise ValueError(f"the share of the questions must be above 0 and at most 1, not {share}")
@@ -248,7 +252,7 @@ def _kept(triplets: TripletSet, kept: NDArray[np.bool_]) -> TripletSet:
 def _rng(seed: int, name: str) -> random.Random:
     """Return the random number generator for a question or for a task such as ``subset``.
 
-    The random number generator of the operators is not used here, because operators depend on more than numpy.
+    The operators' random number generator is not used here, because this module depends only on numpy.
     """
     digest = hashlib.sha256(f"{seed}\x1f{name}\x1ftriplets".encode("utf-8", "surrogatepass")).digest()
     return random.Random(int.from_bytes(digest[:16], "big"))
@@ -299,7 +303,7 @@ def _full_names(operators: Sequence[str]) -> frozenset[str]:
 
 
 def _check_known(operators: frozenset[str]) -> None:
-    """Raise an error if a name is not an operator, because a misspelt name would silently have no effect."""
+    """Raise an error if a name is not an operator's name, because a misspelt name would silently have no effect."""
     if not operators:
         return
     from paraqd.operators.registry import base_name, get, names
@@ -313,7 +317,11 @@ def _check_known(operators: frozenset[str]) -> None:
 
 
 def _cleaned(outputs: _Outputs, skipped: Counter[str]) -> tuple[list[_Output], list[_Output]]:
-    """Return the valid and the invalid outputs in a fixed order, without contradictory invalid outputs."""
+    """Return the valid and the invalid outputs in a fixed order.
+
+    Invalid outputs that equal the question or a valid output are removed, and ``skipped`` counts the questions that
+    have such outputs.
+    """
     valid, invalid = _distinct(outputs.valid), _distinct(outputs.invalid)
     good = {output.paraphrase for output in valid}
     rules: tuple[tuple[str, Callable[[_Output], bool]], ...] = (
@@ -328,7 +336,7 @@ def _cleaned(outputs: _Outputs, skipped: Counter[str]) -> tuple[list[_Output], l
 
 
 def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
-    """Return the outputs sorted, keeping a text once if several draws of an operator (``A``, ``A#2``) returned it."""
+    """Return the sorted outputs, with each text only once per operator; ``A`` and ``A#2`` are the same operator."""
     first: dict[tuple[str, str], _Output] = {}
     for output in sorted(outputs):
         first.setdefault((output.operator.partition("#")[0], output.paraphrase), output)
@@ -336,20 +344,20 @@ def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
 
 
 def _drawn(question: str, valid: list[_Output], invalid: list[_Output], rng: random.Random) -> list[_Triplet]:
-    """Combine each invalid output with a random valid output."""
+    """Return triplets that combine each invalid output with a random valid output."""
     del question
     return [_Triplet(rng.choice(valid), output) for output in invalid] if valid else []
 
 
 def _with_batch(question: str, valid: list[_Output], invalid: list[_Output], rng: random.Random) -> list[_Triplet]:
-    """Combine each invalid output with a valid output, and use in-batch negatives for the remaining valid outputs."""
+    """Return a triplet for each invalid output, and a triplet with in-batch negatives for each unused valid output."""
     paired = _drawn(question, valid or [_Output("", question)], invalid, rng)
     drawn = {triplet.valid for triplet in paired}
     return paired + [_Triplet(output, None) for output in valid if output not in drawn]
 
 
 class _Builder:
-    """Collects triplets and numbers their texts and questions."""
+    """A builder that collects triplets and numbers their texts and questions."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Write rows to CSV, TSV, JSONL and Parquet files. The same rows always produce the same bytes."""
+"""Write rows to CSV, TSV, JSONL and Parquet files; the same rows always produce the same bytes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from paraqd.data.formats import (
 )
 from paraqd.files import atomic_write
 
-ROW_GROUP = 16_384  # rows in a Parquet row group, regardless of how many rows are written at a time
-_GROUP_CHARACTERS = 1 << 24  # limits a row group of large rows, because a row group is in memory until it is complete
+ROW_GROUP = 16_384  # the number of rows in a Parquet row group, regardless of how many rows are written at a time
+_GROUP_CHARACTERS = 1 << 24  # limits the size of a row group, because it stays in memory until it is complete
 
 COMPRESSION: Mapping[str, Any] = {"compression": "zstd", "compression_level": 3}
 
@@ -38,7 +38,7 @@ Schema = Mapping[str, Any]
 class Dialect:
     """The separator of a CSV file, and whether the file starts with the byte-order mark that Excel needs.
 
-    ``hinted`` is True if the first line is an Excel hint such as ``sep=;``. Outputs never have such a line.
+    ``hinted`` is True if the first line is a hint for Excel, such as ``sep=;``. Outputs never contain such a hint.
     """
 
     delimiter: str = ","
@@ -57,26 +57,26 @@ class Writer(Protocol):
 
 
 def check_writable(path: str | Path) -> Kind:
-    """Return the kind of an output file; raise a TableError if it cannot be written."""
+    """Return the kind of an output file; raise a TableError if the file cannot be written."""
     if str(path) == STANDARD_INPUT:
         raise TableError("the output must be a file: use -o NAME.csv (or .tsv, .jsonl, .parquet)")
     path, kind = Path(path), kind_of(path)
     check_installed(kind)
     if path.is_dir():
-        raise TableError(f"cannot write {path}: it is a folder")
+        raise TableError(f"cannot write {path}: it is a folder; pass a file name")
     parent = path.parent
     if not parent.exists():
         raise TableError(f"cannot write {path}: there is no folder {parent}; create it first")
     if not parent.is_dir():
-        raise TableError(f"cannot write {path}: {parent} is not a folder")
+        raise TableError(f"cannot write {path}: {parent} is not a folder; choose another folder")
     if not os.access(parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise TableError(f"cannot write {path}: no permission to write there")
+        raise TableError(f"cannot write {path}: no permission to write there; choose another folder")
     return kind
 
 
 @contextmanager
 def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
-    """Yield a path for a temporary file, which is flushed to disk and atomically replaces ``path`` when the block ends.
+    """Yield the path of a temporary file, which atomically replaces ``path`` when the block ends.
 
     ``beside`` is the folder for the temporary file, which must be on the same disk (default: the folder of ``path``).
     If ``path`` is a symbolic link, the file that it points to is replaced, and ``beside`` is ignored, because that file
@@ -106,8 +106,8 @@ def open_writer(
 ) -> Iterator[Writer]:
     """Open a file for writing rows with the columns of ``schema``.
 
-    By default, ``kind`` is derived from the file name; pass it for a temporary file. In a Parquet file, ``metadata`` is
-    stored in the schema as JSON under the key ``paraqd``. Other formats ignore ``metadata``.
+    By default, the file name determines the kind of file; pass ``kind`` for a temporary file. In a Parquet file,
+    ``metadata`` is stored in the schema as JSON under the key ``paraqd``. Other formats ignore ``metadata``.
     """
     kind = kind or kind_of(path)
     with ExitStack() as stack:
@@ -135,7 +135,7 @@ def open_writer(
 
 
 def write_rows(out: str | Path, schema: Schema, rows: Iterable[Mapping[str, Any]], *, dialect: Dialect = PLAIN) -> Path:
-    """Write rows to a file atomically, in the format that the file name determines; return the path."""
+    """Write rows to a file atomically, in the format that the file name determines, and return the path."""
     kind, path = check_writable(out), Path(out)
     with replacing(path) as temporary, open_writer(temporary, schema, kind=kind, dialect=dialect) as writer:
         writer.write(rows)
@@ -143,7 +143,7 @@ def write_rows(out: str | Path, schema: Schema, rows: Iterable[Mapping[str, Any]
 
 
 def json_text(data: Any, *, encoding: str = "utf-8", indent: int | None = None) -> str:
-    r"""Return data as JSON, with escapes if the encoding cannot represent a character.
+    r"""Return data as JSON; escape non-ASCII characters if the encoding cannot represent the text.
 
     >>> json_text("5 €"), json_text("5 €", encoding="ascii")
     ('"5 €"', '"5 \\u20ac"')
@@ -170,7 +170,7 @@ class _JsonlWriter:
 
 
 class _CsvWriter:
-    """Writes rows so that reading them back returns the same texts, even if a text contains a bare carriage return."""
+    """A writer of CSV files that preserves all texts, including texts with a lone carriage return."""
 
     def __init__(self, file: TextIOWrapper, schema: Schema, delimiter: str) -> None:
         self._columns = tuple(schema)
@@ -181,7 +181,7 @@ class _CsvWriter:
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         for row in rows:
             fields = [_csv_field(row.get(name)) for name in self._columns]
-            # before Python 3.13, csv does not quote a lone \r, which readers would take for the end of the row
+            # before Python 3.13, csv does not quote a lone \r, which readers would interpret as the end of the row
             carriage = any("\r" in field for field in fields)
             (self._quoting if carriage else self._plain).writerow(fields)
 
@@ -195,7 +195,7 @@ def _csv_field(value: Any) -> str:
 
 
 class ParquetRows:
-    """Writes rows to an open Parquet file in row groups of a fixed size."""
+    """A writer that divides the rows of an open Parquet file into row groups of a fixed size."""
 
     def __init__(self, file: Any, schema: Any) -> None:
         self._file = file
@@ -250,9 +250,9 @@ def _open_parquet(path: Path, schema: Schema, metadata: Mapping[str, Any] | None
 
 
 class _Sink(RawIOBase):
-    """Forwards bytes until a write fails and then ignores further writes.
+    """A stream that forwards bytes until a write fails and then ignores further writes.
 
-    Otherwise pyarrow would repeat the failed write at exit and print the error.
+    Otherwise, pyarrow would repeat the failed write when the process ends, and print the error.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
