@@ -85,7 +85,7 @@ CURRENCIES: tuple[Currency, ...] = (
 BY_NAME = {currency.name: currency for currency in CURRENCIES}
 # names of currencies that are also ordinary words
 ORDINARY_WORDS = frozenset({"re", "won", "rand"})
-# the plurals of currencies and coins, as single words: dollars, cents, …
+# the one-word plurals of currencies and coins, such as dollars and cents
 PLURALS: tuple[str, ...] = tuple(
     dict.fromkeys(
         word

@@ -103,10 +103,10 @@ def _asks(sentence: Sentence) -> Question | None:
     text = sentence.text
     marked = text.rstrip("\"'”’) ").endswith(("?", "？"))
     low = text.lower()
-    # outside ASCII, a pattern may match letters that resemble others (ſ, ı), so assume that all words occur
+    # outside ASCII, a pattern may match letters that resemble others (ſ, ı), so assume that all cues occur
     cues = _CUES.intersection(_WORD.findall(low)) if text.isascii() else _CUES
     if not cues and not marked:
-        return None  # true for nearly all sentences that do not ask
+        return None  # nearly all sentences without a question end here
     if "how" in cues:
         finds = "find" in low
         how = next((m for m in _HOW.finditer(text) if marked or finds or _opens_clause(text, m.start())), None)

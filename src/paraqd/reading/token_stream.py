@@ -71,7 +71,7 @@ class Stream:
     @cached_property
     def variables(self) -> frozenset[str]:
         """The single letters that may be variables. A letter after a number, a slash or *per* is probably a unit."""
-        from paraqd.reading.numerals import CARDINAL_START  # that module imports this one
+        from paraqd.reading.numerals import CARDINAL_START  # not at the top, because that module imports this one
 
         found = set()
         for i in range(self.n):

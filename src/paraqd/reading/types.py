@@ -182,7 +182,7 @@ class Problem:
     @cached_property
     def stream(self) -> Stream:
         """The tokens as parallel lists, for scanning."""
-        from paraqd.reading.token_stream import Stream  # that module imports this one
+        from paraqd.reading.token_stream import Stream  # not at the top, because that module imports this one
 
         return Stream(self.text)
 

@@ -134,7 +134,7 @@ def _words(text: str) -> list[str]:
 
 
 def _add_piece(evidence: tuple[Evidence, ...], piece: Evidence) -> tuple[Evidence, ...]:
-    """Add the judge's evidence. If a rule reports the same place, only add the judge's delta to the rule's."""
+    """Add the judge's evidence. If a rule already reports the same place, add only the delta to its evidence."""
     for place, other in enumerate(evidence):
         if _overlap(piece, other):
             both = replace(other, delta=max(-2.0, other.delta + piece.delta))

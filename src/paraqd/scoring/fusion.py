@@ -52,7 +52,10 @@ class Fusion:
             raise ModelError("the model's ceiling is not a number: install or train the model again")
         positive = [name for name, weight in self.weights.items() if weight > 0]
         if positive or self.model_weight < 0:
-            raise ModelError(f"weights with the wrong sign: {', '.join(positive) or 'the model'}")
+            raise ModelError(
+                f"the model has a weight with the wrong sign ({', '.join(positive) or 'the judge'}): install or train the "
+                "model again"
+            )
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Fusion:

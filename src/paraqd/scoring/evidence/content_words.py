@@ -22,7 +22,7 @@ STOP_WORDS = frozenset(
 
 
 class Word(NamedTuple):
-    """A content word, with its stem and its span."""
+    """The stem and the span of a content word."""
 
     stem: str
     start: int

@@ -47,7 +47,7 @@ def equal_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
 
 
 def inverse_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
-    """Return the rules that decide whether a number and its inverse mean the same."""
+    """Return the rules that decide whether two numbers mean the same although one is the inverse of the other."""
     return (_inverse, _inverse_with_sides(question, paraphrase))
 
 
@@ -57,7 +57,7 @@ def single(item: Amount) -> Quantity | None:
 
 
 def equal_as_written(a: Amount, b: Amount) -> bool:
-    """Return True if two numbers have the same value and their units agree as far as both texts name units.
+    """Return True if two numbers have the same value and their units do not contradict each other.
 
     For example, *5* equals *5 km*, and *$5* equals *$5 per day*.
     """
@@ -183,7 +183,7 @@ def _equal_value(a: Amount, b: Amount) -> bool:
 
 
 def _separate_sign(question: Problem, paraphrase: Problem) -> Rule:
-    """Return the rule that a minus sign may be separated from its number (- 8) or in words (*3 °C below zero*)."""
+    """Return the rule that a minus sign may be written with a space (- 8) or in words (*3 °C below zero*)."""
 
     def rule(a: Amount, b: Amount) -> bool:
         if a.first.value != -b.first.value or a.first.unit != b.first.unit or not a.first.value:

@@ -41,7 +41,7 @@ class Amount(NamedTuple):
 
     @property
     def small(self) -> bool:
-        """True for 1 and for small numbers in words, because paraphrases often omit or add such numbers."""
+        """True for 1 and for small numbers in words, which paraphrases often omit or add."""
         first = self.first
         counted = first.unit is None and first.kind is Kind.COUNT
         limit = _COUNTED if counted else _SMALL
@@ -55,7 +55,7 @@ class Amount(NamedTuple):
 class Matching(NamedTuple):
     """The amounts of a question and its paraphrase, grouped by the result of the comparison."""
 
-    same: tuple[tuple[Amount, Amount], ...]  # equal, as far as the texts name units
+    same: tuple[tuple[Amount, Amount], ...]  # equal values whose units do not contradict each other
     other_unit: tuple[tuple[Amount, Amount], ...]
     other_value: tuple[tuple[Amount, Amount], ...]
     lost: tuple[Amount, ...]

@@ -14,7 +14,7 @@ _SPOKEN_TO = frozenset(
     "help tell let show for to can could if and".split()
 )  # words before somebody who is addressed or introduced
 _TITLES = frozenset("mr mrs ms miss dr prof".split())
-_ROOT = 5  # letters by which forms of a name are recognised: Waldos, American
+_ROOT = 5  # initial letters by which other forms of a name are recognised, such as Waldos for Waldo
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
 _RELATED = {
     "f": frozenset("mother mom mum sister aunt daughter wife girl woman lady grandmother grandma niece mrs ms".split()),
@@ -45,7 +45,7 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
-    """Return True if a name appears only in the question clause, where nothing explains the name."""
+    """Return True if a name appears only in the question clause, so that a reader does not know who is meant."""
     asked = problem.question
     if asked is None or not all(asked.start < start and end <= asked.end for start, end in spans):
         return False

@@ -94,7 +94,7 @@ def _compares_other_things(
 
 
 def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]], Span]:
-    """Return the spans of two-term ratios. The keys consist of the names before the ratio and of its terms."""
+    """Return the spans of two-term ratios, keyed by the names of the two sides and the two terms."""
     found: dict[tuple[tuple[str, ...], tuple[object, ...]], Span] = {}
     for quantity in problem.quantities:
         if len(quantity.terms) != 2 or quantity.terms[0] == quantity.terms[1]:

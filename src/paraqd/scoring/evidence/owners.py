@@ -96,5 +96,5 @@ def _owner(problem: Problem, item: Amount, names: Sequence[Name]) -> Name | None
     cut = _CUT.search(text, item.end, sentence.end)
     end = cut.start() if cut else sentence.end
     if any(item.end <= name.span[0] < end and name.text != owner.text for name in names):
-        return None  # the number may belong to this name: 5 km for Ann
+        return None  # the number may belong to the name after it, as in *5 km for Ann*
     return owner

@@ -126,7 +126,7 @@ def _one_of_unit(item: Amount, units: Counter[tuple[str, Fraction]]) -> bool:
 def _match_ratios(
     same: list[tuple[Amount, Amount]], left: list[Amount], right: list[Amount]
 ) -> Iterator[tuple[Amount, Amount]]:
-    """Yield the pairs in ``same``, and pairs of a ratio and its separate numbers (*2/3 as many*, *2 for every 3*)."""
+    """Yield the pairs in ``same``, and pair ratios with separate numbers, such as *2/3* with *2 for every 3*."""
     yield from same
     for here, there, turned in ((left, right, False), (right, left, True)):
         for item in list(here):
@@ -243,7 +243,7 @@ def _changed(
     pairs: list[tuple[Amount, Amount]] = []
     for likely, _, a, b in ranked:
         if b.first.value == 1 - a.first.value and a.first.unit == b.first.unit:
-            continue  # complements are not a change: a third do, two thirds do not
+            continue  # complements may mean the same: *a third do* equals *two thirds do not*
         if a in left and b in right and (likely > 0 or len(left) == len(right) == 1):
             left.remove(a)
             right.remove(b)

@@ -158,7 +158,7 @@ def _other_person(question: Problem, paraphrase: Problem, asked: Question, there
     here, remain = _named_people(question), _named_people(paraphrase)
     both = here & remain
     if who not in remain and who != "they" and len(here - remain) > len(remain - here):
-        both |= {who}  # a person is missing from the paraphrase, and no new name can stand for that person
+        both |= {who}  # a person is missing from the paraphrase and cannot have been renamed
     if not {who, other} - {"they"} <= both or ("they" in (who, other) and len(both) < 2):
         return
     spans = (

@@ -87,7 +87,7 @@ _MIRROR = {"left": "right", "right": "left"}
 _DIRECTION = re.compile(r"\b(?:direction|facing|face|which way|bearing)\b", re.I)
 _REACH = 5
 _QUOTED = 40  # characters on each side of a relation, enough to show the things that it relates
-_LONGEST_CLAUSE = 120  # words; without a limit, a text that repeats one word takes minutes
+_LONGEST_CLAUSE = 120  # words; without a limit, a text that repeats one word would take minutes
 _APART = 2
 _MEASURED = frozenset("many much old tall long heavy big large high fast great wide deep far expensive".split())
 
@@ -106,14 +106,14 @@ class Mention(NamedTuple):
 
 
 def _not_comparable(mine: Mention, theirs: Mention) -> bool:
-    """Return True if the sides of two mentions cannot be compared, for example because only one has a pronoun."""
+    """Return True if the sides of two mentions cannot be compared, for example because only one is near a pronoun."""
     return mine.has_pronoun != theirs.has_pronoun or mine.vague or theirs.vague
 
 
 def relation_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     """Find relations whose word became its opposite, and relations whose two sides changed places.
 
-    If both happened, the meaning is the same: *Ann has 3 more than Bob* and *Bob has 3 fewer than Ann*.
+    If both changes occur, the meaning stays the same: *Ann has 3 more than Bob* equals *Bob has 3 fewer than Ann*.
     """
     here, there = _layout(question), _layout(paraphrase)
     for family in sorted(here.places.keys() & there.places.keys()):
@@ -289,7 +289,7 @@ def _mentions(problem: Problem, layout: _Layout, family: int) -> list[Mention]:
             continue  # as in *every $5 buys three*, where nobody buys
         number = _number(problem, quantities, start) if word in _COMPARED else None
         has_pronoun = not _PRONOUNS.isdisjoint(_sentence_near(low, place))
-        # *how long will it be before they meet* is the same as *after what time do they meet*
+        # *how long will it be before they meet* means the same as *after what time do they meet*
         vague = (word in _COMPASS and low[place + 1 : place + 2] == ["of"]) or low[max(0, place - 2) : place] in _UNTIL
         span = (start, layout.stops[place])
         found.append(Mention(_SIDE[word][1], span, left, right, number, names, has_pronoun, vague))
@@ -325,7 +325,7 @@ _LOW = WordCache(_low)
 
 
 def _number(problem: Problem, ends: Sequence[int], start: int) -> Hashable:
-    """Return the signature of the quantity before a word, or None if more than two other words come between.
+    """Return the signature of the quantity before a word, or None if more than two other words are in between.
 
     The quantity is *5 cm* in *5 cm taller*, and *9* in *9 red pens fewer*.
     """

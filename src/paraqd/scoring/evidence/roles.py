@@ -42,7 +42,8 @@ def likeness(a: Mapping[str, float], b: Mapping[str, float]) -> float:
 def contexts(problem: Problem, items: Sequence[Amount]) -> list[dict[str, float]]:
     """Return the content words around each quantity, with weights. Nearer words have larger weights.
 
-    A separator, such as a comma or *and*, divides the words between two quantities.
+    If there is a separator such as a comma or *and* between two quantities, the words before the separator belong to
+    the first quantity, and the words after the separator belong to the second.
     """
     stems, starts, cuts = _word_layout(problem)
     found = []
@@ -79,7 +80,7 @@ def _word_layout(problem: Problem) -> tuple[list[str], list[int], list[int]]:
 
 
 def sides_turned(question: Problem, a: Amount, paraphrase: Problem, b: Amount) -> bool:
-    """Return True if the things that the sentences of two amounts have in common are mostly in another order."""
+    """Return True if most of the things that both amounts' sentences name are in another order."""
     here, there = _order(question, a), _order(paraphrase, b)
     shared = [word for word in here if word in there]
     turned = [there[x] > there[y] for x, y in combinations(shared, 2)]
@@ -107,8 +108,8 @@ def swapped_numbers(
 ) -> list[tuple[float, Amount, Amount, Amount, Amount]]:
     """Find pairs of numbers that changed places, so that each number now has the words that the other number had.
 
-    Nothing is found in texts with *former*, *latter* or *respectively*, because there a number need not belong to the
-    words beside it.
+    Nothing is found in texts with *former*, *latter* or *respectively*, because in such texts a number need
+    not belong to the words beside it.
 
     Return tuples (certainty, a, b, a's counterpart, b's counterpart), most certain first.
     """
@@ -126,7 +127,7 @@ def swapped_numbers(
     for a, a_there, b, b_there in candidates:
         first, second, other, another = mine[a.start], mine[b.start], theirs[a_there.start], theirs[b_there.start]
         if first.keys().isdisjoint(another) or second.keys().isdisjoint(other):
-            continue  # one number has nothing in common with the other's counterpart
+            continue  # one number's words have nothing in common with the words of the other's counterpart
         # words beside both numbers do not distinguish the numbers
         shared = (first.keys() & second.keys()) | (other.keys() & another.keys())
         first, second, other, another = (

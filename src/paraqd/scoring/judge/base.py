@@ -46,7 +46,7 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of the judge. It must change whenever the judge's answers may change."""
+        """The name of the judge. The name must change whenever the judge's answers may change."""
         ...
 
     def begin(self, pairs: Sequence[PreparedPair]) -> Callable[[], Sequence[Judgement]]:

@@ -23,7 +23,7 @@ _OUTPUTS = ("valid", "kinds", "places")
 
 
 class _Part(NamedTuple):
-    """The model's outputs for a window: the log-odds of a valid pair, of each kind of fault, and of each token."""
+    """The model's outputs for a window: log-odds for validity, for each kind of fault, and for each token."""
 
     valid: float
     kinds: NDArray[np.float32]
@@ -33,7 +33,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class CrossEncoderJudgement:
-    """The model's answer for a pair. The kind and the places are computed when they are first used."""
+    """The model's answer for a pair. The kind and the places are computed only if they are used."""
 
     parts: tuple[_Part, ...]
     pair: EncodedPair

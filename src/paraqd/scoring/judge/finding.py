@@ -69,7 +69,7 @@ def _spans(text: str, places: Sequence[Place], least: float = 0.0) -> tuple[Span
 def _worst_place(
     texts: tuple[str, str], places: tuple[tuple[Place, ...], tuple[Place, ...]]
 ) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """Return the spans of the most likely place, for a pair in which no place is likely to be at fault.
+    """Return the spans of the most suspicious place, for a pair in which no place is likely to be at fault.
 
     If the judge does not locate faults, the span is the whole paraphrase.
     """

@@ -133,7 +133,7 @@ class OnnxModel:
 
 
 class Running:
-    """A handle for running work. Call the handle to wait for the outputs."""
+    """A handle for work in progress. Call the handle to wait for the outputs."""
 
     def __init__(self, work: _Work, threads: Sequence[Future[None]]) -> None:
         self._work, self._threads = work, threads
