@@ -53,8 +53,8 @@ class Fusion:
         positive = [name for name, weight in self.weights.items() if weight > 0]
         if positive or self.model_weight < 0:
             raise ModelError(
-                f"the model has a weight with the wrong sign ({', '.join(positive) or 'the judge'}): install or train the "
-                "model again"
+                f"the model has a weight with the wrong sign ({', '.join(positive) or 'the judge'}): install or train "
+                "the model again"
             )
 
     @classmethod
