@@ -1,10 +1,11 @@
-"""Count where f3, f4, f7, f8 and f10 could apply but did not, for a corpus and for the paper's public code.
+"""Count the questions to which f3, f4, f7, f8 and f10 could apply but did not.
 
     python bench/applicability.py questions.jsonl --pairs pairs.parquet [--reference reference.csv]
 
-``pairs.parquet`` comes from ``paraqd augment`` on the same questions. An operator could apply if our own reader finds
-a number outside of expressions (f3), a number (f8), an abbreviated unit (f4), a name (f7) or a unit (f10). f4, f7 and
-f10 use the same reading, so their share shows only that nothing found is passed over, not that everything is found.
+``pairs.parquet`` contains the output of ``paraqd augment`` for the same questions. ``reference.csv`` contains the
+outputs of the paper's public code. An operator could apply if our reader finds a number outside expressions (f3), an
+abbreviated unit (f4), a name (f7), a number (f8) or a unit (f10). f4, f7 and f10 use the same reader. Their shares
+therefore show how often they use what the reader finds, but not how much the reader misses.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ COLUMNS |= {"NumberDeletion": "neg_4", "UnitReplacement": "neg_6"}
 
 
 def has_something(problem: Problem) -> dict[str, bool]:
-    """Return for each operator whether it could apply to the question."""
+    """Return, keyed by operator, True if the operator could apply to the question."""
     mentions = find_unit_mentions(problem)
     return {
         "NumToWords": any(_is_written_out(problem.text, q) for q in problem.quantities),
@@ -35,19 +36,19 @@ def has_something(problem: Problem) -> dict[str, bool]:
 
 
 def _is_written_out(text: str, q: Quantity) -> bool:
-    """Return True if a number in digits has a word form: it is not part of an expression, a date or a name."""
+    """Return True if a number in digits can be written in words, because it is not part of an expression or a date."""
     around = text[max(0, q.start - 3) : q.start].strip()[-1:] + text[q.end : q.end + 3].strip()[:1]
     plain = q.kind in {Kind.COUNT, Kind.MEASURE, Kind.MONEY, Kind.PERCENT, Kind.MULTIPLE, Kind.ORDINAL}
     return plain and not q.worded and not any(c in "+-–−*/^=<>×÷|√_()[]{}≤≥!" for c in around)
 
 
 def _counts(q: Quantity) -> bool:
-    """Return True if a quantity in words is a number, not an ordinal or the article in *in a day*."""
+    """Return True if a quantity in words is a number, rather than an ordinal or the article in *in a day*."""
     return q.kind not in {Kind.LABEL, Kind.ORDINAL} and q.surface.lower().split()[0] not in {"a", "an"}
 
 
 def show(title: str, questions: dict[str, str], applied: dict[str, set[str]]) -> None:
-    """Print one table, and the first questions to which an operator could apply but did not."""
+    """Print a table, followed by examples of questions to which an operator could apply but did not."""
     could: dict[str, set[str]] = defaultdict(set)
     for key, text in questions.items():
         for operator, found in has_something(read(text)).items():

@@ -1,11 +1,12 @@
-"""Measure baselines on the open benchmark ``awp-variants``, or build its file.
+"""Measure baselines on the open benchmark ``awp-variants``, or build the benchmark's file.
 
     python bench/awp_variants.py --data-dir data [--scores "paraqd, fused=scored.jsonl"] [--card docs/awp-variants.md]
     python bench/awp_variants.py --data-dir data --build src/paraqd/data/files/awp_variants.jsonl.gz
 
-The data folder must hold ``written_pairs.jsonl.gz``; the candidate-only baseline is trained on its training part.
-``--scores`` adds another scorer, from a file with the ids of the benchmark and a column ``score`` (as written by
-``paraqd score`` or ``paraqd evaluate --scores-out``). ``--card`` writes the tables between the markers of the card.
+The data folder must contain ``written_pairs.jsonl.gz``, whose training part is used to train the candidate-only
+baseline. ``--scores`` adds another scorer from a file with the benchmark's ids and a column ``score``, such as the
+output of ``paraqd score`` or ``paraqd evaluate --scores-out``. ``--card`` writes the tables between the two markers in
+the given file.
 """
 
 from __future__ import annotations
@@ -33,24 +34,24 @@ Scores = Sequence[float]
 
 
 def always_valid(rows: Sequence[Row]) -> Scores:
-    """Accept everything."""
+    """Accept every pair."""
     return [1.0] * len(rows)
 
 
 def cosine(rows: Sequence[Row]) -> Scores:
-    """Score with the pretrained all-MiniLM-L6-v2."""
+    """Score each pair by the cosine of its embeddings from the pretrained all-MiniLM-L6-v2."""
     scores: list[float] = cosine_scores(load_encoder(), [(r["question"], r["paraphrase"]) for r in rows]).tolist()
     return scores
 
 
 def quantities(rows: Sequence[Row]) -> Scores:
-    """Accept a pair if both texts have the same quantities in any form."""
+    """Accept a pair if both texts have the same quantities, in any form."""
     found = {text: read(text).quantities for row in rows for text in (row["question"], row["paraphrase"])}
     return [float(same_quantities(found[row["question"]], found[row["paraphrase"]])) for row in rows]
 
 
 def candidate_only(rows: Sequence[Row], written: Sequence[Row]) -> Scores:
-    """Judge a paraphrase without its question, to see how much its wording alone gives away."""
+    """Score each paraphrase without its question, which shows how much the wording reveals about the label."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -59,7 +60,7 @@ def candidate_only(rows: Sequence[Row], written: Sequence[Row]) -> Scores:
     sorts = ("heavy_valid", "moderate_valid", "heavy_invalid", "moderate_invalid")
     texts = [row[sort] for row in training for sort in sorts]
     labels = [int(sort.endswith("_valid")) for _ in training for sort in sorts]
-    # one-letter words and numbers count as words; defaults otherwise
+    # unlike the default pattern, this pattern includes one-letter words, single digits and punctuation
     words = TfidfVectorizer(ngram_range=(1, 2), min_df=2, token_pattern=r"(?u)\w+|[^\w\s]", sublinear_tf=True)
     model = make_pipeline(words, LogisticRegression(max_iter=2000))
     model.fit(texts, labels)
@@ -68,17 +69,17 @@ def candidate_only(rows: Sequence[Row], written: Sequence[Row]) -> Scores:
 
 
 def from_file(path: str, rows: Sequence[Row]) -> Scores:
-    """Read the scores of another scorer in the order of the benchmark's rows."""
+    """Read another scorer's scores, and return them in the order of the benchmark's rows."""
     given = {str(row["id"]): row for row in open_table(path).rows()}
     for row in rows:
         other = given.get(row["id"])
         if other is None or (other["question"], other["paraphrase"]) != (row["question"], row["paraphrase"]):
-            raise SystemExit(f"{path} lacks the pair {row['id']} of the benchmark")
+            raise SystemExit(f"{path} does not contain the benchmark's pair {row['id']}")
     return [float(given[row["id"]]["score"]) for row in rows]
 
 
 def overall(rows: Sequence[Row], methods: dict[str, Scores | None]) -> str:
-    """Return the table over all pairs, with 95 % intervals over problems."""
+    """Return a table of metrics on all pairs, with 95 % bootstrap intervals over problems."""
     labels, groups = [row["label"] for row in rows], [row["problem"] for row in rows]
     lines = [
         "| method | AUC | macro F1 at 0.5 | valid accepted | invalid rejected |",
@@ -96,7 +97,10 @@ def overall(rows: Sequence[Row], methods: dict[str, Scores | None]) -> str:
 
 
 def by(column: str, rows: Sequence[Row], methods: dict[str, Scores | None]) -> str:
-    """Return a table of AUCs: the invalid pairs of each value of a column against all valid pairs."""
+    """Return a table of AUCs, one row for each value of a column.
+
+    Each AUC compares the invalid pairs that have the value with all valid pairs.
+    """
     counts = Counter(row[column] for row in rows if row["label"] == 0)
     lines = [f"| {column} | invalid pairs | {' | '.join(methods)} |", "| --- | ---: |" + " --- |" * len(methods)]
     for value, count in counts.most_common():
@@ -124,7 +128,7 @@ def tables(rows: Sequence[Row], methods: dict[str, Scores | None]) -> str:
 
 
 def into_card(card: Path, made: str) -> None:
-    """Write the tables between the markers of the card."""
+    """Write the tables between the two markers in a file."""
     text = card.read_text(encoding="utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
@@ -134,11 +138,11 @@ def into_card(card: Path, made: str) -> None:
 
 
 def main() -> None:
-    """Print the tables, or build the file."""
+    """Print the tables, or build the benchmark's file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", help="folder with written_pairs.jsonl.gz (PARAQD_DATA_DIR)")
-    parser.add_argument("--scores", action="append", default=[], metavar="NAME=FILE")
-    parser.add_argument("--card", type=Path, help="write the tables into this file")
+    parser.add_argument("--data-dir", help="the folder with written_pairs.jsonl.gz (default: PARAQD_DATA_DIR)")
+    parser.add_argument("--scores", action="append", default=[], metavar="NAME=FILE", help="another scorer's scores")
+    parser.add_argument("--card", type=Path, help="also write the tables to this file")
     parser.add_argument("--build", type=Path, metavar="OUT", help="only build the benchmark's file")
     args = parser.parse_args()
     written = list(open_table(find("written_pairs", args.data_dir)).rows())

@@ -1,4 +1,4 @@
-"""Measure how well and how fast the light reader and spaCy find names in labelled texts.
+"""Measure the accuracy and speed with which the light reader and spaCy find names in labelled texts.
 
 python bench/entities.py [--fixture tests/reading/names.jsonl]
 """
@@ -18,7 +18,10 @@ FIXTURE = Path(__file__).parent.parent / "tests" / "reading" / "names.jsonl"
 
 
 def measure(rows: list[dict[str, list[list[str]]]], reader: EntityReader) -> tuple[float, float, float, float, float]:
-    """Return precision, recall and F1 of mentions, F1 of mentions with category, and texts per second."""
+    """Measure a reader on labelled texts.
+
+    Return precision, recall and F1 for mentions, F1 for mentions with the right category, and texts per second.
+    """
     found_right = found = wanted = category_right = 0
     started = time.perf_counter()
     readings = [read(str(row["text"]), entities=reader).entities for row in rows]

@@ -1,7 +1,7 @@
-"""Measure reading and each rule operator in questions per second on one core.
+"""Measure the speed of reading and of each operator, in questions per second on one core.
 
-Uses the samples, repeated until they take long enough to time. Prints the median, minimum and maximum of the repeats.
-Operators that need a missing model are listed as not run.
+The sample questions are repeated so that each measurement takes long enough. The table shows the median, minimum and
+maximum over several measurements. Operators whose model is missing are listed as not run.
 
     python bench/operators.py [--questions FILE] [--repeats 5] [--json]
 """
@@ -27,11 +27,11 @@ from paraqd.reading import read
 from paraqd.reading.entities import SpacyEntities, load_spacy
 
 SAMPLES = Path(__file__).parent.parent / "samples" / "questions.csv"
-FAST, SLOW = 2400, 240  # questions per repeat; the second if a pipeline parses them
+FAST, SLOW = 2400, 240  # questions per measurement; the second number applies if spaCy parses the questions
 
 
 def rates(work: Callable[[], None], count: int, repeats: int) -> list[float]:
-    """Return the questions per second of each repeat, after a warm-up."""
+    """Run ``work`` several times after a warm-up, and return the questions per second of each run."""
     work()
     found = []
     for _ in range(repeats):
@@ -42,16 +42,16 @@ def rates(work: Callable[[], None], count: int, repeats: int) -> list[float]:
 
 
 def time_operator(operator: Operator, texts: list[str], resources: Resources, repeats: int) -> list[float]:
-    """Time one operator on problems that have been read."""
+    """Return the questions per second of each run of an operator on problems that were read in advance."""
     count = SLOW if "parser" in operator.needs else FAST
     found = []
     for repeat in range(repeats + 1):
-        # read again each time, because a problem keeps its parse, and parsing should be timed
+        # read the questions again for each run, because a problem caches its parse and parsing should be timed
         problems = [read(text) for text in islice(cycle(texts), count)]
         rngs = [derive_rng(3407, str(i), operator.name) for i in range(count)]
         started = time.perf_counter()
         operator.apply_batch(problems, rngs, resources)
-        if repeat:  # the first repeat is a warm-up
+        if repeat:  # the first run is a warm-up
             found.append(count / (time.perf_counter() - started))
     return found
 
@@ -98,7 +98,7 @@ def main() -> None:
 def show(
     results: dict[str, list[float]], models: dict[str, str], questions: int, repeats: int, *, as_json: bool
 ) -> None:
-    """Print the figures as a table or as JSON."""
+    """Print the results as a table or as JSON."""
     if as_json:
         rows = {name: {"median": statistics.median(r), "min": min(r), "max": max(r)} for name, r in results.items()}
         print(json.dumps({"questions_per_second": rows, "not_run": models}, indent=2))

@@ -1,16 +1,17 @@
-"""Compare the label purity of our operators with that of the paper's public code (the reference).
+"""Compare the label purity of our operators with the label purity of the paper's public code (the reference).
 
     python bench/purity_table.py pairs.parquet --reference reference.csv --questions 47005
 
-``pairs.parquet`` comes from ``paraqd augment``; ``reference.csv`` has the columns question, positive1 … positive4
-(f1–f4) and neg_1 … neg_6 (f5–f10). For each operator:
+``pairs.parquet`` contains the output of ``paraqd augment``. ``reference.csv`` has the columns question, positive1 …
+positive4 (f1–f4) and neg_1 … neg_6 (f5–f10). The columns of the table are:
 
 - applied: the share of questions with an output that differs in more than white space (for SameSentence: any output);
 - equal: the number of outputs that equal the question, ignoring white space;
-- pure: the share of outputs that keep the operator's promise, without f7's consistent renamings. A valid output that
-  equals the question counts as not applied, because its label is right. An invalid one counts as impure.
+- pure: the share of outputs that keep the operator's promise, not counting f7's consistent renamings. If an output
+  equals the question, a valid operator counts as not applied, because the label is right, and an invalid operator's
+  output counts as impure.
 
-If an operator of the reference silently falls back to a test operator (TF-IDF replacement), it breaks its promise too.
+An output of the reference is also impure if the operator silently fell back to a test operator (TF-IDF replacement).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ REFERENCE = {
 
 @dataclass
 class Side:
-    """The results for one source of pairs."""
+    """The results for our operators or for the reference."""
 
     questions: int
     applied: Counter[str] = field(default_factory=Counter)
@@ -50,7 +51,7 @@ class Side:
     found: dict[str, OperatorPurity] = field(default_factory=dict)
 
     def cells(self, name: str) -> list[str]:
-        """Return the shares of one operator and its main reasons for impurity."""
+        """Return the table cells for an operator: applied, equal, pure, and the main reasons for impurity."""
         found = self.found.get(name)
         if found is None:
             return ["–", "–", "–", ""]
@@ -60,7 +61,7 @@ class Side:
 
 
 def counted(items: Iterable[LabelledPair], side: Side) -> Iterator[LabelledPair]:
-    """Count outputs that differ from the question and outputs that do not, and yield the pairs to check."""
+    """Count the outputs that differ from the question and those that equal it, and yield the pairs to check."""
     for item in items:
         wanted_same = item.operator == "SameSentence"
         same = "".join(item.question.split()) == "".join(item.paraphrase.split()) and not wanted_same
@@ -71,7 +72,7 @@ def counted(items: Iterable[LabelledPair], side: Side) -> Iterator[LabelledPair]
 
 
 def ours(path: str, questions: int, workers: int) -> Side:
-    """Check a file of `paraqd augment`."""
+    """Check a file that ``paraqd augment`` wrote."""
     side = Side(questions)
     rows = open_table(path).rows(["id", "question", "paraphrase", "operator", "label"])
     items = (
@@ -92,7 +93,7 @@ def theirs(path: str, questions: int) -> Side:
     collector = Collector(examples=0)
     for item in counted(outputs(path), side):
         finding = check_pair(item.question, item.paraphrase, item.operator, item.label, promises=PROMISES)
-        if finding.consistent_renaming:  # the reference does not note it, but it is counted separately all the same
+        if finding.consistent_renaming:  # do not count consistent renamings as impure, as for our operators
             finding = replace(finding, ok=True, reason="")
         collector.add(item, finding)
     side.found = {operator.name: operator for operator in collector.operators()}
@@ -100,7 +101,7 @@ def theirs(path: str, questions: int) -> Side:
 
 
 def outputs(path: str) -> Iterator[LabelledPair]:
-    """Yield the outputs of the reference that are not blank."""
+    """Yield the reference's outputs, except blank outputs."""
     for row in open_table(path).rows():
         for column, operator in REFERENCE.items():
             if row[column] and row[column].strip():
@@ -111,10 +112,10 @@ def outputs(path: str) -> Iterator[LabelledPair]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pairs", help="made by paraqd augment")
+    parser.add_argument("pairs", help="the output of paraqd augment")
     parser.add_argument("--reference", required=True, help="the reference's outputs")
     parser.add_argument(
-        "--questions", type=int, help="how many questions were augmented (default: those that have a pair)"
+        "--questions", type=int, help="the number of augmented questions (default: the questions with a pair)"
     )
     parser.add_argument("--workers", type=int, default=1)
     arguments = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Read a whole corpus; check that each digit string is in exactly one quantity, and measure the speed on one core.
+"""Read a corpus, check that each string of digits is in exactly one quantity, and measure the speed on one core.
 
 python bench/reading.py questions.jsonl.gz
 """
@@ -16,7 +16,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 def main() -> None:
-    """Print the figures."""
+    """Print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions")
     texts = [str(row["question"]) for row in open_table(parser.parse_args().questions).rows(["question"])]

@@ -1,9 +1,9 @@
-"""Fit and measure the weights of the scorer without a judge.
+"""Fit and measure the model ``reading``, which has no judge.
 
     PARAQD_DATA_DIR=data python bench/reading_scorer.py [--write]
 
-The weights are fitted to the training part of the written pairs and measured on the validation part, and on AquaRAT
-and SAWP if they are present. ``--write`` stores them in ``src/paraqd/models/reading/paraqd.json``.
+The weights are fitted to the training part of the written pairs. They are measured on the validation part and, if
+available, on AquaRAT and SAWP. ``--write`` stores the weights in ``src/paraqd/models/reading/paraqd.json``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ READING = Path(__file__).parents[1] / "src" / "paraqd" / "models" / "reading" / 
 
 
 def features(question: str, paraphrase: str) -> list[str]:
-    """Return the findings for a pair."""
+    """Return the features of a pair's findings."""
     return [finding.feature for finding in READER.findings(read(question), read(paraphrase))]
 
 
 def rewrites(rows: Sequence[Mapping[str, Any]], part: str) -> list[FaultyPair]:
-    """Return the pairs of a question and one of its rewrites from one part of the written pairs."""
+    """Return the pairs of a question and a rewrite from one part of the written pairs."""
     mine = [row for row in rows if written_split(str(row["id"])) == part]
     return [pair for pair in written_faults(mine) if pair.source.startswith("written")]
 

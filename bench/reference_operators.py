@@ -1,10 +1,14 @@
-"""Examine the outputs of the paper's public code, to explain how our results differ from the paper's.
+"""Analyse the outputs of the paper's public code, to explain why our results differ from the paper's.
 
     PARAQD_DATA_DIR=data python bench/reference_operators.py MODEL [MODEL...] [--pairs validation-paper.jsonl.gz]
 
-Prints three Markdown tables: how f1–f10 of the public code edited the words (``aquarat_validation_reference.csv``) and
-how many outputs each model accepts (> 0.5); how many of our own outputs each model accepts (``--pairs``, as written by
-``paraqd augment``); and how many invalid pairs of the test sets each model accepts, by kind of edit.
+This script prints three Markdown tables:
+
+- the kinds of edit in the public code's outputs (``aquarat_validation_reference.csv``), by operator;
+- our own outputs, if ``--pairs`` is a file that ``paraqd augment`` wrote, by operator;
+- the invalid pairs in the test sets, by kind of edit.
+
+Each table shows how many of the pairs each model accepts, which means that the score is above 0.5.
 """
 
 from __future__ import annotations
@@ -28,13 +32,13 @@ COLUMNS = {f"positive{n}": f"f{n}" for n in range(1, 5)} | {f"neg_{n}": f"f{n + 
 
 
 def no_entity(question: str, paraphrase: str) -> bool:
-    """Return True if only lower-case words were replaced."""
+    """Return True if all edited words of the question are in lower case."""
     edits = find_edits(question, paraphrase)
     return all(word.islower() and word.isalpha() for edit in edits for word in edit.before)
 
 
 def accepted(encoders: Sequence[Encoder], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield a cell for each model."""
+    """Yield, for each model, a cell with the mean score and the percentage of accepted pairs."""
     for encoder in encoders:
         scores = np.asarray(cosine_scores(encoder, pairs))
         yield f"{scores.mean():.2f}, {100 * (scores > 0.5).mean():.0f} %"
@@ -49,7 +53,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
 
 def reference(path: Path, encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
-    """Show the outputs of the public code."""
+    """Print the table of the public code's outputs."""
     with open(path, encoding="utf-8", newline="") as file:
         records = list(csv.DictReader(file))
     rows = []
@@ -62,7 +66,7 @@ def reference(path: Path, encoders: Sequence[Encoder], heads: Sequence[str]) -> 
 
 
 def own(path: str, encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
-    """Show the outputs of our operators."""
+    """Print the table of our operators' outputs."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row in open_table(path).rows(["question", "paraphrase", "paper_id"]):
         found[str(row["paper_id"])].append((str(row["question"]), str(row["paraphrase"])))
@@ -71,7 +75,7 @@ def own(path: str, encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
 
 
 def tests(encoders: Sequence[Encoder], heads: Sequence[str]) -> None:
-    """Show the invalid pairs of the test sets by kind of edit."""
+    """Print the table of the invalid pairs in the test sets, by kind of edit."""
     rows = []
     for name in ("aquarat", "sawp"):
         pairs = [(pair.question, pair.paraphrase) for pair in load_pairs(name) if pair.label == 0]

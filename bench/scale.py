@@ -1,11 +1,11 @@
-"""Measure the cost of scoring, and write docs/scale.md's section on cost for very many pairs.
+"""Measure the cost of scoring, and write the section of docs/scale.md on the cost for very many pairs.
 
     python bench/scale.py [--pairs 600] [--price 0.04] [--cores 64] [--show]
 
-The texts are of two sorts: texts of three lengths, generated from a few patterns, and those of the open benchmark that
-comes with the package. The estimates use the latter. The cost of a pair is measured in CPU time, so that other work on
-the machine matters little. Several workers together are measured in wall-clock time, on a machine that should do
-nothing else. ``--show`` prints the section instead of writing it.
+There are two kinds of texts: texts of three lengths that are generated from a few patterns, and the texts of the open
+benchmark in the package. The estimates use the benchmark. The cost of a pair is measured in CPU time, which hardly
+depends on other work on the machine. Several workers together are measured in wall-clock time, for which the machine
+should be idle. ``--show`` prints the section instead of writing it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MODELS = ("default", "reading")
 LENGTHS = {"short": 1, "medium": 4, "long": 16}  # number of patterns before the question
 _SMALL = 240
 _ROWS_BEFORE = 60_000
-_BOOK = 600  # patterns in a text as long as a chapter
+_BOOK = 600  # the number of patterns in a text that is as long as a book chapter
 REAL = "awp-variants"
 SIZES = {"100 million": 10**8, "10 billion": 10**10}
 _NAMES = ("Asha", "Ben", "Carla", "Dev", "Elif", "Farid", "Grace", "Hugo", "Ines", "Jamal")
@@ -66,7 +66,7 @@ class Pair(NamedTuple):
 
 
 def pairs(count: int, patterns: int, seed: int = 0) -> list[Pair]:
-    """Return different pairs, some with a lost number. They differ because readings are cached."""
+    """Return pairs, some of which have lost a number. All pairs differ, because readings are cached."""
     rng = random.Random(f"{seed} {patterns}")
     made = []
     for i in range(count):
@@ -84,7 +84,7 @@ def pairs(count: int, patterns: int, seed: int = 0) -> list[Pair]:
 
 
 def real_pairs(count: int) -> list[Pair]:
-    """Return pairs of the open benchmark in a fixed random order."""
+    """Return pairs from the open benchmark in a fixed random order."""
     found = [Pair(pair.question, pair.paraphrase) for pair in load_pairs(REAL)]
     random.Random(0).shuffle(found)
     return found[:count]
@@ -103,7 +103,7 @@ def write(folder: Path, made: list[Pair], *, files: int = 1) -> None:
 
 
 def rate(model: str, made: list[Pair]) -> float:
-    """Return how many pairs one core scores in a second."""
+    """Return the number of pairs that one core scores in a second."""
     scorer = Scorer.load(model, threads=1)
     scorer.score_pairs(made[:8])
     before = time.process_time()
@@ -111,13 +111,13 @@ def rate(model: str, made: list[Pair]) -> float:
     return (len(made) - 8) / (time.process_time() - before)
 
 
-class _Held:
+class _MemoryWorker:
     """A worker on the cluster that reports its memory."""
 
-    def tell(self, model: str, made: list[Pair]) -> tuple[float, float]:
-        """Return the peak memory of the process in MB, and the CPU seconds that loading took."""
+    def report(self, model: str, made: list[Pair]) -> tuple[float, float]:
+        """Return the process's peak memory in MB, and the CPU seconds for loading the model."""
         before = time.process_time()
-        # a worker of a real run loads this too
+        # workers in a real run also import this
         from paraqd.runs.score import ScoreJob  # noqa: F401
 
         scorer = Model(model).load(1)
@@ -129,11 +129,11 @@ class _Held:
 
 
 def memory(model: str) -> tuple[float, float]:
-    """Return the peak memory of a worker on the cluster in MB, and the CPU seconds that loading took."""
+    """Return the peak memory of a worker on the cluster in MB, and the CPU seconds for loading the model."""
     import ray
 
-    actor = ray.remote(_Held).options(num_cpus=1, runtime_env={"env_vars": {"OMP_NUM_THREADS": "1"}}).remote()
-    held: tuple[float, float] = ray.get(actor.tell.remote(model, real_pairs(256)))
+    actor = ray.remote(_MemoryWorker).options(num_cpus=1, runtime_env={"env_vars": {"OMP_NUM_THREADS": "1"}}).remote()
+    held: tuple[float, float] = ray.get(actor.report.remote(model, real_pairs(256)))
     ray.kill(actor)
     return held
 
@@ -149,24 +149,24 @@ class Timed(NamedTuple):
 
 
 def run(source: Path, out: Path, model: str, engine: Engine, part_rows: int) -> Timed:
-    """Score a folder and return its speed."""
-    told: list[tuple[float, int]] = []
+    """Score a folder, and return the speed."""
+    reports: list[tuple[float, int]] = []
 
     def progress(stage: str, done: int, total: int | None, note: str = "") -> None:
         del total, note
         if stage == "scoring":
-            told.append((time.monotonic(), done))
+            reports.append((time.monotonic(), done))
 
     score_file(source, f"{out}/", scorer=model, engine=engine, part_rows=part_rows, progress=progress)
-    done = [moment for moment in told if moment[1]]
+    done = [moment for moment in reports if moment[1]]
     done = done[len(done) // 3 :]  # by then every worker has started
     spent = done[-1][0] - done[0][0]
-    size = _together(out)
+    size = _joined_size(out)
     return Timed((done[-1][1] - done[0][1]) / spent if spent else 0.0, size)
 
 
-def _together(out: Path) -> int:
-    """Return the size of all parts joined into one file, because small parts consist mostly of footer."""
+def _joined_size(out: Path) -> int:
+    """Return the size of all parts joined into one file, because a small part consists mostly of its footer."""
     whole = pa.BufferOutputStream()
     rows = pa.concat_tables([pq.read_table(part, partitioning=None) for part in sorted(out.glob("part-*"))])
     pq.write_table(rows, whole, compression="zstd", compression_level=3)
@@ -175,7 +175,10 @@ def _together(out: Path) -> int:
 
 @contextmanager
 def cluster() -> Iterator[Callable[[int], Engine]]:
-    """Start a cluster for several runs, so that its start does not count, and yield a maker of engines on it."""
+    """Start a cluster, and yield a function that creates an engine on the cluster with a given number of workers.
+
+    The cluster is started in advance, so that starting it does not count as part of a run.
+    """
     from paraqd.runs.ray_engine import on_ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -194,7 +197,7 @@ def cluster() -> Iterator[Callable[[int], Engine]]:
 
 
 class Growth(NamedTuple):
-    """The cost of each file and each part for the leading process of a run."""
+    """The cost of each file and each part for a run's leading process."""
 
     look_ms: float
     resume_ms: float
@@ -205,7 +208,7 @@ class Growth(NamedTuple):
 
 
 def read_over(folder: Path) -> dict[str, float]:
-    """Return the microseconds for skipping one row before a part, by file format."""
+    """Return the microseconds for skipping one row before a part, keyed by file format."""
     folder.mkdir()
     rows = [pair._asdict() for pair in pairs(_ROWS_BEFORE, LENGTHS["medium"], 5)]
     pq.write_table(pa.Table.from_pylist(rows), folder / "pairs.parquet", compression="zstd")
@@ -257,7 +260,7 @@ def growth(folder: Path) -> Growth:
 
 
 def section(wanted: int, price: float, cores: int) -> str:
-    """Measure everything and return the section."""
+    """Take all measurements, and return the section."""
     rates: dict[str, dict[str, float]] = {model: {} for model in MODELS}
     for model in MODELS:
         for length, patterns in LENGTHS.items():
@@ -286,7 +289,7 @@ def section(wanted: int, price: float, cores: int) -> str:
                     print(f"{model} on {workers}: {several[model][workers].steady:.1f} pairs/s", file=sys.stderr)
             each: dict[str, float] = {}
             for label, engine in (("local", here), ("ray", on_cluster(1))):
-                # parts of one row each, to measure the cost of a part apart from its rows
+                # each part has one row, so that the cost of a part can be separated from the cost of its rows
                 taken = [run(folder / "small", folder / f"{label}-{i}", "reading", engine, 1).steady for i in (1, 2)]
                 each[label] = 1000 / max(taken) - 1000 / rates["reading"]["short"]
         out_bytes = several["default"][1].out_bytes / len(real)
@@ -315,7 +318,7 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def written(facts: Facts, wanted: int, price: float, cores: int) -> str:
-    """Return the section for the document."""
+    """Return the section as Markdown."""
     sizes = {length: pairs(50, patterns) for length, patterns in LENGTHS.items()}
     sizes[REAL] = real_pairs(500)
     mean = {length: sum(len(pair.question) for pair in made) / len(made) for length, made in sizes.items()}
@@ -404,7 +407,7 @@ def arithmetic(facts: Facts, price: float, cores: int) -> str:
 
 
 def limits(facts: Facts, cores: int) -> str:
-    """Return a list of what breaks first, with figures."""
+    """Return a list of the limits that are reached first, with measurements."""
     grown = facts.grown
     parts = -(-(10**10) // MOST_ROWS)
     slots = MOST_ROWS / facts.rates["default"][REAL] / (facts.each["ray"] / 1000)
@@ -456,10 +459,10 @@ def _processor() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--pairs", type=int, default=600, help="pairs of each length for the default model")
-    parser.add_argument("--price", type=float, default=0.04, help="price of a core-hour")
-    parser.add_argument("--cores", type=int, default=64, help="cores of a machine")
-    parser.add_argument("--show", action="store_true", help="print the section and change nothing")
+    parser.add_argument("--pairs", type=int, default=600, help="the number of pairs per length for the default model")
+    parser.add_argument("--price", type=float, default=0.04, help="the price of a core-hour")
+    parser.add_argument("--cores", type=int, default=64, help="the number of cores per machine")
+    parser.add_argument("--show", action="store_true", help="print the section without writing it")
     given = parser.parse_args()
     text = section(given.pairs, given.price, given.cores)
     if given.show:

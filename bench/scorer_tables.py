@@ -1,11 +1,11 @@
-"""Measure the scorer in both modes, beside the paper, a pretrained cosine, a simple rule and ablations.
+"""Compare the scorer in both modes with the paper, a pretrained cosine, a simple rule and ablations.
 
     PARAQD_DATA_DIR=data python bench/scorer_tables.py OUT [--encoder FOLDER] [--other "name=FOLDER"]...
 
-Writes ``OUT/README.md`` with a table for each set: awp-variants, and AquaRAT and SAWP if the data folder has them.
-``--encoder`` is an exported bi-encoder that was trained with the paper's recipe (mode ``encoder``). ``--other`` is a
-fused model that was trained in another way, such as without the written pairs. Intervals are 95 % bootstrap intervals
-over questions.
+The output, ``OUT/README.md``, has a table for awp-variants and, if the data folder contains them, for AquaRAT and SAWP.
+``--encoder`` is an exported bi-encoder that was trained with the paper's recipe and is used in mode ``encoder``.
+``--other`` is a fused model that was trained in another way, such as without the written pairs. The intervals are 95 %
+bootstrap intervals over questions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def rule(pairs: Sequence[Pair], cosines: Sequence[float]) -> list[float]:
-    """Return 1 if the digits are equal, a question mark is kept and the cosine is above 0.9; otherwise -1."""
+    """Return 1 for each pair with equal digits, no lost question mark and a cosine above 0.9, otherwise -1."""
     found = []
     for pair, cosine in zip(pairs, cosines, strict=True):
         same = set(_DIGITS.findall(pair.question)) == set(_DIGITS.findall(pair.paraphrase))
@@ -48,7 +48,7 @@ def rule(pairs: Sequence[Pair], cosines: Sequence[float]) -> list[float]:
 
 
 def scorers(encoder: str | None, others: Sequence[str]) -> dict[str, Callable[[Sequence[Pair]], list[float]]]:
-    """Return the scoring functions by name."""
+    """Return the scoring functions, keyed by name."""
     pretrained = load_encoder(DEFAULT_ENCODER)
     kept: dict[str, list[float]] = {}
 
@@ -82,7 +82,7 @@ def scorers(encoder: str | None, others: Sequence[str]) -> dict[str, Callable[[S
 
 
 def row(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> str:
-    """Return one row of the table."""
+    """Return a scorer's row of the table."""
     labels = [int(pair.label or 0) for pair in pairs]
     groups = [str(pair.group or pair.question) for pair in pairs]
     report = build_report(Scored(name, "", labels, list(scores), groups))
@@ -91,14 +91,14 @@ def row(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> str:
 
 
 def estimated(found: Estimate | float) -> str:
-    """Format a figure with its interval."""
+    """Format a metric, followed by its interval if it has an interval."""
     if isinstance(found, Estimate):
         return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
     return f"{found:.3f}"
 
 
 def passing(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> list[str]:
-    """Return the share of wrong verdicts for each fault that the set names."""
+    """Return a table of the share of wrong verdicts, by fault."""
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for pair, score in zip(pairs, scores, strict=True):
@@ -117,7 +117,7 @@ def passing(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> list[s
 
 
 def main() -> None:
-    """Measure all scorers and write the report."""
+    """Measure all scorers, and write the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
     parser.add_argument("--encoder")

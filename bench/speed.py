@@ -1,13 +1,13 @@
-"""Measure the speed of scoring, beside other runtimes and the limits of the machine.
+"""Compare the speed of scoring with other runtimes and with the machine's limits.
 
     python bench/speed.py [--with-onnx-backend] [--growth quick|full|none] [--million] [--go-on] [--quick] [--out DIR]
 
 Every measurement runs in its own process with two threads. The contenders take turns, so that a slow minute of the
-machine affects all of them, and ratios compare measurements of the same turn. ``bench.json`` is written after every
-measurement; ``README.md`` and ``bench.png`` at the end, or after Ctrl-C. ``--go-on`` continues a stopped run of the
-same code. ``--with-onnx-backend`` builds an environment for sentence-transformers' ONNX backend and fastembed
-(``.venv-bench``, 1.5 GB) if there is none. ``--quick`` only shows that everything runs. ``--render`` writes the report
-of an existing ``bench.json`` again.
+machine affects all contenders, and ratios compare measurements in the same turn. ``bench.json`` is written after every
+measurement. ``README.md`` and ``bench.png`` are written at the end or after Ctrl-C. ``--go-on`` continues a stopped run
+of the same code. ``--with-onnx-backend`` builds an environment for sentence-transformers' ONNX backend and fastembed
+(``.venv-bench``, 1.5 GB) if it does not exist yet. ``--quick`` only shows that everything runs. ``--render`` rewrites
+the report from an existing ``bench.json``.
 """
 
 from __future__ import annotations
@@ -41,16 +41,13 @@ TITLES = {
     "st-onnx": "sentence-transformers, ONNX int8",
     "fastembed": "fastembed, ONNX fp32",
 }
-SHAPE = (
-    4096,
-    384,
-    1536,
-)  # of the measured product: a batch of 4096 tokens through the first half of a layer's MLP
+# the shape of the measured matrix product: a batch of 4096 tokens in the first half of a layer's MLP
+SHAPE = (4096, 384, 1536)
 _STOPPED = 130
 _MILLION = 1_000_000
 QUESTION = "Tom has 5 red and 3 blue pens. How many pens does he have in all?"
 PARAPHRASE = "Tom owns 5 red pens and some blue ones. How many pens does he own?"
-# arguments: the model folder, the file in it, both texts
+# the arguments are the model folder, the file in this folder, and both texts
 _COLD = {
     REFERENCE: """
 import sys
@@ -81,7 +78,7 @@ print(one @ other)
 
 @dataclass(frozen=True)
 class Contender:
-    """A scorer to measure: how ``worker.py`` loads it, and with which interpreter."""
+    """A scorer to measure: the kind and options with which ``worker.py`` loads the scorer, and the interpreter."""
 
     kind: str
     options: dict[str, Any] = field(default_factory=dict)
@@ -89,7 +86,7 @@ class Contender:
 
 
 class Bench:
-    """One run, whose measurements are saved after each step."""
+    """A run of the benchmark, whose measurements are saved after each step."""
 
     def __init__(self, options: argparse.Namespace, out: Path, work: Path) -> None:
         self.options = options
@@ -123,15 +120,15 @@ class Bench:
             "minutes": 0.0,
         }
         if options.go_on:
-            self._take_up(out / "bench.json")
+            self._load_stopped_run(out / "bench.json")
         self._scores: dict[str, list[float]] = {}
 
-    def _take_up(self, path: Path) -> None:
-        """Load the measurements of a stopped run."""
+    def _load_stopped_run(self, path: Path) -> None:
+        """Load the measurements of a stopped run, or exit if the run used other code, versions or pairs."""
         before = json.loads(path.read_text("utf-8")) if path.is_file() else {}
         mine = json.loads(json.dumps(self.found))
         if any(before.get(key) != mine[key] for key in ("quick", "versions", "code", "sets", "titles", "shape")):
-            sys.exit(f"{path} has no run of the same code, versions and pairs: leave out --go-on")
+            sys.exit(f"{path} has no run of the same code, versions and pairs: run without --go-on")
         for key in ("limits", "runs", "counts", "quality", "cold_start", "size", "growth", "minutes"):
             self.found[key] = before[key]
 
@@ -151,7 +148,7 @@ class Bench:
         self.keep()
 
     def attempt(self, what: str, job: dict[str, Any], python: str = sys.executable) -> dict[str, Any] | None:
-        """Run a job; if it fails, record the reason and return None."""
+        """Run a job, and return its result. If the job fails, record the reason and return None."""
         try:
             return run_job(job, python=python)
         except JobError as error:
@@ -163,7 +160,7 @@ class Bench:
     # --- contenders -------------------------------------------------------------------------------
 
     def line_up(self) -> None:
-        """Find the contenders that can run here."""
+        """Find the contenders that can run on this machine."""
         if self.found["machine"]["load_before"] > 0.5:
             print(f"other programs are running (load {self.found['machine']['load_before']}): expect a wide spread")
         print("contenders", flush=True)
@@ -182,7 +179,7 @@ class Bench:
         self.contenders = {name: found[name] for name in TITLES if name in found and name in wanted}
 
     def _encoders(self, wanted: list[str], found: dict[str, Contender]) -> None:
-        """Add the contenders that encode texts as vectors, all with the same weights."""
+        """Add the contenders that encode texts as vectors. All of them use the same weights."""
         weights = encoder_folder()
         found[REFERENCE] = Contender("sentence-transformers", {"folder": str(weights)})
         found["st-once"] = Contender("sentence-transformers", {"folder": str(weights), "once": True})
@@ -200,11 +197,13 @@ class Bench:
         elif python.is_file():
             failed = {}
         else:
-            failed = dict.fromkeys(("sentence-transformers", "fastembed"), "not installed: give --with-onnx-backend")
+            failed = dict.fromkeys(("sentence-transformers", "fastembed"), "not installed: pass --with-onnx-backend")
         why = failed.get("sentence-transformers", "")
-        if why:  # without it, there is no graph for fastembed to run
+        if why:  # fastembed runs a graph that sentence-transformers exports
             self.drop("st-onnx", why)
-            self.drop("fastembed", failed.get("fastembed") or "there is no graph to run without sentence-transformers")
+            self.drop(
+                "fastembed", failed.get("fastembed") or "sentence-transformers, which exports its graph, is missing"
+            )
             return
         out = self.work / "theirs"
         job = {"what": "prepare", "folder": str(weights), "out": str(out), "processor": env.processor()}
@@ -212,27 +211,27 @@ class Bench:
             made = run_job(job, python=python)
         except JobError as error:
             self.drop("st-onnx", error)
-            self.drop("fastembed", "there is no graph to run")
+            self.drop("fastembed", "its graph could not be exported")
             return
         self.found["rivals_versions"] = env.rivals_versions(folder)
         theirs = {"folder": str(out), "file": made["int8"]}
         found["st-onnx"] = Contender("sentence-transformers", theirs, str(python))
         if failed.get("fastembed"):
             self.drop("fastembed", failed["fastembed"])
-        else:  # the model that fastembed downloads under this name has 32 bits too
+        else:  # use 32 bits, because the model that fastembed downloads under this name also has 32 bits
             found["fastembed"] = Contender("fastembed", {**theirs, "file": made["full"]}, str(python))
 
     # --- throughput, latency, memory ---------------------------------------------------------------
 
     def take_turns(self) -> None:
-        """Measure the machine and every contender in each turn."""
+        """Measure the machine's limits and every contender in each turn."""
         files = {
             name: write_pairs(pairs, self.work / f"{number}.jsonl")
             for number, (name, pairs) in enumerate(self.material.sets.items())
         }
         warm = write_pairs(self.material.warm, self.work / "warm.jsonl")
         single = write_pairs(self.material.single, self.work / "single.jsonl")
-        # only complete turns count, because ratios compare measurements of one turn
+        # keep only complete turns, because ratios compare measurements in the same turn
         whole = min((len(self.found["runs"].get(name, ())) for name in self.contenders), default=0)
         self.found["runs"] = {name: runs[:whole] for name, runs in self.found["runs"].items() if whole}
         self.found["limits"] = self.found["limits"][:whole]
@@ -278,8 +277,8 @@ class Bench:
     # --- commands ---------------------------------------------------------------------------------
 
     def cold_starts(self) -> None:
-        """Time one pair on the command line, with a cold start."""
-        if self.found["size"]:  # sizes come after this step, so it has been done
+        """Time commands that start cold and score one pair."""
+        if self.found["size"]:  # the next step has been done, so this step has also been done
             return
         self.found["cold_start"] = {}
         print("one pair from a cold start", flush=True)
@@ -328,7 +327,7 @@ class Bench:
     # --- growth -----------------------------------------------------------------------------------
 
     def grow(self) -> None:
-        """Score files of growing size with the command, and a file of one pair in the same turns."""
+        """Score files of increasing size, and a file of one pair, with ``paraqd score`` in each turn."""
         sizes = _sizes(self.options)
         files = {size: write_pairs(made_pairs(size), self.work / f"{size}.jsonl") for size in [1, *sizes]}
         for turn in range(self.repeats if sizes else 0):
@@ -368,20 +367,20 @@ def _sizes(options: argparse.Namespace) -> list[int]:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Read the options."""
+    """Parse the options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--out", type=Path, help="output folder (default: results/bench, or runs/bench-quick with --quick)"
+        "--out", type=Path, help="the output folder (default: results/bench, or runs/bench-quick with --quick)"
     )
-    parser.add_argument("--repeats", type=int, help="number of turns (default: 5, or 1 with --quick)")
-    parser.add_argument("--contenders", help=f"measure only these of {','.join(TITLES)}")
+    parser.add_argument("--repeats", type=int, help="the number of turns (default: 5, or 1 with --quick)")
+    parser.add_argument("--contenders", help=f"the contenders to measure (default: {','.join(TITLES)})")
     parser.add_argument("--with-onnx-backend", action="store_true", help="build the environment for the other runtimes")
-    parser.add_argument("--rivals", default=str(env.RIVALS), help="folder of that environment")
+    parser.add_argument("--rivals", default=str(env.RIVALS), help="the folder of this environment")
     parser.add_argument("--growth", choices=("quick", "full", "none"), default="quick")
-    parser.add_argument("--million", action="store_true", help="score a million pairs once")
+    parser.add_argument("--million", action="store_true", help="also score a file of a million pairs once")
     parser.add_argument("--go-on", action="store_true", help="continue a stopped run of the same code")
-    parser.add_argument("--quick", action="store_true", help="show in two minutes that everything runs")
-    parser.add_argument("--render", action="store_true", help="only write the report of existing figures")
+    parser.add_argument("--quick", action="store_true", help="a trial of two minutes with few pairs")
+    parser.add_argument("--render", action="store_true", help="only rewrite the report from an existing bench.json")
     options = parser.parse_args(arguments)
     unknown = [name for name in (options.contenders or "").split(",") if name and name not in TITLES]
     if unknown:
@@ -398,7 +397,10 @@ def _stop(*_: object) -> None:
 
 
 def main() -> int:
-    """Measure and write the report; return 1 if something failed, 130 if it was stopped."""
+    """Run the benchmark, write the report, and return the exit code.
+
+    The exit code is 1 if a measurement failed, and 130 if the run was stopped.
+    """
     options = parse()
     path = options.out / "bench.json"
     if options.render:
@@ -406,7 +408,7 @@ def main() -> int:
             sys.exit(f"{path} does not exist: run without --render first")
         write_report(json.loads(path.read_text("utf-8")), options.out)
         return 0
-    signal.signal(signal.SIGTERM, _stop)  # a time limit stops the run as Ctrl-C does
+    signal.signal(signal.SIGTERM, _stop)  # SIGTERM has the same effect as Ctrl-C
     started = time.perf_counter()
     code = 0
     with tempfile.TemporaryDirectory(prefix="paraqd-bench-") as work:

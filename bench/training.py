@@ -1,10 +1,10 @@
-"""Measure training in triplets per second: paraqd, a plain loop, and sentence-transformers' ``fit``.
+"""Compare the training speed of paraqd, a plain loop and sentence-transformers' ``fit``, in triplets per second.
 
     python bench/training.py pairs.jsonl.gz validation_pairs.jsonl.gz --questions 2000 --epochs 2
 
-``fit`` is called as in the paper's public code: batches of 16 triplets in random order, texts tokenised in the loop,
-and a question encoded again with each of its triplets. All start from the same encoder and train on the same triplets.
-The time is measured from the triplets to the trained weights, without loading the encoder.
+``fit`` is called as in the paper's public code, with batches of 16 triplets in random order. It tokenises texts in the
+loop, and encodes a question again for each of the question's triplets. All methods start from the same encoder and
+train on the same triplets. The measured time does not include loading the encoder.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from paraqd.training.validation import validate
 
 
 def planned(model: Any, triplets: TripletSet, settings: TrainSettings) -> tuple[TokenStore, BatchPlan]:
-    """Tokenise the texts and plan the batches, as training does."""
+    """Tokenise the texts and plan the batches in the same way as paraqd."""
     tokens = tokenize(triplets.texts, model.tokenizer, max_length=model.max_seq_length)
     plan = plan_batches(
         triplets,
@@ -47,7 +47,7 @@ def planned(model: Any, triplets: TripletSet, settings: TrainSettings) -> tuple[
 
 
 def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> float:
-    """Train with paraqd; return the seconds."""
+    """Train with paraqd, and return the time in seconds."""
     start = time.perf_counter()
     tokens, plan = planned(model, triplets, settings)
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +56,7 @@ def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> flo
 
 
 def timed_loop(model: Any, triplets: TripletSet, settings: TrainSettings, device: str) -> float:
-    """Train over the same batches in a plain loop with an optimizer; return the seconds."""
+    """Train on the same batches in a plain loop with an optimizer, and return the time in seconds."""
     start = time.perf_counter()
     tokens, plan = planned(model, triplets, settings)
     loss = make_loss(model, settings)
@@ -79,7 +79,7 @@ def timed_loop(model: Any, triplets: TripletSet, settings: TrainSettings, device
 
 
 def timed_fit(model: Any, triplets: TripletSet, settings: TrainSettings, *, mixed: bool) -> float:
-    """Train as the paper's public code does; return the seconds."""
+    """Train as in the paper's public code, and return the time in seconds."""
     texts = triplets.texts
     examples: Any = [InputExample(texts=[texts[i] for i in row]) for row in triplets.triplets.tolist()]
     loader: Any = DataLoader(examples, shuffle=True, batch_size=settings.batch_size)
@@ -88,7 +88,7 @@ def timed_fit(model: Any, triplets: TripletSet, settings: TrainSettings, *, mixe
         model, distance_metric=losses.TripletDistanceMetric.COSINE, triplet_margin=settings.margin
     )
     start = time.perf_counter()
-    model.old_fit(  # the loop that the paper used; today's ``fit`` wraps another trainer
+    model.old_fit(  # the loop that ``fit`` ran when the public code was written; ``fit`` now runs another trainer
         train_objectives=[(loader, loss)],
         epochs=settings.epochs,
         warmup_steps=math.ceil(settings.warmup_share * settings.epochs * len(loader)),
@@ -103,7 +103,7 @@ def timed_fit(model: Any, triplets: TripletSet, settings: TrainSettings, *, mixe
 
 
 def runs(options: argparse.Namespace) -> Iterator[tuple[str, int, float]]:
-    """Yield (method, batch size, learning rate)."""
+    """Yield the method, batch size and learning rate of each run."""
     for who in options.also:
         yield who, 16, 2e-5
     for item in options.ours:
@@ -112,7 +112,7 @@ def runs(options: argparse.Namespace) -> Iterator[tuple[str, int, float]]:
 
 
 def main() -> None:
-    """Measure every method and print one JSON line for each run."""
+    """Measure all methods, and print a JSON line for each run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs")
     parser.add_argument("validation")
@@ -120,7 +120,9 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--encoder", default="all-MiniLM-L6-v2")
     parser.add_argument("--also", nargs="*", default=["fit", "fit-amp", "loop"])
-    parser.add_argument("--ours", nargs="*", default=["16@2e-5", "96@5e-5", "192@7e-5"], help="batch size @ rate")
+    parser.add_argument(
+        "--ours", nargs="*", default=["16@2e-5", "96@5e-5", "192@7e-5"], help="batch sizes and learning rates"
+    )
     parser.add_argument("--out")
     options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -129,7 +131,7 @@ def main() -> None:
     validation = read_triplets(options.validation)
     print(f"{len(triplets):,} triplets of {triplets.n_questions:,} questions, {options.epochs} epochs, {device}")
     warm = load_trainable(options.encoder, device=device)
-    timed_loop(warm, subset(triplets, 0.05, 1), TrainSettings(epochs=1), device)  # the first kernels are slow
+    timed_loop(warm, subset(triplets, 0.05, 1), TrainSettings(epochs=1), device)  # a warm-up
     rows = []
     for who, size, rate in runs(options):
         settings = TrainSettings(batch_size=size, learning_rate=rate, epochs=options.epochs)

@@ -1,4 +1,4 @@
-"""Run the checklist with a scorer of your own: here, a rule that only compares the digits of both texts.
+"""Run the checklist with your own scorer, in this example a rule that only compares the digits in both texts.
 
 python examples/compare_scorers.py
 """
@@ -12,7 +12,7 @@ from paraqd.evaluation.checklist import judge_by, load_cases, run_checklist
 
 
 def same_digits(pairs: Sequence[tuple[str, str]]) -> list[float]:
-    """Return 1 for a pair whose texts have the same digits, and 0 for any other."""
+    """Return 1 for each pair whose texts contain the same numbers in digits, and 0 for other pairs."""
     return [float(sorted(re.findall(r"\d+", a)) == sorted(re.findall(r"\d+", b))) for a, b in pairs]
 
 

@@ -21,7 +21,7 @@ CANDIDATES = {
 
 
 def best_paraphrases(scorer: Scorer) -> dict[str, str | None]:
-    """Return the valid paraphrase with the highest score for each question, or None if all are invalid."""
+    """Return the valid paraphrase with the highest score for each question, or None if no paraphrase is valid."""
     best: dict[str, str | None] = {}
     for question, paraphrases in CANDIDATES.items():
         verdicts = scorer.score_pairs([(question, paraphrase) for paraphrase in paraphrases])

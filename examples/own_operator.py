@@ -24,7 +24,7 @@ class PoliteOpening(Operator):
     changes = frozenset({"sentences"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the question after an opening, or None if there is no text."""
+        """Return the question after a polite sentence, or None if the question is empty."""
         del resources
         return f"{rng.choice(OPENINGS)} {problem.text}" if problem.sentences else None
 

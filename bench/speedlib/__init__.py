@@ -1,1 +1,1 @@
-"""Hold the parts of ``bench/speed.py``: pairs, measuring processes, environments and the report."""
+"""Provide the pairs, measuring processes, environments and report for ``bench/speed.py``."""

@@ -1,8 +1,8 @@
-"""Run each measurement in its own process, and build an environment for other runtimes.
+"""Run each measurement in its own process, and build an environment for the other runtimes.
 
     python bench/speedlib/env.py [.venv-bench]
 
-builds that environment.
+This command builds the environment.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _VERSIONS = ("onnxruntime", "tokenizers", "numpy", "torch", "transformers", "sen
 
 
 class JobError(Exception):
-    """A measurement failed; the message is the last line it wrote."""
+    """Raised when a measurement fails. The message is the last line that the measurement wrote."""
 
 
 def run_job(job: dict[str, Any], *, python: str | Path = sys.executable) -> dict[str, Any]:
-    """Run a job of ``worker.py`` in a fresh process and return its result."""
+    """Run a job with ``worker.py`` in a new process, and return the result."""
     with tempfile.TemporaryDirectory() as folder:
         given, result = Path(folder) / "job.json", Path(folder) / "result.json"
         given.write_text(json.dumps({"threads": THREADS, **job}), "utf-8")
@@ -52,11 +52,14 @@ def _environment(python: str | Path) -> dict[str, str]:
     return held
 
 
-# --- the environment of other runtimes ------------------------------------------------------------
+# --- the environment for the other runtimes -------------------------------------------------------
 
 
 def build_rivals(folder: Path = RIVALS) -> dict[str, str]:
-    """Make the environment if needed; return for each runtime why it is not available, or an empty string."""
+    """Build the environment if necessary.
+
+    Return, for each runtime, the reason why the runtime is not available, or an empty string if it is available.
+    """
     python = rivals_python(folder)
     if not python.is_file():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
@@ -75,14 +78,14 @@ def build_rivals(folder: Path = RIVALS) -> dict[str, str]:
 
 
 def resolver_line(stderr: str) -> str:
-    """Return the line in which pip gives the reason. (After a conflict, its last line is only a link.)"""
+    """Return the line in which pip states the reason for an error. After a conflict, pip's last line is only a link."""
     errors = [line.removeprefix("ERROR: ") for line in stderr.splitlines() if line.startswith("ERROR: ")]
-    told = [line for line in errors if not line.startswith("ResolutionImpossible")]
-    return (told or ["pip failed"])[-1]
+    reasons = [line for line in errors if not line.startswith("ResolutionImpossible")]
+    return (reasons or ["pip failed"])[-1]
 
 
 def rivals_python(folder: Path = RIVALS) -> Path:
-    """Return the interpreter of the environment."""
+    """Return the path of the environment's interpreter."""
     return folder / "bin" / "python"
 
 
@@ -90,7 +93,7 @@ def rivals_python(folder: Path = RIVALS) -> Path:
 
 
 def export_ours(weights: Path, work: Path) -> str:
-    """Export the pretrained encoder as a user would; return the folder."""
+    """Export the pretrained encoder with ``paraqd export``, and return the output folder."""
     source, out = work / "all-MiniLM-L6-v2", work / "ours"
     shutil.copytree(weights, source)
     facts = {"format": 1, "name": "all-MiniLM-L6-v2", "kind": "bi-encoder"}
@@ -104,13 +107,13 @@ def export_ours(weights: Path, work: Path) -> str:
 
 
 def paraqd() -> list[str]:
-    """Return the path of the command that is installed beside this interpreter."""
+    """Return the command line that starts the ``paraqd`` of this environment."""
     script = Path(sys.executable).parent / "paraqd"
     return [str(script)] if script.is_file() else [sys.executable, "-m", "paraqd.cli.main"]
 
 
 def processor() -> str:
-    """Return sentence-transformers' name for the processor's kind of quantisation."""
+    """Return the name that sentence-transformers uses for quantisation on this kind of processor."""
     if platform.machine() in ("arm64", "aarch64"):
         return "arm64"
     flags = _cpuinfo().get("flags", "").split()
@@ -124,12 +127,12 @@ _PROCESSORS = {"avx512_vnni": "avx512_vnni", "avx512": "avx512f"}
 
 
 def describe() -> dict[str, Any]:
-    """Describe the machine, without its name."""
-    told = _cpuinfo()
-    flags = told.get("flags", "").split()
+    """Describe the machine, without its host name."""
+    facts = _cpuinfo()
+    flags = facts.get("flags", "").split()
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
     return {
-        "processor": told.get("model name") or platform.processor() or platform.machine(),
+        "processor": facts.get("model name") or platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "instructions": [
             flag for flag in ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8") if flag in flags
@@ -154,7 +157,7 @@ def versions() -> dict[str, str]:
 
 
 def code_digest() -> str:
-    """Return a hash of the modules and models of the package."""
+    """Return a hash of the package's modules and models."""
     import paraqd
 
     folder = Path(paraqd.__file__).parent
@@ -165,7 +168,7 @@ def code_digest() -> str:
 
 
 def rivals_versions(folder: Path = RIVALS) -> dict[str, str]:
-    """Return the versions in the environment of other runtimes."""
+    """Return the versions of the libraries in the environment for the other runtimes."""
     program = [str(rivals_python(folder)), "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     held = {each["name"].lower(): each["version"] for each in json.loads(done.stdout or "[]")}
@@ -182,7 +185,7 @@ def _cpuinfo() -> dict[str, str]:
 
 
 def main() -> None:
-    """Build the environment and print the result."""
+    """Build the environment, and print which runtimes are installed."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else RIVALS
     for name, reason in build_rivals(folder).items():
         print(f"{name}: {reason or 'installed'}")

@@ -12,12 +12,12 @@ Found = dict[str, Any]
 
 _JUDGED = ("default", "no-skip")
 _ENCODED = ("encoder", "st-torch", "st-once", "st-onnx", "fastembed")
-_LAYERS, _WIDTH = 6, 384  # all-MiniLM-L6-v2, and the judge that was made from it
-INNER, JUDGE_INNER = 1536, 768  # inner width of their layers
+_LAYERS, _WIDTH = 6, 384  # of all-MiniLM-L6-v2, and of the judge, which is based on it
+INNER, JUDGE_INNER = 1536, 768  # the inner widths of the encoder's layers and of the judge's layers
 
 
 def moved(scores: Sequence[float], reference: Sequence[float]) -> dict[str, float]:
-    """Summarise the differences between scores and those of a reference.
+    """Summarise the differences between scores and reference scores.
 
     >>> moved([0.5, 0.9], [0.5, 0.8])["max"]
     0.1
@@ -35,17 +35,17 @@ def measured(found: Found) -> Iterator[tuple[str, str]]:
 
 
 def rates(found: Found, name: str, which: str) -> list[float]:
-    """Return the pairs per second of each turn."""
+    """Return the pairs per second in each turn."""
     return [run["sets"][which]["pairs"] / run["sets"][which]["seconds"] for run in found["runs"].get(name, ())]
 
 
 def ratios(found: Found, name: str, which: str) -> list[float]:
-    """Return the speed of a contender relative to the reference for each turn."""
+    """Return a contender's speed relative to the reference in each turn."""
     return [a / b for a, b in zip(rates(found, name, which), rates(found, found["reference"], which), strict=False)]
 
 
 def limits(found: Found) -> dict[str, float]:
-    """Return the best GOP/s of the machine for each arithmetic, as the median over the turns."""
+    """Return the machine's highest GOP/s for each arithmetic. The speed of each method is its median over the turns."""
     best: dict[str, float] = {}
     for name in found["limits"][0] if found["limits"] else ():
         rate = statistics.median(each[name] for each in found["limits"])
@@ -55,7 +55,9 @@ def limits(found: Found) -> dict[str, float]:
 
 
 def pair_costs(found: Found, size: int, key: str) -> dict[int, float]:
-    """Return the cost of a pair in a file of this size for each turn, without the cost of a file of one pair.
+    """Return the cost of a pair in a file of the given size, keyed by turn.
+
+    The cost of scoring a file of one pair, which is mostly start-up, is subtracted.
 
     >>> runs = [{"turn": 0, "pairs": 1, "seconds": 0.5}, {"turn": 0, "pairs": 101, "seconds": 1.5}]
     >>> pair_costs({"growth": runs}, 101, "seconds")
@@ -67,7 +69,7 @@ def pair_costs(found: Found, size: int, key: str) -> dict[int, float]:
 
 
 def operations(counts: dict[str, int], inner: int = INNER) -> float:
-    """Return the operations for a pair: matrices and attention of six layers without padding.
+    """Return the number of operations for a pair, in the matrices and the attention of six layers without padding.
 
     >>> operations({"tokens": 100, "squares": 5000, "pairs": 1}) / 1e9
     2.1694464
@@ -78,7 +80,10 @@ def operations(counts: dict[str, int], inner: int = INNER) -> float:
 
 
 def needed(found: Found, name: str, which: str) -> float | None:
-    """Return the operations for a pair if nothing is skipped or remembered, for both texts or for the judge."""
+    """Return the number of operations that a contender needs for a pair if nothing is skipped or cached.
+
+    Return None if the contender does not use a neural network, or if no tokens were counted.
+    """
     sources = ("no-skip", "default") if name in _JUDGED else ("st-torch", "st-onnx", "fastembed", "encoder")
     if name not in (*_JUDGED, *_ENCODED):
         return None

@@ -1,4 +1,4 @@
-"""Provide pairs to measure on: shipped ones, the paper's test sets if present, and any number of generated ones."""
+"""Provide pairs for measurements: shipped pairs, the paper's test sets if available, and generated pairs."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ TextPair = tuple[str, str]
 SHIPPED = "awp-variants"
 WHOLE, ONCE = "awp-variants, problems with all their pairs", "awp-variants, no text twice"
 OTHERS = {"aquarat": "AquaRAT", "sawp": "SAWP"}
-_WARM, _SINGLE, _WHOLE = (
-    32,
-    220,
-    60,
-)  # the first 20 single pairs are a warm-up; sixty problems come with all their pairs
-_SHORT = 250  # characters of both texts together; a million such pairs take less than an hour
-_TURNS = 9000  # then the numbers repeat
+_WARM = 32  # the number of pairs for warming up
+_SINGLE = 220  # the number of pairs that are scored one at a time; the first 20 are a warm-up
+_WHOLE = 60  # the number of problems in the set of whole problems
+_SHORT = 250  # the maximum number of characters in both texts together; a million such pairs take less than an hour
+_TURNS = 9000  # the number of turns after which the generated numbers repeat
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,6}(?!\d)")
 
 
 @dataclass(frozen=True)
 class Material:
-    """Pairs by set, and further pairs for warming up and for single scoring, whose texts are in no set."""
+    """The pairs for measurements.
+
+    ``sets`` maps the name of each set to its pairs. ``warm`` and ``single`` contain pairs for warming up and for
+    scoring one pair at a time; their texts do not occur in any set. ``absent`` maps each missing set to the reason.
+    """
 
     sets: dict[str, list[TextPair]]
     warm: list[TextPair]
@@ -39,7 +41,7 @@ class Material:
 
 
 def gather(*, quick: bool = False) -> Material:
-    """Return the pairs to measure on. In one set no text occurs twice, so remembering texts does not help."""
+    """Return the pairs for measurements. In one of the sets, no text occurs twice, so that caching does not help."""
     shipped = shipped_pairs()
     warm, rest = shipped[:_WARM], shipped[_WARM:]
     single, batch = rest[:_SINGLE], rest[_SINGLE:]
@@ -55,16 +57,19 @@ def gather(*, quick: bool = False) -> Material:
 
 
 def shipped_pairs() -> list[TextPair]:
-    """Return pairs of the shipped benchmark in which no text occurs twice; a third of them are valid.
+    """Return pairs from the shipped benchmark such that no text occurs twice and a third of the pairs are valid.
 
-    Problems alternate: one gives a valid pair, the next gives two invalid pairs.
+    Problems alternate: one problem contributes a valid pair, and the next problem contributes two invalid pairs.
     """
     turned = (pairs[:: 1 if number % 2 else -1] for number, pairs in enumerate(_problems()))
     return without_repeats(pair for pairs in turned for pair in pairs)
 
 
 def whole_problems(some: Sequence[TextPair]) -> list[TextPair]:
-    """Return all pairs of some problems, in their shipped order; these problems are in no other set."""
+    """Return all pairs of the problems to which the given pairs belong, in their shipped order.
+
+    Problems that have a text in another set are skipped.
+    """
     wanted = {text for pair in some for text in pair}
     others = {text for pair in shipped_pairs() for text in pair} - wanted
     found = []
@@ -81,14 +86,13 @@ def _problems() -> list[list[TextPair]]:
     for pair in load_pairs(SHIPPED):
         found.setdefault(str(pair.group), []).append((pair.question, pair.paraphrase))
     problems = list(found.values())
-    random.Random(0).shuffle(
-        problems
-    )  # they are sorted by source, and texts of one source are longer than those of another
+    # the problems are sorted by source, and the sources differ in the length of their texts
+    random.Random(0).shuffle(problems)
     return problems
 
 
 def without_repeats(pairs: Iterable[TextPair]) -> list[TextPair]:
-    """Keep pairs whose texts have not occurred before.
+    """Return the pairs whose texts do not occur in an earlier returned pair.
 
     >>> without_repeats([("a", "b"), ("a", "c"), ("c", "d")])
     [('a', 'b'), ('c', 'd')]
@@ -103,17 +107,17 @@ def without_repeats(pairs: Iterable[TextPair]) -> list[TextPair]:
 
 
 def made_pairs(number: int) -> Iterator[TextPair]:
-    """Yield any number of different pairs: short shipped pairs, repeated with other numbers each time."""
+    """Return an iterator over different pairs, which are short shipped pairs, repeated with other numbers each time."""
     usable = [pair for pair in shipped_pairs() if _shared(*pair) and sum(map(len, pair)) <= _SHORT]
     if number > _TURNS * len(usable):
-        raise ValueError(f"{number:,} pairs cannot be made: {_TURNS * len(usable):,} at most")
+        raise ValueError(f"{number:,} pairs cannot be generated: the maximum is {_TURNS * len(usable):,}")
     return islice((with_other_numbers(pair, turn) for turn in range(_TURNS) for pair in usable), number)
 
 
 def with_other_numbers(pair: TextPair, turn: int) -> TextPair:
-    """Replace the numbers in digits; equal numbers stay equal, and different numbers stay different.
+    """Replace the numbers that both texts contain in digits. Equal numbers stay equal.
 
-    New numbers always have four digits, so that texts do not grow with the size of the set.
+    New numbers always have four digits, so that the texts do not become longer in later turns.
 
     >>> with_other_numbers(("Tom has 5 of 12 pens.", "Of 12 pens Tom has 6."), 0)
     ('Tom has 5 of 1444 pens.', 'Of 1444 pens Tom has 6.')
@@ -134,7 +138,7 @@ def _shared(question: str, paraphrase: str) -> set[str]:
 
 
 def write_pairs(pairs: Iterable[TextPair], path: Path) -> str:
-    """Write pairs as JSON Lines, for a measuring process and for ``paraqd score``."""
+    """Write pairs to a JSON Lines file, and return the file's path."""
     with path.open("w", encoding="utf-8") as file:
         for question, paraphrase in pairs:
             file.write(json.dumps({"question": question, "paraphrase": paraphrase}) + "\n")

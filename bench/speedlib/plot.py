@@ -1,4 +1,4 @@
-"""Draw the plot of a run: ratios, single pairs, growth."""
+"""Plot a run's throughput, latency and growth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHADES = ("#1f6f8b", "#e07a3f", "#8a9a5b", "#9a5b8a")
 
 
 def plot(found: Found, path: Path) -> None:
-    """Draw ratios, single pairs and, if measured, growth."""
+    """Plot throughput, latency and, if it was measured, growth."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -66,7 +66,7 @@ def _draw_single(axis: Any, found: Found, names: list[str]) -> None:
 
 
 def _points(axis: Any, values: Sequence[Sequence[float]], shift: float, colour: str, label: str) -> None:
-    """Draw a row of medians with minimum and maximum, and label each median."""
+    """Plot medians with their minimum and maximum, and label each median."""
     middles, ends = _middles(values)
     places = [place + shift for place in range(len(values))]
     axis.errorbar(
@@ -117,7 +117,7 @@ def _draw_growth(rate: Any, memory: Any, found: Found) -> None:
 
 
 def _middles(values: Sequence[Sequence[float]]) -> tuple[list[float], list[list[float]]]:
-    """Return the medians, and the distances from them to minimum and maximum."""
+    """Return the medians, and the distances from each median to the minimum and to the maximum."""
     middles = [statistics.median(each) for each in values]
     below = [middle - min(each) for middle, each in zip(middles, values, strict=True)]
     above = [max(each) - middle for middle, each in zip(middles, values, strict=True)]

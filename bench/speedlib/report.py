@@ -1,4 +1,4 @@
-"""Write the report of a run: tables in Markdown, and a plot."""
+"""Write the report on a run, with tables in Markdown and a plot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from speedlib.plot import plot
 
 
 def spread(values: Sequence[float], form: Callable[[float], str]) -> str:
-    """Format the median of some values, with minimum and maximum if there are several.
+    """Format the median of the values, followed by the minimum and maximum if there are several values.
 
     >>> spread([3, 1, 2], lambda value: f"{value:.1f}")
     '2.0 (1.0 to 3.0)'
@@ -44,7 +44,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def throughput(found: Found, which: str) -> list[str]:
-    """Return the throughput table of one set."""
+    """Return the throughput table for a set."""
     best = limits(found)
     rows = []
     for name, title in measured(found):
@@ -59,7 +59,7 @@ def throughput(found: Found, which: str) -> list[str]:
 
 
 def latency(found: Found) -> list[str]:
-    """Return the table of single pairs and memory."""
+    """Return the table of latency and memory."""
     rows = []
     for name, title in measured(found):
         runs = found["runs"][name]
@@ -104,7 +104,7 @@ def starting(found: Found) -> list[str]:
 
 
 def growth(found: Found) -> list[str]:
-    """Return the table of growing file sizes."""
+    """Return the table of speed and memory for growing files."""
     rows = []
     for size in sorted({run["pairs"] for run in found["growth"]}):
         runs = [run for run in found["growth"] if run["pairs"] == size]
@@ -124,7 +124,7 @@ def growth(found: Found) -> list[str]:
 
 
 def flatness(found: Found) -> list[str]:
-    """Compare the cost of a pair in large files with that in the smallest."""
+    """Return lines that compare the cost of a pair in larger files with the cost in the smallest file."""
     sizes = sorted({run["pairs"] for run in found["growth"]} - {1})
     cost = {(size, key): pair_costs(found, size, key) for size in sizes for key in ("seconds", "cpu_s")}
     lines = []
@@ -134,7 +134,7 @@ def flatness(found: Found) -> list[str]:
             base, mine = cost[sizes[0], key], cost[size, key]
             if not base or not mine:
                 continue
-            # compare within a turn, or with the median if no turn has both
+            # compare sizes within a turn, or with the median if no turn measured both sizes
             both = base.keys() & mine.keys()
             middle = statistics.median(base.values())
             more = [mine[turn] / base[turn] - 1 for turn in sorted(both)] or [
@@ -147,7 +147,7 @@ def flatness(found: Found) -> list[str]:
 
 
 def quality(found: Found) -> list[str]:
-    """Return the table of differences between scores and those of torch in 32 bits."""
+    """Return the table of differences from the scores of torch in 32 bits."""
     rows = [
         [found["titles"][name], f"{row['pairs']:,}", *(f"{row[key]:.5f}" for key in ("median", "p99", "max"))]
         for name, row in found["quality"].items()
@@ -159,7 +159,7 @@ def quality(found: Found) -> list[str]:
 
 
 def markdown(found: Found) -> str:
-    """Return the report."""
+    """Return the report as Markdown."""
     machine = found["machine"]
     turns = max((len(runs) for runs in found["runs"].values()), default=0)
     named = [f"{name} {version}" for name, version in found["versions"].items()]

@@ -1,7 +1,7 @@
-"""Make one measurement in its own process: ``python -P worker.py JOB.json RESULT.json``.
+"""Take one measurement in its own process: ``python -P worker.py JOB.json RESULT.json``.
 
-This file also runs in the environment of other runtimes, so it imports paraqd only to measure paraqd. Pairs come as
-JSON Lines files with a question and a paraphrase in each line. The result is a JSON object.
+This file also runs in the environment for the other runtimes, so it imports paraqd only to measure paraqd. The pairs
+are in JSON Lines files with a question and a paraphrase in each line. The result is a JSON object.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ Note = Callable[[Any], None]
 
 
 def load(kind: str, options: dict[str, Any], threads: int) -> tuple[Score, Any]:
-    """Load a contender; return a function that scores pairs, and its model if a hook on it counts tokens."""
+    """Load a contender, and return a function that scores pairs, and the model.
+
+    The model is None if tokens are not counted with a hook on the model.
+    """
     makers = {"paraqd": _paraqd, "sentence-transformers": _sentence_transformers, "fastembed": _fastembed}
     return makers[kind](options, threads)
 
@@ -100,7 +103,7 @@ def _cosines(vectors: Any) -> list[float]:
 
 
 def measure(job: dict[str, Any]) -> dict[str, Any]:
-    """Time a contender on each set and on single pairs, and measure its memory."""
+    """Time a contender on each set and on single pairs, and measure the memory of the process."""
     started = time.perf_counter()
     score, _ = load(job["kind"], job["options"], job["threads"])
     loaded = time.perf_counter() - started
@@ -122,13 +125,13 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def count(job: dict[str, Any]) -> dict[str, Any]:
-    """Count rows and tokens in a contender that has not seen the texts yet."""
+    """Count the rows and tokens that a newly loaded contender processes."""
     score, model = load(job["kind"], job["options"], job["threads"])
     return counted(score, model, {name: read_pairs(path) for name, path in job["sets"].items()})
 
 
 def single(score: Score, pairs: Pairs, warm: int = 20) -> list[float]:
-    """Return the milliseconds for each single pair, after a warm-up."""
+    """Score pairs one at a time, and return the milliseconds for each pair after a warm-up."""
     found = []
     for pair in pairs:
         started = time.perf_counter()
@@ -138,7 +141,7 @@ def single(score: Score, pairs: Pairs, warm: int = 20) -> list[float]:
 
 
 def counted(score: Score, model: Any, sets: dict[str, Pairs]) -> dict[str, Any]:
-    """Score the pairs and count the rows, tokens and cells (tokens and padding) in the model."""
+    """Score the pairs, and count the rows, tokens and cells (tokens and padding) that the model processes."""
     found = {}
     seen: dict[str, int] = {}
     lock = Lock()
@@ -163,14 +166,14 @@ def counted(score: Score, model: Any, sets: dict[str, Pairs]) -> dict[str, Any]:
 
 
 def _watch(model: Any, note: Note) -> None:
-    """Record the token ids of every batch in any runtime."""
+    """Call ``note`` with the token ids of every batch, in any runtime."""
     if model is not None and getattr(model, "backend", "torch") == "torch":
         model[0].register_forward_pre_hook(lambda _, inputs: note(inputs[0]["input_ids"]))
         return
     try:
         from onnxruntime.capi.onnxruntime_inference_collection import Session
     except ImportError:
-        return  # no model, nothing to count
+        return  # the contender has no model
     run = Session.run
 
     def noted(self: Any, names: Any, feed: Any, *more: Any, **options: Any) -> Any:
@@ -185,7 +188,7 @@ def _watch(model: Any, note: Note) -> None:
 
 
 def machine(job: dict[str, Any]) -> dict[str, float]:
-    """Return the GOP/s of plain matrix products in the shape of most of the encoder's work."""
+    """Return the GOP/s of plain matrix products with the shape of most of the encoder's products."""
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 
@@ -236,7 +239,7 @@ def machine(job: dict[str, Any]) -> dict[str, float]:
 
 
 def best(work: Callable[[], Any], times: int = 12) -> float:
-    """Return the shortest time of several tries, after two warm-ups."""
+    """Run ``work`` several times after two warm-up runs, and return the shortest time."""
     found = []
     for number in range(times + 2):
         started = time.perf_counter()
@@ -250,7 +253,7 @@ def best(work: Callable[[], Any], times: int = 12) -> float:
 
 
 def prepare(job: dict[str, Any]) -> dict[str, str]:
-    """Let sentence-transformers write its own ONNX graph and quantise it to eight bits for this processor."""
+    """Have sentence-transformers write its own ONNX graph and quantise the graph to eight bits for this processor."""
     from sentence_transformers import SentenceTransformer, export_dynamic_quantized_onnx_model
 
     given = {"export": True, "provider": "CPUExecutionProvider"}
@@ -264,9 +267,9 @@ def prepare(job: dict[str, Any]) -> dict[str, str]:
 
 
 def command(job: dict[str, Any]) -> dict[str, Any]:
-    """Run a command as a user does; return its wall time and peak memory.
+    """Run a command, and return its wall time, CPU time and peak memory.
 
-    This small process starts it, because the peak memory of a child starts at the size of its parent.
+    This small process starts the command, because a child's peak memory is at least the size of its parent.
     """
     started = time.perf_counter()
     done = subprocess.run(job["command"], capture_output=True, text=True, check=False)
@@ -279,7 +282,7 @@ def command(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def size(job: dict[str, Any]) -> dict[str, Any]:
-    """Return the size in MB and the number of packages that some requirements install, without bytecode."""
+    """Return the number and total size in MB of the packages that the requirements install, without bytecode."""
     from importlib.metadata import distribution
 
     from packaging.requirements import Requirement
@@ -294,7 +297,7 @@ def size(job: dict[str, Any]) -> dict[str, Any]:
         held = distribution(name)
         if name not in sizes:
             places = [Path(str(file.locate())) for file in held.files or () if file.suffix != ".pyc"]
-            # paraqd itself is measured in place, because an editable install lists no files
+            # the caller measures paraqd itself, because an editable install lists no files
             mine = name == job.get("apart")
             sizes[name] = 0 if mine else sum(place.stat().st_size for place in places if place.is_file()) / 1e6
         for extra in {"", *need.extras} - {e for n, e in asked if n == name}:
@@ -322,10 +325,10 @@ def _pair(line: str) -> tuple[str, str]:
 
 
 def status(name: str) -> float:
-    """Return the memory of this process in MB: VmRSS now, VmHWM at its peak."""
+    """Return the memory of this process in MB; ``VmRSS`` is the current size, and ``VmHWM`` is the peak."""
     try:
         text = Path("/proc/self/status").read_text("ascii")
-    except OSError:  # other systems have no such file; only the peak is known
+    except OSError:  # other systems do not have this file and report only the peak
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _unit() / 1e6
     line = next(line for line in text.splitlines() if line.startswith(f"{name}:"))
     return int(line.split()[1]) * 1024 / 1e6
@@ -342,13 +345,13 @@ def _unit() -> int:
 
 
 def hold_cores(threads: int) -> None:
-    """Use only this many cores of the machine, also in commands started from here."""
+    """Restrict this process and its child processes to the given number of cores."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
 
 
 def hold_threads(threads: int) -> None:
-    """Limit the threads of a runtime that counts all cores of the machine."""
+    """Limit the number of threads in onnxruntime, which would otherwise use all cores of the machine."""
     if (os.cpu_count() or 1) <= threads:
         return
     try:
@@ -365,7 +368,7 @@ def hold_threads(threads: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the job that the first argument names."""
+    """Run the job in the file that the first argument names, and write the result to the second file."""
     job = json.loads(Path(arguments[0]).read_text("utf-8"))
     hold_cores(job["threads"])
     if job["what"] in ("measure", "count"):
