@@ -314,7 +314,7 @@ def test_annotators_that_cannot_be_merged(here, fails):
     Path("bad.csv").write_text("question,paraphrase,label\nTom has 2 apples. How many?,Tom has apples. How many?,3\n")
     assert "the label of row 1 is '3'" in fails(*merge, "ann.jsonl", "bad.csv", "-o", "m.csv")
     assert "there is no file none.jsonl" in fails(*merge, "none.jsonl", "-o", "m.csv")
-    assert "ann.jsonl is an input itself" in fails(*merge, "ann.jsonl", "-o", "ann.jsonl", "--overwrite")
+    assert "ann.jsonl is also an input" in fails(*merge, "ann.jsonl", "-o", "ann.jsonl", "--overwrite")
     Path("m.csv").write_text("precious")
     assert "pass --overwrite" in fails(*merge, "ann.jsonl", "bob.jsonl", "-o", "m.csv")
     assert "do not disagree on any pair" in fails(

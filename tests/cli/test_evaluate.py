@@ -179,14 +179,14 @@ def test_a_file_of_scores_is_separated_as_the_pairs_are(here):
 
 def test_a_file_of_scores_that_would_replace_something(fails, capsys):
     Path("out.csv").write_text("precious")
-    assert "scored.csv is an input itself" in fails("scored.csv", "--scores-out", "scored.csv", "--overwrite")
+    assert "scored.csv is also an input" in fails("scored.csv", "--scores-out", "scored.csv", "--overwrite")
     both = ["scored.csv", "--compare", "other.csv", "--overwrite"]
-    assert "other.csv is an input itself" in fails(*both, "--scores-out", "other.csv")
+    assert "other.csv is also an input" in fails(*both, "--scores-out", "other.csv")
     assert "pass --overwrite" in fails("scored.csv", "--scores-out", "out.csv")
     assert "use .csv, .tsv, .jsonl or .parquet" in fails("scored.csv", "--scores-out", "out.txt")
     write("em_math_test.csv", rows(lambda i, y: y))
     named = ["em_math", "--data-dir", ".", "--scores-out", "em_math_test.csv", "--overwrite"]
-    assert "em_math_test.csv is an input itself" in fails(*named)
+    assert "em_math_test.csv is also an input" in fails(*named)
     assert Path("out.csv").read_text() == "precious"
     assert run(["evaluate", "scored.csv", "--scores-out", "out.csv", "--overwrite", "-q", "--no-intervals"]) == 0
     assert len(Path("out.csv").read_text().splitlines()) == 25

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from paraqd.cli.console import row_ranges, say, stderr, stdout, write_json
-from paraqd.cli.options import check_outputs
+from paraqd.cli.options import (
+    FILES,
+    AsJson,
+    Encoding,
+    IdColumn,
+    LabelColumn,
+    Overwrite,
+    ParaphraseColumn,
+    QuestionColumn,
+    Quiet,
+    check_outputs,
+)
 from paraqd.interrupts import EXIT_CODE
 from paraqd.plural import counted
 
@@ -22,23 +33,21 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd annotate pairs.csv --annotator ann"
 
-_FILES, _SHOWN = "Files", "Output"
 _DEFAULT = "label"
 
-_QUESTION = typer.Option("question", "--question-column", rich_help_panel=_FILES)
-_PARAPHRASE = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES)
-_ID = typer.Option("id", "--id-column", rich_help_panel=_FILES)
-_ENCODING = typer.Option(
-    None, "--encoding", help="The encoding of a text file that is not UTF-8, such as cp1252.", rich_help_panel=_FILES
-)
-_LABELS = typer.Option(
-    ["label"],
-    "--label-column",
-    help="The label column in tables; repeat the option if a table has several annotators.",
-    rich_help_panel=_FILES,
-)
-_JSON = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN)
-_PAIRS = "The pairs that paraqd testset wrote: .csv, .tsv, .jsonl or .parquet."
+_Pairs = Annotated[
+    str,
+    typer.Argument(metavar="PAIRS", help="The pairs that paraqd testset wrote: a .csv, .tsv, .jsonl or .parquet file."),
+]
+_Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label-column",
+        metavar="NAME",
+        help="The column with the labels in tables. May be repeated if a table has several annotators. Default: label.",
+        rich_help_panel=FILES,
+    ),
+]
 
 
 class _PairsFirst(TyperGroup):
@@ -66,20 +75,35 @@ def annotate() -> None:
 
 @app.command(_DEFAULT, epilog=EXAMPLE)
 def label(
-    source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
-    annotator: str | None = typer.Option(None, "--annotator", "-a", help="Your name. Default: your login name."),
-    out: str | None = typer.Option(None, "--out", "-o", help="Your journal. Default: PAIRS.NAME.jsonl."),
-    resolve: list[str] = typer.Option(
-        [], "--resolve", metavar="FILE", help="Show only the pairs on which these annotators disagree."
-    ),
-    seed: int | None = typer.Option(None, "--seed", help="The seed for your order of the pairs. Default: 3407."),
-    question_column: str = _QUESTION,
-    paraphrase_column: str = _PARAPHRASE,
-    id_column: str = _ID,
-    label_column: list[str] = _LABELS,
-    encoding: str | None = _ENCODING,
-    as_json: bool = _JSON,
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No summary.", rich_help_panel=_SHOWN),
+    source: _Pairs,
+    annotator: Annotated[
+        str | None, typer.Option("--annotator", "-a", metavar="NAME", help="Your name. Default: your login name.")
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Your journal. Default: a file beside the pairs, such as pairs.ann.jsonl.",
+        ),
+    ] = None,
+    resolve: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="The journal or table of another annotator. Repeat the option to show only the pairs on which these "
+            "annotators disagree.",
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The random seed for the order of the pairs. Default: 3407.")] = None,
+    question_column: QuestionColumn = "question",
+    paraphrase_column: ParaphraseColumn = "paraphrase",
+    id_column: IdColumn = "id",
+    label_column: _Labels = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Label pairs at the terminal with one key each; every decision is saved immediately.
 
@@ -96,7 +120,7 @@ def label(
     journal = Path(out) if out is not None else journal_path(source, name)
     scope, resolves = None, []
     if resolve:
-        judges = read_annotators(resolve, pairs, label_columns=label_column, encoding=encoding)
+        judges = read_annotators(resolve, pairs, label_columns=label_column or ["label"], encoding=encoding)
         check_labelled(judges, pairs)
         scope, resolves = disagreements(judges), [judge.name for judge in judges]
         if not scope:
@@ -115,21 +139,30 @@ def label(
 
 @app.command("merge", epilog="Example: paraqd annotate merge pairs.csv pairs.ann.jsonl bob.csv -o merged.csv")
 def merge(
-    source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
-    annotated: list[str] = typer.Argument(..., metavar="FILE...", help="Journals, or tables with a label column."),
-    out: str = typer.Option(..., "--out", "-o", help="The file for the merged pairs; its name sets the format."),
-    disagreements: str | None = typer.Option(
-        None, "--disagreements", metavar="FILE", help="Also write the pairs on which annotators disagree."
-    ),
-    drop_open: bool = typer.Option(False, "--drop-open", help="Omit pairs without a settled label."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace existing outputs."),
-    question_column: str = _QUESTION,
-    paraphrase_column: str = _PARAPHRASE,
-    id_column: str = _ID,
-    label_column: list[str] = _LABELS,
-    encoding: str | None = _ENCODING,
-    as_json: bool = _JSON,
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No table.", rich_help_panel=_SHOWN),
+    source: _Pairs,
+    annotated: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="The annotators' journals, or tables with a label column.")
+    ],
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="The file for the merged pairs. Its extension sets the format."
+        ),
+    ],
+    disagreements: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Also write the pairs on which annotators disagree.")
+    ] = None,
+    drop_open: Annotated[
+        bool, typer.Option("--drop-open", help="Omit pairs that are not labelled or are still in dispute.")
+    ] = False,
+    overwrite: Overwrite = False,
+    question_column: QuestionColumn = "question",
+    paraphrase_column: ParaphraseColumn = "paraphrase",
+    id_column: IdColumn = "id",
+    label_column: _Labels = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Merge the annotators' labels into one label for each pair, and measure Cohen's κ between annotators.
 
@@ -140,7 +173,7 @@ def merge(
 
     check_outputs([out, *filter(None, [disagreements])], [source, *annotated], overwrite=overwrite)
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
-    annotators = merging.read_annotators(annotated, pairs, label_columns=label_column, encoding=encoding)
+    annotators = merging.read_annotators(annotated, pairs, label_columns=label_column or ["label"], encoding=encoding)
     merging.check_labelled(annotators, pairs)
     merged = merging.merge(pairs, annotators)
     agreements = _agreements(annotators, pairs)
@@ -174,16 +207,21 @@ def merge(
 
 @app.command("export", epilog="Example: paraqd annotate export pairs.csv --annotator bob -o bob.csv")
 def export(
-    source: str = typer.Argument(..., metavar="PAIRS", help=_PAIRS),
-    annotator: str = typer.Option(..., "--annotator", "-a", help="The annotator's name, which determines the order."),
-    out: str = typer.Option(..., "--out", "-o", help="The sheet, such as bob.csv."),
-    seed: int = typer.Option(3407, "--seed", help="The seed for the annotator's order of the pairs."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing sheet."),
-    question_column: str = _QUESTION,
-    paraphrase_column: str = _PARAPHRASE,
-    id_column: str = _ID,
-    encoding: str | None = _ENCODING,
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No summary.", rich_help_panel=_SHOWN),
+    source: _Pairs,
+    annotator: Annotated[
+        str,
+        typer.Option(
+            "--annotator", "-a", metavar="NAME", help="The annotator's name, which determines the order of the pairs."
+        ),
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The sheet to write, such as bob.csv.")],
+    seed: Annotated[int, typer.Option(help="The random seed for the order of the pairs.")] = 3407,
+    overwrite: Overwrite = False,
+    question_column: QuestionColumn = "question",
+    paraphrase_column: ParaphraseColumn = "paraphrase",
+    id_column: IdColumn = "id",
+    encoding: Encoding = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write the pairs for an annotator who labels in a spreadsheet, with an empty column for the labels."""
     from paraqd.annotation.journals import annotator_name, shuffled
@@ -198,11 +236,11 @@ def export(
 
 @app.command("stats", epilog="Example: paraqd annotate stats aquarat.csv sawp.csv")
 def stats(
-    sources: list[str] = typer.Argument(..., metavar="FILE...", help="Merged files, one for each data set."),
-    plot: str | None = typer.Option(None, "--plot", metavar="FILE", help="Also write a plot to a .png or .svg file."),
-    label_column: str = typer.Option("label", "--label-column", rich_help_panel=_FILES),
-    encoding: str | None = _ENCODING,
-    as_json: bool = _JSON,
+    sources: Annotated[list[str], typer.Argument(metavar="FILE", help="Merged files, one for each data set.")],
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Also write a plot to a .png or .svg file.")] = None,
+    label_column: LabelColumn = "label",
+    encoding: Encoding = None,
+    as_json: AsJson = False,
 ) -> None:
     """Compare the test operators' intended labels with the annotated labels, as in the paper."""
     from paraqd.annotation.operator_statistics import PAPER_AVERAGES, average_statistics, operator_statistics

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paraqd.cli.console import write_json
-from paraqd.cli.options import models_in, names_in, say_left_out
+from paraqd.cli.options import (
+    MODELS,
+    OUTPUT,
+    AsJson,
+    Device,
+    Entities,
+    Examples,
+    Generators,
+    IdColumn,
+    Output,
+    QuestionColumn,
+    QuestionsInput,
+    Quiet,
+    Seed,
+    Skip,
+    models_in,
+    names_in,
+)
 from paraqd.cli.run_options import run_command, running, say_problems
 
 if TYPE_CHECKING:
@@ -16,57 +33,50 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd augment questions.csv -o pairs.parquet --recipe paper --stand-ins --workers 4"
 
-_FILES, _MODELS, _SHOWN = "Files", "Models", "Output"
-
 
 @run_command
 def augment(
-    source: str = typer.Argument(
-        ...,
-        metavar="IN",
-        help="Questions: a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on stdin.",
-    ),
-    out: str = typer.Option(
-        ..., "--out", "-o", help="The output: a file, whose extension sets the format, or NAME/ for a folder."
-    ),
-    recipe: str = typer.Option(
-        "extended", "--recipe", help="The name of a recipe, such as extended, paper or test, or a .toml file."
-    ),
-    operators: str | None = typer.Option(
-        None, "--operators", help="Operators to use instead of a recipe, separated by commas, such as f3,NumberChange."
-    ),
-    skip: str | None = typer.Option(None, "--skip", help="Operators to skip, separated by commas."),
-    seed: int = typer.Option(3407, "--seed", help="The random seed; the same seed yields the same pairs."),
-    question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
-    id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
-    stand_ins: bool = typer.Option(
-        False,
-        "--stand-ins",
-        help="Use rules or small models in place of the paper's models.",
-        rich_help_panel=_MODELS,
-    ),
-    generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="A model for an operator, such as f9=DIR.", rich_help_panel=_MODELS
-    ),
-    encoder: str | None = typer.Option(
-        None, "--encoder", help="The folder of the encoder for f5. Default: all-MiniLM-L6-v2.", rich_help_panel=_MODELS
-    ),
-    entities: str = typer.Option(
-        "light", "--entities", help="How names are recognised: light or spacy.", rich_help_panel=_MODELS
-    ),
-    device: str | None = typer.Option(
-        None, "--device", help="The device for the models: cpu or cuda.", rich_help_panel=_MODELS
-    ),
-    report: str | None = typer.Option(
-        None, "--report", help="Also write the report as an HTML page.", rich_help_panel=_SHOWN
-    ),
-    examples: int = typer.Option(
-        3, "--examples", min=0, max=3, help="The number of examples shown for each operator.", rich_help_panel=_SHOWN
-    ),
-    as_json: bool = typer.Option(False, "--json", help="Print the report as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(
-        False, "--quiet", "-q", help="Hide the progress and the report.", rich_help_panel=_SHOWN
-    ),
+    source: QuestionsInput,
+    out: Output,
+    recipe: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE", help="A recipe, such as extended, paper or test, or a .toml file with your own recipe."
+        ),
+    ] = "extended",
+    operators: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Operators to use instead of a recipe, separated by commas, such as f3,NumberChange.",
+        ),
+    ] = None,
+    skip: Skip = None,
+    seed: Seed = 3407,
+    question_column: QuestionColumn = "question",
+    id_column: IdColumn = "id",
+    stand_ins: Annotated[
+        bool,
+        typer.Option(
+            "--stand-ins", help="Use rules or small models instead of the paper's models.", rich_help_panel=MODELS
+        ),
+    ] = False,
+    generator: Generators = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="The folder of the encoder for f5. Default: all-MiniLM-L6-v2.", rich_help_panel=MODELS
+        ),
+    ] = None,
+    entities: Entities = "light",
+    device: Device = None,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Also write the report as an HTML page.", rich_help_panel=OUTPUT),
+    ] = None,
+    examples: Examples = 3,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
     *,
     run: dict[str, Any],
 ) -> None:
@@ -74,6 +84,7 @@ def augment(
 
     To resume an interrupted run, repeat the command. If the input is a folder, the output is a folder of Parquet parts.
     """
+    from paraqd.cli.augment_report import say_left_out, show
     from paraqd.data.tables import Columns
     from paraqd.generators.encoder import DEFAULT_ENCODER
     from paraqd.runs.augment import augment as make_pairs
@@ -101,8 +112,6 @@ def augment(
     if as_json:
         write_json(result.to_dict())
     elif not quiet:
-        from paraqd.cli.augment_report import show
-
         show(result, examples=examples)
     say_left_out(result)
     say_problems(result.problems)

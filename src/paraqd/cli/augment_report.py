@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from paraqd.cli.console import stdout
+from paraqd.cli.console import row_ranges, rows_by_reason, say, stdout
 from paraqd.plural import counted
 from paraqd.reading.word_difference import differences
 
@@ -44,6 +44,19 @@ def show(report: AugmentReport, *, examples: int = 3, table: Table | None = None
         ),
         soft_wrap=True,
     )
+
+
+def say_left_out(report: AugmentReport) -> None:
+    """Print one line for each operator or group of rows that is missing from the output."""
+    for name, why in report.left_out.items():
+        say(f"left out {name}: {why}")
+    for why, rows in rows_by_reason(report.skipped_rows).items():
+        say(f"skipped {counted(len(rows), 'row')} without a usable question ({why}): row {row_ranges(rows)}")
+    if report.skipped > len(report.skipped_rows):
+        say(f"skipped {counted(report.skipped - len(report.skipped_rows), 'more row')}")
+    for operator in report.operators:
+        for why, times in operator.failed.items():
+            say(f"{operator.name} failed on {counted(times, 'question')}: {why}")
 
 
 def _table(report: AugmentReport) -> Table:

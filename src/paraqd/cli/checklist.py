@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
 from paraqd.cli.marking import visible
-from paraqd.cli.options import Mode, names_in
+from paraqd.cli.options import OUTPUT, AsJson, Mode, Quiet, Threshold, names_in
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,43 +21,44 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd checklist --capability unit_swapped --failures 5"
 
-_SHOWN = "Output"
 _COSINE = "cosine"
 _EXAMPLES = 2  # failing examples for each capability, unless --failures specifies another number
 _GOOD, _FAIR = 0.95, 0.8
 
 
 def checklist(
-    scorer: str = typer.Option(
-        Mode.fused.value,
-        "--scorer",
-        metavar="cosine|encoder|fused|PATH",
-        help="cosine: the pretrained all-MiniLM-L6-v2; encoder, fused: the modes of the default model; PATH: a model "
-        "folder.",
-    ),
-    mode: Mode | None = typer.Option(None, "--mode", help="The mode of a model at PATH. Default: fused."),
-    threshold: float | None = typer.Option(
-        None, "--threshold", min=-1, max=1, help="Accept pairs with a score greater than this."
-    ),
-    capability: list[str] | None = typer.Option(
-        None, "--capability", metavar="NAME", help="Test only this capability; repeat the option, or write a,b."
-    ),
-    cases: str | None = typer.Option(
-        None, "--cases", metavar="DIR", help="A folder with your own cases: a CAPABILITY.jsonl for each capability."
-    ),
-    at_least: float | None = typer.Option(
-        None, "--at-least", min=0, max=1, help="Exit with code 1 if the share of correct verdicts is below this."
-    ),
-    failures: int | None = typer.Option(
-        None,
-        "--failures",
-        min=0,
-        metavar="N",
-        help=f"The number of failing examples for each capability. Default: {_EXAMPLES}, or all in JSON.",
-        rich_help_panel=_SHOWN,
-    ),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no tables.", rich_help_panel=_SHOWN),
+    scorer: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|DIR",
+            help="fused or encoder: the default model in this mode; cosine: the untrained all-MiniLM-L6-v2; or a model "
+            "folder.",
+        ),
+    ] = Mode.fused.value,
+    mode: Annotated[Mode | None, typer.Option(help="The mode for a model folder. Default: fused.")] = None,
+    threshold: Threshold = None,
+    capability: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Test only these capabilities, separated by commas. May be repeated."),
+    ] = None,
+    cases: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="A folder with your own cases: one CAPABILITY.jsonl file per capability."),
+    ] = None,
+    at_least: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Exit with code 1 if the share of correct verdicts is below this value."),
+    ] = None,
+    failures: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help=f"The number of failed cases to show for each capability. Default: {_EXAMPLES}, or all with --json.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Test a scorer with pairs that each check one capability, and count correct verdicts and correct evidence.
 

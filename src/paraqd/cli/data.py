@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
+from paraqd.cli.options import AsJson, DataDir, Overwrite, Quiet, check_outputs
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from paraqd.cli.progress import Bar
     from paraqd.data.datasets import State
@@ -30,16 +31,6 @@ _PLACES = {"bundled": "bundled", "clone": "clone", "local": "local", "cache": "c
 
 app = typer.Typer(help="List, download, find and build data sets.", no_args_is_help=True)
 
-_DATA_DIR = typer.Option(
-    None,
-    "--data-dir",
-    envvar="PARAQD_DATA_DIR",
-    metavar="DIR",
-    help="A folder with data sets, which is searched before the cache.",
-)
-_JSON = typer.Option(False, "--json", help="Write JSON.")
-_QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress and no tables.")
-
 
 @app.callback()
 def data() -> None:
@@ -48,8 +39,8 @@ def data() -> None:
 
 @app.command("list", epilog=_LIST_EXAMPLE)
 def list_(
-    data_dir: str | None = _DATA_DIR,
-    as_json: bool = _JSON,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
 ) -> None:
     """List the data sets with their licences, and show which of them are available."""
     from paraqd.data.datasets import dataset_names, state
@@ -63,10 +54,10 @@ def list_(
 
 @app.command("get", epilog=EXAMPLE)
 def get(
-    names: list[str] = typer.Argument(..., metavar="NAME...", help="The names of data sets; see paraqd data list."),
-    data_dir: str | None = _DATA_DIR,
-    as_json: bool = _JSON,
-    quiet: bool = _QUIET,
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="The names of data sets (see paraqd data list).")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Download data sets into the cache and check them; data sets that are already available are only checked.
 
@@ -101,8 +92,8 @@ def get(
 
 @app.command("path", epilog=_PATH_EXAMPLE)
 def path(
-    name: str = typer.Argument(..., metavar="NAME", help="The name of a data set; see paraqd data list."),
-    data_dir: str | None = _DATA_DIR,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of a data set (see paraqd data list).")],
+    data_dir: DataDir = None,
 ) -> None:
     """Show the path of a data set in the package, the data folder, a clone of the repository, or the cache."""
     from paraqd.data.datasets import find, state
@@ -114,24 +105,29 @@ def path(
 
 @app.command("build", epilog=_BUILD_EXAMPLE)
 def build(
-    what: str = typer.Argument(..., metavar="WHAT", help="The data set to build: questions (the training mixture)."),
-    out: str = typer.Option(..., "--out", "-o", metavar="FILE", help="The output file; its name sets the format."),
-    corpus: list[str] = typer.Option(
-        [],
-        "--corpus",
-        metavar="NAME[=FILE]",
-        help="A corpus: aqua_rat, mathqa or gsm8k, with its file if it is not in the data folder. Default: all three.",
-    ),
-    test_set: list[str] = typer.Option(
-        [],
-        "--test-set",
-        metavar="NAME|FILE",
-        help="Pairs whose questions are excluded. Default: aquarat, sawp and pawp.",
-    ),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing file."),
-    data_dir: str | None = _DATA_DIR,
-    as_json: bool = _JSON,
-    quiet: bool = _QUIET,
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="The data set to build. The only choice is questions.")],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="The output file. Its extension sets the format.")
+    ],
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=FILE]",
+            help="A corpus: aqua_rat, mathqa or gsm8k, with its file if it is not in the data folder. May be repeated. "
+            "Default: all three.",
+        ),
+    ] = None,
+    test_set: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Pairs whose questions are excluded. May be repeated. Default: aquarat, sawp and pawp.",
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Build the training mixture from the public corpora.
 
@@ -141,14 +137,11 @@ def build(
     from paraqd.cli.progress import Bar
     from paraqd.data.datasets import load_pairs
     from paraqd.data.mixture import build_mixture, write_mixture
-    from paraqd.data.tables import check_writable
 
     if what != "questions":
-        raise typer.BadParameter(f"cannot build {what!r}; the only choice is questions")
-    check_writable(out)
-    if Path(out).exists() and not overwrite:
-        raise FileExistsError(f"{out} already exists; choose another name, or use --overwrite")
-    files = _corpora(corpus, data_dir)
+        raise typer.BadParameter(f"cannot build {what!r}: the only choice is questions")
+    files = _corpora(corpus or (), data_dir)
+    check_outputs([out], list(map(str, files.values())), overwrite=overwrite)
     excluded = [pair.question for name in test_set or _TEST_SETS for pair in _test_pairs(load_pairs, name, data_dir)]
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
         mixture = build_mixture(files, test_questions=excluded, progress=bar.update)
@@ -159,7 +152,7 @@ def build(
         _show_mixture(mixture)
 
 
-def _corpora(given: list[str], data_dir: str | None) -> dict[str, Path]:
+def _corpora(given: Sequence[str], data_dir: str | None) -> dict[str, Path]:
     from paraqd.data.datasets import find
     from paraqd.data.public_corpora import READERS
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
+from paraqd.cli.options import FILES, AsJson, DataDir, Device, Encoding, Quiet
 from paraqd.scoring.verdict import THRESHOLD
 
 if TYPE_CHECKING:
@@ -16,53 +17,77 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd evaluate scored.csv --compare other.csv --plots figures --table-out results.md"
 
-_FILES, _SHOWN = "Files", "Output"
 _NO_COLUMN = "\0"  # no column can have this name
 
 
 def evaluate(
-    source: str = typer.Argument(
-        ...,
-        metavar="IN|NAME",
-        help="A file of labelled pairs (- is standard input), or a data set such as aquarat.",
-    ),
-    compare: str | None = typer.Option(
-        None, "--compare", metavar="OTHER", help="A second file of scores for the same pairs, or a model."
-    ),
-    model: str | None = typer.Option(
-        None, "--model", help="Score with this model: default, the name of an encoder, or a model folder."
-    ),
-    threshold: float = typer.Option(THRESHOLD, "--threshold", help="Accept pairs with a score greater than this."),
-    intervals: bool = typer.Option(True, "--intervals/--no-intervals", help="Show bootstrap intervals over questions."),
-    scores_out: str | None = typer.Option(
-        None, "--scores-out", metavar="FILE", help="Write the pairs with their scores, for --compare."
-    ),
-    plots: str | None = typer.Option(None, "--plots", metavar="DIR", help="Write plots to this folder."),
-    table_out: str | None = typer.Option(
-        None, "--table-out", metavar="FILE", help="Write the tables as .md, .tex or .json."
-    ),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing file of scores."),
-    data_dir: str | None = typer.Option(
-        None, "--data-dir", envvar="PARAQD_DATA_DIR", help="The folder with data sets.", rich_help_panel=_FILES
-    ),
-    question_column: str | None = typer.Option(None, "--question-column", rich_help_panel=_FILES),
-    paraphrase_column: str | None = typer.Option(None, "--paraphrase-column", rich_help_panel=_FILES),
-    label_column: str | None = typer.Option(None, "--label-column", rich_help_panel=_FILES),
-    score_column: str | None = typer.Option(
-        None,
-        "--score-column",
-        help="The score column. Default: score, if it exists.",
-        rich_help_panel=_FILES,
-    ),
-    encoding: str | None = typer.Option(
-        None,
-        "--encoding",
-        help="The encoding of a file that is not UTF-8, such as cp1252.",
-        rich_help_panel=_FILES,
-    ),
-    device: str | None = typer.Option(None, "--device", help="For an encoder: cpu or cuda.", rich_help_panel=_FILES),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show no progress and no tables.", rich_help_panel=_SHOWN),
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="IN|NAME",
+            help="Labelled pairs: a file, - for JSONL on standard input, or the name of a data set, such as aquarat.",
+        ),
+    ],
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|MODEL", help="A second file of scores for the same pairs, or a second model to compare."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|DIR",
+            help="Score the pairs with this model: default, the name of an encoder, or a model folder.",
+        ),
+    ] = None,
+    threshold: Annotated[float, typer.Option(help="A pair is valid if its score is above this threshold.")] = THRESHOLD,
+    intervals: Annotated[
+        bool, typer.Option("--intervals/--no-intervals", help="Calculate 95 % intervals by resampling the questions.")
+    ] = True,
+    scores_out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the pairs with their scores, for use with --compare.")
+    ] = None,
+    plots: Annotated[str | None, typer.Option(metavar="DIR", help="Write plots to this folder.")] = None,
+    table_out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the tables to a .md, .tex or .json file.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file of scores.")] = False,
+    data_dir: DataDir = None,
+    question_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column with the questions. Default: question, or the data set's own column.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    paraphrase_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column with the paraphrases. Default: paraphrase, or the data set's own column.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column with the labels. Default: label, or the data set's own column.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    score_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The column with the scores. Default: score, if it exists.", rich_help_panel=FILES
+        ),
+    ] = None,
+    encoding: Encoding = None,
+    device: Device = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare scores with labels: precision, recall, F1, separation, AUC and calibration, with intervals.
 

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
+from paraqd.cli.options import (
+    MODELS,
+    OUTPUT,
+    TRAINING,
+    AsJson,
+    DataDir,
+    Device,
+    Generators,
+    Quiet,
+    check_choice,
+    models_in,
+)
 from paraqd.interrupts import EXIT_CODE
 
 if TYPE_CHECKING:
@@ -16,77 +28,90 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: paraqd experiment main loss --scale full --data-dir data/ --out runs/paper"
 
 _MAIN = ("macro_f1_paper", "weighted_f1_paper", "separation", "macro_f1", "auc")  # the columns shown in the terminal
-_TRAINING, _MODELS, _SHOWN = "Training", "Models and data", "Output"
 
 
 def experiment(
-    names: list[str] = typer.Argument(
-        ...,
-        metavar="NAME...",
-        help="main, operators, loss, encoder, seed, train-operators, pseudo-labels, recipes, leak, deletion, sources, "
-        "optimisation, margin, collapse, test-operators, examples, or all.",
-    ),
-    out: str = typer.Option(..., "--out", "-o", help="The output folder; an unfinished run in this folder is resumed."),
-    scale: str = typer.Option("full", "--scale", help="full, or smoke for a trial of a few minutes on the samples."),
-    epochs: int | None = typer.Option(
-        None, "--epochs", help="The number of epochs for each training.", rich_help_panel=_TRAINING
-    ),
-    batch_size: int | None = typer.Option(
-        None, "--batch-size", help="The number of triplets in a batch.", rich_help_panel=_TRAINING
-    ),
-    learning_rate: float | None = typer.Option(
-        None, "--learning-rate", help="The learning rate.", rich_help_panel=_TRAINING
-    ),
-    seed: int | None = typer.Option(None, "--seed", help="The random seed for training.", rich_help_panel=_TRAINING),
-    questions: int | None = typer.Option(
-        None, "--questions", help="The number of training questions. Default: 30,000.", rich_help_panel=_TRAINING
-    ),
-    ablation_questions: int | None = typer.Option(
-        None,
-        "--ablation-questions",
-        help="The number of training questions for operators and seed.",
-        rich_help_panel=_TRAINING,
-    ),
-    ablation_epochs: int | None = typer.Option(
-        None, "--ablation-epochs", help="The number of epochs for operators and seed.", rich_help_panel=_TRAINING
-    ),
-    encoder: str | None = typer.Option(
-        None, "--encoder", help="The name or folder of an encoder. Default: all-MiniLM-L6-v2.", rich_help_panel=_MODELS
-    ),
-    data_dir: str | None = typer.Option(
-        None,
-        "--data-dir",
-        envvar="PARAQD_DATA_DIR",
-        help="The folder that contains the data sets.",
-        rich_help_panel=_MODELS,
-    ),
-    samples: str = typer.Option(
-        "samples", "--samples", help="For smoke: a folder with questions.csv and pairs.csv.", rich_help_panel=_MODELS
-    ),
-    generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="A model for an operator, such as f9=DIR.", rich_help_panel=_MODELS
-    ),
-    stand_ins: bool = typer.Option(
-        True,
-        "--stand-ins/--no-stand-ins",
-        help="Use smaller models or rules in place of models that are not available.",
-        rich_help_panel=_MODELS,
-    ),
-    device: str | None = typer.Option(None, "--device", help="cpu or cuda.", rich_help_panel=_MODELS),
-    workers: int = typer.Option(
-        1, "--workers", help="The number of processes for augmentation.", rich_help_panel=_MODELS
-    ),
-    train: bool = typer.Option(
-        True,
-        "--train/--no-train",
-        help="Train models that have no scores yet. Without: make tables from the scores in the folder.",
-        rich_help_panel=_TRAINING,
-    ),
-    figures: bool = typer.Option(True, "--figures/--no-figures", help="Create the plots.", rich_help_panel=_SHOWN),
-    as_json: bool = typer.Option(False, "--json", help="Print the tables as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(
-        False, "--quiet", "-q", help="Hide the progress and the tables.", rich_help_panel=_SHOWN
-    ),
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME",
+            help="main, operators, loss, encoder, seed, train-operators, pseudo-labels, recipes, leak, deletion, "
+            "sources, optimisation, margin, collapse, test-operators, examples, or all.",
+        ),
+    ],
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="The output folder. If it contains an unfinished run, the run continues."
+        ),
+    ],
+    scale: Annotated[
+        str,
+        typer.Option(metavar="full|smoke", help="full, or smoke for a trial of a few minutes with the sample files."),
+    ] = "full",
+    epochs: Annotated[
+        int | None, typer.Option(help="The number of epochs for each model.", rich_help_panel=TRAINING)
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="The number of triplets in a batch.", rich_help_panel=TRAINING)
+    ] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="The learning rate.", rich_help_panel=TRAINING)] = None,
+    seed: Annotated[int | None, typer.Option(help="The random seed for training.", rich_help_panel=TRAINING)] = None,
+    questions: Annotated[
+        int | None,
+        typer.Option(help="The number of training questions. Default: 30,000.", rich_help_panel=TRAINING),
+    ] = None,
+    ablation_questions: Annotated[
+        int | None,
+        typer.Option(
+            help="The number of training questions in the experiments operators and seed.", rich_help_panel=TRAINING
+        ),
+    ] = None,
+    ablation_epochs: Annotated[
+        int | None,
+        typer.Option(help="The number of epochs in the experiments operators and seed.", rich_help_panel=TRAINING),
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|DIR", help="The encoder to train. Default: all-MiniLM-L6-v2.", rich_help_panel=MODELS
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    samples: Annotated[
+        str,
+        typer.Option(
+            metavar="DIR",
+            help="With --scale smoke: a folder with questions.csv and pairs.csv.",
+            rich_help_panel=MODELS,
+        ),
+    ] = "samples",
+    generator: Generators = None,
+    stand_ins: Annotated[
+        bool,
+        typer.Option(
+            "--stand-ins/--no-stand-ins",
+            help="Use rules or small models instead of models that are not available.",
+            rich_help_panel=MODELS,
+        ),
+    ] = True,
+    device: Device = None,
+    workers: Annotated[
+        int, typer.Option(help="The number of processes that apply operators.", rich_help_panel=MODELS)
+    ] = 1,
+    train: Annotated[
+        bool,
+        typer.Option(
+            "--train/--no-train",
+            help="Train models that have no scores yet, or use only the scores in the output folder.",
+            rich_help_panel=TRAINING,
+        ),
+    ] = True,
+    figures: Annotated[
+        bool, typer.Option("--figures/--no-figures", help="Create the plots.", rich_help_panel=OUTPUT)
+    ] = True,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run the paper's experiments, and write scores, tables, plots and report.html to a folder.
 
@@ -95,14 +120,11 @@ def experiment(
     """
     from dataclasses import replace
 
-    from paraqd.cli.options import models_in
     from paraqd.cli.progress import Bar
-    from paraqd.experiments.errors import ExperimentError
     from paraqd.experiments.run import run_experiments, with_settings
     from paraqd.experiments.scales import SCALES
 
-    if scale not in SCALES:
-        raise ExperimentError(f"--scale {scale}: choose one of {', '.join(SCALES)}")
+    check_choice("--scale", scale, list(SCALES))
     chosen = with_settings(SCALES[scale], epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, seed=seed)
     changes: dict[str, Any] = {
         "questions": questions,

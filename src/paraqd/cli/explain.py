@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paraqd.cli.console import stdout, write_json
-from paraqd.cli.options import Mode
+from paraqd.cli.options import OUTPUT, AsJson, Mode, ModelName, ModeName, Threshold
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,21 +22,15 @@ _BAR = 60  # cells, if the terminal is wide enough
 
 
 def explain(
-    question: str = typer.Argument(..., help="The question."),
-    paraphrase: str = typer.Argument(..., help="The paraphrase. Put -- before texts that begin with a hyphen."),
-    model: str | None = typer.Option(
-        None, "--model", help="A model folder, or one of the models that ship with paraqd: default or reading."
-    ),
-    mode: Mode = typer.Option(Mode.fused, "--mode", help="fused, or encoder for the paper's cosine."),
-    threshold: float | None = typer.Option(
-        None,
-        "--threshold",
-        min=-1,
-        max=1,
-        help="A pair is valid if its score is above this number. Default: the model's threshold (0.5).",
-    ),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Show only the verdict and the score."),
+    question: Annotated[str, typer.Argument(help="The question.")],
+    paraphrase: Annotated[str, typer.Argument(help="The paraphrase. Put -- before texts that begin with a hyphen.")],
+    model: ModelName = None,
+    mode: ModeName = Mode.fused,
+    threshold: Threshold = None,
+    as_json: AsJson = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print only the verdict and the score.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
     """Show a paraphrase's score and the evidence against it.
 

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from paraqd.cli.console import say, write_json
+from paraqd.cli.options import AsJson, Quiet
 
 EXAMPLE = "Example: paraqd export models/first -o models/first-small"
 _CHECKED = 300
 
 
 def export(
-    model: str = typer.Argument(..., metavar="FOLDER", help="A model folder that paraqd train wrote."),
-    out: str | None = typer.Option(None, "--out", "-o", help="The output folder. Default: the model folder itself."),
-    bits: int = typer.Option(8, "--bits", help="The number of bits per weight: 8, 16 or 32."),
-    check: str | None = typer.Option(
-        None, "--check", help="A file of pairs whose scores are compared. Default: 300 pairs from awp-variants."
-    ),
-    most_moved: float | None = typer.Option(
-        None,
-        "--most-moved",
-        help="The largest acceptable change in a score. If more than 1 % of the scores change by more, the export is "
-        "refused. Default: 0.02, or 0.05 for a judge.",
-    ),
-    as_json: bool = typer.Option(False, "--json", help="Write the report as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not show the report."),
+    model: Annotated[str, typer.Argument(metavar="DIR", help="A model folder that paraqd train wrote.")],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="DIR", help="The output folder. Default: the model folder.")
+    ] = None,
+    bits: Annotated[int, typer.Option(help="The number of bits per weight: 8, 16 or 32.")] = 8,
+    check: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="A file of pairs to score before and after the export. Default: 300 pairs from awp-variants.",
+        ),
+    ] = None,
+    most_moved: Annotated[
+        float | None,
+        typer.Option(
+            help="The largest acceptable change in a score. The export fails if more than 1 % of the scores change by "
+            "more. Default: 0.02, or 0.05 for a judge.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Export a trained model as a small ONNX graph, which paraqd score loads without torch.
 

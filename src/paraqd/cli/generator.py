@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from paraqd.cli.console import say, stderr, write_json
+from paraqd.cli.options import AsJson, Device, ModelOutput, Quiet, Seed, check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,19 +25,23 @@ def generator() -> None:
 
 @app.command("train", epilog=EXAMPLE)
 def train(
-    kind: str = typer.Argument(..., metavar="KIND", help="The generator to train: f9, fb, fe or ssmba."),
-    out: str = typer.Option(..., "--out", "-o", help="The model folder to write."),
-    data: str | None = typer.Option(
-        None, "--data", envvar="PARAQD_DATA_DIR", help="The folder that contains the training data."
-    ),
-    base_model: str | None = typer.Option(
-        None, "--base-model", help="The name or folder of the model to start from. Default: a small packaged model."
-    ),
-    scale: str = typer.Option("full", "--scale", help="full, or smoke for a quick test with a few steps."),
-    seed: int = typer.Option(3407, "--seed", help="The random seed for training."),
-    device: str | None = typer.Option(None, "--device", help="The device, for example cpu or cuda."),
-    as_json: bool = typer.Option(False, "--json", help="Write the model card as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not show progress."),
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="The generator to train: f9, fb, fe or ssmba.")],
+    out: ModelOutput,
+    data: Annotated[
+        str | None,
+        typer.Option(envvar="PARAQD_DATA_DIR", metavar="DIR", help="The folder with the training data."),
+    ] = None,
+    base_model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|DIR", help="The model to start from. Default: a small model from the package."),
+    ] = None,
+    scale: Annotated[
+        str, typer.Option(metavar="full|smoke", help="full, or smoke for a trial with a few steps.")
+    ] = "full",
+    seed: Seed = 3407,
+    device: Device = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Train a generator for an operator and write it as a model folder.
 
@@ -46,8 +51,8 @@ def train(
     from paraqd.generators.loading import read_card
     from paraqd.generators.train import Kind, Scale, train_generator
 
-    _one_of("KIND", kind, get_args(Kind))
-    _one_of("--scale", scale, get_args(Scale))
+    check_choice("KIND", kind, get_args(Kind))
+    check_choice("--scale", scale, get_args(Scale))
     if data is None or not os.path.isdir(data):
         found = "no folder was passed" if data is None else f"{data} is not a folder"
         raise typer.BadParameter(f"training needs data, but {found}: pass --data DIR or set PARAQD_DATA_DIR")
@@ -68,11 +73,6 @@ def train(
         write_json(card)
     elif not quiet:
         say(f"{folder} is ready (loss {card.get('loss')}); use it with --generator {kind}={folder}")
-
-
-def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise typer.BadParameter(f"{what} is {value!r}; choose one of {', '.join(choices)}")
 
 
 def _pairs(kind: str, data: str, seed: int) -> Iterable[tuple[str, str]] | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paraqd.cli.console import stdout, write_json
+from paraqd.cli.options import AsJson
 
 if TYPE_CHECKING:
     from paraqd.operators import Declaration
@@ -15,8 +16,11 @@ EXAMPLE = "Example: paraqd operators --recipe paper"
 
 
 def operators(
-    recipe: str | None = typer.Option(None, "--recipe", help="List only a recipe's operators, in the recipe's order."),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON."),
+    recipe: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="List only this recipe's operators, in the recipe's order."),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """List each operator with its label, the fault it causes, the parts it may change, and its requirements."""
     from paraqd.operators import get, load_recipe, recipe_names

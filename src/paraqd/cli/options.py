@@ -1,20 +1,19 @@
-"""Parse options that several commands share, and check output paths."""
+"""Define the arguments and options that several commands share, and check their values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paraqd.cli.console import row_ranges, rows_by_reason, say
-from paraqd.plural import counted
-
 if TYPE_CHECKING:
-    from paraqd.runs.augment_report import AugmentReport
     from paraqd.scoring.scorer import Scorer
+
+# the panels that group options in the help
+FILES, MODELS, OUTPUT, SPEED, TRAINING = "Files", "Models and data", "Output", "Speed", "Training"
 
 
 class Mode(StrEnum):
@@ -22,6 +21,103 @@ class Mode(StrEnum):
 
     fused = "fused"
     encoder = "encoder"
+
+
+# --- inputs and outputs ---------------------------------------------------------------------------
+
+_TABLE = "a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on standard input."
+
+PairsInput = Annotated[str, typer.Argument(metavar="IN", help=f"Pairs: {_TABLE}")]
+QuestionsInput = Annotated[str, typer.Argument(metavar="IN", help=f"Questions: {_TABLE}")]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE|DIR/",
+        help="The output: a file, whose extension sets the format, or a folder (with a slash at the end).",
+    ),
+]
+ModelOutput = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="The model folder to write.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing output.")]
+
+QuestionColumn = Annotated[
+    str, typer.Option(metavar="NAME", help="The column with the questions.", rich_help_panel=FILES)
+]
+ParaphraseColumn = Annotated[
+    str, typer.Option(metavar="NAME", help="The column with the paraphrases.", rich_help_panel=FILES)
+]
+LabelColumn = Annotated[
+    str, typer.Option(metavar="NAME", help="The column with the labels (1 valid, 0 invalid).", rich_help_panel=FILES)
+]
+IdColumn = Annotated[
+    str, typer.Option(metavar="NAME", help="The column with the questions' identifiers.", rich_help_panel=FILES)
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="The encoding of text files that are not UTF-8, such as cp1252.", rich_help_panel=FILES
+    ),
+]
+
+# --- models and data ------------------------------------------------------------------------------
+
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model", metavar="NAME|DIR", help="A model folder, or a model from the package: default or reading."
+    ),
+]
+ModeName = Annotated[Mode, typer.Option(help="fused, or encoder for the paper's cosine similarity.")]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        min=-1,
+        max=1,
+        help="A pair is valid if its score is above this threshold. Default: the model's threshold (0.5).",
+    ),
+]
+DataDir = Annotated[
+    str | None,
+    typer.Option(
+        envvar="PARAQD_DATA_DIR",
+        metavar="DIR",
+        help="The folder with the data sets. It is searched before the cache.",
+        rich_help_panel=MODELS,
+    ),
+]
+Generators = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--generator",
+        metavar="ID=MODEL",
+        help="The model for an operator, such as f9=DIR. May be repeated.",
+        rich_help_panel=MODELS,
+    ),
+]
+Entities = Annotated[
+    str,
+    typer.Option(
+        metavar="light|spacy",
+        help="The way names are recognised: light (without a model) or spacy.",
+        rich_help_panel=MODELS,
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The device for the models: cpu or cuda.", rich_help_panel=MODELS),
+]
+Skip = Annotated[str | None, typer.Option(metavar="NAMES", help="Operators to skip, separated by commas.")]
+Seed = Annotated[int, typer.Option(help="The random seed. The same seed yields the same output.")]
+
+# --- messages -------------------------------------------------------------------------------------
+
+Examples = Annotated[
+    int,
+    typer.Option(min=0, max=3, help="The number of examples to show for each operator.", rich_help_panel=OUTPUT),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=OUTPUT)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.", rich_help_panel=OUTPUT)]
 
 
 def names_in(text: str | None) -> list[str] | None:
@@ -33,7 +129,7 @@ def names_in(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def models_in(given: Sequence[str]) -> dict[str, str]:
+def models_in(given: Sequence[str] | None) -> dict[str, str]:
     """Return the models passed with ``--generator``, keyed by operator.
 
     >>> models_in(["f9=models/f9"])
@@ -42,7 +138,7 @@ def models_in(given: Sequence[str]) -> dict[str, str]:
     from paraqd.operators.plan import AugmentError
 
     models = {}
-    for item in given:
+    for item in given or ():
         key, sign, model = item.partition("=")
         if not sign or not key.strip() or not model.strip():
             raise AugmentError(f"--generator {item}: write it as ID=MODEL, such as --generator f9=DIR")
@@ -51,20 +147,20 @@ def models_in(given: Sequence[str]) -> dict[str, str]:
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str], *, overwrite: bool) -> None:
-    """Raise a FileExistsError or a TableError with a one-line message if an output cannot be written.
+    """Raise an error with a one-line message if an output cannot be written.
 
-    An output must not be one of the inputs, and an existing file is replaced only with ``overwrite``.
+    An output must not be one of the inputs, and an existing file is replaced only if ``overwrite`` is True.
     """
     from paraqd.data.tables import check_writable
 
     if len({Path(out).resolve() for out in outputs}) < len(outputs):
-        raise FileExistsError(f"{outputs[0]} is given twice; choose another name for one of them")
+        raise FileExistsError(f"{outputs[0]} is named twice: choose another name for one of the outputs")
     for out in outputs:
         check_writable(out)
         if any(_same_file(out, name) for name in inputs):
-            raise FileExistsError(f"{out} is an input itself; choose another name")
+            raise FileExistsError(f"{out} is also an input: choose another name for the output")
         if Path(out).exists() and not overwrite:
-            raise FileExistsError(f"{out} is there already; pass --overwrite to replace it, or choose another name")
+            raise FileExistsError(f"{out} already exists: pass --overwrite to replace it, or choose another name")
 
 
 def _same_file(one: str, two: str) -> bool:
@@ -73,23 +169,16 @@ def _same_file(one: str, two: str) -> bool:
     return Path(one).resolve() == Path(two).resolve()
 
 
-def say_left_out(result: AugmentReport) -> None:
-    """Print one line for each operator or group of rows that is missing from the output."""
-    for name, why in result.left_out.items():
-        say(f"left out {name}: {why}")
-    for why, rows in rows_by_reason(result.skipped_rows).items():
-        say(f"skipped {counted(len(rows), 'row')} without a usable question ({why}): row {row_ranges(rows)}")
-    if result.skipped > len(result.skipped_rows):
-        say(f"skipped {counted(result.skipped - len(result.skipped_rows), 'more row')}")
-    for operator in result.operators:
-        for why, times in operator.failed.items():
-            say(f"{operator.name} failed on {counted(times, 'question')}: {why}")
+def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
+    """Raise a usage error if an option's value is not one of its choices."""
+    if value not in choices:
+        raise typer.BadParameter(f"{option} {value}: choose one of {', '.join(choices)}")
 
 
 def checked_threshold(threshold: float | None) -> float | None:
-    """Return the value of ``--threshold``, or raise an error if it is not a number from -1 to 1."""
+    """Return the value of ``--threshold``, or raise a usage error if it is not a number from -1 to 1."""
     if threshold is not None and not -1 <= threshold <= 1:  # this condition also rejects NaN
-        raise typer.BadParameter(f"--threshold {threshold}: a number from -1 to 1 is needed")
+        raise typer.BadParameter(f"--threshold {threshold}: choose a number from -1 to 1")
     return threshold
 
 

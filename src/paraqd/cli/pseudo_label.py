@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paraqd.cli.console import named_rows, say, stdout, write_json
+from paraqd.cli.options import AsJson, Device, IdColumn, Output, PairsInput, ParaphraseColumn, QuestionColumn, Quiet
 from paraqd.cli.run_options import run_command, running, say_problems
 from paraqd.plural import counted
 
@@ -15,31 +16,27 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd pseudo-label uda.parquet -o uda_labelled.parquet --threshold 0.8"
 
-_FILES, _SHOWN = "Files", "Output"
-
 
 @run_command
 def pseudo_label(
-    source: str = typer.Argument(
-        ...,
-        metavar="AUGMENTED",
-        help="Pairs: a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on stdin.",
-    ),
-    out: str = typer.Option(
-        ..., "--out", "-o", help="The output: a file, whose extension sets the format, or NAME/ for a folder."
-    ),
-    threshold: float | None = typer.Option(
-        None, "--threshold", min=-1, max=1, help="A pair is valid if its cosine is above this threshold. Default: 0.8."
-    ),
-    encoder: str | None = typer.Option(
-        None, "--encoder", help="The folder of an untrained encoder. Default: all-MiniLM-L6-v2."
-    ),
-    device: str | None = typer.Option(None, "--device", help="The device for the encoder: cpu or cuda."),
-    question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
-    paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
-    id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
-    as_json: bool = typer.Option(False, "--json", help="Print the statistics as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Hide the progress and the table.", rich_help_panel=_SHOWN),
+    source: PairsInput,
+    out: Output,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=-1, max=1, help="A pair is valid if its cosine similarity is above this threshold. Default: 0.8."
+        ),
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="The folder of an untrained encoder. Default: all-MiniLM-L6-v2."),
+    ] = None,
+    device: Device = None,
+    question_column: QuestionColumn = "question",
+    paraphrase_column: ParaphraseColumn = "paraphrase",
+    id_column: IdColumn = "id",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
     *,
     run: dict[str, Any],
 ) -> None:

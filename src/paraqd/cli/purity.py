@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paraqd.cli.console import named_rows, say, stdout, write_json
+from paraqd.cli.options import OUTPUT, AsJson, LabelColumn, PairsInput, ParaphraseColumn, QuestionColumn, Quiet
 from paraqd.cli.run_options import run_command, running, say_problems
 from paraqd.plural import counted
 
@@ -17,37 +18,32 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd purity pairs.parquet --offenders offenders.csv --workers 4"
 
-_FILES, _SHOWN = "Files", "Output"
-
 
 @run_command
 def purity(
-    source: str = typer.Argument(
-        ...,
-        metavar="AUGMENTED",
-        help="Pairs: a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on stdin.",
-    ),
-    offenders: str | None = typer.Option(
-        None,
-        "--offenders",
-        metavar="OUT",
-        help="Write the offending rows to a file, whose extension sets the format, or to a folder (NAME/).",
-    ),
-    fail_under: float | None = typer.Option(
-        None,
-        "--fail-under",
-        min=0,
-        max=1,
-        help="Exit with code 1 if any operator's purity is lower than this value, such as 0.999.",
-    ),
-    question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
-    paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
-    label_column: str = typer.Option("label", "--label-column", rich_help_panel=_FILES),
-    examples: int = typer.Option(
-        2, "--examples", min=0, help="The number of examples shown for each operator.", rich_help_panel=_SHOWN
-    ),
-    as_json: bool = typer.Option(False, "--json", help="Print the report as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Hide the progress and the table.", rich_help_panel=_SHOWN),
+    source: PairsInput,
+    offenders: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|DIR/",
+            help="Write the offending rows to a file, whose extension sets the format, or to a folder (with a slash "
+            "at the end).",
+        ),
+    ] = None,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Exit with code 1 if any operator's purity is lower than this value, such as 0.999."
+        ),
+    ] = None,
+    question_column: QuestionColumn = "question",
+    paraphrase_column: ParaphraseColumn = "paraphrase",
+    label_column: LabelColumn = "label",
+    examples: Annotated[
+        int, typer.Option(min=0, help="The number of examples to show for each operator.", rich_help_panel=OUTPUT)
+    ] = 2,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
     *,
     run: dict[str, Any],
 ) -> None:

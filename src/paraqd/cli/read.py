@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paraqd.cli.console import stdout, write_json
+from paraqd.cli.options import AsJson, Entities, check_choice
 
 if TYPE_CHECKING:
     from paraqd.reading import Problem
@@ -16,9 +17,9 @@ EXAMPLE = 'Example: paraqd read "Alex drove 100 km at 20 kmph. How many hours di
 
 
 def read(
-    text: str = typer.Argument(..., help="The text of a word problem, or - for standard input."),
-    entities: str = typer.Option("light", help="How names are recognised: light (without a model) or spacy."),
-    as_json: bool = typer.Option(False, "--json", help="Write JSON."),
+    text: Annotated[str, typer.Argument(help="The text of a word problem, or - for standard input.")],
+    entities: Entities = "light",
+    as_json: AsJson = False,
 ) -> None:
     """Show the sentences, quantities, names and questions that paraqd finds in a word problem."""
     from paraqd.operators.resources import ENTITY_READERS, ResourceSpec, build_resources
@@ -26,8 +27,7 @@ def read(
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    if entities not in ENTITY_READERS:
-        raise typer.BadParameter(f"--entities {entities} is unknown: choose {' or '.join(ENTITY_READERS)}")
+    check_choice("--entities", entities, ENTITY_READERS)
     reader = build_resources(ResourceSpec(entities=entities)).get("entities")
     problem = read_problem(text, entities=reader)
     if as_json:

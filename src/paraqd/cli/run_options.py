@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from enum import StrEnum
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
 import typer
 
 from paraqd.cli.console import note, say, stderr, stdout
+from paraqd.cli.options import SPEED, Encoding
 from paraqd.interrupts import EXIT_CODE
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
     from paraqd.runs.run import RunOptions
 
-SPEED = "Speed"
 _LINES = 20  # the maximum number of problems that are listed one by one
 
 
@@ -29,65 +29,59 @@ class EngineName(StrEnum):
     ray = "ray"
 
 
-# the options of runs, with their types and command-line definitions
+# the options that all runs share: the type and command-line definition of each option, and its default value
 _OPTIONS: dict[str, tuple[Any, Any]] = {
-    "overwrite": (bool, typer.Option(False, "--overwrite", help="Replace a finished output.")),
-    "restart": (bool, typer.Option(False, "--restart", help="Discard an unfinished run and start again.")),
-    "encoding": (
-        str | None,
-        typer.Option(
-            None,
-            "--encoding",
-            help="The encoding of text files that are not UTF-8, such as cp1252.",
-            rich_help_panel="Files",
-        ),
-    ),
+    "overwrite": (Annotated[bool, typer.Option("--overwrite", help="Replace a finished output.")], False),
+    "restart": (Annotated[bool, typer.Option("--restart", help="Discard an unfinished run and start again.")], False),
+    "encoding": (Encoding, None),
     "engine": (
-        EngineName,
-        typer.Option(
-            EngineName.local,
-            "--engine",
-            help="local for this machine, or ray for a Ray cluster.",
-            rich_help_panel=SPEED,
-        ),
+        Annotated[
+            EngineName,
+            typer.Option(help="local for this machine, or ray for a Ray cluster.", rich_help_panel=SPEED),
+        ],
+        EngineName.local,
     ),
     "workers": (
-        int | None,
-        typer.Option(
-            None,
-            "--workers",
-            help="The number of worker processes, with one core each. The output is the same for any number. Default: "
-            "this process (local) or all cores (ray).",
-            rich_help_panel=SPEED,
-        ),
+        Annotated[
+            int | None,
+            typer.Option(
+                help="The number of worker processes, with one core each. The output does not depend on this number. "
+                "Default: no worker processes (local), or one per core (ray).",
+                rich_help_panel=SPEED,
+            ),
+        ],
+        None,
     ),
     "address": (
-        str | None,
-        typer.Option(
-            None,
-            "--address",
-            help="The HOST:PORT of a Ray cluster, or auto. Default: $RAY_ADDRESS, or a new cluster on this machine.",
-            rich_help_panel=SPEED,
-        ),
+        Annotated[
+            str | None,
+            typer.Option(
+                metavar="HOST:PORT",
+                help="The address of a Ray cluster, or auto. Default: $RAY_ADDRESS, or a new cluster on this machine.",
+                rich_help_panel=SPEED,
+            ),
+        ],
+        None,
     ),
     "part_rows": (
-        int | None,
-        typer.Option(
-            None,
-            "--part-rows",
-            min=1,
-            help="The maximum number of rows in a part. An interruption loses only unfinished parts. By default, the "
-            "number depends on the size of the input.",
-            rich_help_panel=SPEED,
-        ),
+        Annotated[
+            int | None,
+            typer.Option(
+                min=1,
+                help="The maximum number of rows in a part. If a run is interrupted, finished parts are kept. Default: "
+                "a number that depends on the size of the input.",
+                rich_help_panel=SPEED,
+            ),
+        ],
+        None,
     ),
-    "verbose": (bool, typer.Option(False, "--verbose", help="Show Ray's messages.", rich_help_panel=SPEED)),
+    "verbose": (Annotated[bool, typer.Option("--verbose", help="Show Ray's messages.", rich_help_panel=SPEED)], False),
 }
 
 
 def run_command(command: Callable[..., None]) -> Callable[..., None]:
     """Add the shared run options to a command, which receives their values in the dictionary ``run``."""
-    types = get_type_hints(command)
+    types = get_type_hints(command, include_extras=True)
     own = [
         each.replace(annotation=types[name]) for name, each in signature(command).parameters.items() if name != "run"
     ]

@@ -5,13 +5,24 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
-from paraqd.cli.options import Mode
-from paraqd.cli.run_options import SPEED, EngineName, run_command, running, say_problems
+from paraqd.cli.options import (
+    FILES,
+    OUTPUT,
+    SPEED,
+    Mode,
+    ModelName,
+    ModeName,
+    PairsInput,
+    ParaphraseColumn,
+    QuestionColumn,
+    Threshold,
+)
+from paraqd.cli.run_options import EngineName, run_command, running, say_problems
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
@@ -20,7 +31,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
-_FILES, _SHOWN = "Files", "Output"
 _FILES_NAMED = 5
 _STYLES = {"valid": "green", "invalid": "red", "not scored": "yellow"}
 
@@ -34,65 +44,61 @@ class Only(StrEnum):
 
 @run_command
 def score(
-    source: str = typer.Argument(
-        ...,
-        metavar="IN",
-        help="Pairs: a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on stdin.",
-    ),
-    out: str | None = typer.Option(
-        None,
-        "--out",
-        "-o",
-        help="The output: a file, whose extension sets the format, or NAME/ for a folder. Default: show the rows.",
-    ),
-    model: str | None = typer.Option(
-        None, "--model", help="A model folder, or one of the shipped models: default or reading."
-    ),
-    mode: Mode = typer.Option(Mode.fused, "--mode", help="fused, or encoder for the paper's cosine."),
-    threshold: float | None = typer.Option(
-        None,
-        "--threshold",
-        min=-1,
-        max=1,
-        help="A pair is valid if its score is above this threshold. Default: the model's threshold (0.5).",
-    ),
-    only: Only | None = typer.Option(None, "--only", help="Keep only the rows with this verdict."),
-    why: bool = typer.Option(
-        False, "--why", help="Add a column with the evidence in sentences, for reading in a spreadsheet."
-    ),
-    overwrite_columns: bool = typer.Option(
-        False, "--overwrite-columns", help="Replace input columns whose names clash with added columns."
-    ),
-    question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
-    paraphrase_column: str = typer.Option("paraphrase", "--paraphrase-column", rich_help_panel=_FILES),
-    keep_going: bool = typer.Option(
-        False,
-        "--keep-going",
-        help="Score the readable rows of damaged text files. The exit code is 1 if rows cannot be read.",
-        rich_help_panel=_FILES,
-    ),
-    as_json: bool = typer.Option(
-        False,
-        "--json",
-        help="Print JSON: the counts or, without -o, one row per line.",
-        rich_help_panel=_SHOWN,
-    ),
-    quiet: bool = typer.Option(
-        False, "--quiet", "-q", help="Hide the progress and the counts.", rich_help_panel=_SHOWN
-    ),
-    threads: int | None = typer.Option(
-        None,
-        "--threads",
-        min=1,
-        help="Threads for the model in this process. Default: one per core.",
-        rich_help_panel=SPEED,
-    ),
-    skip: bool = typer.Option(
-        True,
-        "--skip/--no-skip",
-        help="Skip the model for pairs that the reading alone decides, or use it for every pair.",
-        rich_help_panel=SPEED,
-    ),
+    source: PairsInput,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE|DIR/",
+            help="The output: a file, whose extension sets the format, or a folder (with a slash at the end). Default: "
+            "show the rows.",
+        ),
+    ] = None,
+    model: ModelName = None,
+    mode: ModeName = Mode.fused,
+    threshold: Threshold = None,
+    only: Annotated[Only | None, typer.Option(help="Keep only the rows with this verdict.")] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Add a column with the evidence in sentences, for reading in a spreadsheet.")
+    ] = False,
+    overwrite_columns: Annotated[
+        bool,
+        typer.Option("--overwrite-columns", help="Replace input columns that have the same names as added columns."),
+    ] = False,
+    question_column: QuestionColumn = "question",
+    paraphrase_column: ParaphraseColumn = "paraphrase",
+    keep_going: Annotated[
+        bool,
+        typer.Option(
+            "--keep-going",
+            help="Score the readable rows of damaged text files. The exit code is 1 if some rows are unreadable.",
+            rich_help_panel=FILES,
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print JSON: the counts or, without -o, one line per row.", rich_help_panel=OUTPUT),
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Hide the progress and the counts.", rich_help_panel=OUTPUT)
+    ] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="The number of threads for the model in this process. Default: one per core.",
+            rich_help_panel=SPEED,
+        ),
+    ] = None,
+    skip: Annotated[
+        bool,
+        typer.Option(
+            "--skip/--no-skip",
+            help="Skip the model for pairs that can be decided without it, or use it for every pair.",
+            rich_help_panel=SPEED,
+        ),
+    ] = True,
     *,
     run: dict[str, Any],
 ) -> None:

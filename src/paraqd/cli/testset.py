@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paraqd.cli.console import say, write_json
-from paraqd.cli.options import models_in, names_in, say_left_out
+from paraqd.cli.options import (
+    MODELS,
+    AsJson,
+    Device,
+    Entities,
+    Examples,
+    Generators,
+    IdColumn,
+    Output,
+    QuestionColumn,
+    QuestionsInput,
+    Quiet,
+    Seed,
+    Skip,
+    models_in,
+    names_in,
+)
 from paraqd.cli.run_options import run_command, running, say_problems
 from paraqd.plural import counted
 
@@ -18,52 +34,36 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd testset questions.csv -o pairs.csv --generator fb=models/fb --generator fe=models/fe"
 
-_FILES, _MODELS, _SHOWN = "Files", "Models", "Output"
 _NAMED = 20  # the maximum number of listed questions that lack a valid or an invalid pair
 _RULES = "extended"  # a recipe that needs no model
 
 
 @run_command
 def testset(
-    source: str = typer.Argument(
-        ...,
-        metavar="QUESTIONS",
-        help="Questions: a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on stdin.",
-    ),
-    out: str = typer.Option(
-        ...,
-        "--out",
-        "-o",
-        metavar="PAIRS",
-        help="The output: a file, whose extension sets the format, or NAME/ for a folder.",
-    ),
-    recipe: str = typer.Option("test", "--recipe", help="test (fa to fe), another recipe, or a .toml file."),
-    skip: str | None = typer.Option(None, "--skip", help="Operators to skip, separated by commas."),
-    seed: int = typer.Option(3407, "--seed", help="The random seed; the same seed yields the same pairs."),
-    question_column: str = typer.Option("question", "--question-column", rich_help_panel=_FILES),
-    id_column: str = typer.Option("id", "--id-column", rich_help_panel=_FILES),
-    stand_ins: bool = typer.Option(
-        False,
-        "--stand-ins",
-        help="Do not use the paper's models: fa uses rules, and fb and fe run only with --generator.",
-        rich_help_panel=_MODELS,
-    ),
-    generator: list[str] = typer.Option(
-        [], "--generator", metavar="ID=MODEL", help="A model for an operator, such as fb=DIR.", rich_help_panel=_MODELS
-    ),
-    entities: str = typer.Option(
-        "light", "--entities", help="How names are recognised: light or spacy.", rich_help_panel=_MODELS
-    ),
-    device: str | None = typer.Option(
-        None, "--device", help="The device for the models: cpu or cuda.", rich_help_panel=_MODELS
-    ),
-    examples: int = typer.Option(
-        2, "--examples", min=0, max=3, help="The number of examples shown for each operator.", rich_help_panel=_SHOWN
-    ),
-    as_json: bool = typer.Option(False, "--json", help="Print the report as JSON.", rich_help_panel=_SHOWN),
-    quiet: bool = typer.Option(
-        False, "--quiet", "-q", help="Hide the progress and the report.", rich_help_panel=_SHOWN
-    ),
+    source: QuestionsInput,
+    out: Output,
+    recipe: Annotated[
+        str,
+        typer.Option(metavar="NAME|FILE", help="test (operators fa to fe), another recipe, or a .toml file."),
+    ] = "test",
+    skip: Skip = None,
+    seed: Seed = 3407,
+    question_column: QuestionColumn = "question",
+    id_column: IdColumn = "id",
+    stand_ins: Annotated[
+        bool,
+        typer.Option(
+            "--stand-ins",
+            help="Do not use the paper's models: fa uses rules, and fb and fe run only with --generator.",
+            rich_help_panel=MODELS,
+        ),
+    ] = False,
+    generator: Generators = None,
+    entities: Entities = "light",
+    device: Device = None,
+    examples: Examples = 2,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
     *,
     run: dict[str, Any],
 ) -> None:
@@ -79,6 +79,7 @@ def testset(
     To resume an interrupted run, repeat the command.
     """
     from paraqd.annotation.testset import make_testset
+    from paraqd.cli.augment_report import say_left_out, show
     from paraqd.data.tables import Columns
 
     with running(run, quiet=quiet) as options:
@@ -98,8 +99,6 @@ def testset(
     if as_json:
         write_json(result.to_dict())
     elif not quiet:
-        from paraqd.cli.augment_report import show
-
         show(result, examples=examples, table=_drawn(result))
     say_left_out(result)
     _name_lacking(result)

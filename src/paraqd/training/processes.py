@@ -133,6 +133,11 @@ def processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def is_main() -> bool:
+    """Return True in the main process, which shows progress and results."""
+    return processes() == 1 or os.environ.get("RANK", "0") == "0"
+
+
 def reports_errors() -> bool:
     """Return True in the process that reports errors, which is the first process on each machine."""
     return processes() == 1 or os.environ.get("LOCAL_RANK", "0") == "0"
