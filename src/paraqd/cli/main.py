@@ -70,10 +70,9 @@ def _run(arguments: list[str]) -> int:
 
 def _discard_output() -> None:
     """Discard pending output whose reader has ended, so that Python does not report an error at exit."""
-    for stream in (sys.__stdout__, sys.__stderr__):
+    for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
         try:
-            if stream is not None:
-                stream.flush()
+            stream.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
