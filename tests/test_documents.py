@@ -111,6 +111,14 @@ def test_links_between_the_documents_lead_somewhere():
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
+def test_architecture_lists_every_room_and_every_root_module():
+    package = ROOT / "src" / "paraqd"
+    rooms = {f"`{path.parent.name}/`" for path in package.glob("*/__init__.py")}
+    modules = {f"`{path.stem}`" for path in package.glob("*.py") if not path.stem.startswith("__")}
+    listed = set(re.findall(r"^\| (`[a-z_/]+`) \|", text_of("docs/architecture.md"), re.MULTILINE))
+    assert listed == rooms | modules
+
+
 def test_every_page_is_in_the_navigation_of_the_site():
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     missing = [page for page in PAGES if page.startswith("docs/") and page.removeprefix("docs/") not in site]
