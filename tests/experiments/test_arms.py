@@ -49,13 +49,13 @@ def measured(test, scores):
 
 
 def leak_results(test, scores):
-    """Return results of the experiment on the leak; ``scores`` gives those of an arm and a seed."""
+    """Return results of the experiment ``leak``; ``scores`` returns the scores for an arm and a seed."""
     rows = [row for row in experiment("leak").rows(SCALE) if row.test_set == test.name]
     return [Result(row, measured(test, scores(row.names["arm"], int(row.names["seed"])))) for row in rows]
 
 
 def lower_replaced(test):
-    """Return scores: the second arm rejects replaced words, and seeds move both arms by the same steps."""
+    """Return a function for scores in which the second arm rejects replaced words and seeds shift both arms equally."""
 
     def scores(arm, seed):
         for pair in test.pairs:
@@ -75,7 +75,7 @@ def test_differences_are_of_means_over_seeds_with_intervals_over_pairs_and_seeds
     found = second["separation_difference"]
     assert found.value == pytest.approx(0.9)  # half of the invalid pairs fall by 1.8
     assert 0.2 < found.low < 0.9 < found.high < 1.6
-    fixed = second["mu_pos_difference"]  # the valid pairs move by the seeds alone
+    fixed = second["mu_pos_difference"]  # only the seeds change the scores of valid pairs
     assert fixed.value == pytest.approx(0)
     assert fixed.low < 0 < fixed.high
     assert fixed.high <= 0.02 + 1e-9

@@ -1,4 +1,4 @@
-"""Triplets of hand-made questions, and the default encoder cut to two layers."""
+"""Provide triplets of hand-made questions, a tiny encoder, and pairs for the judge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THINGS = ("pens", "apples", "stamps", "marbles", "coins", "books")
 
 
 def question_rows(names=NAMES, things=THINGS):
-    """Yield rows as ``paraqd augment`` writes them: two valid and three invalid outputs of each question."""
+    """Yield rows as written by ``paraqd augment``, with two valid and three invalid outputs for each question."""
     for n, name in enumerate(names):
         thing, had, lost = things[n % len(things)], 12 + n, 3 + n % 5
         question = f"{name} has {had} {thing} and loses {lost} of them. How many {thing} are left?"
@@ -61,7 +61,7 @@ def validation():
 
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory):
-    """A bi-encoder so small that its checkpoints cost nothing."""
+    """Return the folder of a bi-encoder so small that writing its checkpoints takes hardly any time."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
@@ -82,13 +82,13 @@ def tiny_encoder(tmp_path_factory):
 
 @pytest.fixture(autouse=True, scope="session")
 def single_thread():
-    """Small models gain nothing from more threads, and on a busy machine these wait long for each other."""
+    """Use one thread, because more threads do not help small models and slow them down on a busy machine."""
     torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
 def word_tokenizer():
-    """Return a maker of tokenizers that know so many words and frame texts as BERT does."""
+    """Return a function that creates a tokenizer with the given words and BERT's special tokens."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -122,7 +122,7 @@ def faulty_pairs(count, seed=0):
         name, thing, size = rng.choice(JUDGE_NAMES), rng.choice(JUDGE_THINGS), int(rng.integers(2, 9))
         question = f"{name} has {size} {thing}. How many {thing} does {name} have?"
         label = number % 2
-        shown = thing if label else "minutes"  # which makes no sense there
+        shown = thing if label else "minutes"  # "minutes" makes no sense here
         text = f"How many {thing} does {name} have? {name} has {size} {shown}."
         start = text.rindex(shown)
         spans = () if label else ((start, start + len(shown)),)
@@ -132,11 +132,11 @@ def faulty_pairs(count, seed=0):
 
 @pytest.fixture(scope="session")
 def judge_words():
-    """The words of `pairs`."""
+    """Return the words that occur in `pairs`."""
     return JUDGE_WORDS
 
 
 @pytest.fixture(scope="session")
 def pairs():
-    """Make pairs of which the invalid ones hold a word that makes no sense there: pairs(count, seed)."""
+    """Return a function that creates pairs; each invalid pair contains a word that makes no sense."""
     return faulty_pairs

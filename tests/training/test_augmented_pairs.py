@@ -1,4 +1,4 @@
-"""What is kept between runs is taken only where it is whole and rests on the same things."""
+"""Test that stored pairs are reused only if they are complete and were created with the same settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write(path, rows):
     return path
 
 
-def test_pairs_are_made_once(tmp_path):
+def test_pairs_are_created_only_once(tmp_path):
     questions = write(tmp_path / "q.jsonl", question_rows(4))
     out = tmp_path / "pairs.jsonl.gz"
     assert not is_complete(out)
@@ -33,8 +33,8 @@ def test_pairs_are_made_once(tmp_path):
     assert out.stat().st_mtime_ns == before
 
 
-def test_an_output_beside_unfinished_parts_is_not_taken_for_whole(tmp_path):
-    """A kill while the parts are joined leaves what an earlier, interrupted call had written."""
+def test_an_output_with_unfinished_parts_is_not_complete(tmp_path):
+    """A process that is killed while it joins the parts leaves an earlier output and the parts."""
     questions = write(tmp_path / "q.jsonl", question_rows(4))
     out = tmp_path / "pairs.jsonl.gz"
     prepare_pairs(questions, out, recipe="paper", skip=["f1", "f5", "f9"])
@@ -45,14 +45,14 @@ def test_an_output_beside_unfinished_parts_is_not_taken_for_whole(tmp_path):
     assert not is_complete(out)
 
 
-def test_an_interrupted_output_says_that_it_is_not_whole(tmp_path):
+def test_an_interrupted_output_is_not_complete(tmp_path):
     out = tmp_path / "pairs.jsonl"
     out.write_text("")
     (tmp_path / "pairs.jsonl.meta.json").write_text('{"complete": false}')
     assert not is_complete(out)
 
 
-def test_a_recipe_that_was_edited_is_another_corpus(tmp_path, monkeypatch):
+def test_an_edited_recipe_creates_another_corpus(tmp_path, monkeypatch):
     monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
     rows = [
         {**row, "source": "aqua", "split": "train" if n else "validation"} for n, row in enumerate(question_rows(6))

@@ -10,7 +10,7 @@ from paraqd.training.batches import TokenStore, collate, plan_batches
 
 
 def many(questions, per_question, in_batch=False):
-    """A set of triplets whose texts are 0 … n: the anchor of question q is text q."""
+    """Return a set of triplets with texts 0 … n, in which text q is question q."""
     n = questions * per_question
     which = np.repeat(np.arange(questions), per_question)
     rows = np.stack([which, which, np.full(n, -1) if in_batch else questions + np.arange(n)], axis=1)
@@ -24,7 +24,7 @@ def lengths_of(triplets):
 
 @pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize("batch_size", [1, 16, 50, 10_000])
-def test_each_triplet_comes_once_an_epoch(apart, batch_size):
+def test_each_triplet_occurs_once_per_epoch(apart, batch_size):
     triplets = many(40, 6)
     plan = plan_batches(triplets, lengths_of(triplets), batch_size=batch_size, epochs=2, seed=1, apart=apart)
     start = 0
@@ -35,7 +35,7 @@ def test_each_triplet_comes_once_an_epoch(apart, batch_size):
     assert all(len(batch) <= batch_size for batch in plan.batches)
 
 
-def test_in_batch_negatives_never_meet_a_question_twice():
+def test_no_question_occurs_twice_in_a_batch_with_in_batch_negatives():
     triplets = many(30, 5)
     plan = plan_batches(triplets, lengths_of(triplets), batch_size=16, epochs=3, seed=1, apart=True)
     for batch in plan.batches:
@@ -43,20 +43,20 @@ def test_in_batch_negatives_never_meet_a_question_twice():
         assert len(set(questions.tolist())) == len(questions)
 
 
-def test_a_lone_triplet_without_a_negative_of_its_own_is_left_out():
+def test_a_single_triplet_with_an_in_batch_negative_is_skipped():
     triplets = many(33, 1, in_batch=True)
     plan = plan_batches(triplets, lengths_of(triplets), batch_size=16, epochs=1, seed=1, apart=True)
     assert sorted(len(batch) for batch in plan.batches) == [16, 16]
 
 
-def test_the_triplets_of_a_question_stay_together_so_that_its_anchor_is_encoded_once():
+def test_the_triplets_of_a_question_stay_together():
     triplets = many(200, 6)
     plan = plan_batches(triplets, lengths_of(triplets), batch_size=48, epochs=1, seed=1, apart=False)
     anchors = sum(len(set(triplets.questions[batch].tolist())) for batch in plan.batches)
-    assert anchors == 200  # 48 is a multiple of six: no question is cut
+    assert anchors == 200  # 48 is a multiple of six, so no question is divided
 
 
-def test_plans_differ_by_epoch_and_seed_and_repeat_with_the_same_seed():
+def test_plans_depend_on_the_epoch_and_the_seed():
     triplets = many(50, 4)
 
     def plan(seed):
@@ -73,7 +73,7 @@ def test_plans_differ_by_epoch_and_seed_and_repeat_with_the_same_seed():
     assert plan(1)[:half] != plan(1)[half:]
 
 
-def test_neighbours_are_of_like_length():
+def test_texts_in_a_batch_have_similar_lengths():
     triplets = many(2000, 1)
     lengths = lengths_of(triplets)
     width = lengths[triplets.triplets].max(axis=1)
@@ -87,7 +87,7 @@ def store():
     return TokenStore(ids=np.arange(10, dtype=np.int32), starts=np.array([0, 3, 4, 9, 10]), pad=0)
 
 
-def test_a_batch_holds_each_text_once_and_borrows_negatives_from_the_next_question():
+def test_a_batch_contains_each_text_once_and_takes_negatives_from_the_next_question():
     rows = np.array([[0, 2, -1], [1, 3, -1], [2, 0, 3]], dtype=np.int32)
     triplets = TripletSet(("a", "b", "c", "d"), rows, np.arange(3, dtype=np.int32), (("", ""),) * 3)
     batch = collate([0, 1, 2], triplets, store())
@@ -96,19 +96,19 @@ def test_a_batch_holds_each_text_once_and_borrows_negatives_from_the_next_questi
     assert batch["label"].tolist() == [[0, 2, 1], [1, 3, 2], [2, 0, 3]]
 
 
-def test_a_valid_text_that_is_the_question_itself_is_encoded_a_second_time():
+def test_a_valid_text_that_equals_its_question_is_encoded_twice():
     rows = np.array([[2, 2, 3], [2, 1, 0], [2, 2, 0]], dtype=np.int32)
     triplets = TripletSet(("a", "b", "c", "d"), rows, np.zeros(3, dtype=np.int32), (("", ""),) * 3)
     batch = collate([0, 1, 2], triplets, store())
     texts = [tuple(row) for row in batch["text_input_ids"].tolist()]
     assert texts.count((4, 5, 6, 7, 8)) == 2
-    assert len(texts) == 5  # the other three once each
+    assert len(texts) == 5  # the other three texts occur once each
     for anchor, valid, _ in batch["label"][[0, 2]].tolist():
         assert anchor != valid
         assert texts[anchor] == texts[valid] == (4, 5, 6, 7, 8)
 
 
-def test_dropout_gives_a_question_and_itself_different_vectors_and_a_gradient():
+def test_dropout_produces_different_vectors_for_equal_texts():
     import torch
 
     from paraqd.training.losses import triplet_loss
@@ -125,7 +125,7 @@ def test_dropout_gives_a_question_and_itself_different_vectors_and_a_gradient():
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])
-def test_processes_share_a_batch_and_borrow_the_negatives_of_the_whole(size):
+def test_processes_share_a_batch_and_its_negatives(size):
     tokens = store()
     rows = np.array([[0, 0, -1], [1, 3, -1], [2, 2, 3]], dtype=np.int32)
     triplets = TripletSet(("a", "b", "c", "d"), rows, np.arange(3, dtype=np.int32), (("", ""),) * 3)
@@ -138,4 +138,4 @@ def test_processes_share_a_batch_and_borrow_the_negatives_of_the_whole(size):
     shares = [collate([0, 1, 2], triplets, tokens, rank=rank, size=size) for rank in range(size)]
     assert [row for share in shares for row in read(share)] == read(collate([0, 1, 2], triplets, tokens))
     assert max(len(share["label"]) for share in shares) - min(len(share["label"]) for share in shares) <= 1
-    assert all(len(share["text_input_ids"]) for share in shares)  # who has no triplet encodes something all the same
+    assert all(len(share["text_input_ids"]) for share in shares)  # a process without a triplet still encodes a text

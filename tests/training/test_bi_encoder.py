@@ -59,13 +59,13 @@ def test_a_few_steps_raise_the_separation(trained, validation):
 
 
 @pytest.mark.parametrize("given", [{"loss": "mnrl"}, {"distance": "euclidean"}])
-def test_the_other_losses_raise_it_too(given, triplets, validation, tmp_path):
+def test_the_other_losses_also_raise_the_separation(given, triplets, validation, tmp_path):
     before = validate(embedder(load_trainable(layers=2, device="cpu")), validation)
     done = train_bi_encoder(triplets, tmp_path / "m", settings=settings(**given), validation=validation, **QUICK)
     assert done.validation.separation > before.separation + 0.02
 
 
-def test_the_baselines_train_with_negatives_from_the_batch(in_batch_triplets, validation, tmp_path):
+def test_baselines_train_with_in_batch_negatives(in_batch_triplets, validation, tmp_path):
     done = train_bi_encoder(in_batch_triplets, tmp_path / "m", settings=settings(), validation=validation, **QUICK)
     assert done.facts["data"]["triplets"] == len(in_batch_triplets.triplets)
     assert not same(weights(done.folder), weights_of_start(tmp_path))
@@ -76,14 +76,14 @@ def weights_of_start(tmp_path):
     return weights(tmp_path / "start")
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_seed_others(trained, triplets, validation, tmp_path):
+def test_the_weights_depend_only_on_the_seed(trained, triplets, validation, tmp_path):
     again = train_bi_encoder(triplets, tmp_path / "again", settings=settings(), validation=validation, **QUICK)
     assert same(weights(trained.folder), weights(again.folder))
     other = train_bi_encoder(triplets, tmp_path / "other", settings=settings(seed=6), **QUICK)
     assert not same(weights(trained.folder), weights(other.folder))
 
 
-def test_a_finished_folder_is_not_trained_again_and_another_is_not_replaced(trained, triplets, validation):
+def test_a_finished_model_is_reused_and_another_model_is_not_replaced(trained, triplets, validation):
     before = (trained.folder / "model.safetensors").stat().st_mtime_ns
     kept = train_bi_encoder(
         triplets, trained.folder, settings=settings(), validation=validation, recipe="paper", stand_ins=["f1"], **QUICK
@@ -94,7 +94,7 @@ def test_a_finished_folder_is_not_trained_again_and_another_is_not_replaced(trai
         train_bi_encoder(triplets, trained.folder, settings=settings(epochs=1), **QUICK)
 
 
-def test_a_model_is_trained_again_where_its_encoder_has_changed(tiny_encoder, triplets, tmp_path):
+def test_a_model_is_trained_again_if_its_encoder_has_changed(tiny_encoder, triplets, tmp_path):
     import shutil
 
     from safetensors.numpy import load_file, save_file
@@ -111,7 +111,7 @@ def test_a_model_is_trained_again_where_its_encoder_has_changed(tiny_encoder, tr
     assert first.facts["encoder_hash"] != second.facts["encoder_hash"]
 
 
-def test_questions_that_were_trained_on_are_counted_in_validation(triplets, tiny_encoder, tmp_path):
+def test_validation_questions_in_the_training_data_are_counted(triplets, tiny_encoder, tmp_path):
     done = train_bi_encoder(
         triplets,
         tmp_path / "m",
@@ -124,7 +124,7 @@ def test_questions_that_were_trained_on_are_counted_in_validation(triplets, tiny
     assert "12 of the questions are also in the training data" in (tmp_path / "m" / "README.md").read_text()
 
 
-def test_an_unfinished_training_with_other_settings_is_not_thrown_away_unasked(triplets, tiny_encoder, tmp_path):
+def test_an_unfinished_run_with_other_settings_is_discarded_only_on_request(triplets, tiny_encoder, tmp_path):
     left = tmp_path / "m.checkpoints" / "checkpoint-5"
     left.mkdir(parents=True)
     (left / "trainer_state.json").write_text('{"global_step": 5}')
@@ -136,7 +136,7 @@ def test_an_unfinished_training_with_other_settings_is_not_thrown_away_unasked(t
     assert train_bi_encoder(triplets, tmp_path / "m", restart=True, **options).facts["loss"] > 0
 
 
-def test_the_folder_says_what_it_is(trained, triplets):
+def test_the_folder_describes_the_model(trained, triplets):
     facts = json.loads((trained.folder / "paraqd.json").read_text())
     assert facts["format"] == 1
     assert facts["data"]["triplets"] == len(triplets.triplets)
@@ -179,7 +179,7 @@ def start(out, encoder):
 
 
 def wait_for_checkpoint(process, out):
-    """Wait until a checkpoint stands that the run did not need to its end."""
+    """Wait until the first checkpoint has been written."""
     for _ in range(1200):
         if list(Path(f"{out}.checkpoints").glob("checkpoint-*/trainer_state.json")):
             return
@@ -190,7 +190,7 @@ def wait_for_checkpoint(process, out):
 
 @pytest.fixture(scope="module")
 def whole(tiny_encoder, tmp_path_factory):
-    """The folder of a run that nobody stopped."""
+    """Return the folder of an uninterrupted run."""
     out = tmp_path_factory.mktemp("whole") / "model"
     run = start(out, tiny_encoder)
     output = run.communicate()[0]
@@ -199,24 +199,24 @@ def whole(tiny_encoder, tmp_path_factory):
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_was_stopped_ends_with_the_same_weights(how, whole, tiny_encoder, tmp_path):
+def test_a_stopped_run_resumes_and_ends_with_the_same_weights(how, whole, tiny_encoder, tmp_path):
     first = start(tmp_path / "cut", tiny_encoder)
     wait_for_checkpoint(first, tmp_path / "cut")
     first.send_signal(how)
     assert first.wait() != 0
     assert not (tmp_path / "cut").exists()
     reached = int(last_checkpoint(Path(f"{tmp_path / 'cut'}.checkpoints")).rpartition("-")[2])
-    # what a kill in the middle of writing leaves
+    # an incomplete checkpoint, as left by a process that is killed while it writes
     (tmp_path / "cut.checkpoints" / "checkpoint-99999").mkdir()
     second = start(tmp_path / "cut", tiny_encoder)
     output = second.communicate()[0]
     assert second.returncode == 0, output
     steps = [int(line.split()[1]) for line in output.splitlines() if line.startswith("training")]
-    assert steps[0] == reached > 0  # it went on, and not from the start
+    assert steps[0] == reached > 0  # the run resumed from the checkpoint
     assert same(weights(whole), weights(tmp_path / "cut"))
 
 
-def test_the_seed_search_takes_the_best_by_validation_and_does_not_repeat_itself(triplets, validation, tmp_path):
+def test_the_seed_search_chooses_the_best_seed_and_reuses_results(triplets, validation, tmp_path):
     asked = settings(epochs=1)
     seen = []
     options = {"settings": asked, "seeds": (0, 1), "share": 0.5, **QUICK}
@@ -238,7 +238,7 @@ def test_the_seed_search_takes_the_best_by_validation_and_does_not_repeat_itself
         ({"learning_rate": 0.0}, "learning_rate must be between 0 and 1"),
     ],
 )
-def test_settings_that_cannot_be_are_named(given, message):
+def test_errors_name_invalid_settings(given, message):
     with pytest.raises(TrainingError, match=message):
         TrainSettings(**given)
 
@@ -260,7 +260,7 @@ def broken(folder, name, content):
         ("paraqd.json", '{"format": 99}', "has format 99, but this version of paraqd reads format 1"),
     ],
 )
-def test_a_broken_folder_is_named(name, content, message, trained, triplets, tmp_path):
+def test_errors_name_a_broken_folder(name, content, message, trained, triplets, tmp_path):
     import shutil
 
     folder = tmp_path / "broken"

@@ -1,4 +1,4 @@
-"""Trained folders in the form that scores without torch."""
+"""Test that trained models can be exported and then score pairs without torch."""
 
 from __future__ import annotations
 
@@ -75,19 +75,19 @@ def judge(tmp_path_factory, tokenizer, config):
     return folder
 
 
-def test_the_cosine_is_that_of_torch_and_eight_bits_move_it_little(bi_encoder, tmp_path):
+def test_cosines_match_torch_and_eight_bits_change_them_little(bi_encoder, tmp_path):
     done = export_model(bi_encoder, tmp_path / "full", pairs=PAIRS, bits=32)
     assert done.most == 0
     mine = [verdict.score for verdict in Scorer.load(tmp_path / "full", mode="encoder").score_pairs(PAIRS)]
     theirs = cosine_scores(load_encoder(str(bi_encoder), device="cpu"), PAIRS)
     assert mine[:2] == pytest.approx(theirs[:2].tolist(), abs=1e-5)
-    assert mine[2] == pytest.approx(theirs[2], abs=0.05)  # its windows are cut elsewhere
+    assert mine[2] == pytest.approx(theirs[2], abs=0.05)  # the windows of the long text differ
     small = export_model(bi_encoder, tmp_path / "small", pairs=PAIRS, most_moved=1.0)
     assert 0 < small.most < 0.1
     assert small.megabytes < done.megabytes
 
 
-def test_the_judge_is_that_of_torch(judge, tokenizer, tmp_path):
+def test_the_exported_judge_matches_torch(judge, tokenizer, tmp_path):
     export_model(judge, tmp_path / "full", pairs=PAIRS[:2], bits=32)
     (found, _) = CrossEncoder(tmp_path / "full").begin([prepare_pair(*pair) for pair in PAIRS[:2]])()
     inputs = tokenizer(*PAIRS[0], return_tensors="pt", return_token_type_ids=True)
@@ -103,10 +103,10 @@ def test_the_judge_is_that_of_torch(judge, tokenizer, tmp_path):
 def sequence_ids(tokenizer, question, paraphrase):
     ids = tokenizer(question, paraphrase).encodings[0].sequence_ids
     last = max(place for place, part in enumerate(ids) if part == 1)
-    return [*ids[:last], 1, 1]  # the mark behind the paraphrase belongs to it
+    return [*ids[:last], 1, 1]  # the separator after the paraphrase belongs to the paraphrase
 
 
-def test_scores_that_move_too_far_are_refused_and_nothing_is_written(bi_encoder, tmp_path):
+def test_nothing_is_written_if_scores_change_too_much(bi_encoder, tmp_path):
     with pytest.raises(ModelError, match="1 % of the scores change by"):
         export_model(bi_encoder, tmp_path / "out", pairs=PAIRS, most_moved=1e-9)
     assert not (tmp_path / "out").exists()
@@ -147,7 +147,7 @@ def test_the_command_writes_a_folder_that_score_loads(bi_encoder, tmp_path, bits
         ("model.safetensors", None, "no weights"),
     ],
 )
-def test_what_cannot_be_exported_is_one_line(bi_encoder, tmp_path, file, content, message):
+def test_export_errors_are_one_line(bi_encoder, tmp_path, file, content, message):
     import shutil
 
     folder = tmp_path / "model"
@@ -159,7 +159,7 @@ def test_what_cannot_be_exported_is_one_line(bi_encoder, tmp_path, file, content
         export_model(folder, tmp_path / "out", pairs=PAIRS)
 
 
-def test_a_mode_wants_its_own_kind_of_folder(bi_encoder, judge, tmp_path):
+def test_each_mode_requires_its_own_kind_of_folder(bi_encoder, judge, tmp_path):
     export_model(bi_encoder, tmp_path / "bi", pairs=[], bits=32)
     export_model(judge, tmp_path / "judge", pairs=[], bits=32)
     with pytest.raises(ModelError, match="mode encoder"):
@@ -170,13 +170,13 @@ def test_a_mode_wants_its_own_kind_of_folder(bi_encoder, judge, tmp_path):
         Scorer.load(tmp_path / "judge", mode="other")
 
 
-def test_other_weights_are_another_signature(judge, tmp_path):
+def test_the_signature_depends_on_the_weights(judge, tmp_path):
     export_model(judge, tmp_path / "eight", pairs=PAIRS, most_moved=2.0)
     export_model(judge, tmp_path / "full", pairs=PAIRS, bits=32)
     assert Scorer.load(tmp_path / "eight").signature != Scorer.load(tmp_path / "full").signature
 
 
-def test_texts_that_are_begun_one_after_the_other(bi_encoder, tmp_path, monkeypatch):
+def test_overlapping_calls_return_the_right_vectors(bi_encoder, tmp_path, monkeypatch):
     export_model(bi_encoder, tmp_path / "small", pairs=PAIRS, most_moved=1.0)
     ran = []
 
@@ -193,11 +193,11 @@ def test_texts_that_are_begun_one_after_the_other(bi_encoder, tmp_path, monkeypa
     assert np.array_equal(later[0], sooner[1]) and np.array_equal(later[1], later[2])
     done = len(ran)
     assert np.array_equal(encoder(["how many pens ?", "tom has 5 pens"]), [later[1], sooner[0]])
-    assert len(ran) == done  # remembered
+    assert len(ran) == done  # the vectors were cached
     assert np.array_equal(BiEncoder(tmp_path / "small", threads=1)(["how many pens ?"])[0], later[1])
 
 
-def test_after_an_error_the_same_texts_can_be_had(bi_encoder, tmp_path, monkeypatch):
+def test_texts_can_be_encoded_after_an_error(bi_encoder, tmp_path, monkeypatch):
     export_model(bi_encoder, tmp_path / "small", pairs=PAIRS, most_moved=1.0)
     encoder = BiEncoder(tmp_path / "small", threads=2)
     texts = ["tom has 5 pens", "ann has 7 pens and more", "how many ?"]
@@ -210,11 +210,11 @@ def test_after_an_error_the_same_texts_can_be_had(bi_encoder, tmp_path, monkeypa
         with pytest.raises(MemoryError) as kept:
             encoder(texts)
     assert encoder(texts).shape == (3, 32)
-    assert kept.value.args == ("no more",)  # and its traceback with all that was under way
+    assert kept.value.args == ("no more",)  # the exception, with its traceback, is still referenced here
 
 
 @pytest.mark.parametrize("divisors", [None, 1.5])
-def test_attention_in_one_step_is_that_in_several(judge, divisors):
+def test_fused_attention_matches_separate_nodes(judge, divisors):
     weights, config = _weights(judge), _config(judge)
     names = [name.removesuffix(".weight") for name in weights if ".layer." in name and name.endswith("dense.weight")]
     names += [
@@ -238,7 +238,7 @@ def test_attention_in_one_step_is_that_in_several(judge, divisors):
     assert np.abs(made[0] - made[1]).max() < 0.02 and np.abs(made[0]).max() > 0.1
 
 
-def test_the_norm_is_that_of_64_bits():
+def test_layer_normalisation_matches_64_bits():
     from onnx import TensorProto, helper
 
     rng = np.random.default_rng(2)
@@ -254,14 +254,14 @@ def test_the_norm_is_that_of_64_bits():
     )
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     rows = rng.normal(0, 1, (40, 384))
-    rows[20:] += 30  # further from zero than any state of a layer
+    rows[20:] += 30  # these values are larger than any layer's states
     rows = rows.astype(np.float32).astype(np.float64)
     unit = (rows - rows.mean(1, keepdims=True)) / rows.std(1, keepdims=True)
     found = session.run(None, {"x": rows.astype(np.float32)})[0]
     assert np.abs(found - (unit * weights["n.weight"] + weights["n.bias"])).max() < 1e-3
 
 
-def test_a_small_map_has_the_values_of_its_eight_bits():
+def test_a_small_map_has_rounded_values():
     from onnx import numpy_helper
 
     rng = np.random.default_rng(4)
@@ -277,7 +277,7 @@ def test_a_small_map_has_the_values_of_its_eight_bits():
     assert 0 < np.abs(held - weight).max() < 0.05
 
 
-def test_gelu_by_way_of_tanh_is_off_by_little():
+def test_the_approximation_of_gelu_is_close():
     from onnx import TensorProto, helper
 
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n"]) for name in ("x", "y", "z")]

@@ -1,4 +1,4 @@
-"""The fused scorer trained from files of pairs, whole: judge, fusion, folder, export; and taken up after a stop."""
+"""Test the training of a fused scorer from files of pairs to the exported model, and resuming after an interruption."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ SETTINGS = JudgeSettings(**STAGE)
 
 
 def recipe(encoder, *, stages=(STAGE,), teachers=(), **overrides):
-    """The recipe of the default scorer with a small encoder and short trainings."""
+    """Return the default scorer's recipe with a small encoder and short training runs."""
     values = {"encoder": str(encoder), "judge.stages": list(stages), "teachers": list(teachers), **overrides}
     return load_judge_recipe("default", values)
 
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory, word_tokenizer, judge_words):
-    """An untrained encoder of a few words."""
+    """Return the folder of an untrained encoder with a small vocabulary."""
     import torch
 
     torch.manual_seed(3)
@@ -102,7 +102,7 @@ train_on_pairs(files, load_judge_recipe("default", values), folder / "m", work=f
     assert (tmp_path / "m" / "model.safetensors").is_file()
 
 
-def test_another_training_is_not_taken_up_unasked(start, pairs, tmp_path):
+def test_an_unfinished_run_with_other_settings_is_discarded_only_on_request(start, pairs, tmp_path):
     options = {"work": tmp_path / "w", "device": "cpu"}
     checkpoints = tmp_path / "w" / "checkpoints"
     checkpoints.mkdir(parents=True)
@@ -114,7 +114,7 @@ def test_another_training_is_not_taken_up_unasked(start, pairs, tmp_path):
     assert json.loads((tmp_path / "m" / "paraqd.json").read_text("utf-8"))["settings"]["epochs"] == 1
 
 
-def test_a_stage_starts_from_the_one_before_and_a_training_from_an_earlier_judge(start, pairs, tmp_path):
+def test_a_stage_starts_from_the_previous_stage_and_a_run_from_an_earlier_judge(start, pairs, tmp_path):
     files = sets(tmp_path / "p", pairs)
     short = {**STAGE, "epochs": 1, "learning_rate": 1e-5}
     first = recipe(start, stages=[STAGE, {**short, "inner": 48}])
@@ -124,7 +124,7 @@ def test_a_stage_starts_from_the_one_before_and_a_training_from_an_earlier_judge
     )
     assert {"training, stage 1 of 2", "training, stage 2 of 2"} <= set(seen)
     assert json.loads((tmp_path / "m" / "config.json").read_text())["intermediate_size"] == 48
-    assert done.facts["validation"]["written"]["auc"] > 0.9  # the second stage alone learns nothing
+    assert done.facts["validation"]["written"]["auc"] > 0.9  # by itself, the second stage learns nothing
     again = recipe(start, stages=[short], start=str(tmp_path / "m"))
     later = train_on_pairs(files, again, tmp_path / "m2", work=tmp_path / "w2", device="cpu")
     assert later.facts["validation"]["written"]["auc"] > 0.9
@@ -152,7 +152,9 @@ class Stopped(Exception):
 
 
 @pytest.mark.parametrize("stop", [6, 14])  # before and after the weights are rounded
-def test_a_broken_training_goes_on_to_the_same_weights(start, pairs, tmp_path, word_tokenizer, judge_words, stop):
+def test_an_interrupted_run_resumes_and_ends_with_the_same_weights(
+    start, pairs, tmp_path, word_tokenizer, judge_words, stop
+):
     data = tokenize_pairs(pairs(60), word_tokenizer(judge_words))
     settings = JudgeSettings(epochs=3, learning_rate=2e-3, batch_tokens=320)
 
@@ -169,7 +171,7 @@ def test_a_broken_training_goes_on_to_the_same_weights(start, pairs, tmp_path, w
 
     whole = judge_scores(train_judge(fresh(), data, settings=settings), data)
     kept = {"checkpoints": tmp_path / "c", "checkpoint_seconds": 0.0}
-    monotonic = iter(range(10**6))  # every step is told of, and kept
+    monotonic = iter(range(10**6))  # progress is reported and a checkpoint is written in every step
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("paraqd.training.judge_training.time.monotonic", lambda: float(next(monotonic)))
         with pytest.raises(Stopped):
@@ -179,7 +181,7 @@ def test_a_broken_training_goes_on_to_the_same_weights(start, pairs, tmp_path, w
     assert again == pytest.approx(whole, abs=1e-5)
 
 
-def test_tokens_are_kept_and_joined(tmp_path, pairs, word_tokenizer, judge_words):
+def test_tokens_are_stored_and_joined(tmp_path, pairs, word_tokenizer, judge_words):
     one, other = (tokenize_pairs(pairs(5, seed=seed), word_tokenizer(judge_words)) for seed in (0, 1))
     write_tokens(one, tmp_path / "one.npz")
     joined = join_tokens([read_tokens(tmp_path / "one.npz"), other])
@@ -188,14 +190,14 @@ def test_tokens_are_kept_and_joined(tmp_path, pairs, word_tokenizer, judge_words
     assert joined.ids.tolist() == [*one.ids, *other.ids]
 
 
-def test_of_each_operator_so_many_are_drawn():
+def test_draw_limits_the_pairs_of_each_operator():
     rows = [FaultyPair(str(n), "q", "p", n % 2, source="rules-A" if n < 30 else "rules-B") for n in range(40)]
     drawn = list(draw(rows, most=8, seed=1))
     assert [sum(p.source == s for p in drawn) for s in ("rules-A", "rules-B")] == [16, 10]
     assert drawn == list(draw(rows, most=8, seed=1))
 
 
-def test_of_a_generators_rewrites_those_with_a_lost_number_are_faulty():
+def test_rewrites_with_a_lost_number_are_faulty():
     rows = [
         {"id": "x", "question": "Ann has 15 pens and 12 cups.", "paraphrase": "Ann has pens and 12 cups."},
         {"id": "x", "question": "Ann has 15 pens and 12 cups.", "paraphrase": "Ann owns 12 cups and 15 pens."},
@@ -206,7 +208,7 @@ def test_of_a_generators_rewrites_those_with_a_lost_number_are_faulty():
 
 @pytest.fixture(scope="module")
 def language_model(tmp_path_factory, word_tokenizer, judge_words):
-    """A language model of a few words, and its tokenizer, in place of the packaged one."""
+    """Return a language model with a small vocabulary and its tokenizer, which replace the packaged model."""
     import torch
     from tokenizers.processors import TemplateProcessing
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -221,7 +223,7 @@ def language_model(tmp_path_factory, word_tokenizer, judge_words):
     return model, tokenizer
 
 
-def test_a_language_model_that_reads_the_question_twice_can_be_taught(language_model, pairs):
+def test_a_causal_judge_learns(language_model, pairs):
     model, tokenizer = language_model
     data = repeat_questions(tokenize_pairs(pairs(120, seed=0), tokenizer))
     plain = tokenize_pairs(pairs(120, seed=0), tokenizer)
@@ -237,7 +239,7 @@ def test_a_language_model_that_reads_the_question_twice_can_be_taught(language_m
     assert odds[data.labels == 1].mean() > odds[data.labels == 0].mean() + 1
 
 
-def test_teachers_are_trained_first_and_taken_up(start, pairs, tmp_path):
+def test_teachers_are_trained_first_and_reused(start, pairs, tmp_path):
     made, options = sets(tmp_path / "p", pairs), {"work": tmp_path / "w", "device": "cpu"}
     taught = recipe(start, teachers=[{"model": str(start), "epochs": 5}] * 2)
     done = train_on_pairs(made, taught, tmp_path / "m", **options)
@@ -246,7 +248,7 @@ def test_teachers_are_trained_first_and_taken_up(start, pairs, tmp_path):
     files = sorted((tmp_path / "w" / "teachers").rglob("odds-*.npy"))
     odds = [np.load(path) for path in files]
     assert len(odds) == 2
-    assert not np.array_equal(*odds)  # each has a seed of its own
+    assert not np.array_equal(*odds)  # each teacher has its own seed
     before = [path.stat().st_mtime_ns for path in files]
     again = train_on_pairs(made, taught, tmp_path / "m2", **options)
     assert [path.stat().st_mtime_ns for path in files] == before
@@ -254,7 +256,7 @@ def test_teachers_are_trained_first_and_taken_up(start, pairs, tmp_path):
     assert again.facts["fusion"] == done.facts["fusion"] != alone.facts["fusion"]
 
 
-def test_near_twins_of_synthetic_validation_questions_are_not_trained_on(monkeypatch, tmp_path):
+def test_near_twins_of_synthetic_validation_questions_are_not_used_for_training(monkeypatch, tmp_path):
     blocks = [
         SyntheticProblem(f"b-{n}", f"Mia has {n} green pears and eats two of them. How many are left?", (), ())
         for n in range(60)
@@ -272,7 +274,7 @@ def test_near_twins_of_synthetic_validation_questions_are_not_trained_on(monkeyp
     assert judge_corpus.free_problems((), tmp_path) == [other]
 
 
-def test_a_teacher_of_other_labels_is_another(start, pairs, tmp_path):
+def test_a_teacher_is_trained_again_for_other_labels(start, pairs, tmp_path):
     calls = []
     for turned in (False, True):
         data = tokenize_pairs(pairs(40, seed=0), PreTrainedTokenizerFast.from_pretrained(str(start)))
@@ -289,7 +291,7 @@ def test_a_teacher_of_other_labels_is_another(start, pairs, tmp_path):
     assert len(list(tmp_path.rglob("odds-*.npy"))) == 2
 
 
-def test_a_teacher_that_is_not_there_is_refused_first(tmp_path):
+def test_a_missing_teacher_is_reported_first(tmp_path):
     with pytest.raises(TrainingError, match="teacher nobody"):
         train_scorer(recipe(DEFAULT_ENCODER, teachers=[{"model": "nobody"}]), tmp_path / "m")
     assert not (tmp_path / "m.work").exists()

@@ -1,4 +1,4 @@
-"""The learned judge: data, training, rounding."""
+"""Test the learned judge's data, training and rounding."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def judge(tmp_path, tokenizer):
     return make_judge(tmp_path / "start")
 
 
-def test_tokens_know_whether_they_are_at_fault(tokenizer, pairs):
+def test_tokens_at_fault_are_marked(tokenizer, pairs):
     data = tokenize_pairs(pairs(4), tokenizer)
     batch = DeviceRows(data, None, "cpu").gather_trimmed(np.array([0, 1, NO_ROW]))
     words = tokenizer.convert_ids_to_tokens(batch["input_ids"][0][batch["faults"][0] == 1])
@@ -62,13 +62,13 @@ def test_tokens_know_whether_they_are_at_fault(tokenizer, pairs):
     assert batch["labels"].tolist() == [0.0, 1.0]
 
 
-def test_equal_quantities_look_equal_to_the_judge(tokenizer):
+def test_equal_quantities_have_equal_tokens(tokenizer):
     pair = FaultyPair("a", "It takes half an hour.", "30 minutes it takes.", 1)
     tokens = tokenizer.convert_ids_to_tokens(tokenize_pairs([pair], tokenizer).ids)
     assert tokens.count("half") == 2 and "minutes" not in tokens
 
 
-def test_scoring_training_and_fusing_give_a_pair_the_same_token_ids(tokenizer, tmp_path):
+def test_scoring_training_and_fusing_use_the_same_token_ids(tokenizer, tmp_path):
     texts = [
         ("It takes half an hour.", "30 minutes it takes."),
         ("TOM HAS 5 PENS AND A BOY. HOW MANY?", "Tom has <b>5</b>&nbsp;pens and a boy. How many?"),
@@ -89,7 +89,7 @@ def test_scoring_training_and_fusing_give_a_pair_the_same_token_ids(tokenizer, t
     assert trained.types.tolist() == [part for row in rows for part in row.types.tolist()]
 
 
-def test_every_pair_is_in_one_batch_of_an_epoch():
+def test_every_pair_is_in_exactly_one_batch_per_epoch():
     lengths = np.array([5, 40, 7, 90, 12, 33, 8, 8])
     batches = plan_epoch(lengths, tokens=100, rng=np.random.default_rng(0))
     rows = np.concatenate([rows for _, rows in batches])
@@ -98,7 +98,7 @@ def test_every_pair_is_in_one_batch_of_an_epoch():
     assert all(lengths[rows[rows != NO_ROW]].max() <= length for length, rows in batches)
 
 
-def test_a_judge_learns_is_kept_and_loses_nothing_in_eight_bits(judge, tokenizer, pairs, tmp_path):
+def test_a_judge_learns_and_keeps_its_scores_in_eight_bits(judge, tokenizer, pairs, tmp_path):
     data, other = tokenize_pairs(pairs(240), tokenizer), tokenize_pairs(pairs(80, seed=1), tokenizer)
     before = judge_scores(judge, data)
     train_judge(judge, data, settings=JudgeSettings(epochs=15, learning_rate=2e-3, batch_tokens=512, rounded_share=0.3))
@@ -114,10 +114,10 @@ def test_a_judge_learns_is_kept_and_loses_nothing_in_eight_bits(judge, tokenizer
     assert export_model(tmp_path / "kept", tmp_path / "small", pairs=shown).most < 2e-3
 
 
-def test_ctrl_c_leaves_a_checkpoint_from_which_the_training_continues(judge, tokenizer, pairs, tmp_path):
+def test_training_resumes_from_the_checkpoint_after_ctrl_c(judge, tokenizer, pairs, tmp_path):
     data = tokenize_pairs(pairs(60), tokenizer)
     settings = JudgeSettings(epochs=3, learning_rate=2e-3, batch_tokens=320)
-    # copies alone are compared: the memory of loaded weights is aligned in another way, which changes the last digits
+    # compare only copies, because loaded weights are aligned differently in memory, which changes the last digits
     first, second, third = (copy.deepcopy(judge) for _ in range(3))
     whole = judge_scores(train_judge(first, data, settings=settings), data)
     stages = []
@@ -137,7 +137,7 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_the_training_continues(judge, tok
     )
 
 
-def test_a_training_that_diverges_says_so(judge, tokenizer, pairs):
+def test_diverging_training_raises_an_error(judge, tokenizer, pairs):
     data = tokenize_pairs(pairs(20), tokenizer)
     with pytest.raises(TrainingError, match="diverged"):
         train_judge(judge, data, teacher=np.full(20, np.nan, dtype=np.float32))
@@ -145,7 +145,7 @@ def test_a_training_that_diverges_says_so(judge, tokenizer, pairs):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("rounded_share", [0.0, 0.5])
-def test_captured_steps_train_as_single_ones_do_and_can_be_resumed(judge, tokenizer, pairs, tmp_path, rounded_share):
+def test_captured_steps_match_single_steps_and_can_be_resumed(judge, tokenizer, pairs, tmp_path, rounded_share):
     data = tokenize_pairs(pairs(240), tokenizer)
     settings = JudgeSettings(epochs=4, learning_rate=1e-3, batch_tokens=512, rounded_share=rounded_share)
     single, resumed = copy.deepcopy(judge), copy.deepcopy(judge)
@@ -166,7 +166,7 @@ def test_captured_steps_train_as_single_ones_do_and_can_be_resumed(judge, tokeni
     assert judge_scores(resumed, data, device="cuda") == pytest.approx(found[0], abs=0.05)
 
 
-def test_rounding_twice_is_rounding_once():
+def test_rounding_is_idempotent():
     weight = torch.randn(6, 9)
     for levels in (63, 127):
         once = round_rows(weight, levels)

@@ -1,4 +1,4 @@
-"""The corpus of the learned judge, from a small data folder of its own."""
+"""Test the learned judge's corpus with a small data folder."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def written(number, things=None):
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     rows = [written(number) for number in range(40)]
-    rows[TWIN] = written(TWIN, "pens")  # but for its numbers a question that is kept back
+    rows[TWIN] = written(TWIN, "pens")  # differs from a held-out question only in its numbers
     with gzip.open(folder / "written_pairs.jsonl.gz", "wt") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
     others = [
@@ -93,7 +93,7 @@ def corpus(data, tmp_path_factory):
     return folder, make_judge_pairs(folder, recipe(), data_dir=data)
 
 
-def test_no_question_is_trained_on_that_is_kept_back(corpus):
+def test_held_out_questions_are_not_used_for_training(corpus):
     _, made = corpus
     for part, files in (("train", made.train), ("validation", made.validation)):
         for name in ("written", "composed"):
@@ -102,17 +102,17 @@ def test_no_question_is_trained_on_that_is_kept_back(corpus):
     assert {pair.id for pair in read_faults(made.train["rules"])} == {f"gsm8k-{n}" for n in range(6)}
 
 
-def test_a_near_twin_of_a_question_kept_back_is_not_trained_on(corpus):
+def test_near_twins_of_held_out_questions_are_not_used_for_training(corpus):
     for name in ("written", "composed"):
         assert not any(pair.id.startswith(f"mathqa-{TWIN:05d}") for pair in read_faults(corpus[1].train[name]))
 
 
-def test_a_folder_made_with_other_settings_is_refused(corpus, data):
+def test_a_folder_created_with_other_settings_is_rejected(corpus, data):
     with pytest.raises(DatasetError, match="other values of operators and seed"):
         make_judge_pairs(corpus[0], recipe(operators=OPERATORS[:2], seed=8), data_dir=data)
 
 
-def test_operators_are_composed_on_rewrites_and_stand_beside_the_question(corpus):
+def test_outputs_on_rewrites_are_paired_with_the_original_question(corpus):
     pairs = list(read_faults(corpus[1].train["composed"]))
     assert {pair.label for pair in pairs} == {0, 1}
     for pair in pairs:
@@ -124,13 +124,13 @@ def test_operators_are_composed_on_rewrites_and_stand_beside_the_question(corpus
     assert changed.paraphrase[slice(*span)].strip("0123456789") == ""
 
 
-def test_a_second_call_makes_nothing_again(corpus, data):
+def test_a_second_call_reuses_all_files(corpus, data):
     before = {path: path.stat().st_mtime_ns for path in corpus[0].glob("*.gz")}
     make_judge_pairs(corpus[0], recipe(), data_dir=data)
     assert before == {path: path.stat().st_mtime_ns for path in corpus[0].glob("*.gz")}
 
 
-def test_written_pairs_know_where_their_fault_is():
+def test_faults_in_written_pairs_have_positions():
     pairs = list(written_faults([written(1)]))
     assert sum(pair.label for pair in pairs) == 4
     heavy = next(pair for pair in pairs if pair.kind == "number_changed" and pair.source == "written-heavy")
@@ -140,13 +140,13 @@ def test_written_pairs_know_where_their_fault_is():
     assert [lost.question[slice(*span)] for span in lost.question_spans] == ["3", "blue"]
 
 
-def test_words_that_stand_twice_are_not_placed():
+def test_repeated_words_have_no_position():
     gone, come = changed_spans("Tom has 5 red and 5 blue pens.", "Tom has 5 red pens.")
     assert not come
     assert find_words_again("Tom has 5 red and 5 blue pens.", gone, "5 red, 5 blue pens") == ((9, 13),)
 
 
-def test_articles_that_are_gone_leave_a_pair_valid():
+def test_lost_articles_keep_a_pair_valid():
     row = {
         "id": "a",
         "question": "The boy is in the house.",

@@ -27,12 +27,12 @@ LOSSES = [*TRIPLET, partial(mnrl_loss, scale=20.0)]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_loss_is_smaller_when_the_valid_text_is_the_nearer_one(loss):
+def test_the_loss_is_smaller_if_the_valid_text_is_closer(loss):
     assert loss(ANCHOR, NEAR, FAR) < loss(ANCHOR, FAR, NEAR)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_step_down_the_gradient_pulls_the_valid_text_near_and_pushes_the_invalid_one_away(loss):
+def test_a_gradient_step_moves_the_valid_text_closer_and_the_invalid_text_away(loss):
     anchor = ANCHOR.clone()
     valid = torch.tensor([[0.6, 0.8]], requires_grad=True)
     invalid = torch.tensor([[0.6, -0.8]], requires_grad=True)
@@ -44,7 +44,7 @@ def test_a_step_down_the_gradient_pulls_the_valid_text_near_and_pushes_the_inval
 
 @pytest.mark.parametrize("loss", TRIPLET)
 @given(near=ANGLES, far=ANGLES)
-def test_no_pair_of_unit_vectors_satisfies_the_paper_margins_before_one_and_minus_one(loss, near, far):
+def test_the_margin_is_satisfied_only_by_scores_of_one_and_minus_one(loss, near, far):
     def at(angle):
         return torch.tensor([[torch.cos(torch.tensor(angle)), torch.sin(torch.tensor(angle))]])
 
@@ -53,7 +53,7 @@ def test_no_pair_of_unit_vectors_satisfies_the_paper_margins_before_one_and_minu
 
 
 def stock(name, settings, vectors):
-    """The same loss as sentence-transformers computes it, over given embeddings."""
+    """Return sentence-transformers' value of the same loss for the given embeddings."""
 
     class Given(torch.nn.Module):
         def forward(self, features):
@@ -67,7 +67,7 @@ def stock(name, settings, vectors):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_losses_are_those_of_sentence_transformers(seed):
+def test_losses_match_sentence_transformers(seed):
     vectors = torch.nn.functional.normalize(torch.randn(12, 8, generator=torch.Generator().manual_seed(seed)), dim=1)
     a, v, i = vectors[:4], vectors[4:8], vectors[8:]
     metric = st_losses.TripletDistanceMetric

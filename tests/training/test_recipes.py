@@ -1,4 +1,4 @@
-"""Recipes of trainings: declared files, and values that replace theirs."""
+"""Test training recipes and overrides of their values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_recipe_default_has_the_settings_of_the_shipped_model():
     assert recipe.fusion.reliable <= set(shipped["fusion"]["weights"])
 
 
-def test_the_operators_of_the_recipe_default_exist():
+def test_the_operators_in_the_recipe_default_exist():
     recipe = load_judge_recipe("default")
     assert len(make_plan("extended", operators=recipe.data.operators).steps) == len(set(recipe.data.operators))
 
@@ -31,7 +31,7 @@ def test_the_recipe_paper_has_the_papers_settings():
     assert recipe.settings == TrainSettings()
 
 
-def test_a_list_of_operators_stands_for_the_papers_training_with_them(tmp_path):
+def test_a_list_of_operators_selects_the_recipe_paper(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text('[operators]\nvalid = ["SameSentence"]\ninvalid = ["NumberChange"]\n')
     for name in ("ssmba", str(path)):
@@ -39,7 +39,7 @@ def test_a_list_of_operators_stands_for_the_papers_training_with_them(tmp_path):
         assert isinstance(recipe, BiEncoderRecipe) and recipe.operators == name
 
 
-def test_a_recipe_of_ones_own_is_a_file(tmp_path):
+def test_a_recipe_can_be_a_users_own_file(tmp_path):
     from importlib import resources
 
     text = (resources.files("paraqd.training.recipes") / "default.toml").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Two processes on the CPU train what one process trains: launcher, network and trainer are the real ones."""
+"""Test that two processes on the CPU train the same model as one process, with a real launcher, network and trainer."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from paraqd.training.processes import check_shares, own_device
 from paraqd.training.saving import read_bi_encoder_facts
 from paraqd.training.settings import TrainingError, TrainSettings
 
-# two processes cannot be launched by several tests at once without waiting long for each other
+# tests that launch two processes run one after the other, because they would slow each other down
 pytestmark = pytest.mark.xdist_group("several processes")
 
 CASES = {
     "triplet": ({"batch_size": 8}, False),
-    "mnrl": ({"batch_size": 10, "loss": "mnrl"}, False),  # 12 questions: the last batch of a round has two
-    "in_batch": ({"batch_size": 22}, True),  # a last batch of one triplet each in the two processes, or of none
+    "mnrl": ({"batch_size": 10, "loss": "mnrl"}, False),  # with 12 questions, the last batch of a round has two
+    "in_batch": ({"batch_size": 22}, True),  # in the last batch, each process has one triplet or none
     "lone": ({"batch_size": 34, "distance": "euclidean"}, False),
 }
-MANY = {"batch_size": 2}  # so many steps that there is something left to go on with
+MANY = {"batch_size": 2}  # enough steps to interrupt and resume the run
 
-# What each of the two processes runs. It writes what it saw to a file of its own, named by its rank.
+# Each of the two processes runs this program, which writes its observations to a file named after the process's rank.
 PROGRAM = """
 import json, os, signal, sys
 from pathlib import Path
@@ -67,7 +67,7 @@ def go(name, given, in_batch=False, encoder=calm, stop=False, **options):
     def progress(stage, done, total, remark=""):
         told.append([stage, done, remark])
         if stage == "training" and stop:
-            os.kill(os.getpid(), signal.SIGINT)  # of the main process alone: both must stop
+            os.kill(os.getpid(), signal.SIGINT)  # only in the main process, but both processes must stop
     chosen = in_batch_triplets if in_batch else triplets
     asked = {{"settings": settings(**given), "encoder": encoder, "device": "cpu", **options}}
     return train_bi_encoder(chosen, Path(folder) / name, progress=progress, **asked)
@@ -113,7 +113,7 @@ Path(folder, f"seen-{{rank}}.json").write_text(json.dumps(seen))
 leave()
 """
 
-# The program itself, in each of two processes, which writes down the threads of the network when all else has ended.
+# Each of the two processes runs this program, which records the number of network threads when everything has ended.
 ENDING = """
 import atexit, os, signal, sys
 from pathlib import Path
@@ -127,8 +127,8 @@ def threads():
 def end():
     Path(folder, f"threads-{rank}").write_text(f"{most} {threads()}")
 
-signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the launcher's, to the one that ends after the other
-atexit.register(end)  # first of all, and so the last to be called
+signal.signal(signal.SIGTERM, signal.SIG_IGN)  # which the launcher sends to the process that ends last
+atexit.register(end)  # registered first, so that it is called last
 from paraqd.cli.main import run
 from paraqd.cli.progress import Bar
 from paraqd.training import processes
@@ -179,7 +179,7 @@ def launch(*arguments, code=0):
 
 @pytest.fixture(scope="module")
 def calm_encoder(tiny_encoder, tmp_path_factory):
-    """The tiny encoder without dropout, which each process has for itself: two can then do exactly what one does."""
+    """Return the tiny encoder without dropout, so that two processes can compute exactly the same as one."""
     import shutil
 
     folder = tmp_path_factory.mktemp("calm") / "encoder"
@@ -192,7 +192,7 @@ def calm_encoder(tiny_encoder, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def two(calm_encoder, tiny_encoder, tmp_path_factory):
-    """The folder in which two processes trained all cases, and what each of them saw."""
+    """Return the folder in which two processes trained all cases, and each process's observations."""
     folder = tmp_path_factory.mktemp("two")
     script = folder / "program.py"
     script.write_text(PROGRAM.format(tests=str(Path(__file__).parent)))
@@ -206,36 +206,36 @@ def two(calm_encoder, tiny_encoder, tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_two_processes_end_with_the_weights_of_one(case, two, calm_encoder, triplets, in_batch_triplets, tmp_path):
+def test_two_processes_end_with_the_same_weights_as_one(case, two, calm_encoder, triplets, in_batch_triplets, tmp_path):
     given, in_batch = CASES[case]
     options = {"settings": settings(**given), "encoder": str(calm_encoder), "device": "cpu"}
     chosen = in_batch_triplets if in_batch else triplets
     one = train_bi_encoder(chosen, tmp_path / case, **options)
     both = read_bi_encoder_facts(two[0] / case)
     assert furthest(weights(one.folder), weights(two[0] / case)) < 1e-4
-    assert furthest(weights(one.folder), weights(calm_encoder)) > 3e-3  # it has learned something
+    assert furthest(weights(one.folder), weights(calm_encoder)) > 3e-3  # the model has learned something
     assert (one.facts["processes"], both["processes"]) == (1, 2)
     assert (one.facts["steps"], one.facts["settings"]) == (both["steps"], both["settings"])
     assert sorted(p.name for p in one.folder.rglob("*")) == sorted(p.name for p in (two[0] / case).rglob("*"))
-    # a folder that two have finished is finished for one, too
+    # a model that two processes have finished is also finished for one process
     assert train_bi_encoder(chosen, two[0] / case, **options).reused
 
 
-def test_the_gradients_together_are_those_of_the_whole_batch(two):
-    # weights alone do not show it: the optimizer does not see how large a gradient is
+def test_the_sum_of_the_gradients_is_the_gradient_of_the_whole_batch(two):
+    # equal weights do not prove equal gradients, because the optimizer ignores a gradient's scale
     for seen in two[1]:
         assert len(seen["gradients"]) == 5
         for difference, size in seen["gradients"].values():
             assert difference < 1e-4 * size
 
 
-def test_the_main_process_alone_writes_and_speaks(two):
+def test_only_the_main_process_writes_files_and_reports_progress(two):
     main, other = two[1]
     assert (main["rank"], other["rank"]) == (0, 1)
-    # its random state is its own to keep; nothing else is
+    # the other process writes only its random state
     assert all(name.startswith("checkpoint-") for name in other["touched"])
     assert "README.md" in main["touched"]
-    assert any(name.startswith(".paraqd.json.") for name in main["touched"])  # written beside its place
+    assert any(name.startswith(".paraqd.json.") for name in main["touched"])  # written under a temporary name
     assert main["told"]["whole"]
     assert not any(other["told"].values())
     left = {path.name for path in two[0].iterdir()}
@@ -244,30 +244,30 @@ def test_the_main_process_alone_writes_and_speaks(two):
 
 def test_the_loss_falls(two):
     steps = [float(remark.split()[1]) for stage, _, remark in two[1][0]["told"]["whole"] if remark.startswith("loss")]
-    assert steps[-1] < 1.9  # of triplets: 2 where nothing is told apart
+    assert steps[-1] < 1.9  # the triplet loss is 2 for a model that does not distinguish any texts
     assert np.isfinite(steps).all()
 
 
-def test_an_interrupt_of_one_stops_both_and_they_go_on_to_the_same_weights(two):
+def test_an_interrupt_stops_both_processes_and_they_resume(two):
     where, seen = two
     assert all(each["stopped cut"] for each in seen)
     steps = [done for stage, done, _ in seen[0]["told"]["cut"] if stage == "training"]
     assert steps[0] == 0
-    assert 1 in steps[1:]  # where the first run stopped, the second began
+    assert 1 in steps[1:]  # the second run started where the first run stopped
     assert steps.count(0) == 1
     assert furthest(weights(where / "whole"), weights(where / "cut")) == 0
     kept = list((where / "left.checkpoints").glob("checkpoint-*/rng_state_*.pth"))
     assert sorted(path.name for path in kept) == ["rng_state_0.pth", "rng_state_1.pth"]
 
 
-def test_one_process_does_not_go_on_where_two_began(two, tiny_encoder, triplets):
+def test_one_process_does_not_resume_a_run_of_two_processes(two, tiny_encoder, triplets):
     options = {"settings": settings(**MANY), "encoder": str(tiny_encoder), "device": "cpu"}
     with pytest.raises(TrainingError, match=r"started in 2 processes: use the same number, or pass --restart"):
         train_bi_encoder(triplets, two[0] / "left", **options)
     assert list((two[0] / "left.checkpoints").glob("checkpoint-*"))
 
 
-def test_both_refuse_what_cannot_be_shared_and_weights_that_differ(two):
+def test_both_processes_reject_odd_batches_and_different_weights(two):
     for seen in two[1]:
         assert seen["odd"] == (
             "a batch of 7 triplets cannot be divided equally among 2 processes: pass --batch-size 6 or 8"
@@ -275,16 +275,16 @@ def test_both_refuse_what_cannot_be_shared_and_weights_that_differ(two):
         assert seen["different"].startswith("the processes ended with different weights")
 
 
-def test_the_command_line_by_accelerate(calm_encoder, augmented_rows, tmp_path):
+def test_the_command_runs_under_accelerate(calm_encoder, augmented_rows, tmp_path):
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text("".join(json.dumps(row) + "\n" for row in augmented_rows))
     options = ["--epochs", "4", "--learning-rate", "1e-3", "--seed", "5", "--batch-size", "8", "--device", "cpu"]
     arguments = ["train", str(pairs), "--out", str(tmp_path / "model"), "--encoder", str(calm_encoder), *options]
     launcher = ("-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0")
     done = launch(*launcher, "-m", "paraqd", *arguments, "--validation", pairs)
-    said = [line for line in done.stderr.splitlines() if "is trained" in line]
-    assert len(said) == 1  # not once by each
-    assert "is trained in 2 processes: 36 triplets" in said[0]
+    messages = [line for line in done.stderr.splitlines() if "is trained" in line]
+    assert len(messages) == 1  # only one process reports
+    assert "is trained in 2 processes: 36 triplets" in messages[0]
     assert "Trained in 2 processes" in (tmp_path / "model" / "README.md").read_text()
     history = read_bi_encoder_facts(tmp_path / "model")["history"]
     assert list(history) == ["1", "2", "3", "4"]
@@ -300,7 +300,7 @@ def test_the_command_line_by_accelerate(calm_encoder, augmented_rows, tmp_path):
         (["pairs.jsonl", "--device", "cuda:1"], "--device cuda:1 cannot be used with 2 processes: pass cuda or cpu"),
     ],
 )
-def test_what_several_processes_cannot_do_is_said_once(arguments, message, monkeypatch, capfd, tmp_path):
+def test_errors_of_several_processes_are_reported_once(arguments, message, monkeypatch, capfd, tmp_path):
     monkeypatch.setenv("WORLD_SIZE", "2")
     for rank, expected in (("0", 1), ("1", 0)):
         monkeypatch.setenv("LOCAL_RANK", rank)
@@ -308,10 +308,10 @@ def test_what_several_processes_cannot_do_is_said_once(arguments, message, monke
         assert capfd.readouterr().err.count(message) == expected
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted where the system lists them")
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not list threads")
 @pytest.mark.parametrize(("case", "code"), [("trained", 0), ("interrupted", 130), ("refused", 2)])
-def test_no_thread_of_the_network_outlives_the_program(case, code, calm_encoder, augmented_rows, tmp_path):
-    # one that does may abort the process while the interpreter ends
+def test_no_network_thread_outlives_the_program(case, code, calm_encoder, augmented_rows, tmp_path):
+    # such a thread may abort the process while the interpreter exits
     pairs, script = tmp_path / "pairs.jsonl", tmp_path / "program.py"
     pairs.write_text("".join(json.dumps(row) + "\n" for row in augmented_rows))
     script.write_text(ENDING)
@@ -326,12 +326,12 @@ def test_no_thread_of_the_network_outlives_the_program(case, code, calm_encoder,
         assert left == 0
 
 
-def test_a_batch_smaller_than_the_processes_is_named():
+def test_a_batch_smaller_than_the_number_of_processes_is_rejected():
     check_shares(8, 4)
     with pytest.raises(TrainingError, match=r"cannot be divided equally among 8 processes: pass --batch-size 8"):
         check_shares(3, 8)
 
 
-def test_a_lone_process_keeps_the_device_it_was_given():
+def test_a_single_process_keeps_its_device():
     assert own_device("cuda:1") == "cuda:1"
     assert own_device(None) is None
