@@ -146,7 +146,7 @@ def _say_too_few(result: MadeTestset) -> None:
     left_out = f", and {' and '.join(absent)} {'was' if len(absent) == 1 else 'were'} left out" if absent else ""
     advice = f"use --recipe {_RULES}, whose operators are all rules (training uses them too)"
     for key in models:
-        advice += f", or make a model with paraqd generator train {key} --data DIR --out DIR (on a GPU) and give it "
+        advice += f", or train a model with paraqd generator train {key} --data DIR --out DIR (on a GPU) and pass it "
         advice += f"with --generator {key}=DIR"
     if result.recipe == _RULES:
         advice = "add valid operators that suit these questions, in a recipe of your own (--recipe FILE.toml)"
