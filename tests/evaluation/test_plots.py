@@ -81,7 +81,7 @@ def test_triplets_in_the_plane(tmp_path, monkeypatch, embeddings):
 
 
 def test_what_cannot_be_drawn(tmp_path, embeddings):
-    with pytest.raises(EvaluationError, match=r"as \.png or \.svg"):
+    with pytest.raises(EvaluationError, match=r"use \.png or \.svg"):
         plots.confusion_plot({"A": MATRIX}, tmp_path / "figure.pdf")
     with pytest.raises(EvaluationError, match="cannot write"):
         plots.confusion_plot({"A": MATRIX}, tmp_path / "none" / "figure.png")

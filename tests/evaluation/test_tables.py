@@ -93,7 +93,7 @@ def test_files_by_name(tmp_path, name, start):
 
 
 def test_what_cannot_be_written(tmp_path):
-    with pytest.raises(EvaluationError, match=r"as \.md, \.tex or \.json"):
+    with pytest.raises(EvaluationError, match=r"use \.md, \.tex or \.json"):
         write_tables([TABLE], tmp_path / "t.pdf")
     with pytest.raises(EvaluationError, match="cannot write"):
         write_tables([TABLE], tmp_path / "none" / "t.md")

@@ -15,7 +15,7 @@ from paraqd.scoring.verdict import THRESHOLD
 
 @dataclass(frozen=True)
 class OperatorRow:
-    """The results for one operator: the counts by label, the share accepted, the accuracy and the mean score."""
+    """The results for one operator's pairs; ``accepted`` is the share of pairs with a score above the threshold."""
 
     operator: str
     n: int
@@ -44,7 +44,7 @@ def by_operator(
     y, s = checked(labels, scores, one_class=True)
     if len(operators) != len(y):
         raise EvaluationError(
-            f"{len(y):,} pairs but {len(operators):,} operators; there must be one operator for each pair"
+            f"there are {len(y):,} pairs but {len(operators):,} operators; pass one operator for each pair"
         )
     names = np.array([operator or "(none)" for operator in operators], dtype=object)
     rows = []

@@ -1,4 +1,4 @@
-"""Measure the calibration of scores: probabilities, Brier score, calibration error and reliability curve."""
+"""Measure the calibration of scores with the Brier score, the calibration error and the reliability curve."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class Bin:
-    """The mean probability and the share of valid pairs in a bin of pairs with similar probabilities."""
+    """A bin of pairs with similar probabilities: its bounds, mean probability and share of valid pairs."""
 
     low: float
     high: float
@@ -28,7 +28,10 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The result of `calibrate`; ``ece_width`` uses bins of equal width, and ``ece_mass`` uses bins of equal weight."""
+    """The result of `calibrate`.
+
+    ``ece_width`` and ``ece_mass`` are the expected calibration errors with bins of equal width and of equal weight.
+    """
 
     brier: float
     ece_width: float
@@ -45,7 +48,7 @@ class Calibration:
 def probabilities(scores: Scores) -> Floats:
     """Convert scores to the probabilities that the pairs are valid.
 
-    The score for a probability p is p if p ≥ 0.5, and 3p - 1 otherwise. This function is the inverse.
+    The score for a probability p is p if p ≥ 0.5, and 3p - 1 otherwise. This function inverts that formula.
 
     >>> probabilities([-1, -0.25, 0.5, 0.9]).tolist()
     [0.0, 0.25, 0.5, 0.9]
@@ -61,16 +64,16 @@ def probabilities(scores: Scores) -> Floats:
 
 
 def calibrate(labels: Labels, scores: Scores, *, bins: int = BINS, balanced: bool = True) -> Calibration:
-    """Measure how well the probabilities expressed by the scores match the labels.
+    """Measure how well the probabilities that the scores express match the labels.
 
     Parameters
     ----------
     bins
-        The number of bins for both calibration errors and for the reliability curve, which has bins of equal width.
+        The number of bins for the calibration errors and for the reliability curve, which has bins of equal width.
         Empty bins are omitted. Equal scores are always in the same bin.
     balanced
-        Weight both classes equally, because scores express probabilities for equally common classes. If False, every
-        pair has the same weight.
+        Give both classes the same total weight, because a score expresses a probability for equally common classes. If
+        False, every pair has the same weight.
 
     Examples
     --------
@@ -95,13 +98,13 @@ def calibrate(labels: Labels, scores: Scores, *, bins: int = BINS, balanced: boo
 
 
 def _equal_width(p: Floats, bins: int) -> NDArray[np.intp]:
-    """Return the bin of each pair; a bin includes its lower edge, and the last bin also includes 1."""
+    """Return the index of each pair's bin; a bin includes its lower edge, and the last bin also includes 1."""
     # adding 1e-9 prevents rounding errors from moving a value on the edge of a bin into the bin below
     return np.clip(np.floor(p * bins + 1e-9), 0, bins - 1).astype(np.intp)
 
 
 def _equal_mass(p: Floats, weights: Floats, bins: int) -> NDArray[np.intp]:
-    """Return the bin of each pair; all bins have about the same weight, and equal values are in the same bin."""
+    """Return the index of each pair's bin; all bins have about the same weight, and equal values share a bin."""
     _, level = np.unique(p, return_inverse=True)
     mass = np.bincount(level, weights=weights)
     middle = np.cumsum(mass) - mass / 2
@@ -111,7 +114,7 @@ def _equal_mass(p: Floats, weights: Floats, bins: int) -> NDArray[np.intp]:
 def _binned(
     y: NDArray[np.int64], p: Floats, weights: Floats, places: NDArray[np.intp], *, width: float | None = None
 ) -> tuple[Bin, ...]:
-    """Summarise the bins that contain pairs; by default, a bin extends from its lowest to its highest value."""
+    """Summarise the non-empty bins; if ``width`` is None, a bin extends from its lowest to its highest value."""
     found = []
     for i in np.unique(places):
         inside = places == i

@@ -16,7 +16,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Edit(NamedTuple):
-    """A difference between two texts: the old words, the new words, and the span of the old words in the first text."""
+    """A difference between two texts: the words before and after, and the span of the old words in the first text."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
@@ -57,7 +57,7 @@ def edit_kind(question: str, paraphrase: str) -> str:
 
 
 def detailed_edit_kind(question: str, paraphrase: str) -> str:
-    """Return the kind of edit, and mark edits that delete or replace a number or a unit in the question.
+    """Return the kind of edit, with a suffix if the edit deletes or replaces a number or a unit in the question.
 
     >>> detailed_edit_kind("Ann has 3 km to go.", "Ann has 3 miles to go.")
     'words replaced, with a number or unit'

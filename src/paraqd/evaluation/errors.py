@@ -6,4 +6,4 @@ from paraqd.errors import ParaqdError
 
 
 class EvaluationError(ParaqdError, ValueError):
-    """Raised when labels or scores cannot be evaluated; the one-line message says why."""
+    """Raised when labels or scores cannot be evaluated; the one-line message says what is wrong."""

@@ -19,12 +19,12 @@ from paraqd.scoring.verdict import THRESHOLD
 SEED = 3407
 SAMPLES = 2000
 LEVEL = 0.95
-_CHUNK = 1 << 21  # the maximum number of weights in memory at the same time (16 MB)
+_CHUNK = 1 << 21  # the maximum number of weights in memory at one time (16 MB)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and its interval."""
+    """A value and the bounds of its interval."""
 
     value: float
     low: float
@@ -37,7 +37,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """The intervals of all metrics; ``samples`` is the number of bootstrap samples that contain both classes."""
+    """The bootstrap intervals of all metrics; ``samples`` is the number of samples that contain both classes."""
 
     estimates: Mapping[str, Estimate]
     level: float
@@ -52,7 +52,7 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class Difference:
-    """The values of a metric for ``a`` and ``b``, the difference b - a with its interval, and its p-value."""
+    """A metric's values for methods a and b, the difference b - a with its interval, and the p-value."""
 
     a: float
     b: float
@@ -66,20 +66,23 @@ class Difference:
 
 @dataclass(frozen=True)
 class McNemar:
-    """The numbers of pairs that only one of two methods decides correctly, and the p-value of McNemar's exact test."""
+    """The result of McNemar's exact test.
+
+    ``only_a`` and ``only_b`` are the numbers of pairs that only method a and only method b decide correctly.
+    """
 
     only_a: int
     only_b: int
     p_value: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the test as a JSON-serialisable dictionary."""
+        """Return the test result as a JSON-serialisable dictionary."""
         return {"only_a_right": self.only_a, "only_b_right": self.only_b, "p_value": self.p_value}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`; ``permutation`` maps metrics to the p-values of the permutation tests."""
+    """The result of `compare`; ``permutation`` contains the p-values of the permutation tests, keyed by metric."""
 
     differences: Mapping[str, Difference]
     mcnemar: McNemar
@@ -111,13 +114,13 @@ def bootstrap(
     level: float = LEVEL,
     progress: Progress = silent,
 ) -> Bootstrap:
-    """Compute a percentile interval for every metric.
+    """Compute a percentile bootstrap interval for every metric.
 
     Parameters
     ----------
     groups
-        The group of each pair, such as its question. Whole groups are resampled, because the pairs of a question are
-        not independent and intervals that ignore this are too narrow.
+        The group of each pair, such as its question. Whole groups are resampled, because the pairs in a group are not
+        independent. Intervals that ignore this are too narrow.
     level
         The confidence level of the intervals.
 
@@ -150,12 +153,13 @@ def compare(
     level: float = LEVEL,
     progress: Progress = silent,
 ) -> Comparison:
-    """Test whether the scores of ``a`` and ``b`` for the same pairs differ significantly.
+    """Test whether two methods, a and b, differ significantly on the same pairs.
 
     Both methods are evaluated on the same bootstrap samples. A bootstrap p-value is twice the share of samples in which
     the difference has the opposite sign or is zero. McNemar's exact test compares the decisions pair by pair and
-    ignores groups. The permutation tests randomly swap the two scores of each pair, or of all pairs in a group. They
-    use scores for the separation, and ranks for the AUC because the AUC does not depend on the scale of the scores.
+    ignores groups. The permutation tests randomly swap the two methods' scores for each pair, or for all pairs in a
+    group. For the AUC, the scores are first replaced with their ranks, because the AUC does not depend on the scale of
+    the scores.
 
     Examples
     --------
@@ -204,9 +208,9 @@ def compare_runs(
 ) -> dict[str, Difference]:
     """Compare the metrics of two methods that were each trained several times, averaged over the training runs.
 
-    For each bootstrap sample, pairs (or groups) are drawn jointly for both methods, and training runs are drawn
-    separately for each method. The intervals therefore reflect both sources of randomness. They are somewhat too narrow
-    if there are only a few training runs.
+    For each bootstrap sample, the pairs (or groups) are drawn jointly for both methods, and the training runs are drawn
+    separately for each method. The intervals therefore reflect both the choice of pairs and the randomness of training.
+    If there are only a few training runs, the intervals are somewhat too narrow.
 
     Examples
     --------
@@ -246,7 +250,7 @@ def compare_means(
 ) -> Difference:
     """Compare the mean values that two methods, each trained several times, assign to the same pairs.
 
-    The intervals are computed as in `compare_runs`.
+    The interval is computed as in `compare_runs`.
 
     >>> found = compare_means([[0.9, 0.8], [0.7, 0.8]], [[0.1, 0.2]], samples=200)
     >>> round(found.a, 3), round(found.b, 3), found.difference.high < 0
@@ -265,7 +269,7 @@ def compare_means(
 
 
 def _run_shares(rng: np.random.Generator, rows: int, runs: int) -> Floats:
-    """Draw training runs with replacement for each sample, and return each run's share of the sample."""
+    """Draw training runs with replacement for each bootstrap sample, and return each run's share of the draws."""
     shares: Floats = rng.multinomial(runs, [1 / runs] * runs, size=rows) / runs
     return shares
 
@@ -286,7 +290,7 @@ def _members(n: int, groups: Sequence[Hashable] | None) -> tuple[NDArray[np.intp
     if groups is None:
         return np.arange(n), n
     if len(groups) != n:
-        raise EvaluationError(f"{n:,} pairs but {len(groups):,} groups; there must be one group for each pair")
+        raise EvaluationError(f"there are {n:,} pairs but {len(groups):,} groups; pass one group for each pair")
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.intp), len(numbers)
 
@@ -294,7 +298,7 @@ def _members(n: int, groups: Sequence[Hashable] | None) -> tuple[NDArray[np.intp
 def _weights(
     n: int, groups: Sequence[Hashable] | None, samples: int, seed: int, progress: Progress, stage: str
 ) -> Iterator[Floats]:
-    """Yield arrays that hold, for each bootstrap sample (row), how often each pair (column) is drawn."""
+    """Yield arrays that contain the number of times each pair (column) is drawn in each bootstrap sample (row)."""
     members, count = _members(n, groups)
     rng = np.random.default_rng(seed)
     size = max(1, _CHUNK // max(n, count))
@@ -307,11 +311,11 @@ def _weights(
 
 
 def _stacked(draws: Sequence[Mapping[str, Floats]]) -> tuple[dict[str, Floats], int]:
-    """Return the metrics of all samples that contain both classes, and the number of these samples."""
+    """Return the metrics of all bootstrap samples that contain both classes, and the number of these samples."""
     found = {name: np.concatenate([draw[name] for draw in draws]) for name in METRICS} if draws else {}
     usable = np.isfinite(found["auc"]) if found else np.zeros(0, dtype=bool)
     if not usable.any():
-        raise EvaluationError("there are too few pairs for intervals: no sample has both labels")
+        raise EvaluationError("there are too few pairs for intervals, because no sample has both labels; add pairs")
     return {name: values[usable] for name, values in found.items()}, int(usable.sum())
 
 
@@ -321,7 +325,7 @@ def _estimate(value: float, samples: Floats, level: float) -> Estimate:
 
 
 def _two_sided(differences: Floats) -> float:
-    """Return the two-sided p-value, which is never 0 because the number of samples is finite."""
+    """Return the two-sided bootstrap p-value, which is never 0 because the number of samples is finite."""
     fewer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return min(1.0, 2 * (fewer + 1) / (len(differences) + 1))
 
@@ -360,7 +364,7 @@ def _average_ranks(scores: Floats) -> Floats:
 
 
 def _aucs(levels: NDArray[np.intp], valid: NDArray[np.bool_]) -> Floats:
-    """Return the AUC for each row of ``levels``, which has scores replaced by their ranks, counted from 0."""
+    """Return the AUC of each row of ``levels``, which contains the zero-based ranks of the scores."""
     rows, width = levels.shape[0], int(levels.max()) + 1
     places = levels + np.arange(rows)[:, None] * width
 

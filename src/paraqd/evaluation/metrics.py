@@ -20,11 +20,11 @@ Confusion = tuple[tuple[int, int], tuple[int, int]]
 class Metrics:
     """The result of `evaluate`.
 
-    The metrics ``macro_*`` are unweighted averages over the two classes, and the metrics ``weighted_*`` are weighted by
-    class size. ``*_f1`` is the average of the two classes' F1 values, as in scikit-learn. ``*_f1_paper`` is the
-    harmonic mean of the averaged precision and the averaged recall, as in the paper. ``mu_pos`` and ``mu_neg`` (the
+    The metrics ``macro_*`` are unweighted averages over the two classes, and the metrics ``weighted_*`` are averages
+    weighted by class size. ``*_f1`` is the average of the two classes' F1 values, as in scikit-learn. ``*_f1_paper`` is
+    the harmonic mean of the precision ``*_p`` and the recall ``*_r``, as in the paper. ``mu_pos`` and ``mu_neg`` (the
     paper's μ+ and μ-) are the mean scores of valid and invalid pairs, and ``separation`` (μs) is their difference.
-    ``confusion`` has a row for each label and a column for each decision, with invalid (0) first.
+    ``confusion`` has a row for each label and a column for each decision; invalid (0) comes before valid (1).
     """
 
     n: int

@@ -1,4 +1,4 @@
-"""Plot the figures of an evaluation as PNG or SVG files. The same data always produces the same bytes.
+"""Plot the figures of an evaluation as PNG or SVG files; the same data always produces the same bytes.
 
 In all figures, valid pairs are blue and invalid pairs are orange. Colour-blind readers can distinguish these colours.
 """
@@ -43,17 +43,17 @@ Matrix = Sequence[Sequence[int]]
 
 @contextmanager
 def drawing(path: str | Path, *, width: float, height: float) -> Iterator[Figure]:
-    """Yield a figure, and write it to ``path`` when the block ends."""
+    """Yield a figure, and write the figure to ``path`` when the block ends."""
     path = Path(path)
     if path.suffix.lower() not in (".png", ".svg"):
-        raise EvaluationError(f"{path}: a figure can be written as .png or .svg")
+        raise EvaluationError(f"{path}: cannot write a figure in this format; use .png or .svg")
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(figure)  # needs no window and no global state
+        FigureCanvasAgg(figure)  # this canvas needs no window and no global state
         yield figure
         # the date and matplotlib's version are omitted, because they would change the bytes
         metadata = {"Date": None, "Creator": "paraqd"} if path.suffix.lower() == ".svg" else {"Software": "paraqd"}
@@ -66,18 +66,21 @@ def drawing(path: str | Path, *, width: float, height: float) -> Iterator[Figure
 def confusion_plot(matrices: Mapping[str, Matrix], path: str | Path, *, title: str = "") -> None:
     """Plot the confusion matrix of each method, with labels as rows and decisions as columns.
 
-    The shade of a cell indicates its share of the pairs with that label, so that sets of any size can be compared.
+    The shade of a cell indicates its share of the pairs with the row's label, so that sets of any size can be compared.
     """
     _matrix_plot(matrices, path, title, x="decided", y="labelled")
 
 
 def operator_plot(matrices: Mapping[str, Matrix], path: str | Path, *, title: str = "") -> None:
-    """Plot the labels of each annotated test set, with intended labels as rows and annotated labels as columns."""
+    """Plot a matrix for each annotated test set, with intended labels as rows and annotated labels as columns."""
     _matrix_plot(matrices, path, title, x="annotated", y="intended")
 
 
 def operator_count_plot(counts: Mapping[str, tuple[int, int]], path: str | Path, *, title: str = "") -> None:
-    """Plot the numbers of valid and invalid pairs for each operator; ``counts`` is ``{name: (valid, invalid)}``."""
+    """Plot the numbers of valid and invalid pairs for each operator.
+
+    ``counts`` maps the name of each operator to its numbers of valid and invalid pairs.
+    """
     _need(counts)
     with drawing(path, width=7, height=1.4 + 0.36 * len(counts)) as figure:
         axes = figure.subplots()
@@ -100,14 +103,14 @@ def operator_count_plot(counts: Mapping[str, tuple[int, int]], path: str | Path,
 def histogram_plot(
     labels: Labels, scores: Scores, path: str | Path, *, threshold: float = THRESHOLD, title: str = ""
 ) -> None:
-    """Plot a histogram of the scores of valid and invalid pairs, as shares of each class."""
+    """Plot a histogram of the scores; the bars show shares of the valid pairs and shares of the invalid pairs."""
     histograms_plot(labels, {title: scores}, path, threshold=threshold)
 
 
 def histograms_plot(
     labels: Labels, methods: Mapping[str, Scores], path: str | Path, *, threshold: float = THRESHOLD
 ) -> None:
-    """Plot a histogram of each method's scores, one below the other and on the same scale."""
+    """Plot a histogram of each method's scores; the histograms are stacked vertically and share the score axis."""
     _need(methods)
     drawn = {name: checked(labels, scores) for name, scores in methods.items()}
     lowest = min(-1.0, *(float(s.min()) for _, s in drawn.values()))
@@ -138,9 +141,9 @@ def _histogram(
 
 
 def reliability_plot(curves: Mapping[str, Calibration], path: str | Path, *, title: str = "") -> None:
-    """Plot the share of valid pairs against the probability that the score expresses.
+    """Plot the share of valid pairs against the probability that the scores express.
 
-    Perfectly calibrated scores lie on the diagonal.
+    The curve of perfectly calibrated scores is the diagonal.
     """
     _need(curves)
     with drawing(path, width=5.6, height=5.6) as figure:
@@ -201,7 +204,7 @@ def threshold_plot(
 def separation_plot(
     methods: Mapping[str, Estimate | float], path: str | Path, *, title: str = "", published: Mapping[str, float] = {}
 ) -> None:
-    """Plot the separation of each method with its interval; a diamond marks the paper's result."""
+    """Plot the separation of each method with its interval; diamonds mark the paper's results in ``published``."""
     _need(methods)
     with drawing(path, width=7, height=1.3 + 0.42 * len(methods)) as figure:
         axes = figure.subplots()
@@ -241,7 +244,7 @@ def _matrix_plot(matrices: Mapping[str, Matrix], path: str | Path, title: str, *
 
 def _matrix(axes: Axes, counts: NDArray[Any], name: str, *, x: str, y: str) -> None:
     if counts.shape != (2, 2):
-        raise EvaluationError(f"{name}: a confusion matrix has two rows and two columns")
+        raise EvaluationError(f"{name}: a confusion matrix must have two rows and two columns")
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     for row in range(2):
@@ -260,4 +263,4 @@ def _matrix(axes: Axes, counts: NDArray[Any], name: str, *, x: str, y: str) -> N
 
 def _need(things: Mapping[str, Any]) -> None:
     if not things:
-        raise EvaluationError("there is nothing to plot")
+        raise EvaluationError("there is nothing to plot; pass at least one entry")

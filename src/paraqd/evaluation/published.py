@@ -1,6 +1,6 @@
-"""Read the paper's published results from ``published.toml``, for comparison with ours.
+"""Read the paper's published results from ``published.toml``, so that our results can be compared with them.
 
-The names of the paper's F1 metrics always end in ``_f1_paper``, because the paper defines F1 differently; see
+The names of the paper's F1 metrics end in ``_f1_paper``, because the paper defines F1 in its own way; see
 `paraqd.evaluation.metrics`.
 """
 
@@ -30,7 +30,7 @@ _OWN_COLUMNS = {"pseudo_labels": ("valid_percent", "invalid_percent")}
 
 @dataclass(frozen=True)
 class Published:
-    """A row in one of the paper's tables: the keys that identify the row, and its values keyed by metric."""
+    """A row in one of the paper's tables; ``keys`` identifies the row, and ``values`` is keyed by metric."""
 
     table: str
     keys: Mapping[str, str]
@@ -50,7 +50,7 @@ class PublishedExample:
 def published(table: str, **where: str) -> tuple[Published, ...]:
     """Return the rows of one of the paper's tables that match ``where``, in the paper's order.
 
-    Names are compared without regard to case and punctuation.
+    Case and punctuation are ignored when names are compared.
 
     >>> [row] = published("main", dataset="aquarat", method="ParaQD")
     >>> row.values["separation"], row.values["macro_f1_paper"]
@@ -60,7 +60,9 @@ def published(table: str, **where: str) -> tuple[Published, ...]:
         raise EvaluationError(f"the paper has no table {table!r}; choose from {', '.join(KEYS)}")
     unknown = sorted(set(where) - set(KEYS[table]))
     if unknown:
-        raise EvaluationError(f"the keys of table {table} are {', '.join(KEYS[table])}, not {unknown[0]}")
+        raise EvaluationError(
+            f"the keys of table {table} are {', '.join(KEYS[table])}, not {unknown[0]}; use one of these keys"
+        )
     found = _rows(table, _content()[table], KEYS[table], {})
     return tuple(row for row in found if all(same_name(row.keys[key], name) for key, name in where.items()))
 
@@ -88,7 +90,7 @@ def sizes() -> Mapping[str, tuple[int, int]]:
 
 
 def operator_averages() -> Mapping[str, float]:
-    """Return the average precision, recall and accuracy that the paper reports for its test operators.
+    """Return the mean precision, recall and accuracy that the paper reports for its test operators.
 
     >>> operator_averages()["recall"]
     0.59
@@ -98,7 +100,7 @@ def operator_averages() -> Mapping[str, float]:
 
 
 def same_name(one: str, other: str) -> bool:
-    """Return True if two names are equal apart from case and punctuation.
+    """Return True if two names are equal when case and punctuation are ignored.
 
     >>> same_name("EM_Math", "em-math"), same_name("UDA", "UDA (w pl)")
     (True, False)

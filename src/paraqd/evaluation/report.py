@@ -20,7 +20,7 @@ from paraqd.plural import counted
 from paraqd.progress import Progress, silent
 from paraqd.scoring.verdict import THRESHOLD
 
-ORACLE_NOTE = "oracle: chosen with the test labels, which are not known in practice; not a result"
+ORACLE_NOTE = "oracle: chosen with the test labels, which are not known in practice, and therefore not a result"
 _PAPER_METHODS = ("Pretrained", "ParaQD")
 # the paper's table for each data set
 _REPORTED: Mapping[str, tuple[str, dict[str, str]]] = {
@@ -34,7 +34,7 @@ _REPORTED: Mapping[str, tuple[str, dict[str, str]]] = {
 
 @dataclass(frozen=True)
 class Scored:
-    """The labels of the pairs, and the scores that one method assigns to them."""
+    """The labels of the pairs, and the scores that one method assigns to the pairs."""
 
     name: str
     signature: str
@@ -89,9 +89,9 @@ def build_report(
     intervals: bool = True,
     progress: Progress = silent,
 ) -> Report:
-    """Evaluate the scores of one method and, optionally, compare them with the scores of another method.
+    """Evaluate the scores of one method and, if ``other`` is passed, compare the method with another method.
 
-    ``other`` has the scores of the other method for the same pairs.
+    ``other`` contains the other method's scores for the same pairs.
 
     >>> report = build_report(Scored("toy", "none", [1, 0, 1, 0], [0.9, -0.2, 0.6, 0.7]), intervals=False)
     >>> report.metrics.accuracy, report.oracle.macro_f1
@@ -122,12 +122,12 @@ def build_report(
 def _calibration(labels: Sequence[int], scores: Sequence[float], *, balanced: bool) -> Calibration | None:
     try:
         return calibrate(labels, scores, balanced=balanced)
-    except EvaluationError:  # scores outside -1 to 1 are not probabilities, but the rest of the report is still useful
+    except EvaluationError:  # scores outside -1 to 1 do not express probabilities, but the rest of the report is useful
         return None
 
 
 def report_tables(report: Report, *, dataset: str | None = None, notes: Sequence[str] = ()) -> tuple[Table, ...]:
-    """Return the report as tables, which include the paper's results if the paper uses the data set."""
+    """Return the report as tables; they include the paper's results if the paper uses the data set."""
     tables = [_metric_table(report, dataset)]
     if report.comparison is not None:
         tables.append(_comparison_table(report))
@@ -203,7 +203,7 @@ def _comparison_table(report: Report) -> Table:
 
 
 def _names(report: Report) -> list[str]:
-    """Return short, distinct names for the methods."""
+    """Return short, distinct names of the methods in a report."""
     both = [report.scored] if report.other is None else [report.scored, report.other]
     names = [shortened(scored.name) for scored in both]
     if len(set(names)) < len(names):
@@ -212,7 +212,7 @@ def _names(report: Report) -> list[str]:
 
 
 def shortened(name: str, *, room: int = 24) -> str:
-    """Return a name that fits into a column header; the middle of a long name is removed.
+    """Shorten a name to at most ``room`` characters by removing its middle.
 
     >>> shortened("scores_of_the_second_model_of_march.csv")
     'scores_of_t…of_march.csv'
@@ -276,14 +276,16 @@ def _operator_table(report: Report) -> Table:
 
 
 def write_plots(report: Report, folder: str | Path, *, ending: str = ".png") -> list[Path]:
-    """Plot a report's figures into a folder, which is created if necessary; return the paths of the figures."""
+    """Write a report's figures to a folder, which is created if necessary, and return the paths of the figures."""
     from paraqd.evaluation import plots
 
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise EvaluationError(f"cannot create the folder {folder}: {error.strerror or error}") from None
+        raise EvaluationError(
+            f"cannot create the folder {folder}: {error.strerror or error}; choose another folder"
+        ) from None
     both = [report.scored] if report.other is None else [report.scored, report.other]
     threshold, title = report.metrics.threshold, report.scored.name
     labels, scores = report.scored.labels, report.scored.scores

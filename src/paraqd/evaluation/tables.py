@@ -1,4 +1,4 @@
-"""Write tables of results as Markdown, LaTeX and JSON, and compare our results with the paper's."""
+"""Write tables of results as Markdown, LaTeX and JSON, and show our results beside the paper's results."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ _LATEX = {
 class Column:
     """A table column: the key of its cells, its title, and the number of decimal places.
 
-    ``latex`` is the title in LaTeX if it contains mathematics. With ``best``, the highest of our values is bold.
+    ``latex`` is the title in LaTeX, for titles that contain mathematics. If ``best`` is True, our highest value is
+    printed in bold.
     """
 
     key: str
@@ -113,7 +114,7 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def noted(self, *notes: str) -> Table:
-        """Return the table with additional notes."""
+        """Return a copy of the table with additional notes."""
         return replace(self, notes=(*self.notes, *notes))
 
     def to_markdown(self) -> str:
@@ -129,7 +130,7 @@ class Table:
         return "\n".join(lines)
 
     def to_latex(self) -> str:
-        """Return the table as LaTeX, which requires the package booktabs."""
+        """Return the table as LaTeX code that requires the package booktabs."""
         heads = [column.latex or _latex(column.title) for column in self.columns]
         sides = "".join("r" if self._numeric(column) else "l" for column in self.columns)
         lines = [
@@ -147,7 +148,7 @@ class Table:
         return "\n".join([*lines, r"\end{table}"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as a JSON-serialisable dictionary; numbers are not rounded."""
+        """Return the table as a JSON-serialisable dictionary with unrounded numbers."""
         return {
             "title": self.title,
             "columns": [{"key": c.key, "title": c.title, "best": c.best} for c in self.columns],
@@ -163,7 +164,7 @@ class Table:
         return any(isinstance(row.get(column.key), int | float | Estimate) for row in self.rows)
 
     def _is_best(self, row: Row, column: Column) -> bool:
-        """Return True if a cell's rounded value is the highest of at least two of our values for the same data set."""
+        """Return True if a cell contains the highest of at least two of our rounded values for the same data set."""
         if not column.best or row.get(SOURCE, OURS) != OURS:
             return False
         beside = [r for r in self.rows if r.get(SOURCE, OURS) == OURS and r.get(DATASET) == row.get(DATASET)]
@@ -174,7 +175,7 @@ class Table:
 
 
 def write_tables(tables: Sequence[Table], path: str | Path) -> None:
-    """Write tables to a .md, .tex or .json file; the file name extension determines the format."""
+    """Write tables to a .md, .tex or .json file, in the format that the extension determines."""
     path = Path(path)
     if table_format(path) == ".json":
         text = json.dumps([table.to_dict() for table in tables], ensure_ascii=False, indent=2, allow_nan=False)
@@ -189,19 +190,19 @@ def write_tables(tables: Sequence[Table], path: str | Path) -> None:
 
 
 def table_format(path: str | Path) -> str:
-    """Return a table's file name extension; raise an EvaluationError if tables cannot be written in that format.
+    """Return a file name's extension; raise an EvaluationError if tables cannot be written in this format.
 
     >>> table_format("Results.TEX")
     '.tex'
     """
     ending = Path(path).suffix.lower()
     if ending not in (".md", ".tex", ".json"):
-        raise EvaluationError(f"{path}: a table can be written as .md, .tex or .json")
+        raise EvaluationError(f"{path}: cannot write a table in this format; use .md, .tex or .json")
     return ending
 
 
 def metric_columns(names: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns for the named metrics.
+    """Return the table columns for the given metrics.
 
     >>> [column.title for column in metric_columns(["mu_pos", "auc"])]
     ['μ+', 'AUC']
@@ -220,8 +221,8 @@ def side_by_side(
 ) -> Table:
     """Return a table with the paper's matching row below each of our rows.
 
-    Rows match if they have the same values in the columns listed in ``on``. Rows in the paper that do not match any of
-    our rows come last, so that missing results are visible. A dash marks a metric that the paper does not report.
+    Rows match if they have the same values in the columns listed in ``on``. The paper's rows that match none of our
+    rows come last, so that missing results are visible. A dash marks a metric that the paper does not report.
 
     >>> from paraqd.evaluation.published import published
     >>> table = side_by_side([{"dataset": "aquarat", "method": "UDA", "separation": 0.031}],
@@ -249,7 +250,7 @@ def value(cell: Cell) -> float | None:
 
 
 def shown(cell: Cell, decimals: int = 3) -> str:
-    """Return a cell as text.
+    """Return a cell's value as a string.
 
     >>> shown(Estimate(0.675, 0.631, 0.719)), shown(-0.0001), shown(12345), shown(None)
     ('0.675 [0.63, 0.72]', '0.000', '12,345', '–')

@@ -1,4 +1,4 @@
-"""Find the best threshold for given labels, and show the effect of different thresholds."""
+"""Find the best threshold for given labels, and measure the effect of different thresholds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ THRESHOLDS = (-0.9, -0.75, -0.5, -0.25, 0.0, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
 
 @dataclass(frozen=True)
 class Oracle:
-    """The threshold with the highest macro F1 on the given labels.
+    """The threshold with the highest macro F1 on the given labels, and this macro F1.
 
-    It is not a result, because finding it requires the labels of the test set.
+    Do not report the oracle as a result, because it is chosen with the labels of the test set.
     """
 
     threshold: float
@@ -31,9 +31,9 @@ class Oracle:
 
 @dataclass(frozen=True)
 class Cut:
-    """The effect of a threshold: the share of pairs kept, and the precision and recall of both classes.
+    """The effect of a threshold: the share of pairs kept, the precision and recall of both classes, and the macro F1.
 
-    A class's precision is None if no pair was assigned to the class.
+    The precision of a class is None if no pair is assigned to the class.
     """
 
     threshold: float
@@ -45,12 +45,12 @@ class Cut:
     macro_f1: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row as a JSON-serialisable dictionary."""
+        """Return the effect as a JSON-serialisable dictionary."""
         return asdict(self)
 
 
 def best_threshold(labels: Labels, scores: Scores) -> Oracle:
-    """Return the threshold with the highest macro F1 on these labels or, in case of a tie, the one nearest to 0.5.
+    """Return the threshold with the highest macro F1; in case of a tie, return the threshold closest to 0.5.
 
     >>> best_threshold([1, 1, 0, 0], [0.9, 0.7, 0.6, -0.8])
     Oracle(threshold=0.6499999999999999, macro_f1=1.0)
@@ -73,7 +73,7 @@ def best_threshold(labels: Labels, scores: Scores) -> Oracle:
 
 
 def threshold_table(labels: Labels, scores: Scores, *, thresholds: Sequence[float] = THRESHOLDS) -> tuple[Cut, ...]:
-    """Return the effects of several thresholds, so that a user can choose one.
+    """Return the effects of several thresholds, so that a user can choose a threshold.
 
     >>> [(cut.kept, cut.precision_valid) for cut in threshold_table([1, 0], [0.9, 0.6], thresholds=[0.5, 0.7, 0.95])]
     [(1.0, 0.5), (0.5, 1.0), (0.0, None)]

@@ -26,7 +26,7 @@ def project(embeddings: NDArray[Any], *, seed: int = SEED) -> NDArray[np.float64
     from sklearn.manifold import TSNE
 
     n = len(embeddings)
-    # scikit-learn requires a perplexity below the number of points; a third of that number is the usual bound
+    # the perplexity must be below the number of points, and is usually at most a third of that number
     perplexity = min(30.0, max(1.0, (n - 1) / 3))
     reducer = TSNE(n_components=2, metric="cosine", init="random", perplexity=perplexity, random_state=seed)
     points: NDArray[np.float64] = reducer.fit_transform(np.asarray(embeddings, dtype=np.float64)).astype(np.float64)
@@ -42,26 +42,28 @@ def tsne_plot(
     seed: int = SEED,
     title: str = "",
 ) -> None:
-    """Plot triplets in the plane: a random sample in the left panel and all triplets in the right panel.
+    """Plot a random sample of the triplets in the left panel, and all triplets in the right panel.
 
     Each triplet has its own colour, and each role has its own marker. Both panels show the same projection. In the left
-    panel, a solid line connects each anchor with its valid paraphrase, and a dotted line with its invalid paraphrase.
+    panel, a solid line connects each anchor to its valid paraphrase, and a dotted line connects it to its invalid
+    paraphrase.
 
     Parameters
     ----------
     embeddings
         An array with one row for each text.
     triplets
-        The row numbers of each triplet's anchor, valid text and invalid text.
+        The row indices of each triplet's anchor, valid text and invalid text.
     shown
         The number of triplets in the left panel.
     """
     chosen = np.asarray(triplets, dtype=np.intp)
     if chosen.ndim != 2 or chosen.shape[1] != 3 or len(chosen) < 2:
-        raise EvaluationError("t-SNE needs at least two triplets of (anchor, valid, invalid)")
+        raise EvaluationError("t-SNE needs at least two triplets (anchor, valid, invalid); pass more triplets")
     if chosen.min() < 0 or chosen.max() >= len(embeddings):
         raise EvaluationError(
-            f"a triplet refers to a text without an embedding; there are {len(embeddings):,} embeddings"
+            f"a triplet refers to a text without an embedding (there are {len(embeddings):,} embeddings); pass an "
+            "embedding for every text"
         )
     used, places = np.unique(chosen, return_inverse=True)
     points = project(np.asarray(embeddings)[used], seed=seed)[places.reshape(chosen.shape)]
@@ -90,7 +92,7 @@ def _panel(axes: Axes, points: NDArray[np.float64], *, size: float, lines: bool)
         if lines:
             for other, style in ((1, "-"), (2, ":")):
                 axes.plot(*triplet[[0, other]].T, color=colour, linestyle=style, linewidth=1.2, zorder=1)
-        # the anchor is a ring, because the valid paraphrase is often at the same place
+        # the anchor is a ring, because the valid paraphrase is often in the same place
         (x, y), others = triplet[0], triplet[1:]
         axes.scatter(x, y, s=1.8 * size, marker="o", facecolor="none", edgecolor=colour, linewidth=1.4, zorder=3)
         for (_, marker), (x, y) in zip(_ROLES[1:], others, strict=True):

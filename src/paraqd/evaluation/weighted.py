@@ -1,8 +1,8 @@
 """Compute all metrics for many weightings of the same pairs at once.
 
 A bootstrap sample consists of the same pairs with weights that count how often each pair was drawn. The same code
-therefore computes the metrics (with all weights equal to 1) and their intervals. The pairs are sorted by score only
-once.
+therefore computes the metrics of all pairs (with all weights equal to 1) and of bootstrap samples. The pairs are sorted
+by score only once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,11 @@ _CELLS = ("tn", "fp", "fn", "tp")
 
 @dataclass(frozen=True)
 class Layout:
-    """The labels, scores and decisions of pairs sorted by score, and the start of each run of equal scores."""
+    """Pairs sorted by score, with their labels, scores and decisions.
+
+    ``order`` contains the original indices of the sorted pairs. ``starts`` contains the index at which each group of
+    equal scores starts.
+    """
 
     order: NDArray[np.intp]
     labels: Floats
@@ -54,14 +58,14 @@ class Layout:
 def checked(labels: Labels, scores: Scores, *, one_class: bool = False) -> tuple[NDArray[np.int64], Floats]:
     """Return labels and scores as arrays; raise an EvaluationError if they cannot be evaluated.
 
-    With ``one_class``, all pairs may have the same label.
+    If ``one_class`` is True, all pairs may have the same label.
     """
     if len(labels) != len(scores):
         raise EvaluationError(
-            f"{len(labels):,} labels but {len(scores):,} scores; there must be one score for each label"
+            f"there are {len(labels):,} labels but {len(scores):,} scores; pass one score for each label"
         )
     if not len(labels):
-        raise EvaluationError("there are no pairs to evaluate")
+        raise EvaluationError("there are no pairs to evaluate; pass at least one valid and one invalid pair")
     for row, label in enumerate(labels, start=1):
         if isinstance(label, str) or label not in (0, 1):
             raise EvaluationError(f"pair {row} has the label {label!r}; a label must be 1 (valid) or 0 (invalid)")
@@ -71,12 +75,15 @@ def checked(labels: Labels, scores: Scores, *, one_class: bool = False) -> tuple
     y = np.asarray(labels).astype(np.int64)
     if not one_class and y.min() == y.max():
         name = "valid (1)" if y[0] else "invalid (0)"
-        raise EvaluationError(f"all {len(y):,} pairs are labelled {name}; an evaluation needs both labels")
+        raise EvaluationError(
+            f"all {len(y):,} pairs are labelled {name}; an evaluation needs both labels, so add pairs with the other "
+            "label"
+        )
     return y, np.asarray(scores, dtype=np.float64)
 
 
 def lay_out(labels: NDArray[np.int64], scores: Floats, *, threshold: float) -> Layout:
-    """Sort the pairs by score; a pair is accepted if its score is greater than the threshold."""
+    """Sort the pairs by score, and accept each pair whose score is greater than the threshold."""
     if not isfinite(threshold):
         raise EvaluationError(f"the threshold must be a finite number, not {threshold}")
     order = np.argsort(scores, kind="stable")
@@ -92,10 +99,10 @@ def lay_out(labels: NDArray[np.int64], scores: Floats, *, threshold: float) -> L
 
 
 def statistics(layout: Layout, weights: Floats) -> dict[str, Floats]:
-    """Return all metrics and the cells of the confusion matrix, with a value for each row of weights.
+    """Return arrays of all metrics and of the cells of the confusion matrix, with a value for each row of weights.
 
     ``weights`` has a row for each weighting and a column for each pair in the original order. If all pairs of a class
-    have the weight 0 in a row, the metrics that need both classes are NaN.
+    have the weight 0, the metrics that need both classes are NaN.
     """
     weights = weights[:, layout.order]
     found = _decisions(layout, weights)
@@ -108,7 +115,7 @@ def statistics(layout: Layout, weights: Floats) -> dict[str, Floats]:
         invalid = np.add.reduceat(weights * (1 - layout.labels), layout.starts, axis=1)
         below = np.cumsum(invalid, axis=1) - invalid
         found["auc"] = (valid * (below + invalid / 2)).sum(axis=1) / (positives * negatives)
-        # average the precision at each score, from the highest down, weighted by the increase in recall
+        # average the precision at each score, from the highest score down, weighted by the increase in recall
         valid, invalid = valid[:, ::-1], invalid[:, ::-1]
         above = np.cumsum(valid, axis=1)
         precision = _ratio(above, above + np.cumsum(invalid, axis=1))
@@ -117,7 +124,7 @@ def statistics(layout: Layout, weights: Floats) -> dict[str, Floats]:
 
 
 def _decisions(layout: Layout, weights: Floats) -> dict[str, Floats]:
-    """Return the metrics that depend only on the decisions."""
+    """Return the cells of the confusion matrix and the metrics that depend only on the decisions."""
     y, accepted = layout.labels, layout.accepted
     masks = np.stack([(1 - y) * (1 - accepted), (1 - y) * accepted, y * (1 - accepted), y * accepted], axis=1)
     tn, fp, fn, tp = (weights @ masks).T
@@ -125,7 +132,7 @@ def _decisions(layout: Layout, weights: Floats) -> dict[str, Floats]:
 
 
 def from_counts(tn: Floats, fp: Floats, fn: Floats, tp: Floats) -> dict[str, Floats]:
-    """Return the metrics of a confusion matrix; 0/0 counts as 0.
+    """Return the cells of a confusion matrix and the metrics computed from them; 0/0 counts as 0.
 
     ``*_f1`` is the mean of the classes' F1 values, and ``*_f1_paper`` is the harmonic mean of the mean precision and
     the mean recall.

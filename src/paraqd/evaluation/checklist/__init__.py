@@ -1,6 +1,6 @@
-"""Run a checklist of capabilities, which consists of labelled pairs that each test one capability.
+"""Run a checklist that tests a scorer's capabilities with labelled pairs.
 
-An invalid pair also has the kind of its fault and the words at fault.
+Each pair tests one capability. Most invalid pairs also state the kind of their fault and the words at fault.
 
 >>> from paraqd.scoring.verdict import Verdict
 >>> case = parse_case({"question": "Tom has 5 pens. How many?", "paraphrase": "Tom has 5 pens.", "label": 0,

@@ -1,4 +1,4 @@
-"""Read the cases of the checklist, which has one file ``CAPABILITY.jsonl`` for each capability."""
+"""Read the checklist's cases from files named ``CAPABILITY.jsonl``, one for each capability."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TEXTS = ("question", "paraphrase")
 
 
 class ChecklistError(EvaluationError):
-    """Raised when cases cannot be used or do not match the verdicts; the one-line message says why."""
+    """Raised when cases cannot be used or do not match the verdicts; the one-line message says what is wrong."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Case:
     Attributes
     ----------
     capability : str
-        The capability that the case tests, which is also the name of its file without the extension.
+        The capability that the case tests, which is also the file's name without the extension.
     question, paraphrase : str
         The two texts.
     label : int
@@ -56,14 +56,14 @@ class Case:
 
     @property
     def where(self) -> dict[str, list[str]]:
-        """The words at fault in each text, as quoted in the file."""
+        """The words at fault in each text, as quoted in the case's file."""
         return {
             "question": [self.question[a:b] for a, b in self.question_spans],
             "paraphrase": [self.paraphrase[a:b] for a, b in self.paraphrase_spans],
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the case as a JSON-serialisable dictionary that includes its capability and line number."""
+        """Return the case as a JSON-serialisable dictionary that includes the capability and the line number."""
         found: dict[str, Any] = {
             "capability": self.capability,
             "line": self.line,
@@ -102,15 +102,15 @@ def load_cases(folder: str | Path | None = None, *, capabilities: Sequence[str] 
 
 
 def parse_case(found: object, *, capability: str, line: int = 0) -> Case:
-    """Convert the JSON object in a line to a case.
+    """Convert a JSON object from a line of a file to a case.
 
-    ``where`` quotes the words at fault. Each quotation must occur exactly once in its text. An invalid pair without
-    ``kinds`` and ``where`` tests only the verdict.
+    ``where`` quotes the words at fault. Each quotation must occur exactly once in its text. If an invalid pair has no
+    ``kinds`` and no ``where``, only the verdict is tested.
 
     Raises
     ------
     ChecklistError
-        If the object is not a case. The message says what is wrong but does not name the file.
+        If the object is not a case. The message does not name the file or the line.
 
     Examples
     --------
@@ -120,14 +120,14 @@ def parse_case(found: object, *, capability: str, line: int = 0) -> Case:
     ('number_changed', ((7, 8),), ((7, 8),))
     """
     if not isinstance(found, Mapping):
-        raise ChecklistError("a case must be a JSON object")
+        raise ChecklistError("a case must be a JSON object; use the keys " + ", ".join(_KEYS))
     unknown = [str(key) for key in found if key not in _KEYS]
     if unknown:  # a misspelt key would silently weaken the test
         raise ChecklistError(f"unknown key {unknown[0]!r}; use {', '.join(_KEYS)}")
     if problem := pair_problem(*(found.get(name) for name in _TEXTS)):
         raise ChecklistError(problem)
     label = found.get("label")
-    if type(label) is not int or label not in (0, 1):  # true and "1" are rejected, so that labels are written uniformly
+    if type(label) is not int or label not in (0, 1):  # reject true and "1", so that labels are written uniformly
         raise ChecklistError("'label' must be 1 (valid) or 0 (invalid)")
     kinds = _kinds(found.get("kinds", []))
     spans = _spans(found.get("where", {}), found)
@@ -167,7 +167,7 @@ def _spans(where: object, texts: Mapping[str, Any]) -> dict[str, tuple[Span, ...
     for name in _TEXTS:
         words = where.get(name, [])
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
-            raise ChecklistError(f"'where' must list words of the {name}")
+            raise ChecklistError(f"'where' must list words of the {name}, such as [\"5 pens\"]")
         found[name] = tuple(_span(word, texts[name], name) for word in words)
     return found
 
@@ -175,18 +175,18 @@ def _spans(where: object, texts: Mapping[str, Any]) -> dict[str, tuple[Span, ...
 def _span(words: str, text: str, name: str) -> Span:
     start = text.find(words)
     if start < 0:
-        raise ChecklistError(f"{words!r} is not in the {name}")
+        raise ChecklistError(f"{words!r} is not in the {name}; quote the words exactly as they are written there")
     if text.find(words, start + 1) >= 0:
-        raise ChecklistError(f"{words!r} is in the {name} more than once; quote more words around it")
+        raise ChecklistError(f"{words!r} is in the {name} more than once; also quote the words before or after it")
     return start, start + len(words)
 
 
 def _files(root: Traversable, here: str) -> dict[str, Traversable]:
     if not root.is_dir():
-        raise ChecklistError(f"there is no folder {here}")
+        raise ChecklistError(f"there is no folder {here}; check the path")
     found = sorted((file.name, file) for file in root.iterdir() if file.name.endswith(_ENDING))
     if not found:
-        raise ChecklistError(f"{here} has no cases; cases are in files named CAPABILITY{_ENDING}")
+        raise ChecklistError(f"{here} has no cases; put the cases in files named CAPABILITY{_ENDING}")
     return {name.removesuffix(_ENDING): file for name, file in found}
 
 
@@ -206,7 +206,7 @@ def _cases(capability: str, file: Traversable) -> Iterator[Case]:
     except OSError as error:
         raise ChecklistError(f"cannot read {file.name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ChecklistError(f"{file.name} is not UTF-8") from None
+        raise ChecklistError(f"{file.name} is not UTF-8; save the file as UTF-8") from None
     found = False
     for number, line in enumerate(text.split("\n"), start=1):  # a JSON string can contain other line breaks
         if not line.strip():
@@ -217,11 +217,11 @@ def _cases(capability: str, file: Traversable) -> Iterator[Case]:
             raise ChecklistError(f"{file.name}, line {number}: {error}") from None
         found = True
     if not found:
-        raise ChecklistError(f"{file.name} is empty")
+        raise ChecklistError(f"{file.name} is empty; add a case, or remove the file")
 
 
 def _json(line: str) -> object:
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
-        raise ChecklistError("not valid JSON") from None
+        raise ChecklistError("not valid JSON; write each case as a JSON object on one line") from None

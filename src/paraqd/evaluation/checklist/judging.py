@@ -1,4 +1,4 @@
-"""Run the checklist: compare a scorer's verdicts and evidence with the expected labels and faults."""
+"""Run the checklist by comparing a scorer's verdicts and evidence with the expected labels and faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Judge = Callable[[Pairs], Sequence[Verdict]]
 
 @dataclass(frozen=True)
 class CaseResult:
-    """A case and the scorer's verdict on it."""
+    """A case and the scorer's verdict on the case."""
 
     case: Case
     verdict: Verdict
@@ -51,12 +51,12 @@ class CapabilityRow:
     n, passed : int
         The number of cases, and the number of cases with the correct verdict.
     valid, valid_passed, invalid, invalid_passed : int
-        The same numbers for valid and for invalid cases.
+        The same numbers for valid cases and for invalid cases.
     evidence_asked, evidence_right : int
         The number of detected faults for which evidence is expected, and the number of these faults for which the
         evidence has the right kind and marks the right words.
     rejected, rejected_with_evidence : int
-        The number of cases that were judged invalid, and the number of these cases that have any evidence.
+        The number of cases that were judged invalid, and the number of these cases for which there is evidence.
 
     """
 
@@ -79,7 +79,7 @@ class CapabilityRow:
 
     @property
     def evidence_rate(self) -> float | None:
-        """The share of detected faults with the right evidence, or None if no fault was detected."""
+        """The share of detected faults with the right evidence, or None if ``evidence_asked`` is 0."""
         return self.evidence_right / self.evidence_asked if self.evidence_asked else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class CapabilityRow:
 
 @dataclass(frozen=True)
 class ChecklistReport:
-    """The results of a checklist: totals, a row for each capability, and the result of every case."""
+    """The results of a checklist: the total, a row for each capability, and the result of every case."""
 
     signature: str
     total: CapabilityRow
@@ -103,7 +103,7 @@ class ChecklistReport:
 
     @property
     def misplaced(self) -> tuple[CaseResult, ...]:
-        """The invalid cases that were detected, but whose evidence is missing or marks another fault or other words."""
+        """The cases whose fault was detected, but whose evidence is missing, has another kind or marks other words."""
         return tuple(result for result in self.results if result.evidence_right is False)
 
     def to_dict(self, *, failures: int | None = None) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class ChecklistReport:
         Parameters
         ----------
         failures
-            The maximum number of failing examples for each capability (default: all).
+            The maximum number of failing cases to include for each capability (default: all).
         """
         return {
             "signature": self.signature,
@@ -146,8 +146,8 @@ def run_checklist(judge: Judge, cases: Sequence[Case]) -> ChecklistReport:
     Parameters
     ----------
     judge
-        A function that returns a verdict for each pair, such as ``Scorer.load().score_pairs``. Use `judge_by` to
-        create a judge from a function that returns scores.
+        A function that returns a verdict for each pair, such as ``Scorer.load().score_pairs``. To use a function that
+        returns scores, pass it to `judge_by` first.
     cases
         The cases, as returned by `load_cases`.
 
@@ -157,11 +157,11 @@ def run_checklist(judge: Judge, cases: Sequence[Case]) -> ChecklistReport:
         If there are no cases, or the number of verdicts is wrong.
     """
     if not cases:
-        raise ChecklistError("there are no cases")
+        raise ChecklistError("there are no cases; pass at least one case")
     verdicts = judge([(case.question, case.paraphrase) for case in cases])
     if len(verdicts) != len(cases):
         raise ChecklistError(
-            f"{len(cases):,} cases but {len(verdicts):,} verdicts; there must be one verdict for each case"
+            f"there are {len(cases):,} cases but {len(verdicts):,} verdicts; return one verdict for each case"
         )
     results = tuple(CaseResult(case, verdict) for case, verdict in zip(cases, verdicts, strict=True))
     by_capability: dict[str, list[CaseResult]] = {}
