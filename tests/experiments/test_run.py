@@ -240,7 +240,7 @@ def test_without_training_tables_are_made_from_the_scores_and_missing_models_are
     shutil.rmtree(run / "scores" / missing.slug)
     [outcome] = run_experiments(["leak"], run, scale=SMOKE, device="cpu", figures=False, train=False)
     assert [row["arm"] for row in outcome.tables[0].rows] == ["paper"]
-    assert "no scores of this model yet" in outcome.not_run["ParaQD, public code, all-MiniLM-L6-v2"]
+    assert "this model has no scores yet" in outcome.not_run["ParaQD, public code, all-MiniLM-L6-v2"]
     assert not (run / "models").exists()
     with pytest.raises(ExperimentError, match="there is no run in"):
         run_experiments(["leak"], tmp_path / "new", scale=SMOKE, train=False)
@@ -381,7 +381,7 @@ def test_a_folder_of_another_run_is_refused(smoke, tmp_path):
         run_experiments(["loss"], tmp_path / "file", scale=SMOKE)
     (tmp_path / "file").unlink()
     (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(ExperimentError, match="is not empty and not a run"):
+    with pytest.raises(ExperimentError, match="is not empty and does not contain a run"):
         run_experiments(["loss"], tmp_path, scale=SMOKE)
 
 

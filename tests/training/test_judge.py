@@ -128,7 +128,7 @@ def test_training_resumes_from_the_checkpoint_after_ctrl_c(judge, tokenizer, pai
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paraqd.training.judge_training._REPORT_SECONDS", -1.0)
+        patch.setattr("paraqd.training.judge_training.REPORT_SECONDS", -1.0)
         with pytest.raises(TrainingStopped):
             train_judge(second, data, settings=settings, checkpoints=tmp_path, stage="a judge", progress=interrupt_once)
     assert set(stages) == {"a judge"} and len(stages) == 7

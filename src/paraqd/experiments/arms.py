@@ -47,8 +47,8 @@ def difference_table(results: Sequence[Result], notes: Sequence[str], *, samples
         title = METRIC_COLUMNS[name].title
         columns += [Column(name, title), Column(f"{name}_difference", f"{title}: difference")]
     note = (
-        "means over seeds; differences from the first arm on the same pairs, with 95 % intervals of a bootstrap over "
-        f"questions and seeds ({samples} samples); with two or three seeds the intervals are somewhat too narrow"
+        "means over seeds; differences from the first arm on the same pairs, with 95 % intervals from a bootstrap over "
+        f"questions and seeds ({samples} samples); with two or three seeds, the intervals are somewhat too narrow"
     )
     return Table("Differences between arms", tuple(columns), tuple(rows), (*notes, note))
 
@@ -86,9 +86,9 @@ def edit_table(results: Sequence[Result], sets: Mapping[str, TestSet], notes: Se
         Column("part", "part of the difference in μ-"),
     )
     note = (
-        "words deleted: nothing but deletions; words replaced: nothing but replacements of about equal length; "
-        "reworded: any other edit; with a number or unit: a word of a number or unit is among the edited words of the "
-        "question; accepted: the share of pairs with a score above 0.5"
+        "words deleted: only deletions; words replaced: only replacements of about equal length; reworded: any other "
+        "edit; with a number or unit: the edited words of the question include part of a number or unit; accepted: the "
+        "share of pairs with a score above 0.5"
     )
     return Table("Invalid pairs by kind of edit", columns, tuple(rows), (*notes, note))
 
@@ -131,10 +131,10 @@ def collapse_table(
     )
     note = (
         "first axis: the share of the squared length of all vectors (not centred) on their first principal axis; "
-        "opposite: the share of pairs whose texts have opposite signs on it; R² of the signs: the share of the "
-        "variance of the scores that the product of the two signs explains (none if all signs are equal); distance: "
-        "the mean distance of the score from that product; AUC, same sign: among pairs with equal signs; means over "
-        "seeds"
+        "opposite: the share of pairs whose texts have opposite signs on this axis; R² of the signs: the share of the "
+        "scores' variance that the product of the two signs explains (undefined if all signs are equal); distance: the "
+        "mean distance between the score and this product; AUC, same sign: the AUC among pairs with equal signs; all "
+        "values are means over seeds"
     )
     return Table(title, columns, tuple(rows), (*notes, note))
 

@@ -93,7 +93,7 @@ class Measurements:
         if not any(self._missing(training, sets, embeddings)):
             return
         if not self.train:
-            raise NotRunError("there are no scores of this model yet")
+            raise NotRunError("this model has no scores yet")
         with exclusive(self.folder / "locks" / f"{training.slug}.lock", wait=wait):
             wanted, drawn = self._missing(training, sets, embeddings)
             if not wanted and not drawn:

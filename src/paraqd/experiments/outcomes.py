@@ -84,10 +84,11 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
         return
     notes = _notes(scale, measurements, results)
     if scale.name == "smoke" and found.name == "train-operators":
-        notes.append("the pairs are the samples, which were not made with the training operators")
+        notes.append("the pairs are the samples, which were not produced by the training operators")
     if scale.name == "full" and found.table and found.name != "encoder" and "L12" not in scale.encoder:
         notes.append(
-            f"the paper's rows are of all-MiniLM-L12-v1; for other encoders see its table (ours: {scale.encoder})"
+            f"the paper's rows are for all-MiniLM-L12-v1, and ours are for {scale.encoder}; the table of encoders "
+            "contains the paper's results for other encoders"
         )
     if found.kind == "collapse":
         outcome.tables = (collapse_table(results, measurements, sets, notes, title=found.title),)
@@ -147,7 +148,7 @@ def _notes(scale: Scale, measurements: Measurements, results: Sequence[Result]) 
         notes.append(f"stand-ins for models that were not available: {', '.join(stand_ins)}")
     left_out = sorted({f"{name} ({why})" for fact in facts for name, why in (fact.get("left_out") or {}).items()})
     if left_out:
-        notes.append(f"left out: {'; '.join(left_out)}")
+        notes.append(f"skipped operators: {'; '.join(left_out)}")
     trained = [fact for fact in facts if fact.get("settings")]
     readers = sorted({fact["entities"] for fact in trained if fact.get("entities")})
     if readers:
@@ -176,7 +177,9 @@ def _pseudo_labels(outcome: Outcome, data: RunData) -> None:
             outcome.not_run[method.name] = str(error)
             continue
         counted[method.name] = (data.scale.first_set, found.positive_pct, found.negative_pct)
-        notes.append(f"{method.name}: {found.total:,} outputs of the training questions, by {data.scale.encoder}")
+        notes.append(
+            f"{method.name}: {found.total:,} outputs for the training questions, labelled by {data.scale.encoder}"
+        )
         stand_ins = data.pairs(method.recipe).stand_ins
         if stand_ins:
             notes.append(f"stand-ins in {method.name}: {', '.join(stand_ins)}")

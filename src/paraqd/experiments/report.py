@@ -23,11 +23,11 @@ def write_report(folder: Path) -> Path:
     parts = [part for found in EXPERIMENTS if (part := _part(folder, found.name))]
     page = Template(files("paraqd.experiments").joinpath("report_page.txt").read_text(encoding="utf-8"))
     done = page.substitute(
-        title=escape(f"Experiments of ParaQD, {scale['name']} scale"),
+        title=escape(f"ParaQD experiments, {scale['name']} scale"),
         note=f'<p class="warn">{escape(scale["note"])}</p>' if scale["note"] else "",
         facts=_facts(facts),
         contents="".join(f'<a href="#{name}">{escape(title)}</a>' for name, title, _ in parts),
-        key="Grey rows are the figures that the paper reports. " if any('class="paper"' in p[2] for p in parts) else "",
+        key="Grey rows contain the paper's results. " if any('class="paper"' in p[2] for p in parts) else "",
         parts=_WORDS + "".join(html for _, _, html in parts),
     )
     path = folder / "report.html"
@@ -39,10 +39,10 @@ def write_report(folder: Path) -> Path:
 _WORDS = (
     '<details class="card"><summary><b>Terms</b></summary>'
     "<p>A pair is accepted if its score, the cosine of two embeddings, is above 0.5. <b>F1 (paper)</b> is the harmonic "
-    "mean of the averaged precision and the averaged recall. <b>Macro F1</b> is stricter: the mean F1 of both classes. "
-    "<b>μ+, μ-</b>: mean score of valid and of invalid pairs. <b>Separation</b>: their difference. <b>w pl</b>: with "
-    "pseudo-labels. <b>Op+, Op-</b>: the valid and invalid operators whose removal lowers the separation most. "
-    "<b>search</b>: the seed that was best on validation data.</p>"
+    "mean of the averaged precision and the averaged recall. <b>Macro F1</b>, which is stricter, is the mean F1 of "
+    "both classes. <b>μ+</b> and <b>μ-</b> are the mean scores of valid and invalid pairs. <b>Separation</b> is μ+ "
+    "minus μ-. <b>w pl</b> means with pseudo-labels. <b>Op+</b> and <b>Op-</b> are the valid and invalid operators "
+    "whose removal lowers the separation most. <b>search</b> is the seed that was best on validation data.</p>"
     "<p>Valid operators: f1 back-translation, f2 the same text, f3 numbers in words, f4 units in full. Invalid: f5 a "
     "key phrase deleted, f6 the last sentence deleted, f7 names replaced, f8 numbers deleted, f9 a lossy paraphrase, "
     "f10 units replaced.</p></details>"
@@ -59,7 +59,7 @@ def _part(folder: Path, name: str) -> tuple[str, str, str] | None:
     if tables.is_file():
         html += [_table(table) for table in json.loads(tables.read_text("utf-8"))]
         links = ", ".join(f'<a href="tables/{name}.{ending}">{ending}</a>' for ending in ("md", "tex", "json"))
-        html.append(f'<p class="links">The same as {links}</p>')
+        html.append(f'<p class="links">Download as {links}</p>')
     if facts["not_run"]:
         items = "".join(f"<li><b>{escape(what)}</b>: {escape(why)}</li>" for what, why in facts["not_run"].items())
         html.append(f'<div class="card"><b>Not run</b><ul>{items}</ul></div>')

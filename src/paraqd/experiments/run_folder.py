@@ -58,7 +58,7 @@ def begin_run(folder: Path, data: RunData, *, train: bool) -> None:
             return
         foreign = [item.name for item in folder.iterdir() if item.name not in ("data", "generators", "locks")]
         if any(not name.startswith(".run.json.") for name in foreign):
-            raise ExperimentError(f"{folder} is not empty and not a run: choose another --out")
+            raise ExperimentError(f"{folder} is not empty and does not contain a run: choose another --out")
         replace_json(path, asked)
 
 

@@ -83,7 +83,7 @@ def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table
     for column in metric_columns(compared):
         columns += [replace(column, best=False), Column(f"{column.key}_p", "p")]
     note = (
-        "ParaQD's figure minus that of the other method on the same pairs, with 95 % intervals and p values of a "
+        "ParaQD's value minus the other method's value on the same pairs, with 95 % intervals and p values from a "
         f"paired bootstrap over questions ({SAMPLES} samples, so p is at least {2 / (SAMPLES + 1):.3f})"
     )
     return Table("ParaQD against the other methods", tuple(columns), tuple(rows), (*notes, note))
@@ -181,9 +181,9 @@ def recovered_operator_table(sets: Sequence[TestSet], notes: Sequence[str], *, t
     columns = [Column("dataset", "dataset"), Column(SOURCE, SOURCE)]
     columns += [Column(n, t, decimals=3 if n in names[4:] else 0) for n, t in zip(names, titles, strict=True)]
     note = (
-        "an inference: the files do not say which operator made a row; each question has two rows, and the first is "
-        "taken for the output of a valid operator, the second for that of an invalid one; the paper gives only the "
-        "average over AquaRAT, EM_Math and SAWP"
+        "the operators are inferred, because the files do not name them: each question has two rows, of which the "
+        "first is assumed to come from a valid operator and the second from an invalid operator; the paper reports "
+        "only the average over AquaRAT, EM_Math and SAWP"
     )
     return Table(title, tuple(columns), (*ours, *theirs), (*notes, note))
 
