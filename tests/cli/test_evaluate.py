@@ -404,7 +404,7 @@ def test_a_second_file_that_does_not_fit(fails):
 
 
 def test_output_that_cannot_be_written(fails):
-    assert "as .md, .tex or .json" in fails("scored.csv", "--table-out", "t.pdf")
+    assert "use .md, .tex or .json" in fails("scored.csv", "--table-out", "t.pdf")
     assert "cannot write" in fails("scored.csv", "--table-out", "none/t.md", "--no-intervals")
 
 
