@@ -7,7 +7,7 @@ from typing import Any
 
 import griffe
 
-_SECTION = re.compile(r"^Examples\n-+$", re.MULTILINE)  # what follows is shown as code already
+_SECTION = re.compile(r"^Examples\n-+$", re.MULTILINE)  # mkdocstrings already shows this section as code
 _EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\n).*)*", re.MULTILINE)
 
 

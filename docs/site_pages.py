@@ -1,6 +1,6 @@
-"""Add the documents outside of ``docs/`` to the site, and make links between all documents work there.
+"""Add the documents outside ``docs/`` to the site, and adjust the links between documents.
 
-In the repository a link names a file, such as ``../CONTRIBUTING.md``. On the site the same document has another
+In the repository, a link names a file, such as ``../CONTRIBUTING.md``. On the site, the same document has another
 address. A link to a file that has no page, such as a source file, becomes plain text.
 """
 
