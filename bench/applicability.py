@@ -24,7 +24,7 @@ COLUMNS |= {"NumberDeletion": "neg_4", "UnitReplacement": "neg_6"}
 
 
 def has_something(problem: Problem) -> dict[str, bool]:
-    """Return, keyed by operator, True if the operator could apply to the question."""
+    """Return a dictionary that maps each operator to True if the operator could apply to the question."""
     mentions = find_unit_mentions(problem)
     return {
         "NumToWords": any(_is_written_out(problem.text, q) for q in problem.quantities),
@@ -36,7 +36,7 @@ def has_something(problem: Problem) -> dict[str, bool]:
 
 
 def _is_written_out(text: str, q: Quantity) -> bool:
-    """Return True if a number in digits can be written in words, because it is not part of an expression or a date."""
+    """Return True if a quantity is written in digits and is not part of an expression, a date or a name."""
     around = text[max(0, q.start - 3) : q.start].strip()[-1:] + text[q.end : q.end + 3].strip()[:1]
     plain = q.kind in {Kind.COUNT, Kind.MEASURE, Kind.MONEY, Kind.PERCENT, Kind.MULTIPLE, Kind.ORDINAL}
     return plain and not q.worded and not any(c in "+-–−*/^=<>×÷|√_()[]{}≤≥!" for c in around)

@@ -66,20 +66,20 @@ class Pair(NamedTuple):
 
 
 def pairs(count: int, patterns: int, seed: int = 0) -> list[Pair]:
-    """Return pairs, some of which have lost a number. All pairs differ, because readings are cached."""
+    """Return different pairs, some of which have lost a number. Equal pairs would be faster, because of caching."""
     rng = random.Random(f"{seed} {patterns}")
     made = []
     for i in range(count):
-        told: tuple[list[str], list[str]] = ([], [])
+        sentences: tuple[list[str], list[str]] = ([], [])
         for _ in range(patterns):
             a, b = rng.sample(_NAMES, 2)
             words = {"a": a, "b": b, "t": rng.choice(_THINGS), "m": rng.randint(20, 900), "n": rng.randint(2, 19)}
-            for texts, way in zip(told, rng.choice(_WAYS), strict=True):
-                texts.append(way.format(**words))
+            for side, way in zip(sentences, rng.choice(_WAYS), strict=True):
+                side.append(way.format(**words))
         if rng.random() < 0.4:
-            told[1][-1] = " ".join(word for word in told[1][-1].split() if not word.isdigit())
+            sentences[1][-1] = " ".join(word for word in sentences[1][-1].split() if not word.isdigit())
         ask = f"How many {rng.choice(_THINGS)} are there on day {i + 1} in all?"
-        made.append(Pair(" ".join([*told[0], ask]), " ".join([*told[1], ask])))
+        made.append(Pair(" ".join([*sentences[0], ask]), " ".join([*sentences[1], ask])))
     return made
 
 
@@ -235,8 +235,8 @@ def growth(folder: Path) -> Growth:
     run(folder / "many", folder / "many-scored", "reading", here, 2)
     store_out = Location.at(str(folder / "many-scored"))
     part = sorted((folder / "many-scored").glob("part-*"))[0]
-    told = json.loads(pq.read_metadata(part).metadata[b"paraqd.part"])
-    parts = ParquetParts(store_out, told["run"], 5, {}, {})
+    facts_of_part = json.loads(pq.read_metadata(part).metadata[b"paraqd.part"])
+    parts = ParquetParts(store_out, facts_of_part["run"], 5, {}, {})
     few = survey(store, part_rows=2, check=lambda table: None, progress=silent)
     began = time.monotonic()
     there = dict(Store(store_out).done(parts, few))

@@ -1,4 +1,4 @@
-"""Compare the speed of scoring with other runtimes and with the machine's limits.
+"""Compare paraqd's scoring speed with other runtimes and with the machine's limits.
 
     python bench/speed.py [--with-onnx-backend] [--growth quick|full|none] [--million] [--go-on] [--quick] [--out DIR]
 
@@ -277,7 +277,7 @@ class Bench:
     # --- commands ---------------------------------------------------------------------------------
 
     def cold_starts(self) -> None:
-        """Time commands that start cold and score one pair."""
+        """Time the commands that start Python, load a contender and score one pair."""
         if self.found["size"]:  # the next step has been done, so this step has also been done
             return
         self.found["cold_start"] = {}
@@ -310,7 +310,7 @@ class Bench:
 
         own = Path(paraqd.__file__).parent
         files = [path for path in own.rglob("*") if path.is_file() and path.suffix != ".pyc"]
-        ours = self.attempt("the size of paraqd", {"what": "size", "requirements": ["paraqd"], "apart": "paraqd"})
+        ours = self.attempt("the size of paraqd", {"what": "size", "requirements": ["paraqd"], "excluded": "paraqd"})
         if ours:
             self.found["size"]["default"] = {**ours, "own_mb": sum(path.stat().st_size for path in files) / 1e6}
         needs = {REFERENCE: "sentence-transformers", "st-onnx": "sentence-transformers[onnx]", "fastembed": "fastembed"}

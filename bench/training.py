@@ -41,7 +41,7 @@ def planned(model: Any, triplets: TripletSet, settings: TrainSettings) -> tuple[
         batch_size=settings.batch_size,
         epochs=settings.epochs,
         seed=settings.seed,
-        apart=False,
+        distinct_questions=False,
     )
     return tokens, plan
 

@@ -45,7 +45,7 @@ def ratios(found: Found, name: str, which: str) -> list[float]:
 
 
 def limits(found: Found) -> dict[str, float]:
-    """Return the machine's highest GOP/s for each arithmetic. The speed of each method is its median over the turns."""
+    """Return the machine's highest GOP/s, keyed by arithmetic (fp32 or int8), based on medians over the turns."""
     best: dict[str, float] = {}
     for name in found["limits"][0] if found["limits"] else ():
         rate = statistics.median(each[name] for each in found["limits"])

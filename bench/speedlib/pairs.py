@@ -92,7 +92,7 @@ def _problems() -> list[list[TextPair]]:
 
 
 def without_repeats(pairs: Iterable[TextPair]) -> list[TextPair]:
-    """Return the pairs whose texts do not occur in an earlier returned pair.
+    """Remove each pair that shares a text with a pair kept before it.
 
     >>> without_repeats([("a", "b"), ("a", "c"), ("c", "d")])
     [('a', 'b'), ('c', 'd')]

@@ -298,7 +298,7 @@ def size(job: dict[str, Any]) -> dict[str, Any]:
         if name not in sizes:
             places = [Path(str(file.locate())) for file in held.files or () if file.suffix != ".pyc"]
             # the caller measures paraqd itself, because an editable install lists no files
-            mine = name == job.get("apart")
+            mine = name == job.get("excluded")
             sizes[name] = 0 if mine else sum(place.stat().st_size for place in places if place.is_file()) / 1e6
         for extra in {"", *need.extras} - {e for n, e in asked if n == name}:
             asked.add((name, extra))

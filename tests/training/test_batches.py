@@ -22,11 +22,13 @@ def lengths_of(triplets):
     return np.random.default_rng(0).integers(5, 80, size=len(triplets.texts))
 
 
-@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("distinct_questions", [False, True])
 @pytest.mark.parametrize("batch_size", [1, 16, 50, 10_000])
-def test_each_triplet_occurs_once_per_epoch(apart, batch_size):
+def test_each_triplet_occurs_once_per_epoch(distinct_questions, batch_size):
     triplets = many(40, 6)
-    plan = plan_batches(triplets, lengths_of(triplets), batch_size=batch_size, epochs=2, seed=1, apart=apart)
+    plan = plan_batches(
+        triplets, lengths_of(triplets), batch_size=batch_size, epochs=2, seed=1, distinct_questions=distinct_questions
+    )
     start = 0
     for end in plan.epoch_ends:
         seen = sorted(int(i) for batch in plan.batches[start:end] for i in batch)
@@ -37,7 +39,7 @@ def test_each_triplet_occurs_once_per_epoch(apart, batch_size):
 
 def test_no_question_occurs_twice_in_a_batch_with_in_batch_negatives():
     triplets = many(30, 5)
-    plan = plan_batches(triplets, lengths_of(triplets), batch_size=16, epochs=3, seed=1, apart=True)
+    plan = plan_batches(triplets, lengths_of(triplets), batch_size=16, epochs=3, seed=1, distinct_questions=True)
     for batch in plan.batches:
         questions = triplets.questions[batch]
         assert len(set(questions.tolist())) == len(questions)
@@ -45,13 +47,13 @@ def test_no_question_occurs_twice_in_a_batch_with_in_batch_negatives():
 
 def test_a_single_triplet_with_an_in_batch_negative_is_skipped():
     triplets = many(33, 1, in_batch=True)
-    plan = plan_batches(triplets, lengths_of(triplets), batch_size=16, epochs=1, seed=1, apart=True)
+    plan = plan_batches(triplets, lengths_of(triplets), batch_size=16, epochs=1, seed=1, distinct_questions=True)
     assert sorted(len(batch) for batch in plan.batches) == [16, 16]
 
 
 def test_the_triplets_of_a_question_stay_together():
     triplets = many(200, 6)
-    plan = plan_batches(triplets, lengths_of(triplets), batch_size=48, epochs=1, seed=1, apart=False)
+    plan = plan_batches(triplets, lengths_of(triplets), batch_size=48, epochs=1, seed=1, distinct_questions=False)
     anchors = sum(len(set(triplets.questions[batch].tolist())) for batch in plan.batches)
     assert anchors == 200  # 48 is a multiple of six, so no question is divided
 
@@ -63,7 +65,7 @@ def test_plans_depend_on_the_epoch_and_the_seed():
         return [
             b.tolist()
             for b in plan_batches(
-                triplets, lengths_of(triplets), batch_size=16, epochs=2, seed=seed, apart=False
+                triplets, lengths_of(triplets), batch_size=16, epochs=2, seed=seed, distinct_questions=False
             ).batches
         ]
 
@@ -77,7 +79,7 @@ def test_texts_in_a_batch_have_similar_lengths():
     triplets = many(2000, 1)
     lengths = lengths_of(triplets)
     width = lengths[triplets.triplets].max(axis=1)
-    plan = plan_batches(triplets, lengths, batch_size=20, epochs=1, seed=1, apart=False)
+    plan = plan_batches(triplets, lengths, batch_size=20, epochs=1, seed=1, distinct_questions=False)
     spread = np.mean([np.ptp(width[batch]) for batch in plan.batches])
     at_random = np.mean([np.ptp(chunk) for chunk in np.split(np.random.default_rng(1).permutation(width), 100)])
     assert spread < at_random / 5

@@ -193,7 +193,7 @@ class RunData:
                     entities=_entity_reader(),
                     device=self.device,
                     workers=self.workers,
-                    progress=lambda stage, done, total, note="": self.tell(f"{recipe}: {stage}", done, total, note),
+                    progress=lambda stage, done, total, note="": self.progress(f"{recipe}: {stage}", done, total, note),
                 )
             except GeneratorUnavailableError as error:
                 raise NotRunError(str(error)) from None
@@ -221,7 +221,7 @@ class RunData:
             scale=self.scale.generators,  # type: ignore[arg-type]  # the scales declare smoke or full
             device=self.device,
             pairs=rows,
-            progress=self.tell,
+            progress=self.progress,
         )
 
     def pseudo_labelled(self, recipe: str) -> tuple[Path, PseudoLabelStatistics]:
@@ -236,7 +236,7 @@ class RunData:
                     out,
                     encoder=self.scale.encoder,
                     device=self.device,
-                    progress=lambda stage, done, total, note="": self.tell(
+                    progress=lambda stage, done, total, note="": self.progress(
                         f"{recipe}: pseudo-labels, {stage}", done, total
                     ),
                 )
@@ -302,10 +302,6 @@ class RunData:
         except TableError as error:
             raise ExperimentError(str(error)) from None
         return TestSet(name, pairs, sha256_of(path))
-
-    def tell(self, stage: str, done: int, total: int | None, note: str = "") -> None:
-        """Report progress to the callback."""
-        self.progress(stage, done, total, note)
 
 
 def _entity_reader() -> str:

@@ -43,7 +43,7 @@ def draw(
 
     for test_set in dict.fromkeys(result.row.test_set for result in results):
         here = {_name(experiment, result): result for result in results if result.row.test_set == test_set}
-        data.tell(f"{experiment.name}: figures", 0, None, test_set)
+        data.progress(f"{experiment.name}: figures", 0, None, test_set)
         if experiment.name in ("main", "train-operators"):
             title = f"Confusion matrices, {test_set}"
             matrices = {name: result.measured.metrics.confusion for name, result in here.items()}

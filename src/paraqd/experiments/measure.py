@@ -107,7 +107,7 @@ class Measurements:
             embed = load_encoder(str(folder), device=self.data.device)
             digest = folder_hash(folder)
             for test in wanted:
-                self.data.tell(f"{training.slug}: scoring {test.name}", 0, len(test.pairs))
+                self.data.progress(f"{training.slug}: scoring {test.name}", 0, len(test.pairs))
                 scores = cosine_scores(embed, [(pair.question, pair.paraphrase) for pair in test.pairs])
                 _replace_npz(self._spectrum_file(training, test), _spectrum(embed, test))
                 self._write_scores(training, test, scores, signature(name, digest, "encoder", THRESHOLD))
@@ -210,7 +210,7 @@ class Measurements:
                 self.folder / "seeds" / training.slug,
                 settings=settings,
                 seeds=self.data.scale.seeds,
-                progress=lambda stage, *rest: self.data.tell(f"{training.slug}, {stage}", *rest),
+                progress=lambda stage, *rest: self.data.progress(f"{training.slug}, {stage}", *rest),
                 **options,
             )
             settings = replace(settings, seed=search.best)
@@ -226,7 +226,7 @@ class Measurements:
             recipe=prepared.recipe,
             stand_ins=prepared.stand_ins,
             left_out=tuple(prepared.left_out),
-            progress=lambda stage, *rest: self.data.tell(f"{training.slug}: {stage}", *rest),
+            progress=lambda stage, *rest: self.data.progress(f"{training.slug}: {stage}", *rest),
             overwrite=True,
             restart=True,
             **options,

@@ -88,7 +88,7 @@ def plan_batches(
     batch_size: int,
     epochs: int,
     seed: int,
-    apart: bool,
+    distinct_questions: bool,
 ) -> BatchPlan:
     """Plan the batches of all epochs.
 
@@ -98,7 +98,7 @@ def plan_batches(
         The training data.
     lengths : array
         The number of tokens in each text.
-    apart : bool
+    distinct_questions : bool
         If True, no question occurs twice in a batch, because in-batch negatives must come from other questions. If
         False, a question's triplets stay together, so that the question is encoded only once.
 
@@ -109,9 +109,11 @@ def plan_batches(
     ends: list[int] = []
     for epoch in range(epochs):
         rng = np.random.default_rng([seed, epoch])
-        rounds = _rounds(triplets.questions, rng) if apart else [np.arange(len(triplets.questions))]
-        found = [b for chosen in rounds for b in _cut(chosen, triplets.questions, width, batch_size, rng, apart)]
-        if apart:  # a single triplet in a batch cannot take its negative from another triplet
+        rounds = _rounds(triplets.questions, rng) if distinct_questions else [np.arange(len(triplets.questions))]
+        found = [
+            b for chosen in rounds for b in _cut(chosen, triplets.questions, width, batch_size, rng, distinct_questions)
+        ]
+        if distinct_questions:  # a single triplet in a batch cannot take its negative from another triplet
             found = [batch for batch in found if len(batch) > 1 or triplets.triplets[batch[0], 2] >= 0]
         batches += [found[i] for i in rng.permutation(len(found))]
         ends.append(len(batches))
@@ -135,7 +137,7 @@ def _cut(
     width: NDArray[np.int64],
     batch_size: int,
     rng: np.random.Generator,
-    apart: bool,
+    distinct_questions: bool,
 ) -> list[NDArray[np.int64]]:
     """Shuffle the questions, sort each pool of questions by length, and cut the resulting triplets into batches."""
     distinct, member = np.unique(questions[chosen], return_inverse=True)
@@ -149,7 +151,7 @@ def _cut(
     pool[shuffled] = np.arange(len(distinct)) // pool_size
     rank = np.empty(len(distinct), dtype=np.int64)
     rank[np.lexsort((shuffled, longest, pool))] = np.arange(len(distinct))
-    within = rng.permutation(len(chosen)) if not apart else np.zeros(len(chosen), dtype=np.int64)
+    within = rng.permutation(len(chosen)) if not distinct_questions else np.zeros(len(chosen), dtype=np.int64)
     row = chosen[np.lexsort((within, rank[member]))]
     return [row[start : start + batch_size] for start in range(0, len(row), batch_size)]
 

@@ -181,7 +181,7 @@ def train_bi_encoder(
             batch_size=settings.batch_size,
             epochs=settings.epochs,
             seed=settings.seed,
-            apart=settings.loss == "mnrl" or bool((triplets.triplets[:, 2] < 0).any()),
+            distinct_questions=settings.loss == "mnrl" or bool((triplets.triplets[:, 2] < 0).any()),
         )
         if not len(plan):
             raise TrainingError("there are too few questions for one batch")
