@@ -174,7 +174,10 @@ def test_merge_says_kappa_and_writes_one_file(here, typed):
     code, out, err = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv")
     assert code == 1  # one pair is in dispute
     assert "0.67 (substantial)" in out and "83.3%" in out
-    assert err == ("1 in dispute, kept without a label (settle them with paraqd annotate PAIRS --resolve): row 3\n")
+    assert err == (
+        "1 pair in dispute (kept without a label): row 3; "
+        "to settle disputes, run paraqd annotate PAIRS with --resolve\n"
+    )
     lines = Path("merged.csv").read_text().splitlines()
     assert lines[0] == f"{HEADER},annotators,agreed,annotator_notes"
     assert lines[3].endswith(",,ActivePassive,fa,1,ann=1; bob=0,false,")
@@ -206,7 +209,7 @@ def test_nobody_labelled_some(here, typed):
     typed("v", "annotate", "pairs.csv", "--annotator", "ann")
     code, _, err = typed([], "annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "merged.csv")
     assert code == 1
-    assert err.startswith("5 not labelled by anyone, kept without a label: row ")
+    assert err.startswith("5 pairs not labelled by anyone (kept without a label): rows ")
 
 
 def test_one_annotator_agrees_with_nobody(here, typed):
@@ -225,7 +228,7 @@ def test_two_who_labelled_different_pairs(here, typed):
             journal.decide(pairs.pairs[row].key, 1)
     code, out, _ = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv")
     assert code == 1
-    assert "labelled, of 6 pairs: ann 1, bob 1" in out
+    assert "pairs labelled by each annotator: ann 1, bob 1" in out
     assert "no pair was labelled by two annotators, so there is no agreement to measure" in out
 
 
@@ -317,7 +320,7 @@ def test_annotators_that_cannot_be_merged(here, fails):
     assert "ann.jsonl is also an input" in fails(*merge, "ann.jsonl", "-o", "ann.jsonl", "--overwrite")
     Path("m.csv").write_text("precious")
     assert "pass --overwrite" in fails(*merge, "ann.jsonl", "bob.jsonl", "-o", "m.csv")
-    assert "do not disagree on any pair" in fails(
+    assert "agree on every pair that they labelled" in fails(
         "annotate", "pairs.csv", "--resolve", "ann.jsonl", "--resolve", "bob.jsonl"
     )
     assert Path("m.csv").read_text() == "precious"

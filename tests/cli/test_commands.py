@@ -117,7 +117,7 @@ def test_rows_without_a_question_are_named_and_the_exit_code_is_1(here, capsys):
     Path("q.jsonl").write_text("\n".join(json.dumps({"question": text}) for text in lines))
     assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2", "--quiet"]) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "skipped 2 rows without a usable question (blank question): row 2–3",
+        "skipped 2 rows without a usable question (blank question): rows 2–3",
         "skipped 1 row without a usable question (question is not text): row 5",
     ]
 
@@ -125,7 +125,9 @@ def test_rows_without_a_question_are_named_and_the_exit_code_is_1(here, capsys):
 def test_an_operator_that_is_left_out_is_named_once(here, capsys):
     assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2,f9", "--stand-ins", "-q"]) == 0
     errors = capsys.readouterr().err.splitlines()
-    assert len(errors) == 1 and errors[0].startswith("left out LossyParaphrase: no stand-in model was passed")
+    assert len(errors) == 1 and errors[0].startswith(
+        "skipped the operator LossyParaphrase: no stand-in model was passed"
+    )
     assert "LossyParaphrase" in json.loads(Path("out.csv.meta.json").read_text())["left_out"]
 
 

@@ -46,7 +46,7 @@ class TestTheView:
             "Paraphrase",
             "  Tom has 5 apples and eats [2: 2]. How many has he?",
             "",
-            "Evidence against it",
+            "Evidence against the paraphrase",
             "  [1] The paraphrase lost 3.",
             "      number_lost, moved the score by -0.60",
             "  [2] The paraphrase added 2.",
@@ -63,7 +63,7 @@ class TestTheView:
     def test_nothing_speaks_against_it(self, capsys):
         assert run(["explain", QUESTION, QUESTION]) == 0
         out = capsys.readouterr().out
-        assert "Evidence against it\n  None." in out
+        assert "Evidence against the paraphrase\n  None." in out
         assert "  valid 1.000 (valid above 0.5)" in out
 
     def test_a_blank_paraphrase(self, capsys):

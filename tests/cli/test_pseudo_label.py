@@ -47,7 +47,7 @@ class TestLabelling:
         assert ["Backtranslation", "1", "100.00", "0.00"] in lines
         assert ["LowTfidfReplacement", "1", "0.00", "100.00"] in lines
         assert ["all", "2", "50.00", "50.00"] in lines
-        assert "cosine above 0.8 by by-length → out.jsonl" in captured.out
+        assert "valid: cosine similarity above 0.8 with by-length; written to out.jsonl" in captured.out
         assert [json.loads(line)["label"] for line in Path("out.jsonl").read_text().splitlines()] == [1, 0]
 
     def test_json_and_quiet(self, here, capsys):
@@ -63,8 +63,8 @@ class TestLabelling:
         Path("pairs.csv").write_text("question,paraphrase,label\nfive pens,five pens,0\nfive pens,red,\n")
         assert run(["pseudo-label", "pairs.csv", "-o", "out.csv"]) == 0
         line = capsys.readouterr().err
-        assert line.startswith("pairs.csv has labels that no operator gave") and line.count("\n") == 1
-        assert line.endswith("out.csv holds the labels of the encoder instead\n")
+        assert line.startswith("the labels in pairs.csv do not come from operators") and line.count("\n") == 1
+        assert line.endswith("out.csv contains the encoder's labels instead\n")
         assert run(["pseudo-label", "pairs.csv", "-o", "out.csv", "--overwrite", "--quiet"]) == 0
         assert capsys.readouterr().err == ""
         assert run(["pseudo-label", "pairs.csv", "-o", "out.csv", "--overwrite", "--json"]) == 0
@@ -74,7 +74,7 @@ class TestLabelling:
         Path("pairs.csv").write_text("q,p\nfive pens,five pens\nfive pens,\n,x\n")
         command = ["pseudo-label", "pairs.csv", "-o", "out.csv", "-q"]
         assert run([*command, "--question-column", "q", "--paraphrase-column", "p"]) == 1
-        named = "left out 2 rows without a usable pair (blank paraphrase: row 2; blank question: row 3)\n"
+        named = "skipped 2 rows without a usable pair (blank paraphrase: row 2; blank question: row 3)\n"
         assert capsys.readouterr().err == named
 
 

@@ -251,7 +251,7 @@ class TestRowsThatCannotBeScored:
         assert run(["score", "bad.jsonl", "-o", "out.jsonl", "-q"]) == 1
         assert capsys.readouterr() == (
             "",
-            "could not score 5 of 7 rows (blank question: row 2–3; question is not text: row 4; "
+            "could not score 5 of 7 rows (blank question: rows 2–3; question is not text: row 4; "
             "paraphrase is not text: row 5; paraphrase is not valid Unicode: row 6)\n",
         )
         rows = read_jsonl("out.jsonl")

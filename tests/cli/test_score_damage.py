@@ -89,7 +89,7 @@ class TestLinesThatCannotBeRead:
         line = fails("score", "in.jsonl", "-o", "out.jsonl")
         assert "line 2 is not valid JSON" in line and line.endswith("to score the other rows, pass --keep-going")
         assert run(["score", "in.jsonl", "-o", "out.jsonl", "--keep-going", "-q"]) == 1
-        told = "could not score 3 of 5 rows (not valid JSON: row 2, 5; not a JSON object: row 3)\n"
+        told = "could not score 3 of 5 rows (not valid JSON: rows 2, 5; not a JSON object: row 3)\n"
         assert capsys.readouterr().err == told
         rows = read_jsonl("out.jsonl")
         assert [row["error"] for row in rows] == [None, "not valid JSON", "not a JSON object", None, "not valid JSON"]
@@ -180,7 +180,7 @@ class TestADamagedRowGroup:
         assert run(["score", "in.parquet", "-o", out, "-q"]) == 1
         first, last = capsys.readouterr().err.splitlines()
         assert first.startswith("in.parquet, row group 2 cannot be read (") and first.isprintable()
-        assert last == "could not score 1,000 of 3,000 rows (row group 2 cannot be read: row 1001–2000)"
+        assert last == "could not score 1,000 of 3,000 rows (row group 2 cannot be read: rows 1001–2000)"
         assert run(["score", out, "-o", "again.jsonl", "--overwrite-columns", "-q"]) == 1
         rows = read_jsonl("again.jsonl")
         assert [row["nr"] for row in rows] == [*range(1000), *[None] * 1000, *range(2000, 3000)]
@@ -235,7 +235,7 @@ class TestOddRows:
         text = QUESTION.encode()
         Path("in.csv").write_bytes(b"question,paraphrase\n" + text + b"," + text + b"\0\n\0\0,x\n" + b"\0" * 400)
         assert run(["score", "in.csv", "-o", "out.jsonl", "-q"]) == 1
-        assert capsys.readouterr().err == "could not score 2 of 3 rows (blank question: row 2–3)\n"
+        assert capsys.readouterr().err == "could not score 2 of 3 rows (blank question: rows 2–3)\n"
         first = read_jsonl("out.jsonl")[0]
         assert (first["paraphrase"], first["score"]) == (QUESTION + "\0", 0.8)
 

@@ -64,8 +64,8 @@ def test_without_the_models_the_others_go_on(here, capsys):
     assert run(["testset", "q.csv", "-o", "pairs.csv", "-q"]) in (0, 1)
     errors = capsys.readouterr().err.splitlines()
     assert [line.split(":")[0] for line in errors][:2] == [
-        "left out CorruptedReconstruction",
-        "left out T5Paraphrase",
+        "skipped the operator CorruptedReconstruction",
+        "skipped the operator T5Paraphrase",
     ]
     assert "paraqd generator train fb --data DIR --out DIR trains a small model" in errors[0]
     assert "--generator fe=DIR; paraqd generator train fe --data DIR --out DIR trains a small model" in errors[1]
@@ -82,12 +82,12 @@ def test_the_table_tells_never_drawn_from_tried_in_vain(here, capsys):
         command = ["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--overwrite", "--examples", "0"]
         assert run([*command, "--seed", str(seed)]) == 0
         lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-        assert lines[0] == "operator paper makes tried gave pairs distance".split()
+        assert lines[0] == "operator paper label tried applied pairs distance".split()
         (units,) = [line[3:] for line in lines if line[0] == "UnitExpansion"]
         seen.add(" ".join(units))
         (words,) = [line[3:6] for line in lines if line[0] == "NumToWords"]
         assert words == ["1", "100.0", "%"]
-    assert seen == {"never drawn 0", "1 nothing 0"}
+    assert seen == {"0 0", "1 0.0 % 0"}
 
 
 def test_pairs_are_counted_as_they_are_written(here, capsys):
@@ -105,8 +105,8 @@ def test_few_valid_pairs_end_with_why_and_what_to_do(here, capsys):
     Path("q.csv").write_text("id,question\n" + "".join(f"q{i},How many are {i} and {i}?\n" for i in range(5)))
     assert run(["testset", "q.csv", "-o", "pairs.csv", "--stand-ins", "-q"]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("only 0 of 5 questions have a valid pair: ")
-    assert "CorruptedReconstruction was left out" in last and "use --recipe extended" in last
+    assert last.startswith("only 0 of 5 questions have a valid pair, because ActivePassive produced no output")
+    assert "CorruptedReconstruction was skipped" in last and "use --recipe extended" in last
     assert "paraqd generator train fb --data DIR --out DIR" in last and "--generator fb=DIR" in last
     Path("q.csv").write_text("id,question\n" + "".join(f"q{i},Why {'x' * i}?\n" for i in range(1, 4)))
     Path("rules.toml").write_text(
@@ -114,7 +114,7 @@ def test_few_valid_pairs_end_with_why_and_what_to_do(here, capsys):
     )
     assert run(["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "-q", "--overwrite"]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
-    assert "NumToWords gave nothing for the others; add valid operators that suit these questions" in last
+    assert "NumToWords produced no output for the others; write your own recipe" in last
 
 
 def test_a_device_that_is_not_here_is_refused_at_once(here, fails):

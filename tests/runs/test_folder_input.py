@@ -110,7 +110,7 @@ class TestBadInput:
         arguments = ["score", "in", "-o", "out/", "--part-rows", "350", "-q", *workers, *READING]
         assert run(arguments) == 1
         err = capsys.readouterr().err
-        assert "could not score 100 of 580 rows (in/a.parquet: row group 3 cannot be read: row 201–300)" in err
+        assert "could not score 100 of 580 rows (in/a.parquet: row group 3 cannot be read: rows 201–300)" in err
         assert "in/a.parquet, row group 3 cannot be read (" in err
         assert "in/c.parquet is cut off or not a Parquet file" in err and "Traceback" not in err
         found, good = rows("out"), [row["id"] for row in pairs(450) + pairs(130, "b")]
@@ -130,7 +130,7 @@ class TestBadInput:
         arguments = ["score", "in", "-o", "out/", "--part-rows", "25", "-q", *workers, *READING]
         assert run(arguments) == 1
         reason, line = capsys.readouterr().err.splitlines()
-        assert line == "could not score 10 of 610 rows (in/c.parquet: row group 2 cannot be read: row 11–20)"
+        assert line == "could not score 10 of 610 rows (in/c.parquet: row group 2 cannot be read: rows 11–20)"
         assert "in/c.parquet, row group 2 cannot be read (In column 2" in reason and "Invalid UTF8" in reason
         assert len(rows("out")) == 610 and Path("out/_SUCCESS").exists()
 
@@ -283,7 +283,7 @@ class TestBadInput:
         Path("in/c.parquet").write_bytes(raw)
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
         reason, line = capsys.readouterr().err.splitlines()
-        assert "could not score 10 of 610 rows" in line and line.endswith(": row 11–20)") and "CRC" in reason
+        assert "could not score 10 of 610 rows" in line and line.endswith(": rows 11–20)") and "CRC" in reason
 
     def test_a_parquet_file_with_a_column_twice(self, here, fails, capsys):
         names = ["question", "paraphrase", "note", "note"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from paraqd.cli.console import row_ranges, say, stderr, stdout, write_json
+from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
 from paraqd.cli.options import (
     FILES,
     AsJson,
@@ -67,7 +67,7 @@ def annotate() -> None:
     """Label pairs by hand, with two or more annotators who each have a journal.
 
     1. paraqd annotate PAIRS --annotator NAME: label pairs at the terminal (run it again to continue).
-    2. paraqd annotate PAIRS --annotator NAME --resolve A --resolve B: settle the disagreements of A and B.
+    2. paraqd annotate PAIRS --annotator NAME --resolve A --resolve B: settle the disagreements between A and B.
     3. paraqd annotate merge PAIRS A B -o MERGED: measure Cohen's κ and write one file.
     4. paraqd annotate stats MERGED: compare the operators' intended labels with the merged labels.
     """
@@ -124,7 +124,7 @@ def label(
         check_labelled(judges, pairs)
         scope, resolves = disagreements(judges), [judge.name for judge in judges]
         if not scope:
-            raise _error(f"{' and '.join(resolves)} do not disagree on any pair; there is nothing to settle")
+            raise _error(f"{' and '.join(resolves)} agree on every pair that they labelled; there is nothing to settle")
     with open_journal(journal, pairs, annotator=name, seed=seed, resolves=resolves) as opened:
         session = Session(opened, pairs, scope=scope)
         try:
@@ -372,7 +372,7 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
         agreement = "one annotator only, so there is no agreement to measure"
     else:
         agreement = "no pair was labelled by two annotators, so there is no agreement to measure"
-    console.print(f"labelled, of {counted(report['pairs'], 'pair')}: {labelled}", markup=False, soft_wrap=True)
+    console.print(f"pairs labelled by each annotator: {labelled}", markup=False, soft_wrap=True)
     console.print(
         f"{counted(report['pairs'], 'pair')}: {report['valid']:,} valid, {report['invalid']:,} invalid, "
         f"{report['open']:,} open; {agreement}; {report['written']:,} written to {report['out']}",
@@ -388,11 +388,11 @@ def _name_open(unsettled: list[Merged], *, dropped: bool) -> None:
     done = "omitted" if dropped else "kept without a label"
     if tied:
         say(
-            f"{len(tied):,} in dispute, {done} (settle them with paraqd annotate PAIRS --resolve): row "
-            f"{row_ranges(tied)}"
+            f"{counted(len(tied), 'pair')} in dispute ({done}): {named_rows(tied)}; to settle disputes, run paraqd "
+            "annotate PAIRS with --resolve"
         )
     if bare:
-        say(f"{len(bare):,} not labelled by anyone, {done}: row {row_ranges(bare)}")
+        say(f"{counted(len(bare), 'pair')} not labelled by anyone ({done}): {named_rows(bare)}")
 
 
 def _show_statistics(found: dict[str, OperatorStatistics], average: dict[str, float]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from paraqd.cli.console import row_ranges, rows_by_reason, say, stdout
+from paraqd.cli.console import named_rows, rows_by_reason, say, stdout
 from paraqd.plural import counted
 from paraqd.reading.word_difference import differences
 
@@ -34,7 +34,8 @@ def show(report: AugmentReport, *, examples: int = 3, table: Table | None = None
         console.print()
         for operator in report.operators:
             _show_examples(console, operator, examples)
-    rate = f", {report.questions / report.seconds:,.0f} questions/s" if report.seconds and not report.resumed else ""
+    pace = report.questions / report.seconds if report.seconds and not report.resumed else 0
+    rate = f", {pace:,.0f} questions/s" if pace >= 1 else ""
     before = f" ({counted(report.resumed, 'row')} finished before)" if report.resumed else ""
     console.print(
         Text(
@@ -49,9 +50,9 @@ def show(report: AugmentReport, *, examples: int = 3, table: Table | None = None
 def say_left_out(report: AugmentReport) -> None:
     """Print one line for each operator or group of rows that is missing from the output."""
     for name, why in report.left_out.items():
-        say(f"left out {name}: {why}")
+        say(f"skipped the operator {name}: {why}")
     for why, rows in rows_by_reason(report.skipped_rows).items():
-        say(f"skipped {counted(len(rows), 'row')} without a usable question ({why}): row {row_ranges(rows)}")
+        say(f"skipped {counted(len(rows), 'row')} without a usable question ({why}): {named_rows(rows)}")
     if report.skipped > len(report.skipped_rows):
         say(f"skipped {counted(report.skipped - len(report.skipped_rows), 'more row')}")
     for operator in report.operators:
@@ -61,18 +62,18 @@ def say_left_out(report: AugmentReport) -> None:
 
 def _table(report: AugmentReport) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("operator", "paper", "makes"):
+    for title in ("operator", "paper", "label"):
         table.add_column(title, no_wrap=True)
     for title in ("applied", "pairs", "distance"):
         table.add_column(title, no_wrap=True, justify="right")
     for operator in report.operators:
         applied = (f"{operator.applied_percent:.1f} %", f"{operator.applied:,}")
-        table.add_row(operator.name, operator.paper_id, makes(operator), *applied, distance(operator))
+        table.add_row(operator.name, operator.paper_id, label_text(operator), *applied, distance(operator))
     return table
 
 
-def makes(operator: OperatorReport) -> Text:
-    """Return the verdict that an operator declares for its outputs."""
+def label_text(operator: OperatorReport) -> Text:
+    """Return the label that an operator declares for its outputs."""
     return Text("valid", style="green") if operator.label else Text("invalid", style="yellow")
 
 

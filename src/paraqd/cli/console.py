@@ -82,11 +82,11 @@ def is_debugging() -> bool:
     return os.environ.get("PARAQD_DEBUG", "") not in ("", "0")
 
 
-def row_ranges(rows: Iterable[int]) -> str:
-    """Format row numbers as ranges.
+def named_rows(rows: Iterable[int]) -> str:
+    """Name rows by their numbers, written as ranges.
 
-    >>> row_ranges([4, 5, 6, 9])
-    '4–6, 9'
+    >>> named_rows([4, 5, 6, 9]), named_rows([4])
+    ('rows 4–6, 9', 'row 4')
     """
     spans: list[list[int]] = []
     for row in rows:
@@ -94,7 +94,8 @@ def row_ranges(rows: Iterable[int]) -> str:
             spans[-1][1] = row
         else:
             spans.append([row, row])
-    return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in spans)
+    ranges = ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in spans)
+    return f"row {ranges}" if ranges.isdecimal() else f"rows {ranges}"
 
 
 def rows_by_reason(skipped: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
@@ -109,13 +110,13 @@ def rows_by_reason(skipped: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
     return reasons
 
 
-def named_rows(skipped: Iterable[tuple[int, str]]) -> str:
+def listed_rows(skipped: Iterable[tuple[int, str]]) -> str:
     """List each reason for skipping rows, with the numbers of the rows.
 
-    >>> named_rows([(4, "blank"), (5, "blank"), (9, "not text")])
-    'blank: row 4–5; not text: row 9'
+    >>> listed_rows([(4, "blank"), (5, "blank"), (9, "not text")])
+    'blank: rows 4–5; not text: row 9'
     """
-    return "; ".join(f"{why}: row {row_ranges(rows)}" for why, rows in rows_by_reason(skipped).items())
+    return "; ".join(f"{why}: {named_rows(rows)}" for why, rows in rows_by_reason(skipped).items())
 
 
 def _one_line(message: str) -> str:

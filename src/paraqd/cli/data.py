@@ -160,7 +160,9 @@ def _corpora(given: Sequence[str], data_dir: str | None) -> dict[str, Path]:
     for item in given or READERS:
         name, sign, file = item.partition("=")
         if name not in READERS or (sign and not file):
-            raise typer.BadParameter(f"--corpus {item}: use NAME or NAME=FILE, where NAME is {' or '.join(READERS)}")
+            raise typer.BadParameter(
+                f"--corpus {item}: use NAME or NAME=FILE, where NAME is one of {', '.join(READERS)}"
+            )
         files[name] = Path(file) if file else find(name, data_dir)
     return files
 

@@ -90,7 +90,7 @@ def _show_evidence(console: Console, verdict: Verdict) -> None:
 
     from paraqd.cli.marking import style, visible
 
-    console.print(_heading("Evidence against it"))
+    console.print(_heading("Evidence against the paraphrase"))
     if not verdict.evidence:
         console.print(Padding(Text("None.", style="dim"), (0, 0, 1, 2)))
         return

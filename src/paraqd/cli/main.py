@@ -82,7 +82,8 @@ def _usage(error: Any) -> str:
     if type(error).__name__ == "NoArgsIsHelpError":
         return ""
     command = error.ctx.command_path if getattr(error, "ctx", None) else "paraqd"
-    return f"{_with_value(error).rstrip('.')} (see {command} --help)"
+    message = _with_value(error).removeprefix("Invalid value: ").rstrip(".")
+    return f"{message} (see {command} --help)"
 
 
 def _with_value(error: Any) -> str:

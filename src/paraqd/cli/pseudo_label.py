@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paraqd.cli.console import named_rows, say, stdout, write_json
+from paraqd.cli.console import listed_rows, say, stdout, write_json
 from paraqd.cli.options import AsJson, Device, IdColumn, Output, PairsInput, ParaphraseColumn, QuestionColumn, Quiet
 from paraqd.cli.run_options import run_command, running, say_problems
 from paraqd.plural import counted
@@ -61,15 +61,15 @@ def pseudo_label(
         )
     if report.replaced and not quiet:
         say(
-            f"{report.source} has labels that no operator gave (it has no column 'operator'): {report.out} holds the "
-            "labels of the encoder instead"
+            f"the labels in {report.source} do not come from operators (there is no column 'operator'); {report.out} "
+            "contains the encoder's labels instead"
         )
     if as_json:
         write_json(report.to_dict())
     elif not quiet:
         _show(report)
     if report.skipped:
-        say(f"left out {counted(report.skipped, 'row')} without a usable pair ({named_rows(report.skipped_rows)})")
+        say(f"skipped {counted(report.skipped, 'row')} without a usable pair ({listed_rows(report.skipped_rows)})")
     say_problems(report.problems)
     if report.skipped or report.problems:
         raise typer.Exit(1)
@@ -89,4 +89,8 @@ def _show(report: PseudoLabelReport) -> None:
         )
     console = stdout()
     console.print(table)
-    console.print(f"cosine above {report.threshold:g} by {report.encoder} → {report.out}", markup=False, soft_wrap=True)
+    console.print(
+        f"valid: cosine similarity above {report.threshold:g} with {report.encoder}; written to {report.out}",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paraqd.cli.console import named_rows, say, stdout, write_json
+from paraqd.cli.console import listed_rows, say, stdout, write_json
 from paraqd.cli.options import OUTPUT, AsJson, LabelColumn, PairsInput, ParaphraseColumn, QuestionColumn, Quiet
 from paraqd.cli.run_options import run_command, running, say_problems
 from paraqd.plural import counted
@@ -71,7 +71,7 @@ def purity(
     elif not quiet:
         _show(report)
     if report.skipped:
-        say(f"could not check {counted(report.skipped, 'row')} ({named_rows(report.skipped_rows)})")
+        say(f"could not check {counted(report.skipped, 'row')} ({listed_rows(report.skipped_rows)})")
     say_problems(report.problems)
     too_low = fail_under is not None and report.lowest < fail_under
     if too_low:
@@ -87,8 +87,9 @@ def _show(report: PurityReport) -> None:
 
     console = stdout()
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("operator", no_wrap=True)
-    for title in ("label", "pairs", "pure", "impure", "odd", "renamed"):
+    for title in ("operator", "label"):
+        table.add_column(title, no_wrap=True)
+    for title in ("pairs", "pure", "impure", "odd", "renamed"):
         table.add_column(title, justify="right", no_wrap=True)
     for operator in report.operators:
         colour = "green" if operator.purity >= 0.999 else "yellow" if operator.purity >= 0.99 else "red"
@@ -103,13 +104,13 @@ def _show(report: PurityReport) -> None:
         )
     console.print(table)
     console.print(
-        Text("odd: passes but looks suspicious; renamed: consistent renamings, not in the purity", style="dim")
+        Text("odd: pure, but suspicious; renamed: renamed consistently, and not counted in the purity", style="dim")
     )
     for operator in report.operators:
         if not operator.examples:
             continue
         console.print(Text(f"\n{operator.name}", style="bold"))
-        for title, counts in (("impure", operator.reasons), ("suspicious", operator.doubts)):
+        for title, counts in (("impure", operator.reasons), ("odd", operator.doubts)):
             for reason, times in counts.items():
                 console.print(Text(f"  {times:,} {title}: {reason}"))
         for offender in operator.examples:

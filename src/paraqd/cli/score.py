@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paraqd.cli.console import named_rows, say, stderr, stdout, write_json
+from paraqd.cli.console import listed_rows, say, stderr, stdout, write_json
 from paraqd.cli.options import (
     FILES,
     OUTPUT,
@@ -112,10 +112,10 @@ def score(
     from paraqd.runs.score import Model, score_file
 
     if out == "-":
-        raise typer.BadParameter("-o - is not a file: for JSON lines on standard output pass --json without -o")
+        raise typer.BadParameter("-o - is not a file: to print JSON lines, pass --json without -o")
     several = (run["workers"] or 1) > 1 or run["engine"] is EngineName.ray
     if several and out is None:
-        raise typer.BadParameter("--workers and --engine need an output: pass -o")
+        raise typer.BadParameter("--workers and --engine need an output file or folder: pass -o")
     scorer: Any
     if several:
         scorer = Model(model, mode.value, checked_threshold(threshold), skip)
@@ -152,7 +152,7 @@ def score(
 def _unscored(report: ScoreReport) -> str:
     """Return a list of the rows that could not be scored, grouped by file if there are several files."""
     by_file = [
-        (file, named_rows((row, why) for _, row, why in rows))
+        (file, listed_rows((row, why) for _, row, why in rows))
         for file, rows in groupby(report.error_rows, key=lambda place: place[0])
     ]
     more = report.errors - len(report.error_rows)

@@ -112,19 +112,18 @@ def _drawn(result: MadeTestset) -> Table:
     """Return a table of operators that also shows how often each was tried and how often it produced an output."""
     from rich.table import Table
 
-    from paraqd.cli.augment_report import distance, makes
+    from paraqd.cli.augment_report import distance, label_text
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("operator", overflow="fold")  # in a narrow terminal, only this column shrinks
-    for title in ("paper", "makes"):
+    for title in ("paper", "label"):
         table.add_column(title, no_wrap=True)
-    for title in ("tried", "gave", "pairs", "distance"):
+    for title in ("tried", "applied", "pairs", "distance"):
         table.add_column(title, no_wrap=True, justify="right")
     for operator in result.operators:
-        gave = f"{operator.applied_percent:.1f} %" if operator.applied else "nothing" if operator.questions else ""
-        tried = f"{operator.questions:,}" if operator.questions else "never drawn"
-        counts = (tried, gave, f"{result.pairs[operator.name]:,}")
-        table.add_row(operator.name, operator.paper_id, makes(operator), *counts, distance(operator))
+        applied = f"{operator.applied_percent:.1f} %" if operator.questions else ""
+        counts = (f"{operator.questions:,}", applied, f"{result.pairs[operator.name]:,}")
+        table.add_row(operator.name, operator.paper_id, label_text(operator), *counts, distance(operator))
     return table
 
 
@@ -132,7 +131,7 @@ def _name_lacking(result: MadeTestset) -> None:
     """Print the questions for which no valid or no invalid operator produced an output."""
     for side, ids in result.lacking.items():
         if ids:
-            more = f" and {len(ids) - _NAMED:,} more (--json names all)" if len(ids) > _NAMED else ""
+            more = f" and {len(ids) - _NAMED:,} more (--json lists all)" if len(ids) > _NAMED else ""
             say(f"no {side} paraphrase for {counted(len(ids), 'question')}: {', '.join(ids[:_NAMED])}{more}")
 
 
@@ -143,17 +142,16 @@ def _say_too_few(result: MadeTestset) -> None:
         return
     tried = " and ".join(operator.name for operator in result.operators if operator.label)
     absent, models = _absent(result)
-    left_out = f", and {' and '.join(absent)} {'was' if len(absent) == 1 else 'were'} left out" if absent else ""
-    advice = f"use --recipe {_RULES}, whose operators are all rules (training uses them too)"
+    skipped = f" and {' and '.join(absent)} {'was' if len(absent) == 1 else 'were'} skipped" if absent else ""
+    advice = f"use --recipe {_RULES}, whose operators need no model"
     for key in models:
-        advice += f", or train a model with paraqd generator train {key} --data DIR --out DIR (on a GPU) and pass it "
-        advice += f"with --generator {key}=DIR"
+        advice += f", or train a model with paraqd generator train {key} --data DIR --out DIR (on a GPU) and pass "
+        advice += f"--generator {key}=DIR"
     if result.recipe == _RULES:
-        advice = "add valid operators that suit these questions, in a recipe of your own (--recipe FILE.toml)"
+        advice = "write your own recipe with valid operators that suit these questions, and pass --recipe FILE.toml"
     say(
-        f"only {paired:,} of {counted(result.questions, 'question')} have a valid pair: {tried} gave nothing for the "
-        "others"
-        f"{left_out}; {advice}"
+        f"only {paired:,} of {counted(result.questions, 'question')} have a valid pair, because {tried} produced no "
+        f"output for the others{skipped}; {advice}"
     )
 
 
