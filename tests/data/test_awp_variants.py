@@ -204,7 +204,7 @@ def card_table(first, columns):
 
 def test_the_card_counts_what_the_file_holds(committed):
     faults = Counter(row["fault"] for row in committed if row["fault"])
-    assert card_table("fault | what is wrong", 1) == {fault: [count] for fault, count in faults.items()}
+    assert card_table("fault | description", 1) == {fault: [count] for fault, count in faults.items()}
     sources = {}
     for row in committed:
         problems, counts = sources.setdefault(row["source"], (set(), Counter()))

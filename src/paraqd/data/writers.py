@@ -79,8 +79,8 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
     """Yield the path of a temporary file, which atomically replaces ``path`` when the block ends.
 
     ``beside`` is the folder for the temporary file, which must be on the same disk (default: the folder of ``path``).
-    If ``path`` is a symbolic link, the file that it points to is replaced, and ``beside`` is ignored, because that file
-    may be on another disk.
+    If ``path`` is a symbolic link, the link's target is replaced, and ``beside`` is ignored, because the target may be
+    on another disk.
     """
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     folder = target.parent if path.is_symlink() else beside or path.parent

@@ -149,7 +149,7 @@ def _after_sign(low: Sequence[str], j: int, sign: _Unit) -> tuple[_Unit, int]:
 
 
 def _bare_unit(low: Sequence[str], i: int, units: set[int]) -> list[Amount]:
-    """Read an article and a unit as an amount of one, as in "an hour" and "a week"."""
+    """Read an article and a unit, such as "an hour" or "a week", as an amount with the number 1."""
     if low[i] not in {"a", "an"} or i + 1 >= len(low) or low[i + 1] in ONLY_AFTER_NUMBER | SIGNS:
         return []
     unit, end = _unit(low, i + 1)
