@@ -1,1 +1,1 @@
-"""The command line: thin commands over the library, one file each."""
+"""Provide the command line, with one thin module for each command."""

@@ -1,4 +1,4 @@
-"""Implement ``paraqd annotate``, which labels pairs at the terminal, merges labels, and checks test operators."""
+"""Provide the command ``paraqd annotate``, with which annotators label pairs and merge their labels."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ app = typer.Typer(cls=_PairsFirst, no_args_is_help=True)
 
 @app.callback(epilog=EXAMPLE)
 def annotate() -> None:
-    """Label pairs by hand, with two or more annotators who each have a journal.
+    """Label pairs by hand, and merge the labels of several annotators.
 
-    1. paraqd annotate PAIRS --annotator NAME: label pairs at the terminal (run it again to continue).
+    1. paraqd annotate PAIRS --annotator NAME: label pairs at the terminal. Repeat the command to continue.
     2. paraqd annotate PAIRS --annotator NAME --resolve A --resolve B: settle the disagreements between A and B.
     3. paraqd annotate merge PAIRS A B -o MERGED: measure Cohen's κ and write one file.
     4. paraqd annotate stats MERGED: compare the operators' intended labels with the merged labels.
@@ -105,10 +105,10 @@ def label(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Label pairs at the terminal with one key each; every decision is saved immediately.
+    """Label pairs at the terminal, with one key per pair. Every decision is saved immediately.
 
-    Keys: v or 1 valid, i or 0 invalid, s skip, u undo, n note, ? definition of valid, q quit. Run the same command
-    again to continue. Without a terminal, keys are read from standard input, one per line.
+    Keys: v or 1 valid, i or 0 invalid, s skip, u undo, n note, ? definition of valid, q quit. Repeat the command to
+    continue. If standard input is not a terminal, keys are read from it, one per line.
     """
     from paraqd.annotation.journals import Session, annotator_name, journal_path, open_journal
     from paraqd.annotation.merging import check_labelled, disagreements, read_annotators
@@ -166,8 +166,8 @@ def merge(
 ) -> None:
     """Merge the annotators' labels into one label for each pair, and measure Cohen's κ between annotators.
 
-    If the annotators disagree, the annotator who used --resolve decides, or otherwise the majority. A pair with a tie
-    has no label. It is an error if an annotator has no labels at all.
+    If the annotators disagree on a pair, the annotator who used --resolve decides. If nobody used --resolve, the
+    majority decides. After a tie, the pair has no label. Every annotator must have labelled at least one pair.
     """
     from paraqd.annotation import merging
 
@@ -191,7 +191,7 @@ def merge(
         "valid": sum(item.label == 1 for item in merged),
         "invalid": sum(item.label == 0 for item in merged),
         "open": len(unsettled),
-        # None, which does not mean agreement, if no pair was labelled by two annotators
+        # None if no pair was labelled by two annotators, because 0 would mean that they agreed
         "disagreed": sum(item.agreed is False for item in merged) if agreements else None,
         "annotators": {annotator.name: len(annotator.labels) for annotator in annotators},
         "agreement": [{"first": a, "second": b, **found.to_dict()} for a, b, found in agreements],
@@ -329,7 +329,7 @@ def _summary(session: Session, *, as_json: bool, quiet: bool) -> None:
 
 
 def _agreements(annotators: list[Annotator], pairs: PairsToLabel) -> list[tuple[str, str, Agreement]]:
-    """Return Cohen's κ for each combination of two annotators who labelled at least one pair in common."""
+    """Return Cohen's κ for every two annotators who labelled at least one pair in common."""
     from itertools import combinations
 
     from paraqd.annotation.agreement import cohen_kappa
@@ -382,7 +382,7 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
 
 
 def _name_open(unsettled: list[Merged], *, dropped: bool) -> None:
-    """Print the row numbers of pairs without a merged label, and the reason."""
+    """List the pairs without a merged label by row number, with the reason."""
     tied = [item.pair.number for item in unsettled if item.agreed is False]
     bare = [item.pair.number for item in unsettled if item.agreed is not False]
     done = "omitted" if dropped else "kept without a label"

@@ -1,4 +1,4 @@
-"""Show pairs to an annotator one at a time, without their origin, and read the annotator's decisions."""
+"""Show pairs to an annotator one at a time, without showing their origin, and read the annotator's decisions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ class Pace:
 
 
 def annotate_pairs(session: Session, keys: Keys, console: Console, *, pace: Pace | None = None) -> None:
-    """Show one pair after another and record the decisions, until the last pair, ``q`` or the end of the input."""
+    """Show the pairs one at a time and record the decisions.
+
+    Stop after the last pair, at the key ``q`` or at the end of the input.
+    """
     pace = pace or Pace()
     fresh = True
     console.print(Text(KEYS, style="dim"))
@@ -118,7 +121,7 @@ def _show(pair: PairToLabel, session: Session, pace: Pace, console: Console) -> 
 
 
 def progress(session: Session, pace: Pace) -> str:
-    """Describe the annotator's progress, including the time left at the pace of this session."""
+    """Describe the annotator's progress, including the estimated time left."""
     parts = [f"{session.labelled:,} of {session.total:,} labelled"]
     if session.skipped:
         parts.append(f"{session.skipped:,} skipped")

@@ -23,7 +23,7 @@ _MARKS = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 
 
 def show(report: AugmentReport, *, examples: int = 3, table: Table | None = None) -> None:
-    """Print the report, with a default table of operators unless a ``table`` is passed."""
+    """Print the report. ``table`` replaces the default table of operators."""
     console = stdout()
     console.print(table or _table(report))
     console.print(Text("distance: mean edit distance, normalised (and in characters)", style="dim"))
@@ -48,7 +48,7 @@ def show(report: AugmentReport, *, examples: int = 3, table: Table | None = None
 
 
 def say_left_out(report: AugmentReport) -> None:
-    """Print one line for each operator or group of rows that is missing from the output."""
+    """Print one line for each skipped operator, each group of skipped rows and each failure."""
     for name, why in report.left_out.items():
         say(f"skipped the operator {name}: {why}")
     for why, rows in rows_by_reason(report.skipped_rows).items():
@@ -78,14 +78,14 @@ def label_text(operator: OperatorReport) -> Text:
 
 
 def distance(operator: OperatorReport) -> str:
-    """Return the mean distance between an operator's outputs and their questions, or "" without outputs."""
+    """Return the mean distance between an operator's outputs and their questions, or an empty string."""
     if operator.edit_distance is None:
         return ""
     return f"{operator.edit_distance:.2f} ({operator.edit_characters:.0f})"
 
 
 def _remarks(operator: OperatorReport) -> list[str]:
-    """Return remarks on stand-ins, dropped outputs and notes, which the table does not show."""
+    """Return the remarks on an operator's stand-in, dropped outputs and notes."""
     remarks = [f"stand-in {operator.source_model}"] if operator.stand_in else []
     remarks += [f"dropped {n:,}: {why}" for why, n in operator.dropped.items()]
     remarks += [f"noted {n:,}: {note}" for note, n in operator.notes.items()]
@@ -102,7 +102,7 @@ def _show_examples(console: Console, operator: OperatorReport, count: int) -> No
 
 
 def _changes(example: Example, *, marked: bool) -> Text:
-    """Return the changes, each with a few words of context."""
+    """Return the changes between the two texts, each with some unchanged text on both sides."""
     line = Text()
     segments = differences(example.question, example.paraphrase)
     for i, (sign, text) in enumerate(segments):

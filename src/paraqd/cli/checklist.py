@@ -1,4 +1,4 @@
-"""Implement ``paraqd checklist``, which tests a scorer's capabilities."""
+"""Provide the command ``paraqd checklist``, which tests a scorer's capabilities."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def checklist(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Test a scorer with pairs that each check one capability, and count correct verdicts and correct evidence.
+    """Test a scorer's capabilities, and count correct verdicts and correct evidence.
 
-    Evidence is correct if it names the fault and marks at least one of the
-    words at fault.
+    Each case is a pair that tests one capability. Evidence is correct if it names the fault and marks at least one of
+    the words at fault.
     """
     from paraqd.cli.progress import Bar
     from paraqd.evaluation.checklist import load_cases, run_checklist
@@ -154,7 +154,7 @@ def _colour(share: float) -> str:
 
 
 def _show_examples(console: Console, report: ChecklistReport, most: int) -> None:
-    """Print failing examples, with wrong verdicts before wrong evidence in each capability."""
+    """Print failed cases. For each capability, wrong verdicts come before wrong evidence."""
     from rich.text import Text
 
     from paraqd.evaluation.checklist import first_of_each

@@ -40,7 +40,7 @@ def _console(**options: Any) -> Console:
 
 
 class _Visible:
-    """A wrapper around a rich renderable that replaces control characters in its text."""
+    """A rich renderable whose control characters are replaced."""
 
     def __init__(self, renderable: RenderableType) -> None:
         self._renderable = renderable
@@ -61,12 +61,15 @@ def say(message: str) -> None:
 
 
 def note(message: str) -> None:
-    """Write a line above the progress bar. While the bar is shown, ``sys.stderr`` is redirected to its console."""
+    """Write a line above the progress bar.
+
+    While the bar is shown, ``sys.stderr`` is redirected to the bar's console.
+    """
     sys.stderr.write(f"{visible(message)}\n")
 
 
 def fail(message: str) -> None:
-    """Write the error message that explains in one line why the command failed."""
+    """Write a one-line error message to standard error."""
     sys.stderr.write(f"error: {visible(_one_line(message))}\n")
 
 
@@ -83,7 +86,7 @@ def is_debugging() -> bool:
 
 
 def named_rows(rows: Iterable[int]) -> str:
-    """Name rows by their numbers, written as ranges.
+    """Return a phrase that names rows by number, with consecutive numbers as ranges.
 
     >>> named_rows([4, 5, 6, 9]), named_rows([4])
     ('rows 4–6, 9', 'row 4')
@@ -111,7 +114,7 @@ def rows_by_reason(skipped: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 
 
 def listed_rows(skipped: Iterable[tuple[int, str]]) -> str:
-    """List each reason for skipping rows, with the numbers of the rows.
+    """Return a phrase that lists the reasons for skipping rows, with the rows' numbers.
 
     >>> listed_rows([(4, "blank"), (5, "blank"), (9, "not text")])
     'blank: rows 4–5; not text: row 9'

@@ -1,4 +1,4 @@
-"""Implement ``paraqd data``, which lists, downloads, finds and builds data sets."""
+"""Provide the command ``paraqd data``, which lists, downloads, finds and builds data sets."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def get(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Download data sets into the cache and check them; data sets that are already available are only checked.
+    """Download data sets into the cache and check them. Available data sets are only checked.
 
     The cache is the folder paraqd in your system's cache folder, such as ~/.cache/paraqd. Set PARAQD_CACHE_DIR to use
     another folder.
@@ -168,7 +168,7 @@ def _corpora(given: Sequence[str], data_dir: str | None) -> dict[str, Path]:
 
 
 def _test_pairs(load: Callable[..., Any], name: str, data_dir: str | None) -> Any:
-    """Read a test set; if it is missing, raise an error that says how to choose other test sets."""
+    """Read a test set. If it is missing, raise an error that explains how to choose other test sets."""
     from paraqd.data.datasets import DatasetError
 
     try:

@@ -1,4 +1,4 @@
-"""Implement ``paraqd evaluate``, which compares scores with labels."""
+"""Provide the command ``paraqd evaluate``, which compares scores with labels."""
 
 from __future__ import annotations
 
@@ -91,9 +91,8 @@ def evaluate(
 ) -> None:
     """Compare scores with labels: precision, recall, F1, separation, AUC and calibration, with intervals.
 
-    The scores are read from the column score if it exists. Otherwise the pairs
-    are scored with the default scorer or with --model. The score of an encoder
-    such as all-MiniLM-L6-v2 is the cosine similarity.
+    The scores are read from the column score if it exists. Otherwise, the pairs are scored with the default scorer or
+    with --model. The score from an encoder such as all-MiniLM-L6-v2 is the cosine similarity.
     """
     from paraqd.cli import evaluate_scores as scores
     from paraqd.cli.options import check_outputs
@@ -150,7 +149,7 @@ def evaluate(
 
 
 def _warn(scored: Sequence[Scored], threshold: float) -> None:
-    """Warn about scores and thresholds outside -1 to 1, which can be evaluated but are probably mistakes."""
+    """Warn about scores or a threshold outside -1 to 1, which are allowed but probably mistakes."""
     for each in scored:
         beyond = sum(not -1 <= score <= 1 for score in each.scores)
         if beyond:
@@ -164,7 +163,7 @@ def _warn(scored: Sequence[Scored], threshold: float) -> None:
 
 
 def _show(tables: Sequence[Table], signature: str) -> None:
-    """Print the tables, and the signature only once."""
+    """Print the tables and, once at the end, the signature."""
     from rich.table import Table as Grid
     from rich.text import Text
 

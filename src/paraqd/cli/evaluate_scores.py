@@ -43,9 +43,9 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """Scores that were found in files, and the models that compute the other scores.
+    """The scores that were found in files, and the models that compute the other scores.
 
-    ``models`` is keyed by the option that names the model. ``given`` has the two names from the command line.
+    ``models`` is keyed by the option that names the model. ``given`` contains both methods' names on the command line.
     ``implied`` is the model that is used because no option names a model, or an empty string.
     """
 
@@ -66,7 +66,10 @@ class Model:
 
 
 def columns_of(source: str, question: str | None, paraphrase: str | None, label: str | None) -> Columns:
-    """Return the column names from the command line; by default, use the names of the data set or the default names."""
+    """Return the column names from the command line.
+
+    The defaults are the data set's own names or, for a file, the usual names.
+    """
     from dataclasses import replace
 
     from paraqd.data.datasets import DATASETS
@@ -78,7 +81,10 @@ def columns_of(source: str, question: str | None, paraphrase: str | None, label:
 
 
 def names_a_model(text: str) -> bool:
-    """Return True if ``--compare`` names a model; raise an EvaluationError if it names neither a model nor a file."""
+    """Return True if ``--compare`` names a model, and False if it names a file.
+
+    Raise an EvaluationError if neither exists.
+    """
     from paraqd.data.formats import is_known
     from paraqd.evaluation.errors import EvaluationError
     from paraqd.generators.encoder import DEFAULT_ENCODER
@@ -95,7 +101,7 @@ def names_a_model(text: str) -> bool:
 
 
 def inputs(source: str, compare: str | None, data_dir: str | None) -> list[str]:
-    """Return the files that are read and must not be overwritten, including the path of a data set."""
+    """Return the input files, which must not be overwritten, including a data set's file."""
     from paraqd.data.datasets import DATASETS, state
 
     found = [source, *filter(None, [compare])]
@@ -133,7 +139,7 @@ def load_models(found: Found, *, device: str | None, threshold: float) -> dict[s
 def make_scores(
     found: Found, models: Mapping[str, Model], pairs: Sequence[Pair], *, progress: Progress
 ) -> tuple[Scored, Scored | None]:
-    """Return the scores of both methods; scores that are not in a file are computed by the models."""
+    """Return both methods' scores. Models compute the scores that are not in a file."""
     from dataclasses import replace
 
     made = {option: _scored_by(model, pairs, progress) for option, model in models.items()}
@@ -184,7 +190,7 @@ def _scored_by(model: Model, pairs: Sequence[Pair], progress: Progress) -> Score
 
 
 def scored_in(source: str, pairs: Sequence[Pair], reading: Reading) -> Scored | None:
-    """Return the scores that were read with the pairs, or None if pairs have no score."""
+    """Return the scores that were read with the pairs, or None if any pair has no score."""
     scores = [pair.score for pair in pairs if pair.score is not None]
     if len(scores) < len(pairs):
         return None
@@ -241,7 +247,10 @@ def scored_elsewhere(path: str, source: str, pairs: Sequence[Pair], reading: Rea
 
 
 def write_scores(out: str, source: str, pairs: Sequence[Pair], scored: Scored, encoding: str | None) -> None:
-    """Write the pairs with their scores for ``--compare``; a CSV file uses the same separator as the input file."""
+    """Write the pairs with their scores, for use with ``--compare``.
+
+    A CSV file has the same separator as the input file.
+    """
     from paraqd.data.tables import Dialect, open_table
     from paraqd.data.writers import write_rows
 
@@ -293,5 +302,5 @@ def _signature(source: str, reading: Reading) -> str:
 
 
 def _is_file(source: str) -> bool:
-    """Return True for a file, and False for a data set or for standard input, which has already been read."""
+    """Return True if the source is a file, and False if it is a data set or standard input."""
     return source != "-" and Path(source).is_file()

@@ -115,8 +115,8 @@ def experiment(
 ) -> None:
     """Run the paper's experiments, and write scores, tables, plots and report.html to a folder.
 
-    To resume after an interruption, repeat the command; finished parts are not repeated. Parts that cannot run because
-    data or weights are missing are listed with the reason.
+    To resume an interrupted run, repeat the command. Finished parts are kept. Parts that cannot run because data or
+    weights are missing are listed with the reason.
     """
     from dataclasses import replace
 
@@ -186,7 +186,7 @@ def _show(outcomes: list[Outcome], *, as_json: bool, quiet: bool) -> None:
 
 
 def _print(table: Table) -> None:
-    """Print the main figures of a table; the files and the report contain all figures with their intervals."""
+    """Print a table's main figures. The files and the report contain all figures with their intervals."""
     from rich.table import Table as Grid
     from rich.text import Text
 

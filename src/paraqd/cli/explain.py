@@ -1,4 +1,4 @@
-"""Explain the score of one pair: ``paraqd explain``."""
+"""Provide the command ``paraqd explain``, which shows the evidence behind one pair's score."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ _BAR = 60  # cells, if the terminal is wide enough
 
 
 def explain(
-    question: Annotated[str, typer.Argument(help="The question.")],
-    paraphrase: Annotated[str, typer.Argument(help="The paraphrase. Put -- before texts that begin with a hyphen.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")],
+    paraphrase: Annotated[
+        str, typer.Argument(metavar="PARAPHRASE", help="The paraphrase. Put -- before texts that begin with a hyphen.")
+    ],
     model: ModelName = None,
     mode: ModeName = Mode.fused,
     threshold: Threshold = None,
@@ -34,9 +36,8 @@ def explain(
 ) -> None:
     """Show a paraphrase's score and the evidence against it.
 
-    Each piece of evidence has a number, which marks its words in both texts.
-    The score ranges from -1 to 1. 0.5 means undecided. Of the pairs that score
-    about 0.9, nine in ten are valid.
+    Each piece of evidence has a number. In both texts, this number marks the words in question. The score ranges from
+    -1 to 1. 0.5 means undecided. Of the pairs that score about 0.9, nine in ten are valid.
     """
     from rich.padding import Padding
     from rich.text import Text
@@ -105,7 +106,7 @@ def _show_evidence(console: Console, verdict: Verdict) -> None:
 
 
 def score_bar(score: float, threshold: float, console: Console) -> Text:
-    """Return a bar from -1 to 1 that shows the score and marks the threshold. The bar fits the console's width."""
+    """Return a bar from -1 to 1 that shows the score, marks the threshold and fits the console's width."""
     from rich.text import Text
 
     plain = not (console.encoding or "").lower().startswith("utf")

@@ -1,4 +1,4 @@
-"""Run ``paraqd export``: write a trained model in a format that can be used for scoring without torch."""
+"""Provide the command ``paraqd export``, which converts a trained model for scoring without torch."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def export(
 ) -> None:
     """Export a trained model as a small ONNX graph, which paraqd score loads without torch.
 
-    The command compares the exported model's scores with those of the original model. If the scores differ too much,
-    the command does not write anything.
+    The command compares the exported model's scores with the original model's scores. If they differ too much, nothing
+    is written.
     """
     from paraqd.data.datasets import load_pairs
     from paraqd.data.tables import TableError, open_table

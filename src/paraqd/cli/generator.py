@@ -1,4 +1,4 @@
-"""Run ``paraqd generator``: train the models that operators use."""
+"""Provide the command ``paraqd generator``, which trains the models that operators use."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def train(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train a generator for an operator and write it as a model folder.
+    """Train a generator for an operator and write its model folder.
 
-    If training is interrupted, run the same command again to resume from the last checkpoint.
+    To resume an interrupted training run from the last checkpoint, repeat the command.
     """
     from paraqd.cli.progress import Bar
     from paraqd.generators.loading import read_card
@@ -76,7 +76,7 @@ def train(
 
 
 def _pairs(kind: str, data: str, seed: int) -> Iterable[tuple[str, str]] | None:
-    """Return the training pairs for fb, which its operator produces, or None for kinds that read their own data."""
+    """Return the training pairs that the operator fb produces, or None for other kinds, which read their own data."""
     if kind != "fb":
         return None
     from paraqd.generators.training_data import read_questions

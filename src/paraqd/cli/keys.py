@@ -52,7 +52,7 @@ def open_keys() -> Iterator[Keys]:
 
 
 class _Lines:
-    """Reads one command per line, such as ``v``, or ``n`` followed by a note."""
+    """A source that reads one command per line, such as ``v``, or ``n`` followed by a note."""
 
     def __init__(self, stream: TextIO) -> None:
         reconfigure: Any = getattr(stream, "reconfigure", None)

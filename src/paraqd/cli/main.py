@@ -21,8 +21,10 @@ _DONE, _NOTHING_DONE = 0, 2
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code.
 
-    0: success. 1: success, except for some rows or files, which are listed. 2: failure, explained in one line.
-    130: interrupted with Ctrl-C.
+    - 0: success
+    - 1: success, except for some rows or files, which are listed, or a failed check such as ``--at-least``
+    - 2: failure, explained in one line
+    - 130: interrupted with Ctrl-C
     """
     try:
         code = _run(sys.argv[1:] if arguments is None else list(arguments))
@@ -38,7 +40,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    """Run the command and return its exit code. Report an error as one line."""
+    """Run the command and return its exit code. Report an error in one line."""
     try:
         from paraqd.cli.program import COMMANDS, program
 
@@ -69,7 +71,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _discard_output() -> None:
-    """Discard pending output whose reader has ended, so that Python does not report an error at exit."""
+    """Discard output that nobody reads, so that Python does not report an error at exit."""
     for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
         try:
             stream.flush()
@@ -78,7 +80,7 @@ def _discard_output() -> None:
 
 
 def _usage(error: Any) -> str:
-    """Return the message for a wrong command line, or an empty string if the help has been shown instead."""
+    """Return the message for an invalid command line, or an empty string if the help has been shown instead."""
     if type(error).__name__ == "NoArgsIsHelpError":
         return ""
     command = error.ctx.command_path if getattr(error, "ctx", None) else "paraqd"

@@ -1,4 +1,4 @@
-"""List the operators: ``paraqd operators``."""
+"""Provide the command ``paraqd operators``, which lists the operators."""
 
 from __future__ import annotations
 

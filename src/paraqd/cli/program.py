@@ -56,10 +56,7 @@ def _main(
 
 
 def program(only: str | None = None) -> typer.Typer:
-    """Return the program with all commands, or with just the command named ``only``.
-
-    Importing a single command is faster.
-    """
+    """Build the program with all commands or, to start faster, with only one command."""
     app = typer.Typer(
         name="paraqd",
         epilog="Example: paraqd score pairs.csv -o scored.csv",

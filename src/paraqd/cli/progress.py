@@ -63,7 +63,7 @@ def _clock(seconds: float) -> str:
 
 
 class Bar:
-    """A progress bar that shows the stages of a run one after another; with ``shown=False``, it shows nothing."""
+    """A progress bar that shows one stage of a run at a time. With ``shown=False``, it shows nothing."""
 
     def __init__(self, *, shown: bool, period: float = 30.0) -> None:
         """Create a bar that measures the rate over the last ``period`` seconds."""
@@ -92,7 +92,7 @@ class Bar:
         self._progress.stop()
 
     def update(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
-        """Show a stage's progress and a remark; work done before the stage began does not count towards the rate."""
+        """Show a stage's progress and a remark. The rate does not include work that was done before the first call."""
         stage, remark = visible(stage), visible(remark)
         if stage != self._stage or self._task is None:
             if self._task is not None:
@@ -104,7 +104,7 @@ class Bar:
 
 
 class Lines:
-    """A progress display that writes a line to the log every half minute; a short run writes nothing.
+    """A progress display that writes a line to the log every half minute. A short run writes nothing.
 
     >>> now = iter([0, 20, 40])
     >>> lines = Lines(clock=lambda: next(now), write=print)
@@ -133,7 +133,7 @@ class Lines:
         pass
 
     def update(self, stage: str, done: int, total: int | None, remark: str = "") -> None:
-        """Record a stage's progress; work done before the stage began does not count towards the rate."""
+        """Record a stage's progress. The rate does not include work that was done before the first call."""
         now = self._clock()
         if stage != self._stage:
             self._last_line = now if not self._stage else self._last_line

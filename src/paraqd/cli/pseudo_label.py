@@ -1,4 +1,4 @@
-"""Provide the command ``paraqd pseudo-label``, which labels pairs for the baselines with an untrained encoder."""
+"""Provide the command ``paraqd pseudo-label``, which labels pairs for the baselines by similarity."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def pseudo_label(
     *,
     run: dict[str, Any],
 ) -> None:
-    """Replace each pair's label with valid if an encoder rates the two texts as similar, otherwise with invalid.
+    """Label each pair as valid or invalid by the similarity of its two texts, measured with an untrained encoder.
 
-    This command is for the baselines, whose operators label every pair as valid. The column cosine holds the
-    similarity behind each label. To resume an interrupted run, repeat the command.
+    This command is for the baselines, whose operators label every pair as valid. The new column cosine contains the
+    similarities. To resume an interrupted run, repeat the command.
     """
     from paraqd.data.tables import Columns
     from paraqd.generators.encoder import DEFAULT_ENCODER

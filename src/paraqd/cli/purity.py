@@ -47,10 +47,10 @@ def purity(
     *,
     run: dict[str, Any],
 ) -> None:
-    """Check each pair against its operator's declaration, without using the operators' code.
+    """Check the labels of augmented pairs, independently of the operators' code.
 
-    A pair from a valid operator must keep the quantities, units, names and question; only changes that the operator
-    declares are allowed. A pair from an invalid operator must be a different problem. Consistent renamings are counted
+    A pair from a valid operator must keep the quantities, units, names and question, apart from changes that the
+    operator declares. A pair from an invalid operator must be a different problem. Consistent renamings are counted
     separately. With --offenders, repeat the command to resume an interrupted run.
     """
     from paraqd.annotation.purity import check_file
@@ -120,7 +120,7 @@ def _show(report: PurityReport) -> None:
 
 
 def _difference(question: str, paraphrase: str, *, marked: bool) -> Padding:
-    """Return a combined view of both texts, with changes in colour, or in brackets if ``marked``."""
+    """Return both texts in one, with changes in colour, or in brackets if ``marked`` is True."""
     from rich.padding import Padding
     from rich.text import Text
 

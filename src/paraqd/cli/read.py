@@ -1,4 +1,4 @@
-"""Show how a text is read: ``paraqd read``."""
+"""Provide the command ``paraqd read``, which shows how paraqd reads a word problem."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXAMPLE = 'Example: paraqd read "Alex drove 100 km at 20 kmph. How many hours di
 
 
 def read(
-    text: Annotated[str, typer.Argument(help="The text of a word problem, or - for standard input.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text of a word problem, or - for standard input.")],
     entities: Entities = "light",
     as_json: AsJson = False,
 ) -> None:
@@ -37,7 +37,7 @@ def read(
 
 
 def to_dict(problem: Problem) -> dict[str, Any]:
-    """Return a reading as a JSON-serialisable dictionary. Values are exact integers or fractions, as strings."""
+    """Return a problem as a JSON-serialisable dictionary. Values are exact numbers in strings, such as "1/3"."""
     return {
         "text": problem.text,
         "sentences": [{"text": s.text, "span": [s.start, s.end]} for s in problem.sentences],

@@ -23,7 +23,7 @@ _LINES = 20  # the maximum number of problems that are listed one by one
 
 
 class EngineName(StrEnum):
-    """The engine that does the work."""
+    """The engine that runs the work."""
 
     local = "local"
     ray = "ray"
@@ -80,7 +80,7 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
 
 
 def run_command(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the shared run options to a command, which receives their values in the dictionary ``run``."""
+    """Add the shared run options to a command. The command receives their values in the dictionary ``run``."""
     types = get_type_hints(command, include_extras=True)
     own = [
         each.replace(annotation=types[name]) for name, each in signature(command).parameters.items() if name != "run"
@@ -102,10 +102,10 @@ def run_command(command: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def running(run: dict[str, Any], *, quiet: bool, rows_on_terminal: bool = False) -> Iterator[RunOptions]:
-    """Yield the options for a run, show its progress, and explain after Ctrl-C how to resume it.
+    """Yield the options for a run, and show the run's progress. After Ctrl-C, explain how to resume the run.
 
-    Progress is shown as a bar in a terminal, and as a line every half minute elsewhere. No bar is shown if the rows
-    themselves appear in the terminal.
+    Progress is shown as a bar in a terminal, or as a line every half minute in a log. No bar is shown if the rows
+    themselves are shown in the terminal.
     """
     from paraqd.cli.progress import Bar, Lines
     from paraqd.runs.run import RunInterrupted
@@ -121,7 +121,7 @@ def running(run: dict[str, Any], *, quiet: bool, rows_on_terminal: bool = False)
 
 
 def stopped(interrupt: Any) -> str:
-    """Return a message that states how much of a run is finished and how to resume it."""
+    """Return a message that says how much of a run is finished and how to resume it."""
     line = f"stopped: {interrupt.rows:,} of {counted(interrupt.total, 'row')} finished"
     if not interrupt.kept or not interrupt.rows:
         return line

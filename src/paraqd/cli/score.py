@@ -36,7 +36,7 @@ _STYLES = {"valid": "green", "invalid": "red", "not scored": "yellow"}
 
 
 class Only(StrEnum):
-    """The verdict that rows must have to be written."""
+    """The verdict of the rows to keep."""
 
     valid = "valid"
     invalid = "invalid"
@@ -104,8 +104,9 @@ def score(
 ) -> None:
     """Score every pair in a file from -1 to 1, and list the evidence against each paraphrase.
 
-    The rows and their order are unchanged; the columns score, valid, evidence (JSON), error and signature are added. To
-    resume an interrupted run, repeat the command. If the input is a folder, the output is a folder of Parquet parts.
+    The output has the same rows in the same order, with the new columns score, valid, evidence (JSON), error and
+    signature. To resume an interrupted run, repeat the command. If the input is a folder, the output is a folder of
+    Parquet parts.
     """
     from paraqd.cli.options import checked_threshold, load_scorer
     from paraqd.data.tables import Columns
@@ -150,7 +151,7 @@ def score(
 
 
 def _unscored(report: ScoreReport) -> str:
-    """Return a list of the rows that could not be scored, grouped by file if there are several files."""
+    """Return a phrase that lists the unscored rows with the reasons, grouped by file if there are several files."""
     by_file = [
         (file, listed_rows((row, why) for _, row, why in rows))
         for file, rows in groupby(report.error_rows, key=lambda place: place[0])
@@ -159,10 +160,10 @@ def _unscored(report: ScoreReport) -> str:
     rest = f"; and {counted(more, 'more row')}" if more else ""
     if [file for file, _ in by_file] == [report.source]:
         return by_file[0][1] + rest
-    told = [f"{file}: {rows}" for file, rows in by_file[:_FILES_NAMED]]
+    listed = [f"{file}: {rows}" for file, rows in by_file[:_FILES_NAMED]]
     if len(by_file) > _FILES_NAMED:
-        told.append(f"and in {counted(len(by_file) - _FILES_NAMED, 'more file')}")
-    return "; ".join(told) + rest
+        listed.append(f"and in {counted(len(by_file) - _FILES_NAMED, 'more file')}")
+    return "; ".join(listed) + rest
 
 
 # --- rows shown as they are scored ---------------------------------------------------------------
@@ -172,7 +173,7 @@ def _json_lines(rows: list[ScoredRow], total: int) -> None:
     from paraqd.data.writers import json_text
     from paraqd.runs.column_types import jsonable
 
-    # a visible progress bar replaces sys.stdout, so write to the original stream
+    # write to the original stream, because a visible progress bar replaces sys.stdout
     file = getattr(sys.stdout, "rich_proxied_file", sys.stdout)
     for each in rows:
         plain = {name: jsonable(value) for name, value in each.row.items()}
@@ -199,16 +200,16 @@ class _Grid:
         room = max(10, console.width - digits - 5 - 10 - 3 * 2)
         grid.add_column("paraphrase and evidence", width=room)
         for each in rows:
-            called = _called(each.verdict)
+            name = _verdict_name(each.verdict)
             score = "" if isinstance(each.verdict, str) else f"{each.verdict.score:.2f}"
             text = _texts(each.paraphrase, each.verdict, room)
-            grid.add_row(str(each.number), score, Text(called, style=_STYLES[called]), text)
+            grid.add_row(str(each.number), score, Text(name, style=_STYLES[name]), text)
         if grid.row_count:
             self._begun = True
             console.print(grid)
 
 
-def _called(verdict: Verdict | str) -> str:
+def _verdict_name(verdict: Verdict | str) -> str:
     if isinstance(verdict, str):
         return "not scored"
     return "valid" if verdict.valid else "invalid"
@@ -226,11 +227,11 @@ def _texts(paraphrase: object, verdict: Verdict | str, room: int) -> Any:
     messages = [verdict] if isinstance(verdict, str) else [piece.message for piece in verdict.evidence]
     if messages:
         more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
-        text.append(f"\n{visible(messages[0])}{more}", style=_STYLES[_called(verdict)])
+        text.append(f"\n{visible(messages[0])}{more}", style=_STYLES[_verdict_name(verdict)])
     return text
 
 
-# --- the end --------------------------------------------------------------------------------------
+# --- the counts --------------------------------------------------------------------------------------
 
 
 def show_counts(report: ScoreReport, only: str | None, *, on_stderr: bool) -> None:

@@ -1,4 +1,4 @@
-"""Provide the command ``paraqd testset``, which creates a valid and an invalid pair per question for annotators."""
+"""Provide the command ``paraqd testset``, which creates pairs for annotators."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd testset questions.csv -o pairs.csv --generator fb=models/fb --generator fe=models/fe"
 
-_NAMED = 20  # the maximum number of listed questions that lack a valid or an invalid pair
+_NAMED = 20  # the maximum number of questions without a valid or an invalid pair that are listed
 _RULES = "extended"  # a recipe that needs no model
 
 
@@ -69,12 +69,13 @@ def testset(
 ) -> None:
     """Create a test set for annotators by applying a random valid and a random invalid operator to each question.
 
-    The column label is empty, to be filled with paraqd annotate. The column intended holds the label that the operator
-    declares.
+    The column label is empty, and annotators fill it with paraqd annotate. The column intended contains the label that
+    the operator declares.
 
-    fa (with rules), fc and fd need no model. fb and fe need a model each and are skipped without it. To train a model
-    for fb, run paraqd generator train fb --data DIR --out DIR (on a GPU) and pass --generator fb=DIR. Without fb, few
-    questions receive a valid pair. --recipe extended needs no model, and nearly all questions receive a valid pair.
+    The default recipe has the operators fa to fe. fb and fe each need a model, and are skipped if it is missing.
+    Without fb, few questions get a valid pair. To train a model for fb, run paraqd generator train fb --data DIR --out
+    DIR on a GPU, and pass --generator fb=DIR. With --recipe extended, which needs no model, nearly all questions get a
+    valid pair.
 
     To resume an interrupted run, repeat the command.
     """
@@ -99,17 +100,17 @@ def testset(
     if as_json:
         write_json(result.to_dict())
     elif not quiet:
-        show(result, examples=examples, table=_drawn(result))
+        show(result, examples=examples, table=_operator_table(result))
     say_left_out(result)
-    _name_lacking(result)
+    _say_lacking(result)
     _say_too_few(result)
     say_problems(result.problems)
     if result.skipped or result.failed or result.problems or any(result.lacking.values()):
         raise typer.Exit(1)
 
 
-def _drawn(result: MadeTestset) -> Table:
-    """Return a table of operators that also shows how often each was tried and how often it produced an output."""
+def _operator_table(result: MadeTestset) -> Table:
+    """Return a table of the operators that also shows how often each operator was tried and applied."""
     from rich.table import Table
 
     from paraqd.cli.augment_report import distance, label_text
@@ -127,8 +128,8 @@ def _drawn(result: MadeTestset) -> Table:
     return table
 
 
-def _name_lacking(result: MadeTestset) -> None:
-    """Print the questions for which no valid or no invalid operator produced an output."""
+def _say_lacking(result: MadeTestset) -> None:
+    """List the questions for which no valid or no invalid operator produced an output."""
     for side, ids in result.lacking.items():
         if ids:
             more = f" and {len(ids) - _NAMED:,} more (--json lists all)" if len(ids) > _NAMED else ""
@@ -141,7 +142,7 @@ def _say_too_few(result: MadeTestset) -> None:
     if 2 * paired >= result.questions:
         return
     tried = " and ".join(operator.name for operator in result.operators if operator.label)
-    absent, models = _absent(result)
+    absent, models = _skipped_valid(result)
     skipped = f" and {' and '.join(absent)} {'was' if len(absent) == 1 else 'were'} skipped" if absent else ""
     advice = f"use --recipe {_RULES}, whose operators need no model"
     for key in models:
@@ -155,7 +156,7 @@ def _say_too_few(result: MadeTestset) -> None:
     )
 
 
-def _absent(result: MadeTestset) -> tuple[list[str], list[str]]:
+def _skipped_valid(result: MadeTestset) -> tuple[list[str], list[str]]:
     """Return the valid operators that were skipped, and the trainable models that they need."""
     from typing import get_args
 

@@ -1,4 +1,4 @@
-"""Run ``paraqd train``: train a model from a recipe."""
+"""Provide the command ``paraqd train``, which trains a model from a recipe."""
 
 from __future__ import annotations
 
@@ -190,9 +190,9 @@ def train(
     paraphrases move away from it. The recipe default runs the steps that produced the package's scorer. It needs a GPU,
     and the weights will differ from the package's weights. Options replace values in the recipe.
 
-    A checkpoint is written every minute. If training is interrupted, run the same command again to resume from the last
-    checkpoint and end with the same weights. On several GPUs, use: accelerate launch --multi_gpu --num_processes 4 -m
-    paraqd train ...
+    A checkpoint is written every minute. To resume an interrupted training run from the last checkpoint, repeat the
+    command. The weights will be the same as without the interruption. On several GPUs, use: accelerate launch
+    --multi_gpu --num_processes 4 -m paraqd train ...
     """
     from paraqd.training.recipes import JudgeRecipe, load_recipe, parse_overrides, teacher_entry
     from paraqd.training.settings import TrainingError
@@ -335,7 +335,7 @@ def _say_done(done: TrainedFromRecipe) -> None:
 
 
 class _Shown:
-    """A progress callback that updates the bar and reports once from which step an interrupted run resumes."""
+    """A progress callback that updates the bar and reports the step from which an interrupted run resumes."""
 
     def __init__(self, bar: Bar, *, silent: bool) -> None:
         self._bar, self._silent, self._seen = bar, silent, set[str]()
