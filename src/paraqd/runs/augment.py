@@ -27,6 +27,7 @@ from paraqd.runs.pieces import Piece, Reader, UnreadableError
 from paraqd.runs.run import RunInterrupted, RunOptions, Work, carry_out, check_options, look_at
 from paraqd.runs.store import NO_PARTS, Facts, Parts
 from paraqd.runs.survey import Inputs
+from paraqd.scoring.signature import with_hash
 from paraqd.version import __version__
 
 __all__ = ["SCHEMA", "AugmentError", "AugmentReport", "RunInterrupted", "augment"]
@@ -242,7 +243,9 @@ def run_settings(
         "version": __version__,
         "choice_of_stand-ins": stand_ins,
         "set_of_operators": [asdict(step) for step in plan.steps],
-        "set_of_models": {"encoder": spec.encoder, **spec.generators},
+        "set_of_models": {
+            key: model and with_hash(model) for key, model in {"encoder": spec.encoder, **spec.generators}.items()
+        },
         "entity_reader": spec.entities,
         "encoding": encoding,
     }

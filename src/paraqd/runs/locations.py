@@ -15,6 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from paraqd.data.formats import STANDARD_INPUT, TableError, clear_errors, reason
+from paraqd.extras import optional_imports
 from paraqd.files import atomic_write
 
 _SCHEME = "://"
@@ -84,7 +85,8 @@ class Location:
         """The pyarrow file system and the path in it, or None if the location is not a URI."""
         if not is_uri(self.place):
             return None
-        from pyarrow import ArrowException, fs
+        with optional_imports(f"{self.place.partition(_SCHEME)[0]}{_SCHEME} locations"):
+            from pyarrow import ArrowException, fs
 
         try:
             system, path = fs.FileSystem.from_uri(self.place)

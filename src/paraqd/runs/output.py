@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from typing import Any
 
 from paraqd.data.formats import Format, TableError, clear_errors, kind_of
 from paraqd.data.tables import check_writable, replacing
+from paraqd.extras import MissingExtraError
 from paraqd.runs.locations import Location, is_uri
 from paraqd.runs.store import may_replace, parts_place
 
@@ -51,11 +53,14 @@ class Output:
                 )
             folder = True
         if folder:
+            _check_pyarrow(given, source)
             place = Location.at(given)
             _check_folder(place, source)
             return cls(given, folder=place)
         file = Path(given)
         check_writable(file)
+        if file.is_symlink() and not (target := Path(os.path.realpath(file))).parent.is_dir():
+            raise TableError(f"cannot write {given}: it is a link to {target}, and there is no folder {target.parent}")
         if file.exists() and source.local is not None and source.local.exists() and file.samefile(source.local):
             raise TableError(f"{given} is the input itself; choose another -o")
         earlier = _earlier_run(file)
@@ -76,6 +81,21 @@ class Output:
         if len(self.earlier) > 1:
             with suppress(OSError):
                 self.earlier[0].parent.rmdir()
+
+
+def _check_pyarrow(given: str, source: Location) -> None:
+    """Raise a MissingExtraError that names an output for which pyarrow is not needed, unless pyarrow is installed."""
+    if importlib.util.find_spec("pyarrow") is not None:
+        return
+    plain = "a .csv, .tsv or .jsonl file"
+    if source.kind == "folder":
+        other = f"pass the files in {source.given} one at a time, and {plain} as the output of each"
+    else:
+        other = f"pass {plain} as the output instead"
+    raise MissingExtraError(
+        f"cannot write {given}: a folder output consists of Parquet files, which need pyarrow; {other}, or install "
+        "pyarrow: pip install 'paraqd[parquet]'"
+    )
 
 
 def _check_folder(place: Location, source: Location) -> None:
@@ -129,12 +149,29 @@ def _keys(path: Path, *, lines: bool = False) -> set[str]:
 # --- the record of how a file was produced --------------------------------------------------------
 
 
+_OURS = {"complete", "pseudo_labels"}  # every record has at least one of these keys
+
+
+def check_beside(out: Path) -> None:
+    """Raise a TableError if `write_beside` would replace a file that paraqd did not write."""
+    side = _record_path(out)
+    if kind_of(out).format is not Format.PARQUET and side.exists() and not _OURS & _keys(side):
+        raise TableError(
+            f"{side} is in the way: paraqd did not write it, but would record there how {out.name} was produced; move "
+            "it away, or choose another -o"
+        )
+
+
 def write_beside(out: Path, metadata: Mapping[str, Any]) -> None:
     """Write the record of how a file was produced to ``OUT.meta.json``; a Parquet file stores this record itself."""
     if check_writable(out).format is not Format.PARQUET:
-        with replacing(out.with_name(f"{out.name}.meta.json")) as side:
+        with replacing(_record_path(out)) as side:
             text = json.dumps(metadata, ensure_ascii=False, indent=2, sort_keys=True)
             side.write_text(text + "\n", encoding="utf-8")
+
+
+def _record_path(out: Path) -> Path:
+    return out.with_name(f"{out.name}.meta.json")
 
 
 def read_metadata(path: str | Path) -> dict[str, Any]:
@@ -146,7 +183,7 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
         with clear_errors(path):
             raw = (pyarrow.parquet.read_schema(path).metadata or {}).get(b"paraqd", b"{}")
     else:
-        side = path.with_name(f"{path.name}.meta.json")
+        side = _record_path(path)
         raw = side.read_bytes() if side.is_file() else b"{}"
     found: dict[str, Any] = json.loads(raw)
     return found

@@ -23,6 +23,7 @@ from paraqd.runs.pieces import Piece, Reader
 from paraqd.runs.run import RunOptions, Work, carry_out, check_options, look_at
 from paraqd.runs.store import NO_PARTS, Facts, Parts
 from paraqd.runs.survey import Inputs
+from paraqd.scoring.signature import with_hash
 from paraqd.text_check import text_problem
 from paraqd.version import __version__
 
@@ -264,6 +265,7 @@ def pseudo_label_file(
         settings={
             "columns": [columns.question, columns.paraphrase, columns.id],
             **made,
+            "encoder": with_hash(encoder) if isinstance(encoder, str) else name,
             "encoding": options.get("encoding"),
         },
         schema=SCHEMA,

@@ -15,7 +15,7 @@ from paraqd.plural import counted
 from paraqd.progress import Progress, silent
 from paraqd.runs.engines import Engine, Job, engine_for
 from paraqd.runs.locations import Location
-from paraqd.runs.output import Output, write_beside
+from paraqd.runs.output import Output, check_beside, write_beside
 from paraqd.runs.pieces import Piece
 from paraqd.runs.store import NO_PARTS, Facts, JsonParts, ParquetParts, Parts, Store, hold_store, make_manifest
 from paraqd.runs.survey import Check, Inputs, of_files, survey
@@ -177,6 +177,8 @@ class _Run:
         with self._explained():
             if place is None:
                 return self._work(NO_PARTS, None)
+            if self.work.beside and self.output.file is not None:
+                check_beside(self.output.file)
             self.output.discard_earlier()
             with hold_store(place, self.output.file) as store:
                 manifest = make_manifest(self.work.command, self.work.settings, inputs)
@@ -240,6 +242,8 @@ class _Run:
         if problems or store is None:
             return
         self._check_rows()
+        if self.work.inputs.changed():
+            raise TableError("the input was changed")
         store.succeed(self.work.totals())
 
     def _check_rows(self) -> None:
@@ -276,11 +280,14 @@ class _Run:
             self.progress("writing", done, self.work.inputs.rows)
 
     def _forget_if_changed(self, store: Store) -> None:
-        """Remove the parts and raise a TableError if the input file was changed during the run."""
+        """Raise a TableError if the input file was changed during the run, and remove the parts of an output file."""
         if name := self.work.inputs.changed():
+            remedy = "run the same command again"
             if self.output.file is not None:
                 store.clear()
-            raise TableError(f"{name} was changed during the run; run the same command again") from None
+            else:
+                remedy += " with --restart"
+            raise TableError(f"{name} was changed during the run; {remedy}") from None
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from paraqd.data.formats import (
 )
 from paraqd.data.rows import LostRow
 from paraqd.data.tables import Table, open_table
+from paraqd.files import sha256_of
 from paraqd.plural import counted
 from paraqd.progress import Progress
 from paraqd.runs.column_types import ValueKinds, types_in
@@ -103,8 +103,7 @@ class Inputs:
         [file] = self.files
         place = _place(self.source, file)
         with clear_errors(place):
-            seen = place.stat().st_mtime_ns
-        same = seen == file.seen or _digest(place) == file.entry.state
+            same = place.stat().st_mtime_ns == file.seen or sha256_of(place) == file.entry.state
         return "" if same else self.source.shown("")
 
 
@@ -140,8 +139,7 @@ def survey(
     part_rows : int, optional
         The maximum number of rows in a piece. By default, it depends on the total number of rows.
     for_file : int, optional
-        The smallest size of a piece if the output is a single file. In this case, a hash of the bytes identifies a
-        single input file.
+        The smallest size of a piece if the output is a single file.
 
     """
     kind = source.kind
@@ -159,7 +157,7 @@ def survey(
         known = ".parquet files" if source.local is None else ".parquet, .jsonl, .csv or .tsv files"
         only_links = f", only links that point outside the folder ({links[0]})" if links else ""
         raise TableError(f"{source.given} has no {known}{only_links}")
-    look = _Look(source, check, progress if alone else _quiet, encoding, keep_going, offer, alone, for_file is not None)
+    look = _Look(source, check, progress if alone else _quiet, encoding, keep_going, offer, alone)
     files: list[InputFile] = []
     progress("reading", 0, None if alone else len(entries))
     with ThreadPoolExecutor(min(AT_ONCE, len(entries))) as pool:
@@ -220,11 +218,6 @@ def _place(source: Location, file: InputFile) -> Path:
     return file.table.path if file.table is not None else Path(source.path(file.entry.name))
 
 
-def _digest(path: Path) -> str:
-    with clear_errors(path), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 @dataclass(frozen=True)
 class _Look:
     """A callable that inspects one file."""
@@ -236,7 +229,6 @@ class _Look:
     keep_going: bool
     offer: bool
     alone: bool
-    by_bytes: bool
 
     def __call__(self, entry: Entry) -> InputFile:
         try:
@@ -246,13 +238,18 @@ class _Look:
             if not self.source.is_standard_input:
                 problem = problem.replace(self.source.path(entry.name), self.source.shown(entry.name))
             return InputFile(entry, problem=problem)
-        if file.refused or file.empty or not self.alone or not (self.by_bytes or self.source.is_standard_input):
+        if file.refused or file.empty or not self.alone or self.source.local is None:
             return file
-        place = _place(self.source, file)
+        return self._with_hash(file)
+
+    def _with_hash(self, file: InputFile) -> InputFile:
+        """Record the hash of a single input file, and check that the file has not changed since it was listed."""
+        place, entry = _place(self.source, file), file.entry
         with clear_errors(place):
-            found = place.stat()
-        seen = entry.state if isinstance(entry.state, int) and entry.state else found.st_mtime_ns
-        return replace(file, entry=Entry(entry.name, found.st_size, _digest(place)), seen=seen)
+            digest, now = sha256_of(place), place.stat()
+        if not self.source.is_standard_input and (now.st_size, now.st_mtime_ns) != (entry.size, entry.state):
+            raise TableError(f"{self.source.given} was changed while it was read; run the same command again")
+        return replace(file, entry=Entry(entry.name, now.st_size, digest), seen=now.st_mtime_ns)
 
     def _is_text(self, entry: Entry) -> bool:
         return kind_of(self.source.path(entry.name)).format is not Format.PARQUET

@@ -61,5 +61,20 @@ def folder_hash(folder: str | Path) -> str:
     return whole.hexdigest()[:8]
 
 
+def with_hash(model: str) -> str:
+    """Return a model's name, followed by a hash of its files if the name is the path of a folder or a file.
+
+    >>> with_hash("all-MiniLM-L6-v2")
+    'all-MiniLM-L6-v2'
+    """
+    path = Path(model).expanduser()
+    if path.is_file():
+        return f"{model}@{sha256_of(path)[:8]}"
+    try:
+        return f"{model}@{folder_hash(path)}"
+    except FileNotFoundError:  # a model on the hub or in a package
+        return model
+
+
 def _found(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
     return [path for pattern in patterns for path in folder.glob(pattern) if path.is_file()]

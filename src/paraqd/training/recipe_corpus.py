@@ -20,7 +20,7 @@ from paraqd.data.triplets import TripletSet, read_triplets
 from paraqd.files import sha256_of
 from paraqd.operators.recipes import load_recipe
 from paraqd.progress import Progress, silent
-from paraqd.scoring.signature import folder_hash
+from paraqd.scoring.signature import with_hash
 from paraqd.training.augmented_pairs import PreparedPairs, describe_pairs, prepare_pairs, write_questions
 from paraqd.training.settings import SEED, TrainingError
 from paraqd.version import __version__
@@ -152,8 +152,4 @@ def generator_facts(generators: Mapping[str, str]) -> dict[str, str]:
 
     The description is the model's name or path. If the model is a folder, the folder's hash is appended.
     """
-    found = {}
-    for key, model in sorted(generators.items()):
-        folder = Path(model).expanduser()
-        found[key] = f"{model}@{folder_hash(folder)}" if (folder / "config.json").is_file() else model
-    return found
+    return {key: with_hash(model) for key, model in sorted(generators.items())}
