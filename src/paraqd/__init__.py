@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 from paraqd.version import __version__
 
 if TYPE_CHECKING:
+    from paraqd.data.formats import TableError
+    from paraqd.data.tables import Columns
     from paraqd.reading import Problem, Quantity, equal, read
-    from paraqd.runs.score import score_file
+    from paraqd.runs.run import RunInterrupted
+    from paraqd.runs.score import Model, ScoreReport, score_file
     from paraqd.scoring.scorer import Scorer
     from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
 
@@ -26,6 +29,11 @@ _LATER = {
     "equal": "paraqd.reading",
     "read": "paraqd.reading",
     "Scorer": "paraqd.scoring.scorer",
+    "Columns": "paraqd.data.tables",
+    "Model": "paraqd.runs.score",
+    "RunInterrupted": "paraqd.runs.run",
+    "ScoreReport": "paraqd.runs.score",
+    "TableError": "paraqd.data.formats",
     "score_file": "paraqd.runs.score",
     "Evidence": "paraqd.scoring.verdict",
     "EvidenceKind": "paraqd.scoring.verdict",
@@ -44,11 +52,16 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Columns",
     "Evidence",
     "EvidenceKind",
+    "Model",
     "Problem",
     "Quantity",
+    "RunInterrupted",
+    "ScoreReport",
     "Scorer",
+    "TableError",
     "Verdict",
     "__version__",
     "equal",

@@ -274,7 +274,7 @@ def test_the_order_of_trying_is_a_fair_shuffle():
 def test_what_is_refused(tmp_path):
     source = write_questions(tmp_path / "q.jsonl", 3)
     (tmp_path / "there.csv").write_text("precious")
-    with pytest.raises(TableError, match="--overwrite"):
+    with pytest.raises(TableError, match="overwrite=True"):
         make_testset(source, tmp_path / "there.csv", recipe=RULES)
     with pytest.raises(TableError, match="the input itself"):
         make_testset(source, source, recipe=RULES, overwrite=True)

@@ -77,7 +77,8 @@ class TestManyRows:
         scorer.stops_after = 512
         assert run(["score", "many.csv", "-o", "out.csv", "-q"]) == 130
         assert capsys.readouterr().err == (
-            "stopped: 512 of 1,000 rows finished and kept in out.csv.parts; run the same command again to continue\n"
+            "stopped: 512 of 1,000 rows (2 of 4 parts) finished and kept in out.csv.parts; "
+            "run the same command again to continue\n"
         )
         assert not Path("out.csv").exists()
         scorer.sizes.clear()
@@ -313,7 +314,7 @@ def test_a_process_that_is_stopped_or_killed_loses_nothing(here, scorer, how):
     assert "Traceback" not in errors
     if how == "SIGINT":
         assert running.returncode == 130
-        assert errors.startswith("stopped: 512 of 1,000 rows finished and kept in out.csv.parts")
+        assert errors.startswith("stopped: 512 of 1,000 rows (2 of 4 parts) finished and kept in out.csv.parts")
     assert not Path("out.csv").exists()
     assert run(["score", "many.csv", "-o", "out.csv", "-q"]) == 0
     assert scorer.sizes == [256, 232]

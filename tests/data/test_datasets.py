@@ -278,7 +278,7 @@ def test_flaws_of_a_file_of_questions(folders):
     with pytest.raises(TableError, match="has no rows"):
         load_questions(path)
     path.write_text("id,problem\n1,How many?\n")
-    with pytest.raises(TableError, match="did you mean --question-column problem"):
+    with pytest.raises(TableError, match="did you mean question='problem'"):
         load_questions(path)
     assert load_questions(path, columns=Columns(question="problem"))[0]["question"] == "How many?"
 

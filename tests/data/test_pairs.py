@@ -126,8 +126,8 @@ def test_a_score_that_is_no_finite_number(flaw, given, says):
 
 def test_a_column_of_scores_that_must_be_there(tmp_path, flaw):
     line = flaw(row(scores=0.5), scored=True)
-    assert line.startswith("p.jsonl has no column 'score'") and line.endswith("did you mean --score-column scores?")
-    assert flaw(row(score=0.5), scored=True, score_column="scroe").endswith("did you mean --score-column score?")
+    assert line.startswith("p.jsonl has no column 'score'") and line.endswith("did you mean score='scores'?")
+    assert flaw(row(score=0.5), scored=True, score_column="scroe").endswith("did you mean score='score'?")
     assert read_pairs(tmp_path / "p.jsonl", scored=True)[0].score == 0.5
 
 

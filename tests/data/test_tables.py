@@ -140,11 +140,11 @@ def test_a_missing_column_names_what_there_is_and_the_option(tmp_path):
     table = open_table(path)
     message = error_of(table.require, Columns())
     assert "no column 'question' (it has: nr, Problem, answer)" in message
-    assert message.endswith("did you mean --question-column Problem?")
-    assert error_of(table.require, Columns(question="anwser")).endswith("--question-column answer?")
+    assert message.endswith("did you mean question='Problem'?")
+    assert error_of(table.require, Columns(question="anwser")).endswith("question='answer'?")
     path.write_text("a b,c\n1,2\n")
-    assert error_of(open_table(path).require, Columns()).endswith("with --question-column NAME")
-    assert '--question-column "a b"?' in error_of(open_table(path).require, Columns(question="a_b"))
+    assert error_of(open_table(path).require, Columns()).endswith("with question='NAME'")
+    assert "question='a b'?" in error_of(open_table(path).require, Columns(question="a_b"))
 
 
 def test_a_folder_where_a_file_is_wanted(tmp_path):
@@ -159,7 +159,7 @@ def test_a_folder_where_a_file_is_wanted(tmp_path):
 def test_not_utf8_names_line_and_byte(tmp_path):
     message = read_error(tmp_path / "x.csv", b"id,question\n1,fine\n2,it\x92s 5 km\n")
     assert "not UTF-8: line 3, byte 24 of the file is 0x92" in message
-    assert "--encoding cp1252" in message
+    assert "encoding='cp1252'" in message
     assert "line 1" in read_error(tmp_path / "y.jsonl", b'{"question": "caf\xe9"}\n')
     packed = gzip.compress(b"question\n" + b"fine\n" * 50_000 + b"caf\xe9\n")
     assert "line 50002" in read_error(tmp_path / "z.csv.gz", packed)

@@ -167,7 +167,7 @@ def test_other_settings_do_not_go_on_with_a_run(tmp_path, corpus, change, said):
     broken_off(corpus, out, **options)
     with pytest.raises(TableError) as caught:
         augment(corpus, out, **(options | change))
-    assert said in str(caught.value) and "--restart" in str(caught.value)
+    assert said in str(caught.value) and "restart=True" in str(caught.value)
     assert augment(corpus, out, **options).resumed == 256
 
 
@@ -199,7 +199,7 @@ def test_parts_without_their_settings_are_not_touched(tmp_path, corpus):
 def test_a_finished_output_is_not_replaced_unasked(tmp_path, corpus):
     out = tmp_path / "out.parquet"
     out.write_text("precious")
-    with pytest.raises(TableError, match="--overwrite"):
+    with pytest.raises(TableError, match="overwrite=True"):
         augment(corpus, out, operators=["SameSentence"])
     assert out.read_text() == "precious"
     assert augment(corpus, out, operators=["SameSentence"], overwrite=True).written == 600

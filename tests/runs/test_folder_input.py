@@ -194,8 +194,10 @@ class TestBadInput:
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
         one, two = capsys.readouterr().err.splitlines()
         assert "in/c.jsonl, line 2 is not valid JSON" in one
-        assert one.endswith("to score the other rows, pass --keep-going and another -o")
-        assert "in/d.jsonl.gz is cut off" in two and two.endswith("rows before that, pass --keep-going and another -o")
+        assert one.endswith("to score the other rows, pass --keep-going and choose another output")
+        assert "in/d.jsonl.gz is cut off" in two and two.endswith(
+            "rows before that, pass --keep-going and choose another output"
+        )
         sound = int(two.split(" rows before")[0].split()[-1].replace(",", ""))
         assert len(rows("out")) == 580
         assert run(["score", "in", "-o", "more/", "--keep-going", "-q", *READING]) == 1
@@ -210,7 +212,9 @@ class TestBadInput:
         good = json.dumps(pairs(1)[0])
         Path("in/c.jsonl").write_text(f"<<<<\n{good}\n")
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
-        assert capsys.readouterr().err.endswith("to score the other rows, pass --keep-going and another -o\n")
+        assert capsys.readouterr().err.endswith(
+            "to score the other rows, pass --keep-going and choose another output\n"
+        )
         assert run(["score", "in", "-o", "more/", "--keep-going", "-q", *READING]) == 1
         assert [row["error"] for row in rows("more")[-2:]] == ["not valid JSON", None]
 
@@ -296,7 +300,7 @@ class TestBadInput:
 
     def test_threads_are_for_one_process(self, here, fails):
         line = fails("score", "in", "-o", "out/", "--threads", "2", "--workers", "2", *READING)
-        assert "--threads cannot be combined with --workers: each worker uses one core" in line
+        assert "--threads 2 cannot be combined with --workers 2: each worker uses one core" in line
         assert "with --engine ray" in fails("score", "in", "-o", "out/", "--threads", "2", "--engine", "ray", *READING)
         assert run(["score", "in", "-o", "out/", "--threads", "2", "-q", *READING]) == 0
 

@@ -261,7 +261,7 @@ class TestGoingOn:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert "stopped: 50 of 580 rows finished and kept in out/" in err
+        assert "stopped: 50 of 580 rows (1 of 13 parts) finished and kept in out/" in err
         assert "run the same command again to continue" in err and "Traceback" not in err
         assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
         assert Counter(row["id"] for row in rows("out")) == Counter(row["id"] for row in pairs(450) + pairs(130, "b"))

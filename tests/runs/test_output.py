@@ -28,7 +28,7 @@ def test_the_input_is_never_replaced(source):
 def test_a_finished_file_is_replaced_only_when_asked(source):
     assert Output.at(source, "out.csv").file == Path("out.csv")
     Path("out.csv").write_text("question\n")
-    with pytest.raises(TableError, match="pass --overwrite"):
+    with pytest.raises(TableError, match="pass overwrite=True"):
         Output.at(source, "out.csv")
     assert Output.at(source, "out.csv", overwrite=True).file == Path("out.csv")
 
@@ -45,7 +45,7 @@ def test_an_existing_folder_needs_no_slash(source):
 def test_a_folder_of_files_becomes_a_folder(source):
     Path("in").mkdir()
     assert Output.at(Location.at("in"), "new").folder is not None
-    with pytest.raises(TableError, match="pass -o scored/"):
+    with pytest.raises(TableError, match="pass out='scored/'"):
         Output.at(Location.at("in"), "scored.csv")
 
 
@@ -54,7 +54,7 @@ def test_parts_of_an_earlier_version(source):
     parts.mkdir()
     for name in ("manifest.json", "part-0000000.json", "lock"):
         (parts / name).write_text('{"input": "0", "steps": [], "models": {}, "chunk": 5}')
-    with pytest.raises(TableError, match=r"out.csv.parts holds an unfinished run of paraqd 0.1.*pass --restart"):
+    with pytest.raises(TableError, match=r"out.csv.parts holds an unfinished run of paraqd 0.1.*pass restart=True"):
         Output.at(source, "out.csv")
     (parts / "notes.txt").write_text("mine")
     before = sorted(parts.iterdir())
@@ -120,7 +120,7 @@ class TestTheFolderOfARun:
             Path("out/_manifest.json").write_text(manifest)
         before = sorted(Path("out").iterdir())
         with (
-            pytest.raises(TableError, match=r"already holds .* pass --overwrite"),
+            pytest.raises(TableError, match=r"already holds .* pass overwrite=True"),
             hold_store(Location.at("out/")) as store,
         ):
             store.begin(MANIFEST, restart=True)
@@ -142,7 +142,7 @@ class TestTheFolderOfARun:
         self.begin()
         assert Output.at(source, "out.csv").file == Path("out.csv")
         Path("out.csv").write_text("put there by hand")
-        with pytest.raises(TableError, match="already exists; pass --overwrite"):
+        with pytest.raises(TableError, match="already exists; pass overwrite=True"):
             Output.at(source, "out.csv")
         self.begin(overwrite=True)  # continues the run
         self.begin(overwrite=True, restart=True)

@@ -161,7 +161,7 @@ def test_what_cannot_be_done_is_said_before_the_encoder_is_loaded(tmp_path):
     with pytest.raises(TableError, match="is the input itself"):
         label(source, "in.jsonl", overwrite=True)
     (tmp_path / "there.csv").write_text("")
-    with pytest.raises(TableError, match="--overwrite"):
+    with pytest.raises(TableError, match="overwrite=True"):
         label(source, "there.csv")
     with pytest.raises(TableError, match="no column 'paraphrase'"):
         label(write(tmp_path / "q.jsonl", [{"question": "x"}]))

@@ -82,8 +82,8 @@ def test_an_interrupt_says_what_is_kept(here):
         ({"only": "good"}, "choose valid or invalid"),
         ({"engine": "steam"}, "choose local or ray"),
         ({"workers": 0}, "at least one"),
-        ({"address": "auto"}, "pass --engine ray"),
-        ({"threads": 2, "workers": 2}, "--threads cannot be combined"),
+        ({"address": "auto"}, "pass engine='ray'"),
+        ({"threads": 2, "workers": 2}, "threads=2 cannot be combined"),
     ],
 )
 def test_settings_that_cannot_be_used(here, options, line):
@@ -115,7 +115,7 @@ def test_unknown_options_are_refused(here):
 
 @pytest.mark.parametrize("part_rows", [0, -5])
 def test_parts_have_at_least_one_row(here, part_rows):
-    with pytest.raises(TableError, match=f"--part-rows {part_rows}: at least one is needed"):
+    with pytest.raises(TableError, match=f"part_rows={part_rows}: at least one is needed"):
         score_file("in.csv", "out.csv", scorer="reading", part_rows=part_rows)
     assert not Path("out.csv").exists()
 

@@ -29,9 +29,13 @@ class EngineName(StrEnum):
     ray = "ray"
 
 
+_OVERWRITE = (
+    "Replace a finished output. A file is replaced when the new file is complete. The parts in a folder are removed "
+    "when the work begins, after the input, the options, the model and the installed packages have been checked."
+)
 # the options that all runs share: the type and command-line definition of each option, and its default value
 _OPTIONS: dict[str, tuple[Any, Any]] = {
-    "overwrite": (Annotated[bool, typer.Option("--overwrite", help="Replace a finished output.")], False),
+    "overwrite": (Annotated[bool, typer.Option("--overwrite", help=_OVERWRITE)], False),
     "restart": (Annotated[bool, typer.Option("--restart", help="Discard an unfinished run and start again.")], False),
     "encoding": (Encoding, None),
     "engine": (
@@ -122,10 +126,11 @@ def running(run: dict[str, Any], *, quiet: bool, rows_on_terminal: bool = False)
 
 def stopped(interrupt: Any) -> str:
     """Return a message that says how much of a run is finished and how to resume it."""
-    line = f"stopped: {interrupt.rows:,} of {counted(interrupt.total, 'row')} finished"
+    line = f"stopped: {interrupt.rows:,} of {counted(interrupt.total, 'row')}"
     if not interrupt.kept or not interrupt.rows:
-        return line
-    return f"{line} and kept in {interrupt.kept}; run the same command again to continue"
+        return f"{line} finished"
+    parts = f"{interrupt.parts:,} of {counted(interrupt.total_parts, 'part')}"
+    return f"{line} ({parts}) finished and kept in {interrupt.kept}; run the same command again to continue"
 
 
 def say_problems(problems: Sequence[str]) -> None:

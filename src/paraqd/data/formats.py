@@ -252,7 +252,7 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
         raise TableError(f"{name} is {what}, not {kind.format.upper()}; rename or convert the file")
     if b"\x00" * 4 in (head[0:8:2], head[1:8:2]):  # ASCII characters that take two bytes each
         guess = "utf-16-be" if head[0] == 0 else "utf-16-le"
-        raise TableError(f"{name} is not UTF-8 (every second byte is zero); try --encoding {guess}")
+        raise TableError(f"{name} is not UTF-8 (every second byte is zero); try encoding={guess!r}")
     return "utf-8"
 
 
@@ -281,7 +281,7 @@ def _head(path: Path, packing: Packing, name: str) -> bytes:
 def undecodable(path: Path, name: str, kind: Kind, encoding: str, why: str = "") -> TableError:
     """Return the error for bytes that are not valid in the encoding; for UTF-8, the message includes the position."""
     if encoding not in UTF8:
-        return TableError(f"{name} cannot be read as {encoding} ({why}); use another --encoding")
+        return TableError(f"{name} cannot be read as {encoding} ({why}); use another encoding")
     offset = 0
     with open_bytes(path, kind.packing, name) as file:
         for number, line in enumerate(file, start=1):
@@ -290,8 +290,8 @@ def undecodable(path: Path, name: str, kind: Kind, encoding: str, why: str = "")
             except UnicodeDecodeError as here:
                 return DamagedError(
                     f"{name} is not UTF-8: line {number}, byte {offset + here.start + 1} of the file is "
-                    f"0x{line[here.start]:02x}; if the file comes from Excel on Windows, try --encoding cp1252",
+                    f"0x{line[here.start]:02x}; if the file comes from Excel on Windows, try encoding='cp1252'",
                     row=NOT_UTF8,
                 )
             offset += len(line)
-    return TableError(f"{name} is not UTF-8; try --encoding cp1252")
+    return TableError(f"{name} is not UTF-8; try encoding='cp1252'")

@@ -92,7 +92,18 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Columns:
-    """The column names in a file."""
+    """The column names in a file.
+
+    Attributes
+    ----------
+    question, paraphrase : str
+        The columns that contain the original problem and its paraphrase.
+    label : str
+        The column that contains the label: 1 for a valid paraphrase, 0 for an invalid paraphrase.
+    id : str
+        The column that contains the question's id.
+
+    """
 
     question: str = "question"
     paraphrase: str = "paraphrase"
@@ -283,8 +294,7 @@ def _missing(table: Table, role: str, name: str) -> str:
     other = {"question": "paraphrase", "paraphrase": "question"}.get(role)
     among = [column for column in among if column.casefold() != other]
     nearest = suggest(name, among, _ALIASES[role] if name == role else ())
-    option = f"--{role}-column"
-    remedy = f"did you mean {option} {_quoted(nearest)}?" if nearest else f"name the column with {option} NAME"
+    remedy = f"did you mean {role}={nearest!r}?" if nearest else f"name the column with {role}='NAME'"
     return f"{table.name} has no column {name!r} (it has: {shown}); {remedy}"
 
 
@@ -295,10 +305,6 @@ def shorten(text: str, length: int) -> str:
     'how man…'
     """
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"' if " " in name else name
 
 
 def _lines(file: TextIOWrapper, table: Table) -> Iterator[str]:

@@ -59,7 +59,7 @@ class Writer(Protocol):
 def check_writable(path: str | Path) -> Kind:
     """Return the kind of an output file; raise a TableError if the file cannot be written."""
     if str(path) == STANDARD_INPUT:
-        raise TableError("the output must be a file: use -o NAME.csv (or .tsv, .jsonl, .parquet)")
+        raise TableError("the output must be a file: use out='NAME.csv' (or .tsv, .jsonl, .parquet)")
     path, kind = Path(path), kind_of(path)
     check_installed(kind)
     if path.is_dir():

@@ -213,7 +213,7 @@ def output_for(source: Location, out: str | Path, entities: str, options: RunOpt
     """Check the settings that do not depend on the input, and return the output's location."""
     check_options(options)
     if entities not in ENTITY_READERS:
-        raise AugmentError(f"--entities {entities}: choose one of {', '.join(ENTITY_READERS)}")
+        raise AugmentError(f"entities={entities!r}: choose one of {', '.join(ENTITY_READERS)}")
     return Output.at(source, out, **options)
 
 

@@ -81,14 +81,14 @@ def engine_for(
 ) -> Engine:
     """Return the engine with the given name, or raise a TableError if the options do not fit the engine."""
     if workers is not None and workers < 1:
-        raise TableError(f"--workers {workers}: at least one is needed")
+        raise TableError(f"workers={workers}: at least one is needed")
     if callable(engine):
         return engine
     if engine not in ENGINES:
-        raise TableError(f"--engine {engine}: choose {' or '.join(ENGINES)}")
+        raise TableError(f"engine={engine!r}: choose {' or '.join(ENGINES)}")
     if engine == "local":
         if address is not None:
-            raise TableError("--address is the address of a Ray cluster: also pass --engine ray")
+            raise TableError(f"address={address!r} is the address of a Ray cluster: also pass engine='ray'")
         return here if workers in (None, 1) else in_processes(workers or 1)
     import ray  # noqa: F401  # report a missing package before any work begins
 
@@ -133,7 +133,7 @@ def in_processes(workers: int) -> Engine:
         except BrokenProcessPool:
             raise TableError(
                 "a worker process died (out of memory?); the finished parts are kept: run the same command again, with "
-                "fewer --workers if it happens again"
+                "fewer workers if it happens again"
             ) from None
         finally:
             # do not wait for unfinished parts, which may take minutes: a part appears only when it is complete. Before

@@ -48,8 +48,8 @@ class Output:
         if source.kind == "folder" and not folder:
             if Path(given).suffix:
                 raise TableError(
-                    f"{source.given} is a folder, and {given} is the name of a file: pass -o {Path(given).stem}/ for a "
-                    "folder of parts"
+                    f"{source.given} is a folder, and {given} is the name of a file: pass out='{Path(given).stem}/' "
+                    "for a folder of parts"
                 )
             folder = True
         if folder:
@@ -62,16 +62,16 @@ class Output:
         if file.is_symlink() and not (target := Path(os.path.realpath(file))).parent.is_dir():
             raise TableError(f"cannot write {given}: it is a link to {target}, and there is no folder {target.parent}")
         if file.exists() and source.local is not None and source.local.exists() and file.samefile(source.local):
-            raise TableError(f"{given} is the input itself; choose another -o")
+            raise TableError(f"{given} is the input itself; choose another output")
         earlier = _earlier_run(file)
         if earlier and not restart:
             where = earlier[0] if len(earlier) == 1 else earlier[0].parent
             raise TableError(
-                f"{where} holds an unfinished run of paraqd 0.1, which this version cannot continue: pass --restart to "
-                "discard it and start again"
+                f"{where} holds an unfinished run of paraqd 0.1, which this version cannot continue: pass restart=True "
+                "to discard it and start again"
             )
         if file.exists() and not overwrite and not may_replace(file):
-            raise TableError(f"{given} already exists; pass --overwrite to replace it, or choose another -o")
+            raise TableError(f"{given} already exists; pass overwrite=True to replace it, or choose another output")
         return cls(given, file=file, earlier=earlier)
 
     def discard_earlier(self) -> None:
@@ -100,7 +100,7 @@ def _check_pyarrow(given: str, source: Location) -> None:
 
 def _check_folder(place: Location, source: Location) -> None:
     if place.kind not in ("folder", ""):
-        raise TableError(f"cannot write {place.given}: it is a file, not a folder; choose another -o")
+        raise TableError(f"cannot write {place.given}: it is a file, not a folder; choose another output")
     if source.is_standard_input:
         pass
     elif (place.local is None) == (source.local is None):
@@ -111,7 +111,7 @@ def _check_folder(place: Location, source: Location) -> None:
             here = Path("another file system") / here
         if here == there or here in there.parents or there in here.parents:
             raise TableError(
-                f"one of {place.given} and the input {source.given} is inside the other; choose another -o"
+                f"one of {place.given} and the input {source.given} is inside the other; choose another output"
             )
     if place.local is not None and not place.local.parent.is_dir():
         raise TableError(f"cannot write {place.given}: there is no folder {Path(place.given).parent}; create it first")
@@ -158,7 +158,7 @@ def check_beside(out: Path) -> None:
     if kind_of(out).format is not Format.PARQUET and side.exists() and not _OURS & _keys(side):
         raise TableError(
             f"{side} is in the way: paraqd did not write it, but would record there how {out.name} was produced; move "
-            "it away, or choose another -o"
+            "it away, or choose another output"
         )
 
 

@@ -236,7 +236,7 @@ def pseudo_label_file(
     """
     check_options(options)
     if not -1 <= threshold <= 1:
-        raise AugmentError(f"--threshold {threshold}: a cosine lies between -1 and 1")
+        raise AugmentError(f"threshold={threshold}: a cosine lies between -1 and 1")
     place = Location.at(source)
     output = Output.at(place, out, **options)
     several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1

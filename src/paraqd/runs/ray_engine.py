@@ -146,7 +146,7 @@ def check_address(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if address != "auto":
         if not host or not port.isdigit():
-            raise ClusterError(f"--address {address}: write it as HOST:PORT, such as 10.0.0.1:6379, or auto")
+            raise ClusterError(f"address={address!r}: write it as HOST:PORT, such as 10.0.0.1:6379, or auto")
         try:
             socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHED_WITHIN).close()
         except (OSError, OverflowError) as error:

@@ -39,7 +39,9 @@ class RunOptions(TypedDict, total=False):
     - ``verbose``: show Ray's messages.
     - ``encoding``: the encoding of text files that are not UTF-8.
     - ``part_rows``: the maximum number of rows in a part. An interruption can lose at most one part per worker.
-    - ``overwrite``: replace a finished output.
+    - ``overwrite``: replace a finished output. A file is replaced when the new file is complete. The parts in a folder
+      are removed when the work begins, after the input, the options, the model and the installed packages have been
+      checked.
     - ``restart``: discard an unfinished run, and start again.
     - ``progress``: a function that is called with (stage, rows processed, total number of rows or None).
     - ``say``: a function that is called with one-line remarks, such as the number of rows that an earlier run finished.
@@ -66,15 +68,27 @@ def check_options(options: RunOptions) -> None:
         raise TypeError(f"unknown option {unknown[0]!r}: the options are {', '.join(RunOptions.__annotations__)}")
     part_rows = options.get("part_rows")
     if part_rows is not None and part_rows < 1:
-        raise TableError(f"--part-rows {part_rows}: at least one is needed")
+        raise TableError(f"part_rows={part_rows}: at least one is needed")
 
 
 class RunInterrupted(KeyboardInterrupt):  # not an error, so its name does not end in Error
-    """Raised when Ctrl-C interrupts a run; ``rows`` of ``total`` rows are finished and kept in the folder ``kept``."""
+    """Raised when Ctrl-C interrupts a run.
 
-    def __init__(self, rows: int, total: int, kept: str = "") -> None:
-        super().__init__(rows, total, kept)
+    Attributes
+    ----------
+    rows, total : int
+        The number of finished rows, and the total number of rows.
+    kept : str
+        The folder that holds the finished parts, or an empty string if the run does not write an output.
+    parts, total_parts : int
+        The number of finished parts, and the total number of parts.
+
+    """
+
+    def __init__(self, rows: int, total: int, kept: str = "", parts: int = 0, total_parts: int = 0) -> None:
+        super().__init__(rows, total, kept, parts, total_parts)
         self.rows, self.total, self.kept = rows, total, kept
+        self.parts, self.total_parts = parts, total_parts
 
 
 def _chained(pieces: PieceRows) -> Iterator[Row]:
@@ -171,6 +185,7 @@ class _Run:
     say: Say
     warn: Say
     rows: int = 0
+    parts: Parts | None = None  # None until the folder of the parts is locked
 
     def carry_out(self, *, overwrite: bool, restart: bool) -> Outcome:
         inputs, place = self.work.inputs, self.output.parts
@@ -185,11 +200,11 @@ class _Run:
                 run = store.begin(manifest, overwrite=overwrite, restart=restart)
                 digits = max(5, len(str(len(inputs.pieces) - 1)))
                 if self.output.file is None:
-                    parts: Parts = ParquetParts(place, run, digits, self.work.schema, self.work.metadata)
+                    self.parts = ParquetParts(place, run, digits, self.work.schema, self.work.metadata)
                 else:
-                    parts = JsonParts(place, run, digits)
+                    self.parts = JsonParts(place, run, digits)
                 try:
-                    return self._work(parts, store)
+                    return self._work(self.parts, store)
                 except TableError:
                     self._forget_if_changed(store)
                     raise
@@ -286,8 +301,20 @@ class _Run:
             if self.output.file is not None:
                 store.clear()
             else:
-                remedy += " with --restart"
+                remedy += " with restart=True"
             raise TableError(f"{name} was changed during the run; {remedy}") from None
+
+    def _interrupted(self, kept: str) -> RunInterrupted:
+        """Return the exception for Ctrl-C.
+
+        The stored parts are counted again, because workers may have written parts that they have not reported yet.
+        """
+        inputs, rows, stored = self.work.inputs, self.rows, []
+        if self.parts is not None and self.output.parts is not None:
+            names = set(self.output.parts.names())
+            stored = [piece for piece in inputs.pieces if self.parts.name(piece.index) in names]
+            rows = sum(piece.rows for piece in stored)
+        return RunInterrupted(rows, inputs.rows, kept, len(stored), len(inputs.pieces))
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -296,7 +323,7 @@ class _Run:
         try:
             yield
         except KeyboardInterrupt:
-            raise RunInterrupted(self.rows, self.work.inputs.rows, kept) from None
+            raise self._interrupted(kept) from None
         except CannotWriteError as error:
             if not self.rows or not kept:
                 raise

@@ -42,7 +42,20 @@ Scored = list[Verdict | str]
 
 @dataclass(frozen=True)
 class Model:
-    """The settings for `Scorer.load`, which are sent to every worker instead of a loaded scorer."""
+    """The settings with which `score_file` and each of its workers load a scorer.
+
+    Attributes
+    ----------
+    model : str, optional
+        The name or folder of a model (default: the shipped model).
+    mode : str
+        ``fused``, or ``encoder`` for the cosine of a bi-encoder, as in the paper.
+    threshold : float, optional
+        A pair is valid if its score is greater than this threshold (default: the model's threshold).
+    skip : bool
+        Skip the judge for pairs that the rules alone decide.
+
+    """
 
     model: str | None = None
     mode: str = "fused"
@@ -124,6 +137,8 @@ def score_file(
     *,
     show: Show | None = None,
     scorer: PairScorer | Model | str | Path | None = None,
+    mode: str | None = None,
+    threshold: float | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     only: str | None = None,
     why: bool = False,
@@ -150,8 +165,13 @@ def score_file(
         A function that receives the scored rows if ``out`` is None. It is called for each chunk of rows, with the rows
         and the total number of rows.
     scorer : Scorer, Model, str or Path, optional
-        A loaded scorer, the name or folder of a model, or a `Model` with further settings (default: the shipped model).
+        The name or folder of a model, a loaded scorer, or a `Model` with further settings (default: the shipped model).
         With several workers, a loaded scorer is not accepted, because each worker loads the model itself.
+    mode : str, optional
+        ``fused`` (the default), or ``encoder`` for the cosine of a bi-encoder. Only for a model's name or folder.
+    threshold : float, optional
+        A pair is valid if its score is greater than this threshold (default: the model's threshold). Only for a model's
+        name or folder.
     columns : Columns
         The column names.
     only : str, optional
@@ -186,18 +206,18 @@ def score_file(
     """
     check_options(options)
     if only not in (None, "valid", "invalid"):
-        raise TableError(f"--only {only}: choose valid or invalid")
+        raise TableError(f"only={only!r}: choose valid or invalid")
     place = Location.at(source)
     output = Output.at(place, out, **options)
     several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
     if several and threads is not None:
-        other = "--engine ray" if options.get("engine") == "ray" else "--workers"
-        raise TableError(f"--threads cannot be combined with {other}: each worker uses one core")
+        other = "engine='ray'" if options.get("engine") == "ray" else f"workers={options.get('workers')}"
+        raise TableError(f"threads={threads} cannot be combined with {other}: each worker uses one core")
     if out is None and place.kind == "folder":
-        raise TableError(f"{place.given} is a folder: pass -o NAME/ to choose the folder for the parts")
+        raise TableError(f"{place.given} is a folder: pass out='NAME/' to choose the folder for the parts")
     if out is None and several:
-        raise TableError("several workers need an output: pass -o")
-    model, loaded = _loaded(scorer, threads, several=several)
+        raise TableError("several workers need an output: pass out='NAME.csv' or another file or folder")
+    model, loaded = _loaded(_model(scorer, mode, threshold), threads, several=several)
     names = ScoreColumns(columns, why, overwrite_columns)
     inputs = look_at(place, output, options, check=names.check, least=CHUNK, keep_going=keep_going, offer=True)
     for line in names.notes():
@@ -258,12 +278,19 @@ def _report(counts: _Sums, outcome: Outcome, source: str, out: str, scorer: Pair
     )
 
 
-def _loaded(
-    scorer: PairScorer | Model | str | Path | None, threads: int | None, *, several: bool
-) -> tuple[Model | None, PairScorer]:
-    """Return the settings from which workers load the scorer (None if it was passed loaded), and the loaded scorer."""
+def _model(
+    scorer: PairScorer | Model | str | Path | None, mode: str | None, threshold: float | None
+) -> PairScorer | Model:
+    """Return a loaded scorer or a `Model` unchanged, or the `Model` for a name or folder."""
     if scorer is None or isinstance(scorer, str | Path):
-        scorer = Model(None if scorer is None else str(scorer))
+        return Model(None if scorer is None else str(scorer), mode or "fused", threshold)
+    if mode is not None or threshold is not None:
+        raise TableError("mode and threshold cannot be combined with a loaded scorer or a Model, which has its own")
+    return scorer
+
+
+def _loaded(scorer: PairScorer | Model, threads: int | None, *, several: bool) -> tuple[Model | None, PairScorer]:
+    """Return the settings for loading the scorer in workers (None for a loaded scorer), and the loaded scorer."""
     if not isinstance(scorer, Model):
         if several:
             raise TableError("with several workers, each loads the model itself: pass its name or folder, not a scorer")

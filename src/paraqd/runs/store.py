@@ -33,7 +33,7 @@ from paraqd.scoring.signature import difference
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 _FORMAT = 1
 _KEY = b"paraqd.part"
-_MAY_REPLACE = "overwrite"  # in a manifest: the run was started with --overwrite
+_MAY_REPLACE = "overwrite"  # in a manifest: the run was started with overwrite=True
 # the files that a run writes, partial files left by a killed run, and the checksum files that some file systems add
 _OURS = r"(part-\d+\.(parquet|jsonl)|_SUCCESS|_manifest\.json)"
 _WRITING = rf"\.{_OURS}\.[^/]+\.writing"
@@ -48,8 +48,8 @@ _NAMES = {
     "set_of_operators": "other operators",
     "set_of_models": "other models",
     "choice_of_stand-ins": "another choice of stand-ins",
-    "choice_to_keep_going": "another choice of --keep-going",
-    "choice_of_rows": "another --only",
+    "choice_to_keep_going": "another choice of keep_going",
+    "choice_of_rows": "another choice of rows (only)",
     "version": "another version of paraqd",
 }
 _SHOWN = ("seed", "version", "entity_reader", "encoding", "threshold", "encoder")  # messages show both values
@@ -264,7 +264,8 @@ class Store:
         elif self.finished:
             if not overwrite:
                 raise TableError(
-                    f"{self.place.given} holds a finished run; pass --overwrite to replace it, or choose another -o"
+                    f"{self.place.given} holds a finished run; pass overwrite=True to replace it, or choose another "
+                    "output"
                 )
             self._clear()
         elif restart:
@@ -319,7 +320,7 @@ class Store:
         """Raise a TableError if the folder contains a file that no run has written."""
         for name in self.place.names():
             if not self._replaceable(name):
-                raise TableError(self._occupied(name, "choose another -o"))
+                raise TableError(self._occupied(name, "choose another output"))
 
     def _clear_without_manifest(self, *, allowed: bool) -> None:
         """Prepare a folder for a new run if the folder does not contain a usable manifest.
@@ -332,7 +333,7 @@ class Store:
         self._sweep()
         names = [name for name in self.place.names() if name != _LOCK]
         if names and not (allowed and self.file is None):
-            raise TableError(self._occupied(names[0], "pass --overwrite to replace it, or choose another -o"))
+            raise TableError(self._occupied(names[0], "pass overwrite=True to replace it, or choose another output"))
         self._clear()
 
     def _clear(self) -> None:
@@ -452,7 +453,7 @@ def what_differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """
     keys = [key for key in {**now, **before} if key != "parts" and before.get(key) != now.get(key)]
     told = [phrase for key in keys for phrase in _phrases(key, before.get(key), now.get(key))]
-    remedy = "pass --restart to discard it and start again"
+    remedy = "pass restart=True to discard it and start again"
     if keys != ["input"]:
         remedy = f"use the same options to continue it, or {remedy}"
     return f"{' and '.join(told) or 'another form'}; {remedy}"

@@ -135,7 +135,7 @@ def survey(
         Use the readable rows of damaged text files. An unreadable line becomes a `LostRow`, and a truncated file ends
         at the point of truncation. Files that ``check`` rejects are skipped.
     offer : bool
-        Mention ``--keep-going`` in messages about damage.
+        Mention ``keep_going`` in messages about damage.
     part_rows : int, optional
         The maximum number of rows in a piece. By default, it depends on the total number of rows.
     for_file : int, optional
@@ -305,7 +305,7 @@ class _Look:
             if read.damage is None:
                 return ""
             if self.offer and _has_more(table, read):
-                other = "" if self.alone else " and another -o"
+                other = "" if self.alone else " and choose another output"
                 raise TableError(f"{offered(read)}{other}")
             raise read.damage
         if not read.sound and (read.damage or read.rows):
@@ -382,9 +382,9 @@ def offered(read: TextRead) -> str:
     """Return a message that describes the damage to a file and explains how to use the other rows.
 
     >>> offered(TextRead(rows=5, damage=DamagedError("in.csv is cut off")))
-    'in.csv is cut off; to score the 5 rows before that, pass --keep-going'
+    'in.csv is cut off; to score the 5 rows before that, pass keep_going=True'
     """
-    return f"{read.damage}; to score {read.usable}, pass --keep-going"
+    return f"{read.damage}; to score {read.usable}, pass keep_going=True"
 
 
 def _has_more(table: Table, read: TextRead) -> bool:
