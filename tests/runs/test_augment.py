@@ -9,38 +9,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from paraqd.data.tables import Columns, default_id, open_table
+from paraqd.data.tables import Columns, default_id
 from paraqd.errors import ParaqdError
 from paraqd.operators import Noted, Operator, apply, derive_rng, get, resources
 from paraqd.operators.plan import make_plan
 from paraqd.reading import read
 from paraqd.runs.augment import SCHEMA, AugmentError, augment
 from paraqd.runs.augment_report_page import report_html
-
-RULES = ["SameSentence", "NumToWords", "LastSentenceDeletion", "NumberDeletion", "UnitReplacement"]
-NAMES = ["Asha", "Tom", "Priya", "Liam"]
-THINGS = ["apples", "pencils", "stamps", "marbles", "tickets"]
-
-
-def question(i):
-    name, thing = NAMES[i % 4], THINGS[i % 5]
-    return f"{name} has {i + 2} {thing} and walks {i % 9 + 2} km. {name} buys {i % 7 + 2} more. How many now?"
-
-
-def write_questions(path, count, **extra):
-    with open(path, "w", encoding="utf-8") as file:
-        for i in range(count):
-            file.write(json.dumps({"id": f"q{i}", "question": question(i), **extra}) + "\n")
-    return path
-
-
-def rows_of(path):
-    return list(open_table(path).rows())
-
-
-@pytest.fixture
-def corpus(tmp_path):
-    return write_questions(tmp_path / "questions.jsonl", 600)
+from tests.runs.conftest import RULES, question, rows_of, write_questions
 
 
 class Loud(Operator):

@@ -1,6 +1,5 @@
 """Test that an augmentation keeps what is finished, and continues where it stopped."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,34 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from paraqd.data.tables import Columns, TableError, open_table
+from paraqd.data.tables import Columns, TableError
 from paraqd.operators import apply
 from paraqd.runs.augment import augment
-
-RULES = ["SameSentence", "NumToWords", "LastSentenceDeletion", "NumberDeletion", "UnitReplacement"]
-NAMES = ["Asha", "Tom", "Priya", "Liam"]
-THINGS = ["apples", "pencils", "stamps", "marbles", "tickets"]
-
-
-def question(i):
-    name, thing = NAMES[i % 4], THINGS[i % 5]
-    return f"{name} has {i + 2} {thing} and walks {i % 9 + 2} km. {name} buys {i % 7 + 2} more. How many now?"
-
-
-def write_questions(path, count, **extra):
-    with open(path, "w", encoding="utf-8") as file:
-        for i in range(count):
-            file.write(json.dumps({"id": f"q{i}", "question": question(i), **extra}) + "\n")
-    return path
-
-
-def rows_of(path):
-    return list(open_table(path).rows())
-
-
-@pytest.fixture
-def corpus(tmp_path):
-    return write_questions(tmp_path / "questions.jsonl", 600)
+from tests.runs.conftest import RULES, write_questions
 
 
 def kept_in(out):

@@ -15,40 +15,7 @@ import pytest
 import paraqd.runs.pieces  # noqa: F401  # loaded before a test patches what it imports
 from paraqd.cli.main import run
 from paraqd.data.locks import try_lock
-
-READING = ["--model", "reading"]
-
-
-def pairs(count, name="a"):
-    rows = []
-    for i in range(count):
-        question = f"Tom has {i + 2} apples and buys {i % 7 + 3} more. How many apples has he now?"
-        paraphrase = question.replace("buys", "gets") if i % 3 else question.replace(f"{i % 7 + 3} more", "more")
-        rows.append({"id": f"{name}{i}", "question": question, "paraphrase": paraphrase, "number": i})
-    return rows
-
-
-def write(path, rows, group=100):
-    path.parent.mkdir(exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=group)
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    write(Path("in/a.parquet"), pairs(450))
-    write(Path("in/b.parquet"), pairs(130, "b"), group=1000)
-    return tmp_path
-
-
-def parts(folder):
-    return sorted(Path(folder).glob("part-*.parquet"))
-
-
-def rows(folder):
-    return [row for part in parts(folder) for row in pq.read_table(part, partitioning=None).to_pylist()]
+from tests.runs.conftest import READING, pairs, parts, rows, write
 
 
 class TestBadInput:

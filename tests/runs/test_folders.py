@@ -1,71 +1,22 @@
 """Test runs over folders: every row once, in its place."""
 
 import json
-import os
 import pickle
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import paraqd
 from paraqd.cli.main import run
 from paraqd.data.tables import Table
 from paraqd.runs.locations import Location
 from paraqd.runs.pieces import cuts, rows_of_a_part
 from paraqd.runs.survey import survey
-
-READING = ["--model", "reading"]
-
-
-def pairs(count, name="a"):
-    rows = []
-    for i in range(count):
-        question = f"Tom has {i + 2} apples and buys {i % 7 + 3} more. How many apples has he now?"
-        paraphrase = question.replace("buys", "gets") if i % 3 else question.replace(f"{i % 7 + 3} more", "more")
-        rows.append({"id": f"{name}{i}", "question": question, "paraphrase": paraphrase, "number": i})
-    return rows
-
-
-def write(path, rows, group=100):
-    path.parent.mkdir(exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=group)
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    write(Path("in/a.parquet"), pairs(450))
-    write(Path("in/b.parquet"), pairs(130, "b"), group=1000)
-    return tmp_path
-
-
-def parts(folder):
-    return sorted(Path(folder).glob("part-*.parquet"))
-
-
-def rows(folder):
-    return [row for part in parts(folder) for row in pq.read_table(part, partitioning=None).to_pylist()]
-
-
-def same(one, two):
-    """Whether two folders hold the same parts, byte by byte."""
-    return [(part.name, part.read_bytes()) for part in parts(one)] == [
-        (part.name, part.read_bytes()) for part in parts(two)
-    ]
-
-
-def environment():
-    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]), OMP_NUM_THREADS="1")
-
+from tests.runs.conftest import READING, environment, pairs, parts, rows, same, wait_for, write
 
 # the program with a worker that never ends with one of its pieces
 BLOCKED = """
@@ -93,14 +44,6 @@ def start(*arguments, blocked_at=None):
     if blocked_at is not None:
         program = [sys.executable, "-c", BLOCKED, str(blocked_at), *arguments]
     return subprocess.Popen(program, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(condition, process, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, "it takes too long"
-        time.sleep(0.005)
 
 
 class TestParts:
@@ -261,7 +204,7 @@ class TestGoingOn:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert "stopped: 50 of 580 rows (1 of 13 parts) finished and kept in out/" in err
+        assert "stopped: 50 of 580 rows (1 of 12 parts) finished and kept in out/" in err
         assert "run the same command again to continue" in err and "Traceback" not in err
         assert run([*self.ARGUMENTS, "-o", "out/", "-q"]) == 0
         assert Counter(row["id"] for row in rows("out")) == Counter(row["id"] for row in pairs(450) + pairs(130, "b"))

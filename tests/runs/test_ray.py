@@ -12,43 +12,17 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import paraqd
 from paraqd.cli.main import run
 from paraqd.data.tables import TableError
 from paraqd.runs.engines import PieceWorker, Result, in_processes
 from paraqd.runs.pieces import Piece
 from paraqd.runs.ray_engine import ClusterError, _Crew, _Hand, on_ray
+from tests.runs.conftest import READING, environment, pairs, parts, rows, same, wait_for, write
 
 pytestmark = pytest.mark.xdist_group("ray")
-READING = ["--model", "reading"]
-
-
-def pairs(count, name="a"):
-    rows = []
-    for i in range(count):
-        question = f"Tom has {i + 2} apples and buys {i % 7 + 3} more. How many apples has he now?"
-        paraphrase = question.replace("buys", "gets") if i % 3 else question.replace(f"{i % 7 + 3} more", "more")
-        rows.append({"id": f"{name}{i}", "question": question, "paraphrase": paraphrase, "number": i})
-    return rows
-
-
-def write(path, rows, group=100):
-    path.parent.mkdir(exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=group)
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    write(Path("in/a.parquet"), pairs(450))
-    write(Path("in/b.parquet"), pairs(130, "b"), group=1000)
-    return tmp_path
 
 
 class CannotBegin:
@@ -137,37 +111,10 @@ EVERY = {
 PIECES = [Piece(i, "a", i, 1) for i in range(3)]
 
 
-def parts(folder):
-    return sorted(Path(folder).glob("part-*"))
-
-
-def rows(folder):
-    return [row for part in parts(folder) for row in pq.read_table(part, partitioning=None).to_pylist()]
-
-
-def same(one, two):
-    """Whether two folders hold the same parts, byte by byte."""
-    return [(part.name, part.read_bytes()) for part in parts(one)] == [
-        (part.name, part.read_bytes()) for part in parts(two)
-    ]
-
-
-def environment():
-    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]), OMP_NUM_THREADS="1")
-
-
 def start(*arguments):
     """Start a command as a program of its own."""
     program = [sys.executable, "-m", "paraqd.cli.main", *arguments]
     return subprocess.Popen(program, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(condition, process, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, "it takes too long"
-        time.sleep(0.005)
 
 
 # --- on a cluster -------------------------------------------------------------------------------

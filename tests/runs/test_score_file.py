@@ -1,7 +1,6 @@
 """Test the Python function behind ``paraqd score``."""
 
 import csv
-import os
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError
@@ -9,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import paraqd
 from paraqd import Scorer, score_file
 from paraqd.data.tables import TableError
 from paraqd.runs.run import RunInterrupted
 from paraqd.runs.score import Model
+from tests.runs.conftest import environment
 
 
 def pairs(count):
@@ -28,10 +27,6 @@ def here(tmp_path, monkeypatch):
     with open("in.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("question", "paraphrase"), *pairs(600), ("", "no question")])
     return tmp_path
-
-
-def environment():
-    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
 
 
 def test_the_report(here):
@@ -49,7 +44,8 @@ def test_the_report(here):
 
 @pytest.mark.parametrize("scorer", [None, "reading", Model("reading", threshold=0.9), Scorer.load("reading")])
 def test_a_scorer_by_name_by_its_settings_or_loaded(here, scorer):
-    report = score_file(Path("in.csv"), Path("out.jsonl"), scorer=scorer, only="invalid")
+    Path("few.csv").write_text("".join(Path("in.csv").read_text().splitlines(keepends=True)[:20]))
+    report = score_file(Path("few.csv"), Path("out.jsonl"), scorer=scorer, only="invalid")
     assert report.threshold == (0.9 if isinstance(scorer, Model) else 0.5)
     assert len(Path("out.jsonl").read_text().splitlines()) == report.written == report.invalid > 0
 
@@ -71,6 +67,7 @@ def test_an_interrupt_says_what_is_kept(here):
     with pytest.raises(RunInterrupted) as caught:
         score_file("in.csv", "out.csv", scorer="reading", progress=stop)
     assert (caught.value.rows, caught.value.total, caught.value.kept) == (512, 601, "out.csv.parts")
+    assert (caught.value.parts, caught.value.total_parts) == (2, 3)
     remarks = []
     assert score_file("in.csv", "out.csv", scorer="reading", say=remarks.append).resumed == 512
     assert remarks == ["continuing after 512 rows that were finished before"]

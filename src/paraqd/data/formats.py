@@ -232,11 +232,7 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
     if not head:
         raise EmptyError(f"{name} is empty; {SOME_ROWS}")
     if encoding is not None:
-        try:
-            found = codecs.lookup(encoding).name
-            "".encode(found)  # rot13 and base64 are codecs, but not text encodings
-        except (LookupError, TypeError):
-            raise TableError(f"unknown encoding {encoding!r}; try utf-8, cp1252, latin-1 or utf-16") from None
+        found = encoding_name(encoding)
         if found not in UTF8:
             return found
     for mark, found in _BOMS:
@@ -254,6 +250,20 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
         guess = "utf-16-be" if head[0] == 0 else "utf-16-le"
         raise TableError(f"{name} is not UTF-8 (every second byte is zero); try encoding={guess!r}")
     return "utf-8"
+
+
+def encoding_name(encoding: str) -> str:
+    """Return the standard name of a text encoding; raise a TableError if Python does not know the encoding.
+
+    >>> encoding_name("Latin-1")
+    'iso8859-1'
+    """
+    try:
+        found = codecs.lookup(encoding).name
+        "".encode(found)  # rot13 and base64 are codecs, but not text encodings
+    except (LookupError, TypeError):
+        raise TableError(f"unknown encoding {encoding!r}; try utf-8, cp1252, latin-1 or utf-16") from None
+    return found
 
 
 def packing_of(path: Path) -> Packing:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypedDict
 
-from paraqd.data.formats import CannotWriteError, TableError, kind_of
+from paraqd.data.formats import CannotWriteError, TableError, encoding_name, kind_of
 from paraqd.data.tables import Row, open_writer, replacing
 from paraqd.data.writers import PLAIN, Dialect, Schema
 from paraqd.plural import counted
@@ -63,12 +63,14 @@ class RunOptions(TypedDict, total=False):
 
 
 def check_options(options: RunOptions) -> None:
-    """Raise a TypeError if an option has an unknown name, and a TableError if parts would have no rows."""
+    """Raise a TypeError if the name of an option is unknown, and a TableError if an option's value is invalid."""
     if unknown := sorted(set(options) - set(RunOptions.__annotations__)):
         raise TypeError(f"unknown option {unknown[0]!r}: the options are {', '.join(RunOptions.__annotations__)}")
     part_rows = options.get("part_rows")
     if part_rows is not None and part_rows < 1:
         raise TableError(f"part_rows={part_rows}: at least one is needed")
+    if (encoding := options.get("encoding")) is not None:
+        encoding_name(encoding)
 
 
 class RunInterrupted(KeyboardInterrupt):  # not an error, so its name does not end in Error

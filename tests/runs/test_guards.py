@@ -1,0 +1,247 @@
+"""Test the checks that protect earlier results, other people's files, and the soundness of a resumed run."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paraqd
+from paraqd.cli.main import run
+from paraqd.extras import MissingExtraError
+from paraqd.runs import pseudo_labels, survey
+from paraqd.runs.augment import augment
+from paraqd.runs.pseudo_labels import pseudo_label_file
+from tests.runs.conftest import READING, pairs, parts, same, write_questions
+
+
+@pytest.fixture
+def file(here):
+    Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs(300)))
+    return Path("in.jsonl")
+
+
+@pytest.fixture
+def no_pyarrow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+
+def stop_after_first_part(stage, done, total, note=""):
+    first = 100 if stage == "labelling" else 0  # a labeller also reports rows before their part is stored
+    if stage in ("scoring", "augmenting", "labelling") and done > first:
+        raise RuntimeError("stopped")
+
+
+def change_keeping_size_and_time(path):
+    before, content = path.stat(), path.read_text()
+    changed = content.replace("apples", "plums!")
+    assert len(changed) == len(content) and changed != content
+    path.write_text(changed)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+# --- the old result is removed only after every check ---------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--question-column", "body"],
+        ["--model", "no-such-model"],
+        ["--workers", "0"],
+        ["--address", "10.0.0.1:6379"],
+        ["--encoding", "utf-9"],
+        ["--threads", "2", "--workers", "2"],
+    ],
+)
+def test_overwriting_removes_nothing_if_a_check_fails(here, fails, wrong):
+    Path("in/c.jsonl").write_text(json.dumps(pairs(1)[0]) + "\n")
+    assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
+    assert run(["score", "in", "-o", "copy/", "-q", *READING]) == 0
+    fails("score", "in", "-o", "out/", "--overwrite", *READING, *wrong)
+    assert same("out", "copy") and Path("out/_SUCCESS").read_bytes() == Path("copy/_SUCCESS").read_bytes()
+
+
+def test_overwriting_removes_nothing_without_pyarrow(file, fails, monkeypatch):
+    assert run(["score", "in.jsonl", "-o", "out/", "-q", *READING]) == 0
+    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    fails("score", "in.jsonl", "-o", "out/", "--overwrite", *READING)
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+
+
+@pytest.mark.parametrize(("source", "other"), [("in.jsonl", "instead"), ("in", "one at a time")])
+def test_without_pyarrow_nothing_is_written_and_another_output_is_named(file, no_pyarrow, fails, source, other):
+    line = fails("score", source, "-o", "out/", *READING)
+    assert not Path("out").exists()
+    assert ".csv" in line and other in line and line.index(".csv") < line.index("pip install 'paraqd[parquet]'")
+    with pytest.raises(MissingExtraError, match="need pyarrow"):
+        paraqd.score_file(source, "out/", scorer="reading")
+    with pytest.raises(MissingExtraError, match="s3:// locations"):
+        paraqd.score_file("s3://bucket/pairs", "out.csv", scorer="reading")
+
+
+# --- a run is resumed only with the same input and the same models --------------------------------
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out/"])
+def test_a_change_that_keeps_size_and_time_is_noticed(file, out):
+    options = {"scorer": "reading", "part_rows": 100}
+    with pytest.raises(RuntimeError, match="stopped"):
+        paraqd.score_file(file, out, progress=stop_after_first_part, **options)
+    whole = file.read_text()
+    change_keeping_size_and_time(file)
+    with pytest.raises(paraqd.TableError, match=r"another input \(the file has changed\)"):
+        paraqd.score_file(file, out, **options)
+    file.write_text(whole)  # another time, but the same bytes
+    assert paraqd.score_file(file, out, **options).resumed == 100
+
+
+def test_a_change_after_the_rows_were_counted_is_noticed(file, monkeypatch):
+    count = survey.read_through
+
+    def count_and_change(table, progress):
+        found = count(table, progress)
+        file.write_text(file.read_text().replace("apples", "plums!"))
+        return found
+
+    monkeypatch.setattr(survey, "read_through", count_and_change)
+    with pytest.raises(paraqd.TableError, match=r"in\.jsonl was changed while it was read"):
+        paraqd.score_file(file, "out.csv", scorer="reading")
+    assert not Path("out.csv").exists() and not Path("out.csv.parts").exists()
+
+
+def test_a_change_during_a_run_into_a_folder_is_noticed(file):
+    def change(stage, done, total, note=""):
+        if (stage, done) == ("scoring", 300):
+            file.write_text(file.read_text().replace("apples", "plums!"))
+
+    with pytest.raises(paraqd.TableError, match=r"changed during the run; .* with restart=True"):
+        paraqd.score_file(file, "out/", scorer="reading", progress=change)
+    assert not Path("out/_SUCCESS").exists()
+    assert paraqd.score_file(file, "out/", scorer="reading", restart=True).rows == 300
+
+
+def write_model(folder, weights):
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(weights)
+
+
+def test_an_augmentation_is_not_resumed_with_a_retrained_encoder(tmp_path):
+    source, model = write_questions(tmp_path / "q.jsonl", 600), tmp_path / "encoder"
+    options = {"operators": ["SameSentence"], "encoder": str(model)}
+    write_model(model, b"first")
+    with pytest.raises(RuntimeError, match="stopped"):
+        augment(source, tmp_path / "out.csv", progress=stop_after_first_part, **options)
+    write_model(model, b"second")
+    with pytest.raises(paraqd.TableError, match="has other models"):
+        augment(source, tmp_path / "out.csv", **options)
+    write_model(model, b"first")
+    assert augment(source, tmp_path / "out.csv", **options).resumed == 256
+
+
+def test_pseudo_labels_are_not_resumed_with_a_retrained_encoder(file, monkeypatch):
+    def load(name, device=None):
+        return lambda texts: np.array([[1.0, 0.0] if len(text) % 2 else [0.0, 1.0] for text in texts])
+
+    monkeypatch.setattr(pseudo_labels, "load_encoder", load)
+    write_model(Path("encoder"), b"first")
+    options = {"encoder": "encoder", "part_rows": 100}
+    with pytest.raises(RuntimeError, match="stopped"):
+        pseudo_label_file(file, "out.csv", progress=stop_after_first_part, **options)
+    write_model(Path("encoder"), b"second")
+    with pytest.raises(paraqd.TableError, match="has another encoder"):
+        pseudo_label_file(file, "out.csv", **options)
+    write_model(Path("encoder"), b"first")
+    assert pseudo_label_file(file, "out.csv", **options).resumed == 100
+
+
+# --- files of other people ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", ["years of work", '{"mine": 1}', "[]"])
+def test_a_record_of_another_program_is_not_replaced(here, content):
+    write_questions("q.jsonl", 5)
+    Path("out.csv.meta.json").write_text(content)
+    for overwrite in (False, True):
+        with pytest.raises(paraqd.TableError, match=r"out\.csv\.meta\.json is in the way: paraqd did not write it"):
+            augment("q.jsonl", "out.csv", operators=["SameSentence"], overwrite=overwrite)
+    assert Path("out.csv.meta.json").read_text() == content and not Path("out.csv").exists()
+    Path("out.csv.meta.json").unlink()
+    augment("q.jsonl", "out.csv", operators=["SameSentence"])
+    augment("q.jsonl", "out.csv", operators=["SameSentence"], overwrite=True)
+
+
+def test_an_output_that_is_a_link_is_written_to_its_target(file):
+    Path("disk").mkdir()
+    Path("disk/real.csv").write_text("old")
+    Path("out.csv").symlink_to("disk/real.csv")
+    with pytest.raises(paraqd.TableError, match="already exists"):
+        paraqd.score_file(file, "out.csv", scorer="reading")
+    paraqd.score_file(file, "out.csv", scorer="reading", overwrite=True)
+    assert Path("out.csv").is_symlink() and Path("disk/real.csv").read_text().startswith("id,question,paraphrase")
+    Path("lost.csv").symlink_to("no/such/folder.csv")
+    with pytest.raises(paraqd.TableError, match=r"it is a link to .*no/such/folder\.csv, and there is no folder"):
+        paraqd.score_file(file, "lost.csv", scorer="reading")
+
+
+# --- the public function --------------------------------------------------------------------------
+
+
+def test_everything_a_caller_needs_is_public(file):
+    Path("other.csv").write_text("problem,rewrite\nTom has 5 pens. How many?,Tom has 6 pens. How many?\n")
+    columns = paraqd.Columns(question="problem", paraphrase="rewrite")
+    report = paraqd.score_file("other.csv", "out.csv", scorer="reading", threshold=0.9, mode="fused", columns=columns)
+    assert isinstance(report, paraqd.ScoreReport) and (report.threshold, report.invalid) == (0.9, 1)
+    model = paraqd.Model("reading", threshold=0.8)
+    assert paraqd.score_file("other.csv", "two.csv", scorer=model, columns=columns).threshold == 0.8
+    for scorer in (model, paraqd.Scorer.load("reading")):
+        with pytest.raises(paraqd.TableError, match="mode and threshold cannot be combined"):
+            paraqd.score_file("other.csv", "three.csv", scorer=scorer, threshold=0.9, columns=columns)
+    assert set(dir(paraqd)) >= {"Columns", "Model", "RunInterrupted", "ScoreReport", "TableError", "score_file"}
+
+
+@pytest.mark.parametrize(
+    ("source", "out", "options"),
+    [
+        ("in.jsonl", "there.csv", {}),
+        ("in.jsonl", "finished", {}),
+        ("in.jsonl", "x.csv", {"columns": paraqd.Columns(question="questions")}),
+        ("in.jsonl", "x.csv", {"columns": paraqd.Columns(question="körper")}),
+        ("in.jsonl", "x.csv", {"only": "good"}),
+        ("in.jsonl", "x.csv", {"workers": 0}),
+        ("in.jsonl", "x.csv", {"engine": "steam"}),
+        ("in.jsonl", "x.csv", {"address": "auto"}),
+        ("in.jsonl", "x.csv", {"threads": 2, "workers": 2}),
+        ("in.jsonl", None, {"workers": 2}),
+        ("in", None, {}),
+        ("in", "x.csv", {}),
+        ("cut.jsonl", "x.csv", {}),
+        ("latin.csv", "x.csv", {}),
+        ("scored.csv", "x.csv", {}),
+    ],
+)
+def test_python_errors_name_parameters_and_not_options(file, source, out, options):
+    Path("there.csv").touch()
+    Path("cut.jsonl").write_text(file.read_text()[:-20])
+    Path("latin.csv").write_bytes(b"question,paraphrase\na,\xa35\n")
+    Path("scored.csv").write_text("question,paraphrase,score\na?,b?,1\n")
+    paraqd.score_file(file, "finished/", scorer="reading")
+    with pytest.raises(paraqd.TableError) as caught:
+        paraqd.score_file(source, out, scorer="reading", **options)
+    assert "--" not in str(caught.value) and " -o" not in str(caught.value)
+
+
+def test_parts_that_were_not_reported_yet_are_counted_after_an_interrupt(file):
+    def interrupted(job, pieces, on_rows):
+        for result in job.worker().work(pieces, on_rows):
+            if result.piece.index == 1:
+                raise KeyboardInterrupt
+            yield result
+
+    with pytest.raises(paraqd.RunInterrupted) as caught:
+        paraqd.score_file(file, "out/", scorer="reading", part_rows=100, engine=interrupted)
+    assert (caught.value.rows, caught.value.parts, caught.value.total_parts) == (200, 2, 3) and len(parts("out")) == 2
