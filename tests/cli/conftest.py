@@ -1,8 +1,14 @@
-"""What the tests of several commands share."""
+"""Share fixtures between the tests of several commands."""
 
+import json
 import re
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).parent))  # the tests import pair_files
+from pair_files import PARAPHRASES, QUESTION, write_csv
 
 from paraqd.cli import options
 from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
@@ -49,6 +55,17 @@ class DigitScorer:
             raise KeyboardInterrupt
         self.sizes.append(len(pairs))
         return [self.score(*pair) for pair in pairs]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Work in an empty folder with the same four pairs in pairs.csv and pairs.jsonl."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
+    rows = [{"id": f"p{i}", "question": QUESTION, "paraphrase": text} for i, text in enumerate(PARAPHRASES)]
+    write_csv("pairs.csv", rows)
+    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return tmp_path
 
 
 @pytest.fixture

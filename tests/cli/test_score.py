@@ -1,49 +1,14 @@
 """Test that ``paraqd score`` writes the same rows in the same order with their verdicts, in every format."""
 
-import csv
 import datetime
-import gzip
-import io
 import json
 from pathlib import Path
 
 import pytest
+from pair_files import LOST, NEW, PARAPHRASES, QUESTION, SAME, read_csv, read_jsonl, write_csv
 
 from paraqd.cli.main import run
 from paraqd.data.tables import open_table
-
-QUESTION = "Tom has 5 apples and buys 3 more. How many apples has he now?"
-SAME, REWORDED = QUESTION, "Tom buys 3 apples and had 5. How many are there now?"
-LOST, ADDED = "Tom has 5 apples. How many has he?", "Tom has 5 apples, buys 3 and eats 2. How many has he?"
-PARAPHRASES = [SAME, REWORDED, LOST, ADDED]
-NEW = ["score", "valid", "evidence", "error", "signature"]
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    rows = [{"id": f"p{i}", "question": QUESTION, "paraphrase": text} for i, text in enumerate(PARAPHRASES)]
-    write_csv("pairs.csv", rows)
-    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return tmp_path
-
-
-def write_csv(path, rows, encoding="utf-8", delimiter=","):
-    with open(path, "w", encoding=encoding, newline="") as file:
-        writer = csv.DictWriter(file, rows[0], delimiter=delimiter)
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def read_csv(path, delimiter=","):
-    raw = Path(path).read_bytes()
-    raw = gzip.decompress(raw) if str(path).endswith(".gz") else raw
-    return list(csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline=""), delimiter=delimiter))
-
-
-def read_jsonl(path):
-    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.usefixtures("scorer")

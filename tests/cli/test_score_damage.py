@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pair_files import read_jsonl
 
 from paraqd.cli.main import run
 
@@ -30,10 +31,6 @@ def write_rows(path, rows):
 
     with open_writer(Path(path), {"nr": int, "question": str, "paraphrase": str}) as writer:
         writer.write(rows)
-
-
-def read_jsonl(path):
-    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 def cut(path, share=0.6):

@@ -1,6 +1,5 @@
 """Test the inputs of ``paraqd score``: flaws are found before any work is done, and one line says what is wrong."""
 
-import csv
 import gzip
 import io
 import json
@@ -8,39 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from pair_files import QUESTION, SAME, names, read_jsonl
 
 from paraqd.cli.main import run
-
-QUESTION = "Tom has 5 apples and buys 3 more. How many apples has he now?"
-SAME, REWORDED = QUESTION, "Tom buys 3 apples and had 5. How many are there now?"
-LOST, ADDED = "Tom has 5 apples. How many has he?", "Tom has 5 apples, buys 3 and eats 2. How many has he?"
-PARAPHRASES = [SAME, REWORDED, LOST, ADDED]
-NEW = ["score", "valid", "evidence", "error", "signature"]
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    rows = [{"id": f"p{i}", "question": QUESTION, "paraphrase": text} for i, text in enumerate(PARAPHRASES)]
-    write_csv("pairs.csv", rows)
-    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return tmp_path
-
-
-def write_csv(path, rows, encoding="utf-8", delimiter=","):
-    with open(path, "w", encoding=encoding, newline="") as file:
-        writer = csv.DictWriter(file, rows[0], delimiter=delimiter)
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def read_jsonl(path):
-    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 @pytest.mark.usefixtures("scorer")

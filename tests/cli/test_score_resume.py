@@ -1,6 +1,5 @@
 """Test that ``paraqd score`` keeps what is finished, and continues where it stopped."""
 
-import csv
 import json
 import os
 import signal
@@ -10,45 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+from pair_files import PARAPHRASES, QUESTION, SAME, environment, names, read_csv, write_csv
 
-import paraqd
 from paraqd.cli.main import run
-
-QUESTION = "Tom has 5 apples and buys 3 more. How many apples has he now?"
-SAME, REWORDED = QUESTION, "Tom buys 3 apples and had 5. How many are there now?"
-LOST, ADDED = "Tom has 5 apples. How many has he?", "Tom has 5 apples, buys 3 and eats 2. How many has he?"
-PARAPHRASES = [SAME, REWORDED, LOST, ADDED]
-NEW = ["score", "valid", "evidence", "error", "signature"]
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    rows = [{"id": f"p{i}", "question": QUESTION, "paraphrase": text} for i, text in enumerate(PARAPHRASES)]
-    write_csv("pairs.csv", rows)
-    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return tmp_path
-
-
-def write_csv(path, rows, encoding="utf-8", delimiter=","):
-    with open(path, "w", encoding=encoding, newline="") as file:
-        writer = csv.DictWriter(file, rows[0], delimiter=delimiter)
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def read_csv(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def environment():
-    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 class TestManyRows:
@@ -291,6 +254,7 @@ from paraqd.cli.main import run
 class Slow(DigitScorer):
     def score_pairs(self, pairs):
         if len(self.sizes) == 2:
+            open("sleeping", "w").close()
             time.sleep(600)
         return super().score_pairs(pairs)
 
@@ -306,7 +270,7 @@ def test_a_process_that_is_stopped_or_killed_loses_nothing(here, scorer, how):
     command = [sys.executable, "-c", SLOW, str(Path(__file__).parent)]
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as running:
         deadline = time.monotonic() + 60
-        while running.poll() is None and len(list(Path("out.csv.parts").glob("part-*"))) < 2:
+        while running.poll() is None and not Path("sleeping").exists():
             assert time.monotonic() < deadline
             time.sleep(0.02)
         running.send_signal(getattr(signal, how))

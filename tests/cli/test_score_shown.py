@@ -11,40 +11,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from pair_files import LOST, QUESTION, SAME, environment, names, write_csv
 
 import paraqd
 from paraqd.cli.main import run
-
-QUESTION = "Tom has 5 apples and buys 3 more. How many apples has he now?"
-SAME, REWORDED = QUESTION, "Tom buys 3 apples and had 5. How many are there now?"
-LOST, ADDED = "Tom has 5 apples. How many has he?", "Tom has 5 apples, buys 3 and eats 2. How many has he?"
-PARAPHRASES = [SAME, REWORDED, LOST, ADDED]
-NEW = ["score", "valid", "evidence", "error", "signature"]
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    rows = [{"id": f"p{i}", "question": QUESTION, "paraphrase": text} for i, text in enumerate(PARAPHRASES)]
-    write_csv("pairs.csv", rows)
-    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return tmp_path
-
-
-def write_csv(path, rows, encoding="utf-8", delimiter=","):
-    with open(path, "w", encoding=encoding, newline="") as file:
-        writer = csv.DictWriter(file, rows[0], delimiter=delimiter)
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def environment():
-    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 @pytest.mark.usefixtures("scorer")

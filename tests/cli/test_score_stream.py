@@ -1,7 +1,6 @@
 """``paraqd score`` on large files: memory has a bound, a killed run loses nothing, and a log tells how far it is."""
 
 import json
-import os
 import random
 import re
 import signal
@@ -11,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+from pair_files import environment
 
-import paraqd
 from paraqd.cli.main import run
 from paraqd.cli.progress import Lines
 
@@ -71,10 +70,6 @@ def write_rows(path, rows):
 
 def command(pause, *arguments):
     return [sys.executable, "-c", PROGRAM, str(Path(__file__).parent), pause, *arguments]
-
-
-def environment():
-    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
 
 
 def wait_for(running, ready, seconds=60):
