@@ -1,5 +1,6 @@
 """Check that the commands do what their help says."""
 
+import io
 import json
 import os
 import shlex
@@ -131,10 +132,9 @@ def test_an_operator_that_is_left_out_is_named_once(here, capsys):
     assert "LossyParaphrase" in json.loads(Path("out.csv.meta.json").read_text())["left_out"]
 
 
-def test_augment_reads_standard_input(here):
-    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
-    command = [sys.executable, "-m", "paraqd.cli.main", "augment", "-", "-o", "out.jsonl", "--operators", "f2", "-q"]
-    subprocess.run(command, env=environment, input=Path("q.jsonl").read_bytes(), check=True)
+def test_augment_reads_standard_input(here, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path("q.jsonl").read_bytes())))
+    assert run(["augment", "-", "-o", "out.jsonl", "--operators", "f2", "-q"]) == 0
     rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
     assert [row["paraphrase"] for row in rows] == QUESTIONS
 
@@ -152,11 +152,10 @@ def test_read(capsys, monkeypatch):
     assert run(["read", ""]) == 0
 
 
-def test_read_from_standard_input():
-    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
-    command = [sys.executable, "-m", "paraqd.cli.main", "read", "-", "--json"]
-    done = subprocess.run(command, env=environment, input="It costs ₹14.".encode(), capture_output=True, check=True)
-    assert json.loads(done.stdout)["quantities"][0]["unit"] == "rupee"
+def test_read_from_standard_input(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("It costs ₹14.".encode())))
+    assert run(["read", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["quantities"][0]["unit"] == "rupee"
 
 
 def test_generator_train_smoke(here, capsys):

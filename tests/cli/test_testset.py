@@ -72,7 +72,7 @@ def test_without_the_models_the_others_go_on(here, capsys):
     assert "--stand-ins" not in "".join(errors), "it would ask for the same models again"
 
 
-def test_the_table_tells_never_drawn_from_tried_in_vain(here, capsys):
+def test_the_table_shows_how_often_an_operator_was_tried(here, capsys):
     Path("rules.toml").write_text(
         'name = "rules"\n[operators]\nvalid = ["NumToWords", "UnitExpansion"]\ninvalid = ["fc", "RandomDeletion"]\n'
     )
