@@ -2,13 +2,14 @@
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parent))  # the tests import pair_files
-from pair_files import PARAPHRASES, QUESTION, write_csv
+from pair_files import PARAPHRASES, QUESTION, environment, write_csv
 
 from paraqd.cli import options
 from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
@@ -66,6 +67,33 @@ def here(tmp_path, monkeypatch):
     write_csv("pairs.csv", rows)
     Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return tmp_path
+
+
+@pytest.fixture
+def without_data(tmp_path, monkeypatch):
+    """Work in an empty folder, in a wide terminal, without a data folder and with an empty cache."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
+    monkeypatch.delenv("PARAQD_DATA_DIR", raising=False)
+    monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "160")
+    return tmp_path
+
+
+@pytest.fixture
+def imports():
+    """Run a command in a new process, and return its output and the names of the modules that it imported."""
+
+    def start(*arguments, text=""):
+        code = (
+            "import sys; from paraqd.cli.main import run; code = run(sys.argv[1:]); "
+            "sys.stderr.write(' '.join(sys.modules)); sys.exit(code)"
+        )
+        program = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(program, env=environment(), input=text, capture_output=True, text=True, check=True)
+        return done.stdout, set(done.stderr.split())
+
+    return start
 
 
 @pytest.fixture

@@ -10,13 +10,8 @@ from paraqd.data.tables import open_table, open_writer
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    monkeypatch.delenv("PARAQD_DATA_DIR", raising=False)
-    monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "160")
-    return tmp_path
+def here(without_data):
+    return without_data
 
 
 @pytest.fixture

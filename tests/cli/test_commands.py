@@ -2,9 +2,7 @@
 
 import io
 import json
-import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -66,26 +64,15 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"paraqd {paraqd.__version__}\n"
 
 
-def test_starting_imports_nothing_heavy():
-    code = (
-        "import sys; from paraqd.cli.main import run; run(['augment', '--help']); "
-        "heavy = {'numpy', 'pyarrow', 'spacy', 'torch', 'transformers'} & set(sys.modules); "
-        "sys.stderr.write(' '.join(sorted(heavy)))"
-    )
-    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+def test_starting_imports_nothing_heavy(imports):
+    heavy = {"numpy", "pyarrow", "spacy", "torch", "transformers"}
+    assert not heavy & imports("augment", "--help")[1]
 
 
-def test_a_command_does_not_import_the_others():
-    code = (
-        "import sys; from paraqd.cli.main import run; run(['explain', '--help']); "
-        "others = {'paraqd.cli.train', 'paraqd.cli.annotate', 'paraqd.cli.data'} & set(sys.modules); "
-        "sys.stderr.write(' '.join(sorted(others)))"
-    )
-    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stderr == "" and "paraqd explain" in done.stdout
+def test_a_command_does_not_import_the_others(imports):
+    out, modules = imports("explain", "--help")
+    assert "paraqd explain" in out
+    assert not {"paraqd.cli.train", "paraqd.cli.annotate", "paraqd.cli.data"} & modules
 
 
 def test_help_before_a_command_shows_all_commands(capsys):
@@ -130,6 +117,17 @@ def test_an_operator_that_is_left_out_is_named_once(here, capsys):
         "skipped the operator LossyParaphrase: no stand-in model was passed"
     )
     assert "LossyParaphrase" in json.loads(Path("out.csv.meta.json").read_text())["left_out"]
+
+
+def test_purity_shows_no_label_for_pairs_without_an_operator(here, capsys):
+    rows = [
+        {"question": QUESTIONS[0], "paraphrase": QUESTIONS[0].replace("5", "6"), "label": label} for label in (1, 0)
+    ]
+    Path("pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert run(["purity", "pairs.jsonl", "--examples", "0"]) == 0
+    assert ["(no", "operator)", "2", "50.00%", "1", "0"] in [
+        line.split() for line in capsys.readouterr().out.splitlines()
+    ]
 
 
 def test_augment_reads_standard_input(here, monkeypatch):

@@ -3,8 +3,6 @@
 import gzip
 import hashlib
 import json
-import subprocess
-import sys
 import threading
 from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -20,15 +18,10 @@ PAIRS = f"question,augmented,final_label\n{QUESTION},Tom has 5 apples.,0\n{QUEST
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    monkeypatch.delenv("PARAQD_DATA_DIR", raising=False)
-    monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
+def here(without_data, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
-    monkeypatch.setenv("COLUMNS", "160")
     Path("data").mkdir()
-    return tmp_path
+    return without_data
 
 
 @pytest.fixture
@@ -79,14 +72,9 @@ def test_help_has_an_example(capsys):
         assert "Example: paraqd data" in capsys.readouterr().out, command
 
 
-def test_help_imports_nothing_heavy():
-    code = (
-        "import sys; from paraqd.cli.main import run; run(['data', 'get', '--help']); "
-        "heavy = {'numpy', 'pyarrow', 'rapidfuzz', 'torch', 'urllib.request'} & set(sys.modules); "
-        "sys.stderr.write(' '.join(sorted(heavy)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+def test_help_imports_nothing_heavy(imports):
+    heavy = {"numpy", "pyarrow", "rapidfuzz", "torch", "urllib.request"}
+    assert not heavy & imports("data", "get", "--help")[1]
 
 
 # --- list ---------------------------------------------------------------------------------------

@@ -117,6 +117,16 @@ def test_file_names_are_shown_as_they_are(here, capsys, name):
     assert name in outputs(capsys, "score", f"missing{name}")
 
 
+def test_texts_are_shown_as_they_are(here, capsys):
+    text = "How many are [bold]5[/bold] pens :smile: [link=x]?"
+    assert text in outputs(capsys, "read", text)
+    assert text in outputs(capsys, "explain", text, text)
+    rows = [{"question": text, "paraphrase": text, "label": label} for label in (1, 0)]
+    Path("markup.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert text in outputs(capsys, "score", "markup.jsonl")
+    assert text in outputs(capsys, "purity", "markup.jsonl")
+
+
 def test_progress_shows_file_names_as_they_are(capsys):
     from paraqd.cli.progress import Bar, Lines
 

@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -264,20 +263,12 @@ def test_a_data_set_that_has_scores(here, capsys):
     assert "|scores:em_math|" in capsys.readouterr().out
 
 
-def test_standard_input_and_nothing_heavy():
+def test_standard_input_and_nothing_heavy(imports):
     """Scores that are there already need neither torch nor matplotlib."""
-    code = (
-        "import sys; from paraqd.cli.main import run; code = run(['evaluate', '-', '--json']); "
-        "sys.stderr.write(' '.join({'torch', 'transformers', 'matplotlib', 'sklearn'} & set(sys.modules))); "
-        "sys.exit(code)"
-    )
-    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
     text = "\n".join(json.dumps(row) for row in rows(lambda i, label: label))
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, input=text, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["accuracy"] == 1
+    out, modules = imports("evaluate", "-", "--json", text=text)
+    assert not {"torch", "transformers", "matplotlib", "sklearn"} & modules
+    assert json.loads(out)["accuracy"] == 1
 
 
 def test_columns_by_other_names(here, capsys):

@@ -164,7 +164,7 @@ def test_each_mode_requires_its_own_kind_of_folder(bi_encoder, judge, tmp_path):
     export_model(judge, tmp_path / "judge", pairs=[], bits=32)
     with pytest.raises(ModelError, match="mode encoder"):
         Scorer.load(tmp_path / "bi")
-    with pytest.raises(ModelError, match="does not hold a bi-encoder"):
+    with pytest.raises(ModelError, match="does not contain a bi-encoder"):
         Scorer.load(tmp_path / "judge", mode="encoder")
     with pytest.raises(ModelError, match="choose fused or encoder"):
         Scorer.load(tmp_path / "judge", mode="other")

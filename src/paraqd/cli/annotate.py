@@ -323,7 +323,6 @@ def _summary(session: Session, *, as_json: bool, quiet: bool) -> None:
         stdout().print(
             f"{journal.header.annotator}: {session.labelled:,} of {session.total:,} labelled ({labels.count(1):,} "
             f"valid, {labels.count(0):,} invalid){skipped}; saved in {journal.path}",
-            markup=False,
             soft_wrap=True,
         )
 
@@ -362,7 +361,6 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
             console.print(
                 f"{first}, {second}: valid for both {both:,}, for {first} only {first_only:,}, for {second} only "
                 f"{second_only:,}, for neither {neither:,}",
-                markup=False,
                 soft_wrap=True,
             )
     labelled = ", ".join(f"{name} {times:,}" for name, times in report["annotators"].items())
@@ -372,11 +370,10 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
         agreement = "one annotator only, so there is no agreement to measure"
     else:
         agreement = "no pair was labelled by two annotators, so there is no agreement to measure"
-    console.print(f"pairs labelled by each annotator: {labelled}", markup=False, soft_wrap=True)
+    console.print(f"pairs labelled by each annotator: {labelled}", soft_wrap=True)
     console.print(
         f"{counted(report['pairs'], 'pair')}: {report['valid']:,} valid, {report['invalid']:,} invalid, "
         f"{report['open']:,} open; {agreement}; {report['written']:,} written to {report['out']}",
-        markup=False,
         soft_wrap=True,
     )
 

@@ -175,7 +175,7 @@ def _show(outcomes: list[Outcome], *, as_json: bool, quiet: bool) -> None:
                 _print(table)
         notes = dict.fromkeys(note for outcome in outcomes for table in outcome.tables for note in table.notes)
         for note in notes:
-            stdout().print(note, style="dim", markup=False)
+            stdout().print(note, style="dim")
     if not quiet:
         for outcome in outcomes:
             reasons: dict[str, list[str]] = {}

@@ -91,6 +91,5 @@ def _show(report: PseudoLabelReport) -> None:
     console.print(table)
     console.print(
         f"valid: cosine similarity above {report.threshold:g} with {report.encoder}; written to {report.out}",
-        markup=False,
         soft_wrap=True,
     )

@@ -85,6 +85,8 @@ def _show(report: PurityReport) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from paraqd.annotation.purity.files import UNNAMED
+
     console = stdout()
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     for title in ("operator", "label"):
@@ -95,7 +97,7 @@ def _show(report: PurityReport) -> None:
         colour = "green" if operator.purity >= 0.999 else "yellow" if operator.purity >= 0.99 else "red"
         table.add_row(
             operator.name,
-            "valid" if operator.label else "invalid",
+            "" if operator.name == UNNAMED else "valid" if operator.label else "invalid",
             f"{operator.n:,}",
             Text(f"{operator.purity:.2%}", style=colour),
             f"{operator.impure:,}",

@@ -258,5 +258,5 @@ def show_counts(report: ScoreReport, only: str | None, *, on_stderr: bool) -> No
     console.print(grid)
     if report.out:
         which = counted(report.written, f"{only} row" if only else "row")
-        console.print(f"{which} → {report.out}", markup=False, soft_wrap=True)
+        console.print(f"{which} → {report.out}", soft_wrap=True)
     console.print(Text(report.signature, style="dim"), soft_wrap=True)

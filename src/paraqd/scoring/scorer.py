@@ -240,7 +240,10 @@ def _fused_method(folder: ModelFolder, threads: int | None, *, skip: bool) -> tu
 def _cosine_method(folder: ModelFolder, threads: int | None) -> tuple[CosineMethod, dict[str, str]]:
     """Return the scoring method of a bi-encoder, and the hashes of the model's files."""
     if folder.kind != "bi-encoder":
-        raise ModelError(f"{folder.path} does not hold a bi-encoder, which the mode encoder needs")
+        raise ModelError(
+            f"{folder.path} does not contain a bi-encoder, which the mode encoder needs; pass a model that paraqd "
+            "train --recipe paper created"
+        )
     hashes = folder.verified_hashes()
     return CosineMethod(BiEncoder(folder.path, threads=threads, hashes=hashes)), hashes
 
