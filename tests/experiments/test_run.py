@@ -412,5 +412,5 @@ def test_the_full_scale_is_the_papers():
     assert (FULL.settings.epochs, FULL.settings.batch_size, FULL.settings.learning_rate) == (9, 16, 2e-5)
     assert (FULL.settings.seed, FULL.questions, FULL.seeds) == (3407, 30_000, (0, 1, 2, 3, 4))
     methods = [t.method.name for t in experiment("main").trainings(FULL)]
-    assert methods == ["Pretrained", "UDA", "UDA (w pl)", "SSMBA", "SSMBA (w pl)", "ParaQD"]
+    assert methods == ["Pretrained", "UDA", "UDA (w pl)", "SSMBA", "SSMBA (w pl)", "ParaQD", "ParaQD, public code"]
     assert len(experiment("operators").trainings(FULL)) == 11
