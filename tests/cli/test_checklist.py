@@ -98,7 +98,7 @@ def test_how_many_examples(here, capsys):
     write("questions", DROPPED, DROPPED, DROPPED)
     assert shown(capsys, "--cases", "mine").out.count("wrong verdict") == 2
     one = shown(capsys, "--cases", "mine", "--failures", "1").out
-    assert one.count("wrong verdict") == 1 and "2 more: see --failures" in one
+    assert one.count("wrong verdict") == 1 and "2 more failed cases; pass --failures to show them" in one
     assert "wrong verdict" not in shown(capsys, "--cases", "mine", "--failures", "0").out
     assert len(json.loads(shown(capsys, "--cases", "mine", "--json").out)["failures"]) == 3
 
@@ -130,7 +130,7 @@ def test_failing_cases_are_no_error_unless_asked_for(here, capsys):
     assert run(["checklist", "--cases", "mine", "-q", "--at-least", "0.75"]) == 0
     assert capsys.readouterr().err == ""
     captured = shown(capsys, "--cases", "mine", "-q", "--at-least", "0.8", code=1)
-    assert captured.err == "3 of 4 verdicts are correct, which is less than 0.8\n"
+    assert captured.err == "3 of 4 verdicts are correct, which is below --at-least 0.8\n"
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_scores_are_written_as_compare_reads_them(here, capsys, name):
     assert run(["evaluate", "scored.csv", "--scores-out", name, "--no-intervals", "--json"]) == 0
     captured = capsys.readouterr()
     signature = json.loads(captured.out)["signature"]
-    assert captured.err == f"24 scores of scored.csv written to {name}\n"
+    assert captured.err == f"wrote 24 scores of scored.csv to {name}\n"
     table = open_table(name)
     assert table.columns == ("id", "question", "paraphrase", "label", "score", "signature")
     assert {row["signature"] for row in table.rows()} == {signature}
@@ -213,7 +213,7 @@ def test_compare_takes_a_model(here, capsys, encoder):
 def test_what_is_scored_with_is_said_unless_quiet(here, capsys, encoder):
     write("pairs.csv", rows(None))
     assert run(["evaluate", "pairs.csv", "--json", "--no-intervals"]) == 0
-    assert capsys.readouterr().err == "no column 'score'; scoring with default\n"
+    assert capsys.readouterr().err == "there is no column 'score', so the pairs are scored with the model default\n"
     for arguments in (["--quiet"], ["--model", "all-MiniLM-L6-v2"]):
         assert run(["evaluate", "pairs.csv", "--no-intervals", *arguments]) == 0
         assert capsys.readouterr().err == ""

@@ -359,8 +359,8 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
         for first, second, found in agreements:
             (neither, second_only), (first_only, both) = found.table
             console.print(
-                f"{first}, {second}: valid for both {both:,}, for {first} only {first_only:,}, for {second} only "
-                f"{second_only:,}, for neither {neither:,}",
+                f"{first} and {second}: {both:,} valid for both, {first_only:,} only for {first}, {second_only:,} only "
+                f"for {second}, {neither:,} for neither",
                 soft_wrap=True,
             )
     labelled = ", ".join(f"{name} {times:,}" for name, times in report["annotators"].items())
@@ -410,7 +410,7 @@ def _show_statistics(found: dict[str, OperatorStatistics], average: dict[str, fl
             table.add_row(count.operator, count.paper_id, intended, *numbers, f"{count.accuracy:.1%}")
         console.print(table)
         if statistics.unlabelled:
-            console.print(f"{counted(statistics.unlabelled, 'row')} without a label skipped")
+            console.print(f"skipped {counted(statistics.unlabelled, 'row')} without a label")
         console.print(_figures(statistics.to_dict()), soft_wrap=True)
     if len(found) > 1:
         console.print(f"average over {len(found)} files: {_figures(average)}", soft_wrap=True)

@@ -36,7 +36,7 @@ def show(report: AugmentReport, *, examples: int = 3, table: Table | None = None
             _show_examples(console, operator, examples)
     pace = report.questions / report.seconds if report.seconds and not report.resumed else 0
     rate = f", {pace:,.0f} questions/s" if pace >= 1 else ""
-    before = f" ({counted(report.resumed, 'row')} finished before)" if report.resumed else ""
+    before = f" ({counted(report.resumed, 'row')} finished earlier)" if report.resumed else ""
     console.print(
         Text(
             f"{counted(report.questions, 'question')} → {counted(report.written, 'pair')} in {report.out}"

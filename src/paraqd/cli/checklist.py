@@ -79,7 +79,7 @@ def checklist(
         _show(report, _EXAMPLES if failures is None else failures)
     total = report.total
     if at_least is not None and total.pass_rate < at_least:
-        say(f"{total.passed:,} of {total.n:,} verdicts are correct, which is less than {at_least:g}")
+        say(f"{total.passed:,} of {total.n:,} verdicts are correct, which is below --at-least {at_least:g}")
         raise typer.Exit(1)
 
 
@@ -180,7 +180,9 @@ def _show_examples(console: Console, report: ChecklistReport, most: int) -> None
             words += [case.paraphrase[a:b] for a, b in piece.paraphrase_spans]
             _field(console, "evidence", Text(visible(f"{piece.kind}: {piece.message} ({' | '.join(words)})")))
     if len(shown) < len(failing) and shown:
-        console.print(Text(f"\n{len(failing) - len(shown):,} more: see --failures", style="dim"))
+        console.print(
+            Text(f"\n{len(failing) - len(shown):,} more failed cases; pass --failures to show them", style="dim")
+        )
 
 
 def _expected(result: CaseResult) -> str:

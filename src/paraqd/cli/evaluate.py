@@ -126,7 +126,7 @@ def evaluate(
     found = scores.find_scores(source, pairs, reading, model=model, compare=compare)
     models = scores.load_models(found, device=device, threshold=threshold)
     if found.implied and not quiet:
-        say(f"no column {scores.SCORE!r}; scoring with {found.implied}")
+        say(f"there is no column {scores.SCORE!r}, so the pairs are scored with the model {found.implied}")
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
         scored, other = scores.make_scores(found, models, pairs, progress=bar.update)
         if scores_out is not None:  # write the scores now, so that a later error does not lose them
@@ -136,7 +136,7 @@ def evaluate(
     if table_out is not None:
         write_tables(tables, table_out)
     if scores_out is not None and not quiet:
-        say(f"{len(pairs):,} scores of {scored.name} written to {scores_out}")
+        say(f"wrote {len(pairs):,} scores of {scored.name} to {scores_out}")
     if plots is not None:
         files = write_plots(report, plots)
         if not quiet:

@@ -38,7 +38,7 @@ class _Left(ProgressColumn):
     def render(self, task: Task) -> Text:
         left = task.time_remaining
         if left is None:
-            return Text(f"{_clock(task.elapsed or 0)} spent", style="cyan")
+            return Text(f"{_clock(task.elapsed or 0)} elapsed", style="cyan")
         return Text(f"{_clock(left)} left", style="cyan")
 
 

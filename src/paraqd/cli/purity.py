@@ -76,7 +76,7 @@ def purity(
     too_low = fail_under is not None and report.lowest < fail_under
     if too_low:
         names = [operator.name for operator in report.operators if operator.purity < (fail_under or 0)]
-        say(f"purity under {fail_under:g}: {', '.join(names)}")
+        say(f"the purity is below {fail_under:g} for {', '.join(names)}")
     if too_low or report.skipped or report.problems:
         raise typer.Exit(1)
 

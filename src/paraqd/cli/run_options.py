@@ -31,7 +31,7 @@ class EngineName(StrEnum):
 
 _OVERWRITE = (
     "Replace a finished output. A file is replaced when the new file is complete. The parts in a folder are removed "
-    "when the work begins, after the input, the options, the model and the installed packages have been checked."
+    "when all checks have passed and the work begins."
 )
 # the options that all runs share: the type and command-line definition of each option, and its default value
 _OPTIONS: dict[str, tuple[Any, Any]] = {

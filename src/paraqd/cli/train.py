@@ -154,7 +154,7 @@ def train(
     search_seeds: str | None = typer.Option(
         None,
         metavar="SEEDS",
-        help="Compare seeds on 20 % of the data and train with the best seed, such as 0,1,2,3,4.",
+        help="Seeds to compare on 20 % of the data, such as 0,1,2,3,4. The model is trained with the best seed.",
         rich_help_panel=_BI_ENCODERS,
     ),
     max_length: int | None = typer.Option(
