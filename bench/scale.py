@@ -33,9 +33,10 @@ from paraqd.data.datasets import load_pairs
 from paraqd.progress import silent
 from paraqd.runs.engines import Engine, Result, here
 from paraqd.runs.locations import Location
+from paraqd.runs.parts import ParquetParts
 from paraqd.runs.pieces import MOST_ROWS, Piece, rows_of_a_part
 from paraqd.runs.score import Model, score_file
-from paraqd.runs.store import ParquetParts, Store, make_manifest
+from paraqd.runs.store import Store, make_manifest
 from paraqd.runs.survey import Inputs, survey
 from paraqd.version import __version__
 
@@ -118,7 +119,7 @@ class _MemoryWorker:
         """Return the process's peak memory in MB, and the CPU seconds for loading the model."""
         before = time.process_time()
         # workers in a real run also import this
-        from paraqd.runs.score import ScoreJob  # noqa: F401
+        from paraqd.runs.score_job import ScoreJob  # noqa: F401
 
         scorer = Model(model).load(1)
         scorer.score("What is 2 + 3?", "Add 2 to 3.")

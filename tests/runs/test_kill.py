@@ -29,7 +29,7 @@ BLOCKED = """
 import sys, time
 import numpy as np
 from paraqd.cli.main import run
-from paraqd.runs import pseudo_labels, store
+from paraqd.runs import parts as stored, pseudo_labels
 
 def blocked(part):
     def wait(self, index):
@@ -39,7 +39,7 @@ def blocked(part):
         return part(self, index)
     return wait
 
-for parts in (store.JsonParts, store.ParquetParts):
+for parts in (stored.JsonParts, stored.ParquetParts):
     parts.part = blocked(parts.part)
 pseudo_labels.load_encoder = lambda name, device=None: lambda texts: np.array(
     [[1.0, 0.0] if len(text) % 2 else [0.0, 1.0] for text in texts]

@@ -23,9 +23,9 @@ from paraqd.runs.augment_report import AugmentReport, Collector, Example
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
+from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader, UnreadableError
 from paraqd.runs.run import RunInterrupted, RunOptions, Work, carry_out, check_options, look_at
-from paraqd.runs.store import NO_PARTS, Facts, Parts
 from paraqd.runs.survey import Inputs
 from paraqd.scoring.signature import with_hash
 from paraqd.version import __version__

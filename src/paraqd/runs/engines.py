@@ -15,8 +15,8 @@ from itertools import islice
 from typing import Any, Protocol
 
 from paraqd.data.formats import TableError
+from paraqd.runs.parts import Facts
 from paraqd.runs.pieces import Piece, UnreadableError
-from paraqd.runs.store import Facts
 
 # called with the number of rows processed so far in pieces that are not finished
 OnRows = Callable[[int], None]

@@ -19,9 +19,9 @@ from paraqd.runs.augment import SCHEMA as AUGMENTED
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output, read_metadata
+from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
 from paraqd.runs.run import RunOptions, Work, carry_out, check_options, look_at
-from paraqd.runs.store import NO_PARTS, Facts, Parts
 from paraqd.runs.survey import Inputs
 from paraqd.scoring.signature import with_hash
 from paraqd.text_check import text_problem

@@ -16,8 +16,9 @@ from paraqd.progress import Progress, silent
 from paraqd.runs.engines import Engine, Job, engine_for
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output, check_beside, write_beside
+from paraqd.runs.parts import NO_PARTS, Facts, JsonParts, ParquetParts, Parts
 from paraqd.runs.pieces import Piece
-from paraqd.runs.store import NO_PARTS, Facts, JsonParts, ParquetParts, Parts, Store, hold_store, make_manifest
+from paraqd.runs.store import Store, hold_store, make_manifest
 from paraqd.runs.survey import Check, Inputs, of_files, survey
 
 Say = Callable[[str], None]

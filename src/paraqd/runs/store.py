@@ -15,24 +15,21 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from paraqd.data.formats import TableError, clear_errors
 from paraqd.data.locks import try_lock
-from paraqd.data.tables import Row
-from paraqd.data.writers import COMPRESSION, ParquetRows, Schema, Writer, arrow_schema
 from paraqd.runs.locations import Location
+from paraqd.runs.parts import Facts, Parts
 from paraqd.runs.survey import AT_ONCE, Inputs
 from paraqd.scoring.signature import difference
 
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 _FORMAT = 1
-_KEY = b"paraqd.part"
 _MAY_REPLACE = "overwrite"  # in a manifest: the run was started with overwrite=True
 # the files that a run writes, partial files left by a killed run, and the checksum files that some file systems add
 _OURS = r"(part-\d+\.(parquet|jsonl)|_SUCCESS|_manifest\.json)"
@@ -53,151 +50,6 @@ _NAMES = {
     "version": "another version of paraqd",
 }
 _SHOWN = ("seed", "version", "entity_reader", "encoding", "threshold", "encoder")  # messages show both values
-
-Facts = Mapping[str, Any]
-
-
-# --- parts ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The parts of a run that does not write an output; rows are discarded, and only the counts are used."""
-
-    ending: ClassVar[str] = ""
-
-    @contextmanager
-    def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Yield a writer for the rows of a part, and a dictionary for its counts."""
-        yield _Nothing(), {}
-
-    def name(self, index: int) -> str:
-        """Return a part's name."""
-        return f"part {index}"
-
-    def facts(self, index: int) -> Facts | None:
-        """Return a finished part's counts, or None if the part is missing, incomplete or from another run."""
-        return None
-
-
-NO_PARTS = Parts()
-
-
-class _Nothing:
-    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Discard the rows."""
-        for _ in rows:
-            pass
-
-
-@dataclass(frozen=True)
-class StoredParts(Parts):
-    """Parts in a folder; the object is small, because it is sent to every worker."""
-
-    place: Location
-    run: str
-    digits: int
-
-    def name(self, index: int) -> str:
-        """Return a part's file name; sorting the names yields the order of the rows.
-
-        >>> JsonParts(Location.at("out"), "", 5).name(7)
-        'part-00007.jsonl'
-        """
-        return f"part-{index:0{self.digits}d}{self.ending}"
-
-    def _head(self, index: int, facts: Facts) -> dict[str, Any]:
-        return {"run": self.run, "part": index, "facts": facts}
-
-    def _checked(self, index: int, head: Mapping[str, Any]) -> Facts | None:
-        ours = head.get("run") == self.run and head.get("part") == index
-        return dict(head["facts"]) if ours else None
-
-
-@dataclass(frozen=True)
-class ParquetParts(StoredParts):
-    """The parts of an output that is a folder; the footer of each Parquet file contains the part's counts."""
-
-    schema: Schema
-    metadata: Mapping[str, Any]
-    ending: ClassVar[str] = ".parquet"
-
-    @contextmanager
-    def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Yield a writer and a dictionary; the file is built in memory and then written atomically."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        buffer = pa.BufferOutputStream()
-        facts: dict[str, Any] = {}
-        schema = arrow_schema(self.schema, self.metadata)
-        with pq.ParquetWriter(buffer, schema, **COMPRESSION) as file:
-            writer = ParquetRows(file, schema)
-            yield writer, facts
-            writer.flush()
-            file.add_key_value_metadata({_KEY: json.dumps(self._head(index, facts)).encode()})
-        self.place.put(self.name(index), buffer.getvalue())
-
-    def facts(self, index: int) -> Facts | None:
-        """Read a finished part's counts from its footer; return None if that is not possible."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            source = self.place.open(self.name(index))
-            head = json.loads((pq.read_metadata(source).metadata or {}).get(_KEY, b"{}"))
-        except (pa.ArrowException, OSError, ValueError):
-            return None
-        return self._checked(index, head)
-
-
-@dataclass(frozen=True)
-class JsonParts(StoredParts):
-    """The parts of an output that is a single file.
-
-    The first line of each part contains the part's counts, and every further line contains one row as a JSON object.
-    """
-
-    ending: ClassVar[str] = ".jsonl"
-
-    @contextmanager
-    def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Yield a writer and a dictionary; the file is built in memory and then written atomically."""
-        facts: dict[str, Any] = {}
-        lines = _Lines()
-        yield lines, facts
-        body = b"".join(lines.lines)
-        head = {**self._head(index, facts), "bytes": len(body)}
-        self.place.put(self.name(index), json.dumps(head).encode() + b"\n" + body)
-
-    def facts(self, index: int) -> Facts | None:
-        """Read a finished part's counts from its first line; return None if the part is missing or incomplete."""
-        try:
-            with open(self.place.path(self.name(index)), "rb") as file:
-                first = file.readline()
-                head = json.loads(first)
-                whole = os.fstat(file.fileno()).st_size == len(first) + head["bytes"]
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        return self._checked(index, head) if whole else None
-
-    def rows(self, index: int) -> Iterator[Row]:
-        """Yield the rows of a finished part."""
-        path = self.place.path(self.name(index))
-        with clear_errors(self.place.shown(self.name(index))), open(path, "rb") as file:
-            next(file, None)
-            for line in file:
-                yield json.loads(line)
-
-
-class _Lines:
-    def __init__(self) -> None:
-        self.lines: list[bytes] = []
-
-    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add rows as JSON lines."""
-        self.lines += [json.dumps(row).encode() + b"\n" for row in rows]
-
 
 # --- the folder -----------------------------------------------------------------------------------
 

@@ -14,9 +14,9 @@ from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, row_id
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
+from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
 from paraqd.runs.run import RunOptions, Work, carry_out, check_options, look_at
-from paraqd.runs.store import NO_PARTS, Facts, Parts
 from paraqd.text_check import text_problem
 from paraqd.version import __version__
 
