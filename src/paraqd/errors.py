@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ParaqdError(Exception):
-    """Base class of the exceptions that paraqd raises deliberately. The message explains the problem in one line.
+    """The base class of all exceptions that paraqd raises deliberately. The message is one line.
 
     >>> from paraqd.data.formats import TableError
     >>> issubclass(TableError, ParaqdError)

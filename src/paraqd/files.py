@@ -17,10 +17,10 @@ def sha256_of(path: str | Path) -> str:
 
 @contextmanager
 def atomic_write(path: Path, temporary: Path) -> Iterator[Path]:
-    """Yield a temporary path for the new content of a file, which replaces ``path`` atomically when the block ends.
+    """Yield the path of a temporary file, and rename the temporary file to ``path`` when the block ends.
 
-    Both paths must be on the same disk. The content is flushed to disk before it replaces the file. If the block
-    raises an exception, ``path`` stays unchanged, and the temporary file is removed.
+    Both paths must be on the same disk. The content is flushed to disk before the file is renamed. If the block raises
+    an exception, ``path`` is unchanged, and the temporary file is removed.
     """
     try:
         yield temporary

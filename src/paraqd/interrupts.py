@@ -9,22 +9,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-EXIT_CODE = 130  # the exit code of a program that Ctrl-C has stopped, as in a shell
+EXIT_CODE = 130  # the usual exit code of a program that was stopped by Ctrl-C
 
 
 @dataclass
 class Interrupt:
-    """A flag that Ctrl-C sets and that the work checks between two steps."""
+    """A flag that Ctrl-C sets. The work checks the flag between two steps."""
 
     requested: bool = False
 
 
 @contextmanager
 def deferred_interrupt(*, patient: bool = False) -> Iterator[Interrupt]:
-    """Set a flag on the first Ctrl-C instead of raising, so that the work can save its state before it stops.
+    """Set a flag on the first Ctrl-C instead of raising KeyboardInterrupt, so that the work can save its state.
 
-    A second Ctrl-C raises KeyboardInterrupt immediately unless ``patient`` is True. Outside the main thread, where
-    Python does not allow signal handlers, the flag is never set.
+    A second Ctrl-C raises KeyboardInterrupt immediately unless ``patient`` is True. Outside the main thread, the flag
+    is never set, because Python allows signal handlers only in the main thread.
 
     >>> with deferred_interrupt() as interrupt:
     ...     interrupt.requested

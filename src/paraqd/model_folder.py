@@ -2,7 +2,7 @@
 
 The file holds the facts about a model: its name and kind, the threshold, the weights of the fusion, and how the model
 was trained. ``kinds`` lists the kinds of evidence in the order of the model's outputs. ``sha256`` holds the hashes of
-the weights and the tokenizer. `write_facts` records these hashes, and a scorer checks them when it loads the model
+the weights and the tokenizer. `write_facts` records these hashes. A scorer checks the hashes when it loads the model
 and again when it opens the files.
 """
 
@@ -43,7 +43,7 @@ _SHIPPED = Path(__file__).parent / "models"
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """A folder that contains a model, and the facts about the model. `read_model_folder` creates instances."""
+    """A folder that contains a model, together with the facts about the model."""
 
     path: Path
     facts: Mapping[str, Any]
@@ -70,7 +70,7 @@ class ModelFolder:
 
     @property
     def recorded_hashes(self) -> dict[str, str]:
-        """The sha256 of each file, recorded when the model was written and keyed by file name."""
+        """The sha256 of each file at the time when the model was written, keyed by file name."""
         recorded = self.facts.get("sha256", {})
         if not isinstance(recorded, Mapping):
             raise ModelError(f"{self.path / FACTS_FILE}: 'sha256' is not an object; install or train the model again")
@@ -106,7 +106,7 @@ class ModelFolder:
         return found
 
     def hash8(self, hashes: Mapping[str, str]) -> str:
-        """Return 8 hex digits that identify the facts and the files with these hashes."""
+        """Return 8 hex digits that identify the model by its facts and by the hashes of its files."""
         whole = hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode())
         for name, digest in hashes.items():
             whole.update(f"{name} {digest}\n".encode())
@@ -159,7 +159,7 @@ def write_facts(folder: str | Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Write ``paraqd.json`` with the hashes of the weights and the tokenizer, and return all facts.
 
     Write the weights and the tokenizer first. Hashes already in ``facts`` are replaced. If the process is killed, the
-    previous ``paraqd.json`` stays whole.
+    previous ``paraqd.json`` is unchanged.
     """
     folder = Path(folder)
     paths = sorted({path for pattern in _HASHED for path in folder.glob(pattern) if path.is_file()})
@@ -172,7 +172,9 @@ def write_facts(folder: str | Path, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_verified(path: Path, sha256: str | None) -> bytes:
-    """Read a file of a model, and check the bytes against the hash from when the model was loaded, if there is one.
+    """Return the content of a model's file, and check that the file has not changed since the model was loaded.
+
+    ``sha256`` is the file's hash at that time. If ``sha256`` is None, the content is not checked.
 
     Raises
     ------

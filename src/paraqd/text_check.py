@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 100_000  # characters; no word problem is longer, and scoring a longer text would take minutes
+LONGEST = 100_000  # characters; no word problem is longer, and scoring such a text would take minutes
 SPREADSHEET_ERRORS = frozenset(
     ("#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!", "#SPILL!", "#CALC!")
 )
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"  # zero-width characters, byte-order mark, soft hyphen
-_BLANK = re.compile(f"[\\s\0{INVISIBLE}]*")  # a file that was not written completely may be padded with NUL characters
+_BLANK = re.compile(f"[\\s\0{INVISIBLE}]*")  # an incomplete file may be padded with NUL characters
 
 
 def is_blank(text: str) -> bool:
@@ -33,7 +33,7 @@ def text_problem(
     role : str
         The name of the text in the message, such as ``question``.
     allow_blank : bool
-        Accept a blank string. A blank paraphrase has lost everything, but it can be scored. None is still rejected.
+        Accept a blank string, because a blank paraphrase can be scored. None is still rejected.
     longest : int, optional
         Reject a text with more characters. By default, the length is not limited.
     unicode : bool

@@ -19,7 +19,7 @@ from paraqd.cli.main import run
 from paraqd.data.tables import TableError
 from paraqd.runs.engines import PieceWorker, Result, in_processes
 from paraqd.runs.pieces import Piece
-from paraqd.runs.ray_engine import ClusterError, _Crew, _Hand, on_ray
+from paraqd.runs.ray_engine import ClusterError, _Workers, _WorkerActor, on_ray
 from tests.runs.conftest import READING, environment, pairs, parts, rows, same, wait_for, write
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -146,7 +146,7 @@ def busy_workers():
         if entry.name.isdigit():
             try:
                 parents[int(entry.name)] = int(entry.joinpath("stat").read_text().rpartition(")")[2].split()[1])
-                if entry.joinpath("cmdline").read_bytes().startswith(b"ray::_Hand.work"):
+                if entry.joinpath("cmdline").read_bytes().startswith(b"ray::_WorkerActor.work"):
                     found.append(int(entry.name))
             except OSError:  # it has ended meanwhile
                 continue
@@ -310,7 +310,7 @@ class TestRay:
     def test_a_worker_that_forgets_is_one_that_died(self, here, cluster, monkeypatch):
         """Ray may have started a worker anew before its piece came."""
 
-        class Forgets(_Hand):
+        class Forgets(_WorkerActor):
             calls = 0
 
             def work(self, piece):
@@ -319,7 +319,7 @@ class TestRay:
                 self._worker = None
                 return super().work(piece)
 
-        monkeypatch.setattr("paraqd.runs.ray_engine._Hand", Forgets)
+        monkeypatch.setattr("paraqd.runs.ray_engine._WorkerActor", Forgets)
         [result] = on_ray(workers=1)(Counting(), PIECES[:1], lambda rows: None)
         assert result.problem == "its worker died 4 times (out of memory?)"
 
@@ -349,6 +349,6 @@ class TestRay:
 def test_workers_with_another_model_than_the_run_began_with():
     with pytest.raises(TableError, match="has loaded none, but the run began with model:a"):
         list(in_processes(2)(Changed(), [Piece(0, "", 0, 1)], lambda rows: None))
-    crew = _Crew(Changed(), [], 1)
+    crew = _Workers(Changed(), [], 1)
     with pytest.raises(ClusterError, match="the worker on host has none, but the run began with model:a"):
-        crew._welcome("none", "host")
+        crew._check_identity("none", "host")

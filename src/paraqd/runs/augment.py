@@ -190,9 +190,9 @@ def augment(
     started = time.monotonic()
     place = Location.at(source)
     output = output_for(place, out, entities, options)
-    given = {key: _full(model) for key, model in (generators or {}).items()}
+    given = {key: _absolute(model) for key, model in (generators or {}).items()}
     plan = make_plan(recipe, operators=operators, skip=skip, stand_ins=stand_ins, generators=given)
-    spec = ResourceSpec(entities=entities, encoder=_full(encoder), generators=plan.generators, device=device)
+    spec = ResourceSpec(entities=entities, encoder=_absolute(encoder), generators=plan.generators, device=device)
     resources = build_resources(spec)
     inputs = look_at(place, output, options, check=lambda table: table.require(columns), least=CHUNK)
     plan = load_models(plan, resources)
@@ -327,7 +327,7 @@ def pair_row(question: Question, step: Step, paraphrase: str, note: str) -> Row:
     }
 
 
-def _full(model: str) -> str:
+def _absolute(model: str) -> str:
     """Return a model folder's absolute path, because workers may run elsewhere; return a model's name unchanged."""
     return str(Path(model).absolute()) if Path(model).exists() else model
 

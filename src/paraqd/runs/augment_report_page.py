@@ -43,11 +43,11 @@ def report_html(report: AugmentReport) -> str:
     )
 
 
-def _painted(name: str) -> str:
+def _fill(name: str) -> str:
     return f'class="{name}" fill="{_FILL[name]}"'
 
 
-def _sort(operator: OperatorReport) -> str:
+def _verdict(operator: OperatorReport) -> str:
     return "valid" if operator.label == 1 else "invalid"
 
 
@@ -64,8 +64,8 @@ def _bars(operators: tuple[OperatorReport, ...]) -> str:
         figures = f"{operator.applied_percent:.1f} %  ({operator.applied:,})"
         rows.append(
             f'<text x="{margin - 10}" y="{y + 13}" text-anchor="end">{name}</text>'
-            f'<rect {_painted("track")} x="{margin}" y="{y}" width="{room}" height="{_BAR}" rx="3"/>'
-            f'<rect {_painted(_sort(operator))} x="{margin}" y="{y}" width="{share}" height="{_BAR}" rx="3">'
+            f'<rect {_fill("track")} x="{margin}" y="{y}" width="{room}" height="{_BAR}" rx="3"/>'
+            f'<rect {_fill(_verdict(operator))} x="{margin}" y="{y}" width="{share}" height="{_BAR}" rx="3">'
             f"<title>{name}: {figures}</title></rect>"
             f'<text class="figure" x="{margin + room + 10}" y="{y + 13}">{figures}</text>'
         )
@@ -88,7 +88,7 @@ def _histogram(operator: OperatorReport) -> str:
     for i, count in enumerate(bins):
         height = _HIST_HEIGHT * count / top
         columns.append(
-            f'<rect {_painted(_sort(operator))} x="{i * width + 0.5:.1f}" y="{_HIST_HEIGHT - height:.1f}" '
+            f'<rect {_fill(_verdict(operator))} x="{i * width + 0.5:.1f}" y="{_HIST_HEIGHT - height:.1f}" '
             f'width="{width - 1:.1f}" height="{height:.1f}">'
             f"<title>{i / len(bins):.2f} to {(i + 1) / len(bins):.2f}: {count:,}</title></rect>"
         )
@@ -135,7 +135,7 @@ def _examples(operator: OperatorReport) -> str:
     if not operator.examples:
         return ""
     shown = "".join(f"<li>{_example(example)}</li>" for example in operator.examples)
-    badge = f'<span class="badge {_sort(operator)}">{_sort(operator)}</span>'
+    badge = f'<span class="badge {_verdict(operator)}">{_verdict(operator)}</span>'
     return f"<details open><summary>{escape(_named(operator))} {badge}</summary><ul>{shown}</ul></details>"
 
 

@@ -89,7 +89,7 @@ def engine_for(
     if engine == "local":
         if address is not None:
             raise TableError(f"address={address!r} is the address of a Ray cluster: also pass engine='ray'")
-        return here if workers in (None, 1) else in_processes(workers or 1)
+        return in_this_process if workers in (None, 1) else in_processes(workers or 1)
     import ray  # noqa: F401  # report a missing package before any work begins
 
     from paraqd.runs.ray_engine import on_ray
@@ -97,7 +97,7 @@ def engine_for(
     return on_ray(address=address or os.environ.get("RAY_ADDRESS") or None, workers=workers, verbose=verbose)
 
 
-def here(job: Job, pieces: Sequence[Piece], on_rows: OnRows) -> Results:
+def in_this_process(job: Job, pieces: Sequence[Piece], on_rows: OnRows) -> Results:
     """Process the pieces in this process."""
     yield from job.worker().work(pieces, on_rows)
 
@@ -123,7 +123,7 @@ def in_processes(workers: int) -> Engine:
         try:
             while True:
                 for piece in islice(todo, count + 1 - len(waiting)):
-                    with _interrupts_held():  # submitting a piece may start a process
+                    with _interrupts_blocked():  # submitting a piece may start a process
                         waiting.add(pool.submit(_work, piece))
                 if not waiting:
                     return
@@ -146,7 +146,7 @@ def in_processes(workers: int) -> Engine:
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def _interrupts_blocked() -> Iterator[None]:
     """Block Ctrl-C temporarily, so that a process started during this time inherits the block and ignores Ctrl-C.
 
     The terminal sends Ctrl-C to every process, but only the parent should react.

@@ -68,7 +68,7 @@ def on_ray(*, address: str | None = None, workers: int | None = None, verbose: b
         if not pieces:
             return
         with _cluster(address, workers, verbose) as cores:
-            yield from _Crew(job, pieces, min(workers or cores, len(pieces))).results()
+            yield from _Workers(job, pieces, min(workers or cores, len(pieces))).results()
 
     return run
 
@@ -97,7 +97,7 @@ def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterato
             **own,
         )
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise ClusterError(f"{_called(address)} cannot be used: {_first_line(str(error))}") from None
+        raise ClusterError(f"{_cluster_name(address)} cannot be used: {_first_line(str(error))}") from None
     try:
         yield _cores()
     finally:
@@ -150,7 +150,7 @@ def check_address(address: str) -> None:
         try:
             socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHED_WITHIN).close()
         except (OSError, OverflowError) as error:
-            raise ClusterError(f"no Ray cluster answers at {address} ({_why(error)}); is it running?") from None
+            raise ClusterError(f"no Ray cluster answers at {address} ({_reason_of(error)}); is it running?") from None
     ask = f"import ray; ray.init({address!r}, log_to_driver=False, logging_level='CRITICAL'); ray.shutdown()"
     try:
         asked = subprocess.run(
@@ -167,11 +167,11 @@ def check_address(address: str) -> None:
         raise ClusterError(f"the Ray cluster at {address} cannot be used: {_first_line(why)}")
 
 
-def _called(address: str | None) -> str:
+def _cluster_name(address: str | None) -> str:
     return f"the Ray cluster at {address}" if address else "a Ray cluster on this machine"
 
 
-def _why(error: Exception) -> str:
+def _reason_of(error: Exception) -> str:
     return "no answer" if isinstance(error, TimeoutError) else getattr(error, "strerror", None) or str(error)
 
 
@@ -179,7 +179,7 @@ def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0].rstrip(".")[:300]
 
 
-class _Hand:
+class _WorkerActor:
     """The Ray actor in which a worker runs."""
 
     def __init__(self) -> None:
@@ -196,7 +196,7 @@ class _Hand:
 
 
 @dataclass
-class _Crew:
+class _Workers:
     """The workers of a run on the cluster; each worker receives one piece at a time."""
 
     job: Job
@@ -205,33 +205,33 @@ class _Crew:
     _todo: deque[Piece] = field(default_factory=deque)
     _tries: dict[int, int] = field(default_factory=dict)
     # the pending calls, each with its worker and piece; the piece is None while the worker starts
-    _under_way: dict[Any, tuple[Any, Piece | None]] = field(default_factory=dict)
+    _pending: dict[Any, tuple[Any, Piece | None]] = field(default_factory=dict)
     _idle: list[Any] = field(default_factory=list)
     # the workers in use, each with the number of times it has died since it last finished a piece
     _deaths: dict[Any, int] = field(default_factory=dict)
-    _sent: Any = None
+    _job_reference: Any = None
 
     def results(self) -> Results:
         """Yield each result as soon as it is available."""
         import ray
 
-        hand = ray.remote(_Hand)
+        hand = ray.remote(_WorkerActor)
         options = {
             "num_cpus": 1,
             "max_restarts": -1,
             "max_task_retries": 0,  # this class retries pieces, because it counts the attempts
             "runtime_env": {"env_vars": _ONE_THREAD},
         }
-        self._sent = ray.put(self.job)
+        self._job_reference = ray.put(self.job)
         self._todo.extend(self.pieces)
         for _ in range(self.workers):
             worker = hand.options(**options).remote()
             self._deaths[worker] = 0
-            self._greet(worker)
-        while self._todo or any(piece for _, piece in self._under_way.values()):
-            ready, _ = ray.wait(list(self._under_way), num_returns=1)
+            self._start(worker)
+        while self._todo or any(piece for _, piece in self._pending.values()):
+            ready, _ = ray.wait(list(self._pending), num_returns=1)
             for reference in ready:
-                worker, piece = self._under_way.pop(reference)
+                worker, piece = self._pending.pop(reference)
                 try:
                     found = ray.get(reference)
                 except ray.exceptions.RayTaskError as error:
@@ -242,20 +242,20 @@ class _Crew:
                 except ray.exceptions.RayError as error:
                     found = error
                 if isinstance(found, Exception) or (piece is not None and found is None):
-                    if failed := self._lost(worker, piece, found):
+                    if failed := self._handle_death(worker, piece, found):
                         yield failed
                     continue
                 if piece is None:
-                    self._welcome(*found)
+                    self._check_identity(*found)
                 else:
                     self._deaths[worker] = 0
                     yield found
                 self._next(worker)
 
-    def _greet(self, worker: Any) -> None:
-        self._under_way[worker.begin.remote(self._sent)] = (worker, None)
+    def _start(self, worker: Any) -> None:
+        self._pending[worker.begin.remote(self._job_reference)] = (worker, None)
 
-    def _welcome(self, identity: str, host: str) -> None:
+    def _check_identity(self, identity: str, host: str) -> None:
         if identity != self.job.identity:
             raise ClusterError(
                 f"the worker on {host} has {identity}, but the run began with {self.job.identity}: install the same "
@@ -265,17 +265,17 @@ class _Crew:
     def _next(self, worker: Any) -> None:
         if self._todo:
             piece = self._todo.popleft()
-            self._under_way[worker.work.remote(piece)] = (worker, piece)
+            self._pending[worker.work.remote(piece)] = (worker, piece)
         else:
             self._idle.append(worker)
 
-    def _again(self, piece: Piece) -> None:
+    def _retry(self, piece: Piece) -> None:
         """Pass a piece to any idle worker, because its previous worker's machine may be gone for good."""
         self._todo.appendleft(piece)
         if self._idle:
             self._next(self._idle.pop())
 
-    def _lost(self, worker: Any, piece: Piece | None, error: Exception | None) -> Result | None:
+    def _handle_death(self, worker: Any, piece: Piece | None, error: Exception | None) -> Result | None:
         """Start a worker again after it died, and retry its piece; return a failed result after the last attempt.
 
         A worker that keeps dying is no longer used, unless it is the only worker and its piece may be the cause.
@@ -285,7 +285,7 @@ class _Crew:
         if piece is not None:
             tries = self._tries[piece.index] = self._tries.get(piece.index, 0) + 1
             if tries < _TRIES:
-                self._again(piece)
+                self._retry(piece)
             else:
                 failed = Result(piece, None, f"its worker died {tries} times (out of memory?)")
         if self._deaths[worker] >= _TRIES and (piece is None or len(self._deaths) > 1):
@@ -293,7 +293,7 @@ class _Crew:
         else:
             if piece is None:
                 time.sleep(_PAUSE)
-            self._greet(worker)
+            self._start(worker)
         return failed
 
     def _give_up(self, worker: Any, error: Exception) -> None:

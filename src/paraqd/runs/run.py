@@ -209,7 +209,7 @@ class _Run:
                 try:
                     return self._work(self.parts, store)
                 except TableError:
-                    self._forget_if_changed(store)
+                    self._raise_if_changed(store)
                     raise
 
     def _work(self, parts: Parts, store: Store | None) -> Outcome:
@@ -229,7 +229,7 @@ class _Run:
         problems = list(inputs.problems)
         for problem in problems:
             self.warn(problem)
-        fatal = [*self._missing(parts, list(left.values())), *work.problems()]
+        fatal = [*self._process(parts, list(left.values())), *work.problems()]
         problems += fatal
         if isinstance(parts, JsonParts):
             assert store is not None
@@ -238,7 +238,7 @@ class _Run:
             self._finish_folder(store, problems)
         return Outcome(self.rows, resumed, len(inputs.pieces), tuple(sorted(problems)), inputs.empty)
 
-    def _missing(self, parts: Parts, todo: Sequence[Piece]) -> list[str]:
+    def _process(self, parts: Parts, todo: Sequence[Piece]) -> list[str]:
         """Have the engine process the pieces, and return one line for each piece that failed."""
         found: list[str] = []
         self._report()
@@ -297,7 +297,7 @@ class _Run:
             done += piece.rows
             self.progress("writing", done, self.work.inputs.rows)
 
-    def _forget_if_changed(self, store: Store) -> None:
+    def _raise_if_changed(self, store: Store) -> None:
         """Raise a TableError if the input file was changed during the run, and remove the parts of an output file."""
         if name := self.work.inputs.changed():
             remedy = "run the same command again"

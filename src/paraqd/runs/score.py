@@ -17,7 +17,7 @@ from paraqd.runs.output import Output
 from paraqd.runs.parts import NO_PARTS, Facts
 from paraqd.runs.run import Outcome, PieceRows, RunOptions, Work, carry_out, check_options, ignore, look_at
 from paraqd.runs.score_columns import ScoreColumns
-from paraqd.runs.score_job import Model, ScoreJob, Show, Shown
+from paraqd.runs.score_job import Model, ScoredRow, ScoreJob, Show, Shown
 from paraqd.runs.score_rows import (
     CHUNK,
     NAMED_ROWS,

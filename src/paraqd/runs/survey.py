@@ -1,4 +1,4 @@
-"""Inspect every input file before any work begins, to find its columns, its number of rows and any damage."""
+"""Inspect every input file before the work begins: find its columns, count its rows, and detect damage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from paraqd.data.rows import LostRow
 from paraqd.data.tables import Table, open_table
 from paraqd.files import sha256_of
 from paraqd.plural import counted
-from paraqd.progress import Progress
+from paraqd.progress import Progress, silent
 from paraqd.runs.column_types import ValueKinds, types_in
 from paraqd.runs.locations import Entry, Location
 from paraqd.runs.pieces import LEAST_ROWS, Piece, Reader, cuts, even_cuts, opened_parquet, rows_of_a_part
@@ -38,9 +38,10 @@ Check = Callable[[Table], None]
 class InputFile:
     """An input file after inspection.
 
-    ``groups`` holds the sizes of its row groups, ``types`` the types of its columns, and ``table`` the settings for
-    reading a text file. ``problem`` is the reason the file, or its end, cannot be read. ``refused`` is the reason its
-    columns cannot be used. An ``empty`` file has neither columns nor rows, but this is not an error.
+    ``groups`` holds the sizes of the file's row groups, ``types`` the types of its columns, and ``table`` the settings
+    for reading a text file. ``problem`` is the reason why the file, or the end of the file, cannot be read. ``refused``
+    is the reason why the file's columns cannot be used. ``empty`` is True if the file has neither columns nor rows,
+    which is not an error.
     """
 
     entry: Entry
@@ -60,7 +61,7 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The input files, split into pieces; ``types`` holds the column types over all files."""
+    """The input files and their pieces. ``types`` holds the type of each column, with the columns of all files."""
 
     source: Location
     files: tuple[InputFile, ...]
@@ -68,7 +69,7 @@ class Inputs:
     types: Mapping[str, Any]
     part_rows: int
     notes: tuple[str, ...] = ()
-    hashed: bool = False  # True if the state of the single input file is a hash of its bytes
+    hashed: bool = False  # True if the input is a single file whose entry holds a hash of its bytes
 
     @property
     def rows(self) -> int:
@@ -93,15 +94,18 @@ class Inputs:
 
     @property
     def table(self) -> Table | None:
-        """The settings for reading the input if it is a single text file, otherwise None."""
+        """The settings for reading the input if the input is a single text file, otherwise None."""
         return self.files[0].table if len(self.files) == 1 else None
 
     def changed(self) -> str:
-        """Return the name of the single input file if its bytes have changed since the survey, else an empty string."""
+        """Return the name of the input file if its content has changed since the survey, or an empty string if not.
+
+        Only a single local file is checked.
+        """
         if not self.hashed:
             return ""
         [file] = self.files
-        place = _place(self.source, file)
+        place = _path_of(self.source, file)
         with clear_errors(place):
             same = place.stat().st_mtime_ns == file.seen or sha256_of(place) == file.entry.state
         return "" if same else self.source.shown("")
@@ -123,12 +127,11 @@ def survey(
     Parameters
     ----------
     source : Location
-        A file, or a folder whose files are all inspected. Text files are read to their end, but only the footers of
-        Parquet files are read.
+        A file or a folder. Text files are read completely. Of Parquet files, only the footer is read.
     check : callable
-        A function that raises a TableError if the columns of a file cannot be used.
+        A function that raises a TableError if a file's columns cannot be used.
     progress : Progress
-        A progress callback, which is called with the stage "reading".
+        A progress callback for the stage ``reading``.
     encoding : str, optional
         The encoding of text files that are not UTF-8.
     keep_going : bool
@@ -139,7 +142,7 @@ def survey(
     part_rows : int, optional
         The maximum number of rows in a piece. By default, it depends on the total number of rows.
     for_file : int, optional
-        The smallest size of a piece if the output is a single file.
+        The minimum number of rows in a piece if the output is a file. If None, the output is a folder.
 
     """
     kind = source.kind
@@ -152,16 +155,16 @@ def survey(
         raise TableError(f"there is no file {source.given}")
     if kind == "other":
         raise not_regular(source.given)
-    entries, links = source.entries(lambda name: _wanted(source, name))
+    entries, links = source.entries(lambda name: _is_input(source, name))
     if not entries:
         known = ".parquet files" if source.local is None else ".parquet, .jsonl, .csv or .tsv files"
         only_links = f", only links that point outside the folder ({links[0]})" if links else ""
         raise TableError(f"{source.given} has no {known}{only_links}")
-    look = _Look(source, check, progress if alone else _quiet, encoding, keep_going, offer, alone)
+    inspect = _Inspector(source, check, progress if alone else silent, encoding, keep_going, offer, alone)
     files: list[InputFile] = []
     progress("reading", 0, None if alone else len(entries))
     with ThreadPoolExecutor(min(AT_ONCE, len(entries))) as pool:
-        for file in map(look, entries) if alone else pool.map(look, entries):
+        for file in map(inspect, entries) if alone else pool.map(inspect, entries):
             if file.refused and not keep_going:
                 raise TableError(file.refused)
             files.append(InputFile(file.entry, problem=file.refused) if file.refused else file)
@@ -179,13 +182,15 @@ def survey(
         for cut in (even_cuts(file.rows, size) if for_file else cuts(file.groups, size))
     ]
     pieces = tuple(Piece(index, *place) for index, place in enumerate(places))
-    notes = _many(f"{source.shown(links[0])} points outside the folder and is not followed", links) if links else ()
+    notes: tuple[str, ...] = ()
+    if links:
+        notes = (of_files(f"{source.shown(links[0])} points outside the folder and is not followed", len(links)),)
     hashed = alone and isinstance(files[0].entry.state, str)
-    return Inputs(source, tuple(files), pieces, _together(files), size, notes, hashed)
+    return Inputs(source, tuple(files), pieces, _common_types(files), size, notes, hashed)
 
 
 def of_files(line: str, count: int) -> str:
-    """Return a line about one file, extended by the number of files it applies to.
+    """Return a message about a file, followed by the number of files to which the message applies.
 
     >>> of_files("in/a.csv is empty", 1), of_files("in/a.csv is empty", 3000)
     ('in/a.csv is empty', 'in/a.csv is empty (the same in 3,000 files)')
@@ -193,19 +198,11 @@ def of_files(line: str, count: int) -> str:
     return f"{line} (the same in {count:,} files)" if count > 1 else line
 
 
-def _many(line: str, names: Sequence[str]) -> tuple[str]:
-    return (of_files(line, len(names)),)
+def _is_input(source: Location, name: str) -> bool:
+    """Return True if a file in a folder belongs to the input.
 
-
-def _quiet(stage: str, done: int, total: int | None, note: str = "", /) -> None:
-    """Report nothing, because the files in a folder are read in parallel."""
-
-
-def _wanted(source: Location, name: str) -> bool:
-    """Return True if a file is part of the input data.
-
-    Files are ignored if their name, or the name of a parent folder, begins with ``_`` or ``.``. In object stores, only
-    Parquet files are read.
+    Files are ignored if their name, or the name of a folder that contains them, begins with ``_`` or ``.``. In object
+    stores, only Parquet files are read.
     """
     if any(part.startswith(("_", ".")) for part in name.split("/")):
         return False
@@ -214,13 +211,13 @@ def _wanted(source: Location, name: str) -> bool:
     return source.local is not None or kind_of(name or source.path("")).format is Format.PARQUET
 
 
-def _place(source: Location, file: InputFile) -> Path:
+def _path_of(source: Location, file: InputFile) -> Path:
     return file.table.path if file.table is not None else Path(source.path(file.entry.name))
 
 
 @dataclass(frozen=True)
-class _Look:
-    """A callable that inspects one file."""
+class _Inspector:
+    """A callable that inspects a file and returns an `InputFile`."""
 
     source: Location
     check: Check
@@ -243,8 +240,8 @@ class _Look:
         return self._with_hash(file)
 
     def _with_hash(self, file: InputFile) -> InputFile:
-        """Record the hash of a single input file, and check that the file has not changed since it was listed."""
-        place, entry = _place(self.source, file), file.entry
+        """Return the file with its hash, or raise a TableError if the file has changed since it was listed."""
+        place, entry = _path_of(self.source, file), file.entry
         with clear_errors(place):
             digest, now = sha256_of(place), place.stat()
         if not self.source.is_standard_input and (now.st_size, now.st_mtime_ns) != (entry.size, entry.state):
@@ -255,7 +252,7 @@ class _Look:
         return kind_of(self.source.path(entry.name)).format is not Format.PARQUET
 
     def _refused(self, table: Table) -> str:
-        """Return the reason a file's columns cannot be used, or an empty string if they can be used."""
+        """Return the reason why a file's columns cannot be used, or an empty string if the columns can be used."""
         try:
             self.check(table)
         except TableError as error:
@@ -280,11 +277,11 @@ class _Look:
             table = open_past_first_line(path, encoding=self.encoding, lenient=self.keep_going)
         except EmptyError:
             if kind_of(path).packing and not entry.size:
-                raise  # even compressed empty content has some bytes, so a file of size 0 was not transferred
+                raise  # even compressed empty content has some bytes, so a file of size 0 is incomplete
             return InputFile(entry, empty=True)
         table = replace(table, name=self.source.shown(entry.name))
         jsonl = table.kind.format is Format.JSONL
-        if not jsonl and (refused := self._refused(table)):  # the header determines this before the rows are read
+        if not jsonl and (refused := self._refused(table)):  # a header can be checked before the rows are read
             return InputFile(entry, refused=refused)
         read = read_through(table, self.progress)
         problem = self._damage(table, read)
@@ -297,7 +294,7 @@ class _Look:
         return InputFile(entry, (read.rows,), types, problem, refused, table)
 
     def _damage(self, table: Table, read: TextRead) -> str:
-        """Return a description of the damage to a file, or an empty string if the file is undamaged.
+        """Return a description of a file's damage, or an empty string if the file is not damaged.
 
         Raise a TableError if the file cannot be used.
         """
@@ -306,15 +303,18 @@ class _Look:
                 return ""
             if self.offer and _has_more(table, read):
                 other = "" if self.alone else " and choose another output"
-                raise TableError(f"{offered(read)}{other}")
+                raise TableError(f"{with_remedy(read)}{other}")
             raise read.damage
         if not read.sound and (read.damage or read.rows):
             raise read.damage or TableError(f"no line of {table.name} can be read")
         return "" if read.damage is None else f"{read.damage}; only {read.usable} are used"
 
 
-def _together(files: Sequence[InputFile]) -> dict[str, Any]:
-    """Return the column types over all files; if files differ, use the widest common type, or text if there is none."""
+def _common_types(files: Sequence[InputFile]) -> dict[str, Any]:
+    """Return the type of each column, with the columns of all files.
+
+    If a column has different types, the result is the widest common type, or text if there is no common type.
+    """
     found: dict[str, Any] = {}
     for file in files:
         for name, kind in (file.types or {}).items():
@@ -343,8 +343,7 @@ class TextRead:
     """The result of reading a text file to its end.
 
     ``rows`` is the number of rows, and ``sound`` is the number of readable rows. ``columns`` holds the kinds of values
-    in each column of a JSONL file; the columns of CSV files hold only text. ``damage`` is the error that ended the
-    reading, if any.
+    in each column of a JSONL file. ``damage`` is the error at which reading stopped, or None.
     """
 
     rows: int = 0
@@ -354,14 +353,14 @@ class TextRead:
 
     @property
     def usable(self) -> str:
-        """A phrase for the rows that can be used despite the damage."""
+        """A phrase that names the rows that can be used despite the damage."""
         if self.damage is not None and self.damage.row:
             return "the other rows"
         return f"the {counted(self.rows, 'row')} before that"
 
 
 def read_through(table: Table, progress: Progress) -> TextRead:
-    """Read every row of a text file, or stop at damage that cannot be skipped."""
+    """Read the rows of a text file up to its end, or up to damage that cannot be skipped."""
     read = TextRead(columns={name: ValueKinds() for name in table.columns})
     jsonl = table.kind.format is Format.JSONL
     try:
@@ -378,23 +377,23 @@ def read_through(table: Table, progress: Progress) -> TextRead:
     return read
 
 
-def offered(read: TextRead) -> str:
-    """Return a message that describes the damage to a file and explains how to use the other rows.
+def with_remedy(read: TextRead) -> str:
+    """Return a message that describes a file's damage and explains how to score the other rows.
 
-    >>> offered(TextRead(rows=5, damage=DamagedError("in.csv is cut off")))
+    >>> with_remedy(TextRead(rows=5, damage=DamagedError("in.csv is cut off")))
     'in.csv is cut off; to score the 5 rows before that, pass keep_going=True'
     """
     return f"{read.damage}; to score {read.usable}, pass keep_going=True"
 
 
 def _has_more(table: Table, read: TextRead) -> bool:
-    """Return True if some rows of a damaged file can be read, either before the damage or after a broken line."""
+    """Return True if a damaged file has readable rows, either before the damage or after a broken line."""
     if read.rows:
         return True
     broken_line = read.damage is not None and read.damage.row
-    return bool(broken_line) and read_through(replace(table, lenient=True), _quiet).sound > 0
+    return bool(broken_line) and read_through(replace(table, lenient=True), silent).sound > 0
 
 
 def open_past_first_line(source: str | Path, *, encoding: str | None, lenient: bool) -> Table:
-    """Open a text file so that a broken first line is reported only when the rows are read, like other broken lines."""
+    """Open a text file without checking its first line, which is checked like the other lines when they are read."""
     return replace(open_table(source, encoding=encoding, lenient=True), lenient=lenient)
