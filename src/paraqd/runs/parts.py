@@ -24,7 +24,7 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a run that does not write an output; rows are discarded, and only the counts are used."""
+    """The parts of a run that does not write an output. The rows are discarded, and only the counts are used."""
 
     ending: ClassVar[str] = ""
 
@@ -54,14 +54,14 @@ class _Nothing:
 
 @dataclass(frozen=True)
 class StoredParts(Parts):
-    """Parts in a folder; the object is small, because it is sent to every worker."""
+    """The parts in a folder. The object is small, because it is sent to every worker."""
 
     place: Location
     run: str
     digits: int
 
     def name(self, index: int) -> str:
-        """Return a part's file name; sorting the names yields the order of the rows.
+        """Return a part's file name. The alphabetical order of the names is the order of the rows.
 
         >>> JsonParts(Location.at("out"), "", 5).name(7)
         'part-00007.jsonl'
@@ -78,7 +78,7 @@ class StoredParts(Parts):
 
 @dataclass(frozen=True)
 class ParquetParts(StoredParts):
-    """The parts of an output that is a folder; the footer of each Parquet file contains the part's counts."""
+    """The parts of a folder output. The footer of each Parquet file contains the part's counts."""
 
     schema: Schema
     metadata: Mapping[str, Any]
@@ -86,7 +86,7 @@ class ParquetParts(StoredParts):
 
     @contextmanager
     def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Yield a writer and a dictionary; the file is built in memory and then written atomically."""
+        """Yield a writer for the rows and a dictionary for the counts, and store the part when the block ends."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -101,7 +101,7 @@ class ParquetParts(StoredParts):
         self.place.put(self.name(index), buffer.getvalue())
 
     def facts(self, index: int) -> Facts | None:
-        """Read a finished part's counts from its footer; return None if that is not possible."""
+        """Return the counts in a part's footer, or None if the part is missing, incomplete or from another run."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -115,7 +115,7 @@ class ParquetParts(StoredParts):
 
 @dataclass(frozen=True)
 class JsonParts(StoredParts):
-    """The parts of an output that is a single file.
+    """The parts of a file output.
 
     The first line of each part contains the part's counts, and every further line contains one row as a JSON object.
     """
@@ -124,7 +124,7 @@ class JsonParts(StoredParts):
 
     @contextmanager
     def part(self, index: int) -> Iterator[tuple[Writer, dict[str, Any]]]:
-        """Yield a writer and a dictionary; the file is built in memory and then written atomically."""
+        """Yield a writer for the rows and a dictionary for the counts, and store the part when the block ends."""
         facts: dict[str, Any] = {}
         lines = _Lines()
         yield lines, facts
@@ -133,7 +133,7 @@ class JsonParts(StoredParts):
         self.place.put(self.name(index), json.dumps(head).encode() + b"\n" + body)
 
     def facts(self, index: int) -> Facts | None:
-        """Read a finished part's counts from its first line; return None if the part is missing or incomplete."""
+        """Return the counts in a part's first line, or None if the part is missing, incomplete or from another run."""
         try:
             with open(self.place.path(self.name(index)), "rb") as file:
                 first = file.readline()

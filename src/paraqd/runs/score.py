@@ -100,8 +100,8 @@ def score_file(
 
     The rows and their order are unchanged; the columns ``score``, ``valid``, ``evidence``, ``error`` and ``signature``
     are added. A file output is written atomically when all rows have been scored. A folder output consists of Parquet
-    parts. If a call is interrupted, even by ``kill -9``, repeating the call resumes the work. The output does not
-    depend on the engine or the number of workers.
+    files, its parts. If a call is interrupted, even by ``kill -9``, repeat the call to resume the work. The output does
+    not depend on the engine or the number of workers.
 
     Parameters
     ----------
@@ -177,7 +177,9 @@ def score_file(
     if target is not None and target is not Format.PARQUET:
         schema = {**dict.fromkeys(schema, str), **names.added}  # text files have no types
     settings: dict[str, Any] = {"columns": [columns.question, columns.paraphrase], "model": loaded.signature}
-    if target is None:  # these settings do not affect a file output's parts, which hold all verdicts and nothing else
+    if (
+        target is None
+    ):  # the parts of a file output do not depend on these settings, because they hold only the verdicts
         settings |= {"choice_of_rows": only or "all", "set_of_columns": list(schema)}
     settings |= {"encoding": options.get("encoding"), **({"choice_to_keep_going": True} if keep_going else {})}
     job = ScoreJob(
@@ -239,7 +241,7 @@ def _model(
 
 
 def _loaded(scorer: PairScorer | Model, threads: int | None, *, several: bool) -> tuple[Model | None, PairScorer]:
-    """Return the settings for loading the scorer in workers (None for a loaded scorer), and the loaded scorer."""
+    """Return the settings with which workers load the scorer (None for a loaded scorer), and the loaded scorer."""
     if not isinstance(scorer, Model):
         if several:
             raise TableError("with several workers, each loads the model itself: pass its name or folder, not a scorer")
@@ -251,7 +253,11 @@ def _loaded(scorer: PairScorer | Model, threads: int | None, *, several: bool) -
 
 @dataclass
 class _Sums(Counts):
-    """The summed counts of many parts; ``error_places`` names the file of each row that could not be scored."""
+    """The total counts over all parts.
+
+    ``error_places`` holds the file, the row number and the reason for each row that could not be scored. ``damage``
+    contains one line for each row group that cannot be read.
+    """
 
     error_places: list[tuple[str, int, str]] = field(default_factory=list)
     damage: set[str] = field(default_factory=set)
@@ -285,7 +291,7 @@ class _Sums(Counts):
 def _joined(
     job: ScoreJob, pieces: PieceRows, schema: Schema, inputs: Inputs, target: Format | None, signature: str
 ) -> Iterator[Row]:
-    """Read the input rows again, and yield them as output rows with their verdicts from the parts."""
+    """Yield the rows of the output file: the input rows, which are read again, with the verdicts from the parts."""
     from_parquet = inputs.table is None  # values from JSONL need no conversion for JSONL
     for piece, records in pieces:
         file = job.reader.source.shown(piece.file)
@@ -302,10 +308,10 @@ def _joined(
 
 
 def _dialect(inputs: Inputs) -> Dialect:
-    """Return the CSV dialect for the output, which matches the input's dialect.
+    """Return the CSV dialect of the output file, which is the dialect of the input file.
 
-    The output is always UTF-8. If the input is not UTF-8, a byte-order mark is added, so that the program that wrote
-    the input recognises the encoding of the output.
+    The output is always UTF-8. If the input is not UTF-8, the output has a byte-order mark, because the program that
+    wrote the input may otherwise not recognise UTF-8.
     """
     table = inputs.table
     if table is None:

@@ -17,10 +17,10 @@ from paraqd.runs.survey import Inputs, of_files
 class ScoreColumns:
     """The input and output columns of a scoring run.
 
-    `check` is called for each file in turn and fills the following fields. ``variants`` holds the column names of files
-    that spell them with different capitalisation. ``scored`` contains the files whose column ``why`` comes from an
-    earlier scoring run, and ``noted`` the files whose column ``why`` has another origin. ``unnamed`` contains the files
-    with several unnamed columns.
+    `check` is called for each file and fills the following fields. ``variants`` maps files that capitalise the column
+    names differently to their column names. ``scored`` contains the files whose column ``why`` comes from an earlier
+    scoring run, and ``noted`` contains the files whose column ``why`` has another origin. ``unnamed`` contains the
+    files with several unnamed columns.
     """
 
     columns: Columns
@@ -85,7 +85,7 @@ class ScoreColumns:
         return lines
 
     def renamed(self, inputs: Inputs) -> dict[str, str]:
-        """Return the columns whose capitalisation differs between files, mapped to the requested names."""
+        """Return a mapping from differently capitalised column names to the requested names."""
         shown = inputs.source.shown
         rest = {
             name for file in inputs.files if shown(file.entry.name) not in self.variants for name in file.types or ()
@@ -103,13 +103,13 @@ class ScoreColumns:
 
 
 def _as_written(table: Table, columns: Columns) -> Columns:
-    """Return the column names with the capitalisation that the file uses."""
+    """Return the column names as the file capitalises them."""
     question, paraphrase = table.written_as(columns.question), table.written_as(columns.paraphrase)
     return replace(columns, question=question, paraphrase=paraphrase)
 
 
 def _is_from_scoring(names: Sequence[str], columns: Columns) -> bool:
-    """Return True if the column ``why`` comes from an earlier scoring run, because it would not match new verdicts.
+    """Return True if the column ``why`` comes from an earlier scoring run.
 
     >>> _is_from_scoring(("question", "score", "valid", "why", "evidence"), Columns())
     True

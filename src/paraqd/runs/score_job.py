@@ -77,9 +77,8 @@ Show = Callable[[list[ScoredRow], int], None]
 class ScoreJob:
     """A job that scores pieces.
 
-    The parts hold complete rows with the columns in ``schema``. If ``schema`` is None, the parts hold only verdicts,
-    because a file output is built by reading the input rows again. ``loaded`` is this process's scorer; other processes
-    load ``model``.
+    The parts contain complete rows with the columns in ``schema``. If ``schema`` is None, the output is a file, and the
+    parts contain only the verdicts. ``loaded`` is the scorer of this process. Other processes load ``model``.
     """
 
     reader: Reader
@@ -96,14 +95,14 @@ class ScoreJob:
         return {**self.__dict__, "loaded": None}
 
     def worker(self, *, threads: int | None = None) -> ScoreWorker:
-        """Create a worker, and load the scorer unless this process has already loaded it."""
+        """Return a worker, and load the scorer if this process has not loaded it yet."""
         if self.loaded is not None:
             return ScoreWorker(self, self.loaded)
         assert self.model is not None
         return ScoreWorker(self, self.model.load(threads))
 
     def full_row(self, file: str, row: Row, record: Mapping[str, Any], signature: str) -> Row:
-        """Return a row with the columns that scoring adds, which replace those from an earlier scoring."""
+        """Return an input row with the columns that scoring adds. Columns from an earlier scoring are replaced."""
         gone = {*self.columns.added, *({WHY} if file in self.columns.scored else ())}
         own = {self.renamed.get(name, name): value for name, value in row.items() if name not in gone}
         return {**own, **added_columns(record, self.columns.added, signature)}
@@ -135,7 +134,7 @@ class ScoreWorker:
         self.identity = scorer.signature
 
     def work(self, pieces: Iterable[Piece], on_rows: OnRows) -> Iterator[Result]:
-        """Score pieces and yield their results; each chunk is scored while the next is read, even across pieces."""
+        """Score pieces, and yield their results. The next chunk of rows is read while a chunk is being scored."""
         unreadable: dict[int, UnreadableError] = {}
         chunks = scored_chunks(self._chunks(pieces, unreadable), self._columns, self._scorer)
         for piece, rows, verdicts in chunks:
@@ -204,7 +203,10 @@ class ScoreWorker:
 def _of_piece(
     piece: Piece, rows: list[Row], verdicts: Scored, chunks: Iterator[tuple[Piece, list[Row], Scored]]
 ) -> Iterator[tuple[list[Row], Scored]]:
-    """Yield the chunks of a piece, starting with ``rows``; an empty chunk marks the remaining rows as unreadable."""
+    """Yield the scored chunks of a piece. The first chunk is passed as ``rows`` and ``verdicts``.
+
+    An empty chunk is the last chunk, because it means that the remaining rows cannot be read.
+    """
     done = 0
     while True:
         yield rows, verdicts

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # the columns that scoring adds, in order
 ADDED: Mapping[str, type] = {"score": float, "valid": bool, "evidence": str, "error": str, "signature": str}
-# the same columns, and the evidence in sentences for people who read the table
+# the same columns, and a column with the evidence in sentences
 WHY = "why"
 ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, WHY: str, **ADDED}
 CHUNK = 256  # the maximum number of rows that are scored together
@@ -43,7 +43,7 @@ class PairScorer(Protocol):
 
 
 def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Yield the rows in chunks of up to 256; chunks of large rows are smaller, so that memory use is bounded."""
+    """Yield the rows in chunks of up to 256 rows. Chunks with long texts have fewer rows, to limit the memory use."""
     chunk: list[Row] = []
     characters = 0
     for row in rows:
@@ -59,9 +59,10 @@ def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
 def scored_chunks(
     chunks: Iterable[tuple[T, list[Row]]], columns: Callable[[T], Columns], scorer: PairScorer
 ) -> Iterator[tuple[T, list[Row], list[Verdict | str]]]:
-    """Yield each chunk with a verdict or an error message for each row; each chunk is scored while the next is read.
+    """Yield each chunk with a verdict or an error message for each row.
 
-    Each chunk has a key, such as its piece. ``columns`` maps the key to the chunk's column names.
+    The next chunk is read while a chunk is being scored. Each chunk comes with a key, such as its piece. ``columns``
+    is called with the key and returns the column names for the chunk.
     """
     waiting: tuple[T, list[Row], Callable[[], list[Verdict | str]]] | None = None
     for key, rows in chunks:
@@ -74,12 +75,12 @@ def scored_chunks(
 
 
 def score_rows(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> list[Verdict | str]:
-    """Return, for each row, a verdict or the reason the row cannot be scored."""
+    """Return a verdict for each row, or the reason why the row cannot be scored."""
     return begin(rows, columns, scorer)()
 
 
 def begin(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> Callable[[], list[Verdict | str]]:
-    """Start scoring rows, and return a function that waits for the results: a verdict or an error for each row."""
+    """Start scoring rows, and return a function that waits for the verdict or the error of each row."""
     errors: list[str] = []
     pairs: list[tuple[str, str]] = []
     for row in rows:
@@ -106,7 +107,7 @@ def _score_one(pair: tuple[str, str], scorer: PairScorer) -> Verdict | str:
     try:
         return scorer.score(*pair)
     except ValueError as error:
-        why = str(error).removeprefix("pair 1: ")  # this number is not the row number in the file
+        why = str(error).removeprefix("pair 1: ")  # this number is not the row's number in the file
         return " ".join(why.split()) or "cannot be scored"
 
 
@@ -126,14 +127,14 @@ def as_record(verdict: Verdict | str, threshold: float) -> dict[str, Any]:
 
 
 def added_columns(record: Mapping[str, Any], added: Iterable[str], signature: str) -> dict[str, Any]:
-    """Return the columns that are added to a row; ``why`` contains the evidence in sentences, or the error."""
+    """Return the values of the added columns. The column ``why`` contains the evidence in sentences, or the error."""
     why = record["error"] or " ".join(str(piece["message"]) for piece in record["evidence"])
     found = {**record, "signature": signature, WHY: why}
     return {name: found[name] for name in added}
 
 
 def is_wanted(record: Mapping[str, Any], only: str | None) -> bool:
-    """Return True if a row should be written: with ``only``, its verdict must match; otherwise, every row is written.
+    """Return True if a row should be written. If ``only`` is None, every row is written.
 
     >>> is_wanted({"valid": True, "error": None}, "invalid")
     False
@@ -145,8 +146,8 @@ def is_wanted(record: Mapping[str, Any], only: str | None) -> bool:
 class Counts:
     """The number of rows by verdict, and the number of invalid rows by kind of fault.
 
-    ``written`` is the number of rows in the output. ``error_rows`` lists the number and reason of rows that could not
-    be scored.
+    ``written`` is the number of rows in the output. ``error_rows`` holds the row number and the reason for each row
+    that could not be scored.
     """
 
     rows: int = 0

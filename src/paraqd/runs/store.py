@@ -1,12 +1,11 @@
 """Store the finished parts of a run in a folder, so that an interrupted run can be resumed.
 
-The file ``_manifest.json`` records the settings that the run depends on, and which rows each part holds. Every part is
-written atomically and contains the name of its run. A part is therefore either complete or absent, and writing it twice
-does no harm. The file ``_SUCCESS`` is created when every part has been written. The file ``.lock`` is locked while a
-run is writing.
+The file ``_manifest.json`` records the settings and the input that the run depends on, and the rows that each part
+contains. The file ``_SUCCESS`` is created when every part has been written. The file ``.lock`` is locked while a run
+writes to the folder.
 
-A folder output *is* such a folder, with Parquet parts. For a file output, the parts are JSON Lines files in the folder
-``OUT.parts``. They are joined at the end of the run and then removed.
+A folder output is such a folder, with Parquet parts. For a file output, the parts are JSON Lines files in the folder
+``OUT.parts``. At the end of the run, the parts are joined into the output file and removed.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from paraqd.scoring.signature import difference
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 _FORMAT = 1
 _MAY_REPLACE = "overwrite"  # in a manifest: the run was started with overwrite=True
-# the files that a run writes, partial files left by a killed run, and the checksum files that some file systems add
+# the files that a run writes, incomplete files from a killed run, and the checksum files that some file systems add
 _OURS = r"(part-\d+\.(parquet|jsonl)|_SUCCESS|_manifest\.json)"
 _WRITING = rf"\.{_OURS}\.[^/]+\.writing"
 _REPLACEABLE = re.compile(rf"{_OURS}|\.{_OURS}\.crc|\.lock|{_WRITING}")
@@ -86,27 +85,27 @@ def _read_manifest(place: Location) -> dict[str, Any] | None:
 
 
 class Store:
-    """The folder with the parts of a run; `hold_store` opens it for exclusive use by this process.
+    """The folder that contains the parts of a run. `hold_store` locks the folder and creates the object.
 
-    ``file`` is the output file into which the parts are joined, or None if the folder itself is the output.
+    ``file`` is the output file into which the parts are joined, or None if the folder is the output.
     """
 
     def __init__(self, place: Location, file: Path | None = None) -> None:
         self.place = place
         self.file = file
-        self.begun = False  # the run in the folder is ours
+        self.begun = False  # True if this process has begun or resumed the run in the folder
         self._cleared = False
 
     @property
     def finished(self) -> bool:
-        """True if the folder holds every part of a run."""
+        """True if every part of the run has been written."""
         return self.place.read(_SUCCESS) is not None
 
     def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False, restart: bool = False) -> str:
-        """Begin a run, or resume an unfinished run with the same settings; return the run's name.
+        """Begin a run, or resume an unfinished run with the same manifest; return the run's name.
 
-        ``overwrite`` replaces a finished run, and ``restart`` discards an unfinished run. Raise a TableError if the
-        folder cannot be used.
+        ``overwrite`` allows replacing a finished run, and ``restart`` allows discarding an unfinished run. Raise a
+        TableError if the folder cannot be used.
         """
         before = _read_manifest(self.place)
         if before is not None:
@@ -136,7 +135,7 @@ class Store:
     def done(self, parts: Parts, inputs: Inputs) -> Iterator[tuple[int, Facts]]:
         """Yield the index and the counts of each finished part.
 
-        Parts that are incomplete or belong to another run are skipped, so that they are written again.
+        Parts that are incomplete or belong to another run do not count as finished.
         """
         there = set(self.place.names())
         indices = [piece.index for piece in inputs.pieces if parts.name(piece.index) in there]
@@ -150,9 +149,9 @@ class Store:
         self.place.put(_SUCCESS, (json.dumps(facts, ensure_ascii=False, indent=1) + "\n").encode())
 
     def clear(self) -> None:
-        """Remove the parts of an output file, and their folder if it contains nothing else.
+        """Remove the parts of a file output and the lock, and then the folder if it is empty.
 
-        The lock is also released. A second call does nothing, because another run may already be using the folder.
+        A second call does nothing, because another run may already be using the folder.
         """
         if self._cleared:
             return
@@ -160,7 +159,7 @@ class Store:
         self.release()
 
     def release(self) -> None:
-        """Remove the lock. If the output is a file, also remove the folder of its parts if that folder is empty."""
+        """Remove the lock file. For a file output, also remove the folder if it is empty."""
         self._cleared = True
         if self.place.local is not None:
             with suppress(OSError):
@@ -175,11 +174,10 @@ class Store:
                 raise TableError(self._occupied(name, "choose another output"))
 
     def _clear_without_manifest(self, *, allowed: bool) -> None:
-        """Prepare a folder for a new run if the folder does not contain a usable manifest.
+        """Prepare a folder that does not contain a usable manifest for a new run.
 
-        Parts in such a folder may belong to another user. If the output is a folder, its parts are removed if
-        ``allowed`` is True. If the output is a file, its parts are never removed, because the user did not ask for
-        them to be replaced.
+        Parts in such a folder may belong to somebody else. The parts of a folder output are removed only if
+        ``allowed`` is True. The parts of a file output are never removed, because the user has not named their folder.
         """
         self.refuse_strangers()
         self._sweep()
@@ -189,9 +187,9 @@ class Store:
         self._clear()
 
     def _clear(self) -> None:
-        """Remove all files that runs have written; other files are never removed.
+        """Remove all files that runs have written, or raise a TableError if the folder contains other files.
 
-        The manifest is removed last, so that the remaining files can still be identified after an interruption.
+        The manifest is removed last, because it identifies the remaining files if the removal is interrupted.
         """
         self.refuse_strangers()
         names = [name for name in self.place.names() if name != _LOCK]
@@ -199,7 +197,7 @@ class Store:
             self.place.remove(name)
 
     def _sweep(self) -> None:
-        """Remove the partial files that a killed run left behind."""
+        """Remove the incomplete files of a killed run."""
         for name in self.place.names():
             if name.endswith(".writing") and self._replaceable(name):
                 self.place.remove(name)
@@ -222,9 +220,9 @@ class Store:
 
 @contextmanager
 def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
-    """Create and lock the folder of a run, so that no other run on this machine writes to it.
+    """Create and lock the folder of a run, so that no other run on this machine writes to the folder.
 
-    The parts folder of a file output is removed at the end if it contains no finished part.
+    For a file output, the folder is removed at the end if it does not contain a finished part.
     """
     store = Store(place, file)
     folder = place.local
@@ -270,14 +268,14 @@ def _lock(folder: Path) -> Any:
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(handle.fileno()), os.stat(path)):
                 return handle
-        handle.close()  # the previous holder has removed this lock file, so try again
+        handle.close()  # another run has just removed this lock file, so try again
 
 
 # --- settings -------------------------------------------------------------------------------------
 
 
 def make_manifest(command: str, settings: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
-    """Return a manifest: the settings and input that a run depends on, and the rows that each part holds."""
+    """Return the manifest of a run: its settings, its input, and the rows that each part contains."""
     files = [[file.entry.name, file.entry.size, file.entry.state, file.rows] for file in inputs.files]
     parts = [[piece.file, piece.start, piece.rows] for piece in inputs.pieces]
     found = {
@@ -293,7 +291,7 @@ def make_manifest(command: str, settings: Mapping[str, Any], inputs: Inputs) -> 
 
 
 def run_name(manifest: Mapping[str, Any]) -> str:
-    """Return the name of a run, which is a hash of its manifest and is stored in each of its parts."""
+    """Return the name of a run, which is a hash of the manifest. Each part contains the name of its run."""
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -304,11 +302,11 @@ def what_differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     'another seed (1, now 2)'
     """
     keys = [key for key in {**now, **before} if key != "parts" and before.get(key) != now.get(key)]
-    told = [phrase for key in keys for phrase in _phrases(key, before.get(key), now.get(key))]
+    phrases = [phrase for key in keys for phrase in _phrases(key, before.get(key), now.get(key))]
     remedy = "pass restart=True to discard it and start again"
     if keys != ["input"]:
         remedy = f"use the same options to continue it, or {remedy}"
-    return f"{' and '.join(told) or 'another form'}; {remedy}"
+    return f"{' and '.join(phrases) or 'another form'}; {remedy}"
 
 
 def _phrases(key: str, before: Any, now: Any) -> list[str]:
@@ -321,7 +319,7 @@ def _phrases(key: str, before: Any, now: Any) -> list[str]:
 
 
 def _changed(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) -> str:
-    """Return a phrase that names the first file that differs between the inputs of two manifests.
+    """Return a phrase that names the first input file in which two manifests differ.
 
     >>> _changed([["a.csv", 9, 1, 2], ["b.csv", 9, 1, 2]], [["a.csv", 9, 5, 2], ["b.csv", 9, 1, 2]])
     'a.csv has changed'
