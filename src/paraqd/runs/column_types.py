@@ -30,7 +30,7 @@ class ValueKinds:
 
     @property
     def type(self) -> type:
-        """The column's type; `str` if the values have no common type."""
+        """The column's type, or `str` if the values have no common type."""
         if self.kinds in (self._INT, self._INT | self._WIDE):
             return int
         if self.kinds in (self._FLOAT, self._FLOAT | self._INT):
@@ -39,14 +39,14 @@ class ValueKinds:
 
 
 def types_in(schema: Any) -> dict[str, Any]:
-    """Return the column types in an Arrow schema; extension types become text, because not all programs know them."""
+    """Return the column types in an Arrow schema. Extension types become text, because many programs cannot read them."""
     import pyarrow as pa
 
     return {field.name: str if isinstance(field.type, pa.BaseExtensionType) else field.type for field in schema}
 
 
 def typed(value: Any, kind: Any) -> Any:
-    """Return a value converted to its Parquet column's type; only text columns need a conversion."""
+    """Return a value converted to the type of its Parquet column. Only the values of text columns are converted."""
     if kind is not str or value is None:
         return value
     if isinstance(value, bool | int | float | list | dict):
@@ -55,7 +55,7 @@ def typed(value: Any, kind: Any) -> Any:
 
 
 def jsonable(value: Any) -> Any:
-    """Return a JSON-serialisable form of a value: dates and decimals become text, and NaN becomes null."""
+    """Return a value that JSON can represent. Dates and decimals become text, and NaN becomes None."""
     if isinstance(value, float) and value != value:
         return None
     if value is None or isinstance(value, str | int | float):
@@ -64,14 +64,14 @@ def jsonable(value: Any) -> Any:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value for an untyped file such as CSV; lists and dictionaries become JSON text."""
+    """Return a value for a file without types, such as CSV. Lists and dictionaries become JSON text."""
     if isinstance(value, list | dict):
         value = json.dumps(value, ensure_ascii=False, default=str)
     return encodable(value) if isinstance(value, str) else value
 
 
 def encodable(text: str) -> str:
-    r"""Return a string that can be encoded as UTF-8; lone surrogates, which only JSON allows, become escape sequences.
+    r"""Return a string that can be encoded as UTF-8. Lone surrogates become escape sequences.
 
     >>> encodable("five \ud83d")
     'five \\ud83d'

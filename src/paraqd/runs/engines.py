@@ -32,7 +32,7 @@ class Result:
 
 
 class Worker(Protocol):
-    """A worker that processes pieces; each process creates one worker."""
+    """An object that processes pieces. Each process creates one worker."""
 
     identity: str  # workers with the same identity produce the same results
 
@@ -41,18 +41,18 @@ class Worker(Protocol):
 
 
 class Job(Protocol):
-    """The definition of what a run does with its pieces; it is small, because it is sent to every process."""
+    """The definition of what a run does with its pieces. A job is small, because it is sent to every process."""
 
     @property
     def identity(self) -> str:
-        """The identity that every worker must have."""
+        """The identity that all workers must have."""
 
     def worker(self, *, threads: int | None = None) -> Worker:
         """Load the resources that the job needs, and return a worker."""
 
 
 class PieceWorker:
-    """A base class for workers that process one piece at a time; subclasses implement `piece`."""
+    """A base class for workers that process one piece at a time. Subclasses implement `piece`."""
 
     identity = ""
 
@@ -61,7 +61,7 @@ class PieceWorker:
         raise NotImplementedError
 
     def work(self, pieces: Iterable[Piece], on_rows: OnRows) -> Iterator[Result]:
-        """Yield the result for each piece; unreadable rows lead to a failed result, and other errors are raised."""
+        """Process the pieces, and yield their results. Unreadable rows lead to a failed result, not to an exception."""
         for piece in pieces:
             try:
                 result = Result(piece, self.piece(piece, on_rows))
@@ -79,7 +79,7 @@ ENGINES = ("local", "ray")
 def engine_for(
     engine: str | Engine = "local", *, workers: int | None = None, address: str | None = None, verbose: bool = False
 ) -> Engine:
-    """Return the engine with the given name, or raise a TableError if the options do not fit the engine."""
+    """Return the engine with the given name, or raise a TableError if the options are invalid for this engine."""
     if workers is not None and workers < 1:
         raise TableError(f"workers={workers}: at least one is needed")
     if callable(engine):
@@ -136,8 +136,8 @@ def in_processes(workers: int) -> Engine:
                 "fewer workers if it happens again"
             ) from None
         finally:
-            # do not wait for unfinished parts, which may take minutes: a part appears only when it is complete. Before
-            # Python 3.14, a pool has no public method to end its processes, hence the private attribute
+            # unfinished parts may take minutes, so end the processes; only complete parts are ever stored. The private
+            # attribute is needed, because pools have no public method to end their processes before Python 3.14
             for process in list((getattr(pool, "_processes", None) or {}).values()):
                 process.terminate()
             pool.shutdown(wait=True, cancel_futures=True)
@@ -147,9 +147,9 @@ def in_processes(workers: int) -> Engine:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C temporarily, so that a process started during this time inherits the block and ignores Ctrl-C.
+    """Block the signal of Ctrl-C, so that processes started in this block ignore Ctrl-C.
 
-    The terminal sends Ctrl-C to every process, but only the parent should react.
+    A terminal sends Ctrl-C to every process, but only the parent process should react.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -178,12 +178,12 @@ def _begin(job: Job) -> None:
                 "changed during the run; run the same command again"
             )
         _state["worker"] = worker
-    except Exception as error:  # raised with the first piece, because a pool would only report that it is broken
+    except Exception as error:  # raised later by the first piece, because the pool would hide the message
         _state["error"] = error
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent has ended, because a parent killed by ``kill -9`` cannot end its children."""
+    """End this process when its parent process has ended, which may have been killed by ``kill -9``."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

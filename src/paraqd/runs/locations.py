@@ -36,7 +36,7 @@ def is_uri(given: str) -> bool:
 class Entry:
     """A file in a location; ``name`` is relative to the location.
 
-    ``state`` changes whenever the file changes. It is the modification time in nanoseconds or a hash of the bytes.
+    ``state`` is the modification time in nanoseconds or a hash of the bytes. It changes whenever the file changes.
     """
 
     name: str
@@ -46,9 +46,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Location:
-    """A folder or a single file; ``given`` is its name in messages, and ``place`` is an absolute path, a URI, or ``-``.
+    """A folder or a single file.
 
-    Other processes receive only these two strings and connect to the file system themselves.
+    ``given`` is the location's name in messages, and ``place`` is an absolute path, a URI, or ``-``. Other processes
+    receive only these two strings and connect to the file system themselves.
     """
 
     given: str

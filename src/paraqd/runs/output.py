@@ -20,7 +20,7 @@ from paraqd.runs.store import may_replace, parts_place
 
 @dataclass(frozen=True)
 class Output:
-    """The location of an output: a single ``file``, a ``folder`` of parts, or neither if nothing is written."""
+    """The location of an output: a ``file``, a ``folder`` of parts, or neither if nothing is written."""
 
     given: str = ""
     file: Path | None = None
@@ -38,7 +38,7 @@ class Output:
     ) -> Output:
         """Return the location of a run's output, or raise a TableError if nothing can be written there.
 
-        The output is a folder of parts if its name ends in ``/``, if it is a URI or an existing folder, or if the input
+        The output is a folder of parts if ``out`` ends in ``/``, is a URI or names an existing folder, or if the input
         is a folder. Options that do not concern the output are ignored.
         """
         if out is None:
@@ -75,7 +75,7 @@ class Output:
         return cls(given, file=file, earlier=earlier)
 
     def discard_earlier(self) -> None:
-        """Remove the unfinished run of paraqd 0.1, and its folder if it is then empty."""
+        """Remove the files of the unfinished run of paraqd 0.1, and then their folder if it is empty."""
         for path in self.earlier:
             path.unlink(missing_ok=True)
         if len(self.earlier) > 1:
@@ -84,7 +84,7 @@ class Output:
 
 
 def _check_pyarrow(given: str, source: Location) -> None:
-    """Raise a MissingExtraError that names an output for which pyarrow is not needed, unless pyarrow is installed."""
+    """Raise a MissingExtraError if pyarrow is missing. The message first names an output that does not need pyarrow."""
     if importlib.util.find_spec("pyarrow") is not None:
         return
     plain = "a .csv, .tsv or .jsonl file"
@@ -137,7 +137,10 @@ def _earlier_run(file: Path) -> tuple[Path, ...]:
 
 
 def _keys(path: Path, *, lines: bool = False) -> set[str]:
-    """Return the keys of the JSON object in a file, or in its first line; none if there is no such object."""
+    """Return the keys of the JSON object in a file or in the file's first line.
+
+    If there is no such object, return an empty set.
+    """
     try:
         with open(path, "rb") as file:
             found = json.loads(file.readline(1 << 20) if lines else file.read())
@@ -175,7 +178,7 @@ def _record_path(out: Path) -> Path:
 
 
 def read_metadata(path: str | Path) -> dict[str, Any]:
-    """Return the record of how a file of pairs was produced; the record is empty if paraqd did not write the file."""
+    """Return the record of how a file of pairs was produced, or an empty dictionary if there is no record."""
     path = Path(path)
     if kind_of(path).format is Format.PARQUET:
         import pyarrow.parquet

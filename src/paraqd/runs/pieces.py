@@ -23,12 +23,12 @@ _REMEMBERED = 4096  # the maximum number of row groups whose state is cached
 
 
 class UnreadableError(TableError):
-    """Raised when the rows of a piece cannot be read; other pieces may still be readable."""
+    """Raised when the rows of a piece cannot be read. Other pieces may still be readable."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A block of consecutive rows from one file; ``start`` counts from 0."""
+    """A block of consecutive rows from one file. ``start`` is the index of the first row."""
 
     index: int
     file: str
@@ -37,7 +37,7 @@ class Piece:
 
 
 def rows_of_a_part(rows: int, least: int = LEAST_ROWS) -> int:
-    """Return the maximum number of rows in a part, given the total number of rows and the ``least`` size.
+    """Return the maximum number of rows in a part, which is at least ``least`` and grows with the number of rows.
 
     >>> rows_of_a_part(5000), rows_of_a_part(100_000_000), rows_of_a_part(10**10)
     (1024, 24576, 65536)
@@ -73,7 +73,7 @@ def cuts(groups: Iterable[int], size: int) -> list[tuple[int, int]]:
 
 
 def even_cuts(rows: int, size: int) -> list[tuple[int, int]]:
-    """Split a file into blocks of a fixed size, regardless of its row groups; return (start, rows) for each block.
+    """Split a file into blocks of ``size`` rows, regardless of its row groups; return (start, rows) for each block.
 
     >>> even_cuts(600, 256)
     [(0, 256), (256, 256), (512, 88)]
@@ -82,7 +82,7 @@ def even_cuts(rows: int, size: int) -> list[tuple[int, int]]:
 
 
 class _Cursor(NamedTuple):
-    """A position in a file; the rows from ``row`` onwards have not been read yet."""
+    """A position in a file. ``row`` is the index of the next row, and ``rows`` yields the rows from there on."""
 
     file: str
     only: tuple[str, ...] | None
@@ -92,10 +92,10 @@ class _Cursor(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader for the pieces of a location's files; it is small, because it is sent to every worker.
+    """A reader for pieces. The object is small, because it is sent to every worker.
 
-    ``tables`` holds the settings for reading each text file; all other files are Parquet. If ``lenient`` is true, every
-    row in a damaged row group is returned as a `LostRow`, and the rest of the file is read as usual.
+    ``tables`` maps each text file to the settings for reading it. All other files are Parquet files. If ``lenient`` is
+    True, each row in a damaged row group is returned as a `LostRow`, and the rest of the file is read as usual.
     """
 
     source: Location
@@ -172,9 +172,10 @@ class Reader:
                 raise TableError(first_sentence(error)) from None
 
     def _problem(self, file: Any, name: str, group: int) -> str:
-        """Return the reason a row group cannot be read, or an empty string.
+        """Return the reason why a row group cannot be read, or an empty string if it can be read.
 
-        Each process checks the whole row group once, so that the set of lost rows does not depend on the pieces.
+        The whole row group is checked, so that the set of lost rows does not depend on the size of the pieces. Each
+        process checks a row group only once.
         """
         if not self.lenient or self.source.local is None:
             return ""

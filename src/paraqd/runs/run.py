@@ -1,4 +1,4 @@
-"""Carry out a run, from the pieces of the input to the finished output, with any engine."""
+"""Carry out a run, from the pieces of the input to the finished output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PieceRows = Iterator[tuple[Piece, Iterator[Row]]]
 
 
 def ignore(line: str) -> None:
-    """Ignore a remark; this is the default for the options ``say`` and ``warn``."""
+    """Ignore a message. This is the default for the options ``say`` and ``warn``."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -39,15 +39,15 @@ class RunOptions(TypedDict, total=False):
     - ``address``: the ``HOST:PORT`` of a Ray cluster. By default, a cluster is started on this machine.
     - ``verbose``: show Ray's messages.
     - ``encoding``: the encoding of text files that are not UTF-8.
-    - ``part_rows``: the maximum number of rows in a part. An interruption can lose at most one part per worker.
+    - ``part_rows``: the maximum number of rows in a part. An interruption loses at most one part per worker.
     - ``overwrite``: replace a finished output. A file is replaced when the new file is complete. The parts in a folder
       are removed when the work begins, after the input, the options, the model and the installed packages have been
       checked.
     - ``restart``: discard an unfinished run, and start again.
     - ``progress``: a function that is called with (stage, rows processed, total number of rows or None).
-    - ``say``: a function that is called with one-line remarks, such as the number of rows that an earlier run finished.
-    - ``warn``: a function that is called before the work begins with each problem in the input. The report lists the
-      problems again.
+    - ``say``: a function that is called with one-line messages, such as the number of rows that are already finished.
+    - ``warn``: a function that is called with each problem in the input before the work begins. The report also lists
+      these problems.
     """
 
     workers: int | None
@@ -100,13 +100,13 @@ def _chained(pieces: PieceRows) -> Iterator[Row]:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """The description of a run's work.
+    """The description of a run.
 
-    ``settings`` holds all settings that the results depend on. ``schema`` and ``metadata`` describe the output. ``job``
-    creates the job that writes the given parts. ``count`` is called with every finished piece and its counts, in any
-    order. At the end, ``totals`` returns the total counts, and ``problems`` returns the reasons why the run cannot be
-    marked as finished. ``join`` turns the rows of the parts into the rows of a file output. If ``beside`` is true, a
-    record of how the output was produced is written next to the file.
+    ``settings`` contains all settings that the results depend on. ``schema`` and ``metadata`` describe the output.
+    ``job`` is called with the parts to write and returns the job. ``count`` is called with every finished piece and its
+    counts, in any order. At the end, ``totals`` returns the total counts, and ``problems`` returns the reasons why the
+    run cannot be marked as finished. ``join`` turns the rows of the parts into the rows of an output file. If
+    ``beside`` is True, a record of how the output file was produced is written to ``OUT.meta.json``.
     """
 
     command: str
@@ -127,7 +127,7 @@ class Work:
 def look_at(source: Location, output: Output, options: RunOptions, *, check: Check, least: int, **how: Any) -> Inputs:
     """Survey the input of a run.
 
-    For a file output, ``least`` is the smallest size of a piece. ``how`` is passed on to `survey`.
+    For a file output, ``least`` is the minimum number of rows in a piece. Other arguments are passed on to `survey`.
     """
     return survey(
         source,
@@ -144,9 +144,9 @@ def look_at(source: Location, output: Output, options: RunOptions, *, check: Che
 class Outcome:
     """The outcome of a run.
 
-    ``rows`` is the number of finished rows, ``resumed`` the number of rows that an earlier run had already finished,
-    and ``parts`` the number of parts. ``problems`` contains one line for each problem, and ``empty`` the names of empty
-    input files.
+    ``rows`` is the number of finished rows, ``resumed`` is the number of rows that an earlier run had already finished,
+    and ``parts`` is the number of parts. ``problems`` contains one line for each problem, and ``empty`` contains the
+    names of the empty input files.
     """
 
     rows: int
@@ -159,7 +159,7 @@ class Outcome:
 def carry_out(work: Work, output: Output, options: RunOptions) -> Outcome:
     """Process every piece that is not finished yet, and complete the output.
 
-    Parts are written atomically and identified by their piece. An interrupted run, even after ``kill -9``, can
+    Each part is written atomically and identified by its piece. A run that was interrupted, even by ``kill -9``, can
     therefore be resumed with any engine, and no row is lost or duplicated.
     """
     engine = engine_for(
@@ -298,7 +298,10 @@ class _Run:
             self.progress("writing", done, self.work.inputs.rows)
 
     def _raise_if_changed(self, store: Store) -> None:
-        """Raise a TableError if the input file was changed during the run, and remove the parts of an output file."""
+        """Raise a TableError if the input was changed during the run. In that case, discard the parts of a file output.
+
+        The parts of a folder output are kept until the run is restarted.
+        """
         if name := self.work.inputs.changed():
             remedy = "run the same command again"
             if self.output.file is not None:
@@ -321,7 +324,7 @@ class _Run:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Add to errors and interrupts which rows are finished and where they are kept."""
+        """Add the number of finished rows and their folder to interrupts and to errors about a full disk."""
         kept = "" if self.output.parts is None else self.output.parts.given
         try:
             yield

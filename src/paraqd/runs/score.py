@@ -177,9 +177,7 @@ def score_file(
     if target is not None and target is not Format.PARQUET:
         schema = {**dict.fromkeys(schema, str), **names.added}  # text files have no types
     settings: dict[str, Any] = {"columns": [columns.question, columns.paraphrase], "model": loaded.signature}
-    if (
-        target is None
-    ):  # the parts of a file output do not depend on these settings, because they hold only the verdicts
+    if target is None:  # the parts of a file output contain only verdicts and do not depend on these settings
         settings |= {"choice_of_rows": only or "all", "set_of_columns": list(schema)}
     settings |= {"encoding": options.get("encoding"), **({"choice_to_keep_going": True} if keep_going else {})}
     job = ScoreJob(
