@@ -39,7 +39,7 @@ class ValueKinds:
 
 
 def types_in(schema: Any) -> dict[str, Any]:
-    """Return the column types in an Arrow schema. Extension types become text, because many programs cannot read them."""
+    """Return the column types in an Arrow schema. Extension types become text, because few programs read them."""
     import pyarrow as pa
 
     return {field.name: str if isinstance(field.type, pa.BaseExtensionType) else field.type for field in schema}
