@@ -48,9 +48,9 @@ SCHEMA: Mapping[str, type] = {
 
 @dataclass(frozen=True)
 class AugmentJob:
-    """A job that applies every step to every question and writes the pairs.
+    """A job that applies every step of a plan to every question and writes the pairs.
 
-    ``resources`` belongs to this process. Other processes build their own resources from ``spec``.
+    ``resources`` are the resources of this process. Other processes build their own resources from ``spec``.
     """
 
     reader: Reader
@@ -66,7 +66,7 @@ class AugmentJob:
         return {**self.__dict__, "resources": None}
 
     def worker(self, *, threads: int | None = None) -> AugmentWorker:
-        """Create a worker, which loads each model when the model is first needed."""
+        """Return a worker, which loads each model when the model is first needed."""
         del threads  # environment variables limit the number of threads that the models use
         return AugmentWorker(self)
 
@@ -75,12 +75,12 @@ class AugmentJob:
         return apply_steps(questions, self.plan.steps, seed=self.seed, resources=resources)
 
     def question(self, file: str, number: int, row: Row) -> Question | str:
-        """Return the row's question, or the reason the row is skipped."""
+        """Return the row's question, or the reason why the row is skipped."""
         del file, number
         return question_of(row, self.columns)
 
     def rows(self, question: Question, made: Mapping[int, tuple[str, str]], collector: Collector) -> Iterator[Row]:
-        """Yield the pairs for a question; ``made`` holds (paraphrase, note) tuples keyed by the step's index."""
+        """Yield the pairs for a question. ``made`` maps the index of each step to a paraphrase and a note."""
         for s, (paraphrase, note) in made.items():
             collector.add_output(s, Example(question.id, question.text, paraphrase))
             yield pair_row(question, self.plan.steps[s], paraphrase, note)
@@ -147,7 +147,7 @@ def augment(
 
     The pairs follow the order of the questions and, within each question, the order of the recipe. The same input, seed
     and version always produce the same bytes, regardless of the number of workers. If a call is interrupted, even by
-    ``kill -9``, repeating the call resumes the work.
+    ``kill -9``, repeat the call to resume the work.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def augment(
     stand_ins : bool
         Use rules or small models in place of the paper's models.
     generators : mapping, optional
-        Models keyed by the paper's name for their operator, such as ``{"f9": "models/f9"}``.
+        Models for operators, keyed by the operator's name in the paper, such as ``{"f9": "models/f9"}``.
     encoder : str
         The sentence encoder that some operators use.
     entities : str
@@ -218,7 +218,7 @@ def output_for(source: Location, out: str | Path, entities: str, options: RunOpt
 
 
 def texts_of(inputs: Inputs, columns: Columns, progress: Progress) -> Iterator[str]:
-    """Yield the text of every question, because some operators need word counts over the whole corpus."""
+    """Yield the text of every question in the input."""
     reader, rows = inputs.reader, 0
     for piece in inputs.pieces:
         progress("counting words", rows, inputs.rows)
@@ -299,7 +299,7 @@ def carry_out_job(
 
 
 def made_by(plan: Plan, seed: int, entities: str) -> dict[str, Any]:
-    """Return the record of how the pairs were created, which is stored alongside the pairs."""
+    """Return the record of how the pairs were created, which is stored with the pairs."""
     return {
         "recipe": plan.recipe,
         "seed": seed,
@@ -313,7 +313,7 @@ def made_by(plan: Plan, seed: int, entities: str) -> dict[str, Any]:
 
 
 def pair_row(question: Question, step: Step, paraphrase: str, note: str) -> Row:
-    """Return a pair as an output row, with the label that its operator declares."""
+    """Return a pair as a row of the output, with the label that the pair's operator declares."""
     return {
         "id": question.id,
         "question": question.text,
@@ -328,7 +328,10 @@ def pair_row(question: Question, step: Step, paraphrase: str, note: str) -> Row:
 
 
 def _absolute(model: str) -> str:
-    """Return a model folder's absolute path, because workers may run elsewhere; return a model's name unchanged."""
+    """Return the absolute path of a model folder, or a model's name unchanged.
+
+    Workers may have another current folder, so they need the absolute path.
+    """
     return str(Path(model).absolute()) if Path(model).exists() else model
 
 

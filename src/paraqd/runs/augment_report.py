@@ -1,4 +1,4 @@
-"""Summarise an augmentation with statistics and examples for each operator."""
+"""Collect statistics and examples for the report on an augmentation."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class OperatorReport:
 
     ``edit_distance`` is the mean normalised Levenshtein distance between question and output (0: identical, 1: nothing
     in common), and ``edit_characters`` is the mean distance in characters. ``histogram`` counts the outputs by
-    normalised distance, in bins of width 0.05. ``dropped`` counts the discarded outputs by reason, and ``failed``
-    counts the questions on which the operator raised an error, also by reason. ``notes`` counts the outputs by the
-    operator's note.
+    normalised distance, in bins of width 0.05. ``dropped`` counts the discarded outputs, and ``failed`` counts the
+    questions for which the operator raised an exception; both are keyed by the reason. ``notes`` counts the outputs,
+    keyed by the operator's note.
     """
 
     name: str
@@ -79,12 +79,12 @@ class AugmentReport:
 
     @property
     def complete(self) -> bool:
-        """True if every row of the input was read."""
+        """True if every input file could be read."""
         return not self.problems
 
     @property
     def failed(self) -> int:
-        """The number of errors that operators raised."""
+        """The number of exceptions that operators raised."""
         return sum(sum(operator.failed.values()) for operator in self.operators)
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class AugmentReport:
 class Collector:
     """A collector for a report's statistics and examples.
 
-    A worker fills a collector as it processes a piece. The run then merges the results of all parts with `include`.
+    A worker fills a collector while it processes a piece. The run then merges the data of all pieces with `include`.
     """
 
     plan: Plan
@@ -125,9 +125,9 @@ class Collector:
             mine.add(other)
 
     def add_output(self, step: int, example: Example) -> None:
-        """Count an output, and keep it as an example if its hash is low enough.
+        """Count an output, and keep the output as an example if its hash is among the lowest.
 
-        Choosing the examples by hash spreads them over the whole corpus.
+        The choice by hash spreads the examples over the whole corpus.
         """
         self.written += 1
         self._keep(step, zlib.crc32(f"{step} {example.id}".encode("utf-8", "surrogatepass")), example)
@@ -151,10 +151,10 @@ class Collector:
         }
 
     def include(self, data: Mapping[str, Any], file: str = "", start: int = 0) -> None:
-        """Merge the data of a part.
+        """Merge the data of a piece.
 
-        If ``file`` is not empty, the reason for each skipped row includes it. ``start`` is the number of rows in all
-        earlier pieces.
+        If ``file`` is not empty, the file's name is added to the reason for each skipped row. ``start`` is the number
+        of rows in all earlier pieces.
         """
         del start
         self.questions += data["questions"]

@@ -13,7 +13,7 @@ from paraqd.runs.augment_report import AugmentReport, Example, OperatorReport
 _BAR, _STEP, _WIDTH, _LETTER = 16, 26, 900, 7.4
 _HIST_WIDTH, _HIST_HEIGHT = 220, 70
 _SHOWN = 4000  # the maximum number of characters shown of each text in an example
-# fallback colours for viewers that do not apply the page's CSS to SVG
+# colours for viewers that do not apply the page's CSS to SVG
 _FILL = {"valid": "#0f8a7e", "invalid": "#c8641b", "track": "#e4e2dd"}
 
 
@@ -52,7 +52,7 @@ def _verdict(operator: OperatorReport) -> str:
 
 
 def _bars(operators: tuple[OperatorReport, ...]) -> str:
-    """Plot, for each operator, the share of questions for which it produced an output."""
+    """Plot the percentage of questions for which each operator produced an output."""
     height = len(operators) * _STEP + 4
     margin = int(max(len(_named(operator)) for operator in operators) * _LETTER) + 16
     room = _WIDTH - margin - 130
@@ -105,7 +105,7 @@ def _histogram(operator: OperatorReport) -> str:
 
 
 def _losses(report: AugmentReport) -> str:
-    """Return a table of everything that is missing from the output or carries a note, with the reasons."""
+    """Return a table of skipped operators, stand-ins, dropped outputs, failures, notes and skipped rows."""
     rows = [(name, "left out", why, "") for name, why in report.left_out.items()]
     kinds: tuple[tuple[str, str], ...] = (("dropped", "dropped"), ("failed", "failed"), ("notes", "noted"))
     for operator in report.operators:

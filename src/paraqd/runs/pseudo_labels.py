@@ -1,4 +1,7 @@
-"""Label pairs for the baselines: a pair is valid if an untrained encoder rates question and paraphrase as similar."""
+"""Label pairs with an untrained encoder, as the baselines in the paper do.
+
+A pair is labelled valid if the cosine between its question and its paraphrase is greater than a threshold.
+"""
 
 from __future__ import annotations
 
@@ -124,10 +127,10 @@ class PseudoLabelStatistics:
 class PseudoLabelReport:
     """The result of labelling a file or a folder.
 
-    ``skipped`` is the number of rows that have no usable pair and are missing from the output. ``replaced`` is the
-    number of replaced labels that did not come from an operator, such as labels by human annotators; the labels in a
-    file without an ``operator`` column count as such. ``resumed`` is the number of rows that an earlier run had already
-    finished. ``problems`` contains one line for each file in a folder that could not be read.
+    ``skipped`` is the number of rows without a usable pair, which are missing from the output. ``replaced`` is the
+    number of labels that were replaced although no operator had assigned them, such as the labels of human annotators.
+    ``resumed`` is the number of rows that an earlier run had already finished. ``problems`` contains one line for each
+    file in a folder that could not be read.
     """
 
     source: str
@@ -162,7 +165,7 @@ def pseudo_label(
     threshold: float = THRESHOLD,
     progress: Progress = silent,
 ) -> Iterator[Row]:
-    """Yield each row with the label that the encoder assigns, and with the cosine that determined the label.
+    """Yield each row with the label that the encoder assigns and with the cosine that determines the label.
 
     Parameters
     ----------
@@ -208,7 +211,7 @@ def pseudo_label_file(
     """Label the pairs in a file, or in a folder of files, and write them in the same order.
 
     Columns that ``augment`` does not write are dropped. Rows without a usable question and paraphrase are skipped and
-    listed in the report. If a call is interrupted, repeating the call resumes the work.
+    listed in the report. If a call is interrupted, repeat the call to resume the work.
 
     Parameters
     ----------
@@ -292,7 +295,7 @@ def pseudo_label_file(
 
 
 def _made_by(inputs: Inputs) -> dict[str, Any]:
-    """Return the record of how the pairs were created, which is stored alongside the new labels."""
+    """Return the record of how the input pairs were created, which is stored with the labelled pairs."""
     source = inputs.source
     if source.local is None or source.is_standard_input:
         return {}
@@ -300,7 +303,7 @@ def _made_by(inputs: Inputs) -> dict[str, Any]:
 
 
 def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
-    """Return the cosine for each pair, rounded as in the output, so that it always agrees with the label."""
+    """Return the cosine for each pair, rounded as in the output, so that cosine and label always agree."""
     import numpy as np
 
     vectors = np.asarray(encoder([row["question"] for row in rows] + [row["paraphrase"] for row in rows]))
@@ -316,7 +319,7 @@ def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
 
 @dataclass(frozen=True)
 class PseudoLabelJob:
-    """A job that labels pairs; ``loaded`` is this process's encoder, and other processes load the encoder by name."""
+    """A job that labels pairs. ``loaded`` is the encoder of this process. Other processes load ``encoder``."""
 
     reader: Reader
     columns: Columns
@@ -331,7 +334,7 @@ class PseudoLabelJob:
         return {**self.__dict__, "loaded": None}
 
     def worker(self, *, threads: int | None = None) -> PseudoLabelWorker:
-        """Create a worker, and load the encoder unless this process has already loaded it."""
+        """Return a worker, and load the encoder if this process has not loaded it yet."""
         del threads  # environment variables limit the number of threads that the encoder uses
         return PseudoLabelWorker(self, self.loaded or load_encoder(self.encoder, device=self.device))
 
@@ -411,7 +414,7 @@ class _Counter:
         }
 
     def include(self, data: Facts, index: int, file: str) -> None:
-        """Merge the counts of a piece; if ``file`` is not empty, the reason for each skipped row includes it."""
+        """Merge the counts of a piece. If ``file`` is not empty, add the name to the reason for each skipped row."""
         self.skipped += data["skipped"]
         self.labelled += data["labelled"]
         self.skipped_rows += [(row, f"{why}, {file}" if file else why) for row, why in data["skipped_rows"]]

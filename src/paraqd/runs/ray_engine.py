@@ -33,20 +33,20 @@ _QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
 _LOG = logging.getLogger(__name__)
-# keep each worker to one core, regardless of its libraries' defaults
+# limits each worker to one core, regardless of the defaults of the libraries
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
 
 
 class ClusterError(ParaqdError, RuntimeError):
-    """Raised when a cluster cannot be used; the one-line message explains why."""
+    """Raised when a cluster cannot be used. The one-line message explains the reason."""
 
 
 def on_ray(*, address: str | None = None, workers: int | None = None, verbose: bool = False) -> Engine:
     """Return an engine that processes pieces on a Ray cluster.
 
-    Each worker uses one core. By default, there are as many workers as the cluster has cores. Without an address, or
-    with the address ``local``, a cluster is started on this machine and shut down at the end of the run. If the program
-    has already called ``ray.init``, its cluster is used, and any other address is rejected.
+    Each worker uses one core. By default, there are as many workers as the cluster has cores. If no address is passed,
+    or if the address is ``local``, a cluster is started on this machine and shut down at the end of the run. If the
+    program has already called ``ray.init``, the engine uses the program's cluster and rejects any other address.
 
     A worker that dies is restarted, and its piece is retried, possibly by another worker. After four attempts, the
     piece counts as failed. A worker that dies four times without finishing a piece is no longer used, provided that
@@ -75,7 +75,7 @@ def on_ray(*, address: str | None = None, workers: int | None = None, verbose: b
 
 @contextmanager
 def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterator[int]:
-    """Connect to a cluster or start a cluster, and yield its number of cores."""
+    """Connect to a cluster or start a cluster, and yield the number of its cores."""
     for name, value in ({} if verbose else _QUIET).items():
         os.environ.setdefault(name, value)
     import ray
@@ -141,7 +141,7 @@ def _cores() -> int:
 def check_address(address: str) -> None:
     """Raise a `ClusterError` unless a cluster answers at the address within a few seconds.
 
-    A separate process connects to Ray, because Ray would retry for a minute and may terminate the process.
+    A separate process tries to connect, because Ray retries for a minute and may terminate the process.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if address != "auto":
@@ -159,11 +159,11 @@ def check_address(address: str) -> None:
     except subprocess.TimeoutExpired:
         raise ClusterError(
             f"the program at {address} did not answer as a Ray cluster within {_ANSWERED_WITHIN:g} s: check that it is "
-            "one, with the same version of Ray; if it was busy, try again"
+            "a cluster with the same version of Ray; if it was busy, try again"
         ) from None
     if asked.returncode:
         lines = [line for line in asked.stderr.splitlines() if line[:1].isalpha() and "Error" in line.split(":")[0]]
-        why = lines[-1].partition(":")[2].strip() if lines else "it does not answer as Ray does"
+        why = lines[-1].partition(":")[2].strip() if lines else "it does not answer like a Ray cluster"
         raise ClusterError(f"the Ray cluster at {address} cannot be used: {_first_line(why)}")
 
 
@@ -186,18 +186,18 @@ class _WorkerActor:
         self._worker: Worker | None = None
 
     def begin(self, job: Job) -> tuple[str, str]:
-        """Load the job's resources; return the worker's identity, which all workers must share, and the host name."""
+        """Create the worker, and return its identity and the name of its host."""
         self._worker = job.worker(threads=1)
         return self._worker.identity, socket.gethostname()
 
     def work(self, piece: Piece) -> Result | None:
-        """Process a piece; return None if Ray has restarted this actor, so that `begin` must be called again."""
+        """Return the result of a piece, or None if Ray has restarted this actor, so that it needs `begin` again."""
         return None if self._worker is None else one_result(self._worker, piece)
 
 
 @dataclass
 class _Workers:
-    """The workers of a run on the cluster; each worker receives one piece at a time."""
+    """The workers of a run on the cluster. Each worker receives one piece at a time."""
 
     job: Job
     pieces: Sequence[Piece]
@@ -270,15 +270,15 @@ class _Workers:
             self._idle.append(worker)
 
     def _retry(self, piece: Piece) -> None:
-        """Pass a piece to any idle worker, because its previous worker's machine may be gone for good."""
+        """Process a piece again, with any idle worker, because the machine of the previous worker may be lost."""
         self._todo.appendleft(piece)
         if self._idle:
             self._next(self._idle.pop())
 
     def _handle_death(self, worker: Any, piece: Piece | None, error: Exception | None) -> Result | None:
-        """Start a worker again after it died, and retry its piece; return a failed result after the last attempt.
+        """Restart a worker that died, and retry its piece. Return a failed result after the last attempt.
 
-        A worker that keeps dying is no longer used, unless it is the only worker and its piece may be the cause.
+        A worker that dies repeatedly is no longer used, unless it is the only worker.
         """
         failed = None
         self._deaths[worker] += 1
