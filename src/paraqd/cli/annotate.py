@@ -200,7 +200,7 @@ def merge(
         write_json(report)
     elif not quiet:
         _show_merged(report, agreements)
-    _name_open(unsettled, dropped=drop_open)
+    _list_unsettled(unsettled, dropped=drop_open)
     if unsettled and not drop_open:
         raise typer.Exit(1)
 
@@ -378,7 +378,7 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
     )
 
 
-def _name_open(unsettled: list[Merged], *, dropped: bool) -> None:
+def _list_unsettled(unsettled: list[Merged], *, dropped: bool) -> None:
     """List the pairs without a merged label by row number, with the reason."""
     tied = [item.pair.number for item in unsettled if item.agreed is False]
     bare = [item.pair.number for item in unsettled if item.agreed is not False]

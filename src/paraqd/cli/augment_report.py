@@ -78,7 +78,7 @@ def label_text(operator: OperatorReport) -> Text:
 
 
 def distance(operator: OperatorReport) -> str:
-    """Return the mean distance between an operator's outputs and their questions, or an empty string."""
+    """Return the mean distance of an operator's outputs from their questions, or "" if there are no outputs."""
     if operator.edit_distance is None:
         return ""
     return f"{operator.edit_distance:.2f} ({operator.edit_characters:.0f})"

@@ -1,6 +1,6 @@
 """Run the program ``paraqd`` and translate every outcome into an exit code.
 
-At the top, this module imports almost nothing, so that Ctrl-C is handled while everything else is imported.
+This module imports almost nothing at the top, so that Ctrl-C is handled while everything else is imported.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def _show(report: PurityReport) -> None:
 
 
 def _difference(question: str, paraphrase: str, *, marked: bool) -> Padding:
-    """Return both texts in one, with changes in colour, or in brackets if ``marked`` is True."""
+    """Return a view that combines both texts, with changes in colour, or in brackets if ``marked`` is True."""
     from rich.padding import Padding
     from rich.text import Text
 
