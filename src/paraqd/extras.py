@@ -79,7 +79,7 @@ def optional_imports(purpose: str) -> Iterator[None]:
 
 
 def missing_extra(error: BaseException) -> str | None:
-    """Return a one-line remedy if an error is a failed import of an optional dependency, or None otherwise.
+    """Return a one-line remedy if an exception is a failed import of an optional dependency, otherwise None.
 
     >>> missing_extra(ModuleNotFoundError(name="spacy"))
     "spacy is not installed: pip install 'paraqd[augment]'"

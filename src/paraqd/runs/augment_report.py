@@ -15,7 +15,7 @@ SKIPPED_NAMED = 1000  # the maximum number of skipped rows listed one by one; fu
 
 
 class Example(NamedTuple):
-    """A question and the paraphrase that an operator produced from it."""
+    """A question and the paraphrase that an operator produced from the question."""
 
     id: str
     question: str

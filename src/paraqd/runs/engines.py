@@ -24,7 +24,7 @@ OnRows = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Result:
-    """The result of processing a piece: its counts, or the reason its rows could not be read."""
+    """The result of processing a piece: its counts, or the reason why its rows could not be read."""
 
     piece: Piece
     facts: Facts | None
@@ -183,7 +183,7 @@ def _begin(job: Job) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent process has ended, which may have been killed by ``kill -9``."""
+    """End this process when its parent process has ended, even if the parent was killed by ``kill -9``."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -34,7 +34,7 @@ def is_uri(given: str) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file in a location; ``name`` is relative to the location.
+    """A file in a location. ``name`` is the file's path relative to the location.
 
     ``state`` is the modification time in nanoseconds or a hash of the bytes. It changes whenever the file changes.
     """
@@ -83,7 +83,7 @@ class Location:
 
     @cached_property
     def remote(self) -> tuple[Any, str] | None:
-        """The pyarrow file system and the path in it, or None if the location is not a URI."""
+        """The pyarrow file system and the location's path in it, or None if the location is not a URI."""
         if not is_uri(self.place):
             return None
         with optional_imports(f"{self.place.partition(_SCHEME)[0]}{_SCHEME} locations"):
@@ -104,7 +104,7 @@ class Location:
         return Path(path) if system.type_name == "local" else None
 
     def path(self, name: str) -> str:
-        """Return a file's path in its file system; an empty name refers to the location itself."""
+        """Return the path of a file in its file system. An empty name stands for the location itself."""
         root = self.place if self.remote is None else self.remote[1]
         return f"{root}/{name}" if name else root
 
@@ -184,7 +184,7 @@ class Location:
                 return None
 
     def put(self, name: str, data: Any) -> None:
-        """Write a file atomically: readers see either the complete new file or the previous state."""
+        """Write a file atomically: readers see either the complete new file or the previous file."""
         with clear_errors(self.shown(name), "write"):
             temporary = f".{name}.{uuid4().hex}.writing"  # unique, because two machines may write the same part
             if self.local is None:

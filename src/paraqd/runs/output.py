@@ -1,4 +1,4 @@
-"""Determine where a run's output goes, and record how the output was produced."""
+"""Determine the location of a run's output, and record how the output was produced."""
 
 from __future__ import annotations
 
@@ -166,7 +166,10 @@ def check_beside(out: Path) -> None:
 
 
 def write_beside(out: Path, metadata: Mapping[str, Any]) -> None:
-    """Write the record of how a file was produced to ``OUT.meta.json``; a Parquet file stores this record itself."""
+    """Write the record of how a file was produced to ``OUT.meta.json``.
+
+    Nothing is written for a Parquet file, because the file itself contains the record.
+    """
     if check_writable(out).format is not Format.PARQUET:
         with replacing(_record_path(out)) as side:
             text = json.dumps(metadata, ensure_ascii=False, indent=2, sort_keys=True)

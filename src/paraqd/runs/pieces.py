@@ -49,8 +49,8 @@ def rows_of_a_part(rows: int, least: int = LEAST_ROWS) -> int:
 def cuts(groups: Iterable[int], size: int) -> list[tuple[int, int]]:
     """Split a file into blocks, given the sizes of its row groups, and return (start, rows) for each block.
 
-    Consecutive small row groups share a block as long as they fit, and a large row group is split evenly. As a result,
-    an unreadable row group affects few rows of other groups.
+    Consecutive small row groups share a block if they fit, and a large row group is split evenly. As a result, an
+    unreadable row group affects few rows of other row groups.
 
     >>> cuts([400, 500, 300, 2500], 1000)
     [(0, 900), (900, 300), (1200, 834), (2034, 833), (2867, 833)]

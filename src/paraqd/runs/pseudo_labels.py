@@ -47,7 +47,7 @@ _NAMED_ROWS = 100  # the maximum number of skipped rows that a report lists one 
 
 @dataclass(frozen=True)
 class OperatorPseudoLabels:
-    """The pseudo-label counts for one operator's pairs."""
+    """The numbers of pseudo-labels for one operator's pairs."""
 
     name: str
     total: int
@@ -75,7 +75,7 @@ class OperatorPseudoLabels:
 
 @dataclass(frozen=True)
 class PseudoLabelStatistics:
-    """The pseudo-label counts for each operator and for all pairs, as in the paper's table.
+    """The numbers of pseudo-labels for each operator and for all pairs, as in the paper's table.
 
     >>> statistics = PseudoLabelStatistics.of([{"operator": "A", "label": 1}, {"operator": "B", "label": 0}])
     >>> statistics.total, statistics.positive_pct, statistics.operators[1].negative_pct
@@ -86,7 +86,7 @@ class PseudoLabelStatistics:
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> PseudoLabelStatistics:
-        """Count the pseudo-labels in rows; the operators are listed in order of first occurrence."""
+        """Count the pseudo-labels in rows. The operators are in order of first occurrence."""
         counter = _Counter()
         for row in rows:
             counter.add(row)

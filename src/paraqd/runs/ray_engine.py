@@ -191,7 +191,7 @@ class _WorkerActor:
         return self._worker.identity, socket.gethostname()
 
     def work(self, piece: Piece) -> Result | None:
-        """Return the result of a piece, or None if Ray has restarted this actor, so that it needs `begin` again."""
+        """Return the result of a piece, or None if Ray has restarted this actor and `begin` must be called again."""
         return None if self._worker is None else one_result(self._worker, piece)
 
 

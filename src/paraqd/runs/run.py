@@ -32,9 +32,9 @@ def ignore(line: str) -> None:
 class RunOptions(TypedDict, total=False):
     """The options that every run over a file or a folder accepts.
 
-    - ``workers``: the number of worker processes, which use one core each. By default, ``local`` works in this process,
-      and ``ray`` uses all cores of the cluster. A script that uses several workers must guard its entry point with
-      ``if __name__ == "__main__":``.
+    - ``workers``: the number of worker processes, which use one core each. By default, the engine ``local`` works in
+      this process, and the engine ``ray`` uses all cores of the cluster. A script that uses several workers must guard
+      its entry point with ``if __name__ == "__main__":``.
     - ``engine``: ``local`` (the default), ``ray``, or a custom engine.
     - ``address``: the ``HOST:PORT`` of a Ray cluster. By default, a cluster is started on this machine.
     - ``verbose``: show Ray's messages.
@@ -44,7 +44,8 @@ class RunOptions(TypedDict, total=False):
       are removed when the work begins, after the input, the options, the model and the installed packages have been
       checked.
     - ``restart``: discard an unfinished run, and start again.
-    - ``progress``: a function that is called with (stage, rows processed, total number of rows or None).
+    - ``progress``: a function that is called with the stage, the number of rows processed, and the total number of rows
+      (None if unknown).
     - ``say``: a function that is called with one-line messages, such as the number of rows that are already finished.
     - ``warn``: a function that is called with each problem in the input before the work begins. The report also lists
       these problems.
@@ -311,7 +312,7 @@ class _Run:
             raise TableError(f"{name} was changed during the run; {remedy}") from None
 
     def _interrupted(self, kept: str) -> RunInterrupted:
-        """Return the exception for Ctrl-C.
+        """Return the exception to raise after Ctrl-C.
 
         The stored parts are counted again, because workers may have written parts that they have not reported yet.
         """

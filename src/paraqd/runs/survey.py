@@ -61,7 +61,7 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The input files and their pieces. ``types`` holds the type of each column, with the columns of all files."""
+    """The input files and their pieces. ``types`` maps every column that occurs in a file to its type."""
 
     source: Location
     files: tuple[InputFile, ...]
@@ -127,7 +127,7 @@ def survey(
     Parameters
     ----------
     source : Location
-        A file or a folder. Text files are read completely. Of Parquet files, only the footer is read.
+        A file or a folder. Text files are read completely. For Parquet files, only the footers are read.
     check : callable
         A function that raises a TableError if a file's columns cannot be used.
     progress : Progress
@@ -140,7 +140,7 @@ def survey(
     offer : bool
         Mention ``keep_going`` in messages about damage.
     part_rows : int, optional
-        The maximum number of rows in a piece. By default, it depends on the total number of rows.
+        The maximum number of rows in a piece. The default depends on the total number of rows.
     for_file : int, optional
         The minimum number of rows in a piece if the output is a file. If None, the output is a folder.
 
@@ -311,7 +311,7 @@ class _Inspector:
 
 
 def _common_types(files: Sequence[InputFile]) -> dict[str, Any]:
-    """Return the type of each column, with the columns of all files.
+    """Return a mapping from every column that occurs in a file to the column's type.
 
     If a column has different types, the result is the widest common type, or text if there is no common type.
     """
