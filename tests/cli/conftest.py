@@ -16,10 +16,10 @@ from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
 
 
 class DigitScorer:
-    """A scorer that needs no model: it compares digits, so that tests know what it says.
+    """A scorer that needs no model. It compares digits, so that tests know its verdicts.
 
-    ``sizes`` are the numbers of pairs it was given at a time; ``refuses`` a word for which it raises a ValueError, and
-    ``stops_after`` the number of pairs after which somebody presses Ctrl-C.
+    ``sizes`` contains the number of pairs in each call. ``refuses`` is a word that makes the scorer raise a ValueError.
+    ``stops_after`` is the number of pairs after which the scorer behaves as if Ctrl-C was pressed.
     """
 
     name = mode = "digits"

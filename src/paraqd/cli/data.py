@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paraqd.progress import Progress
 
 EXAMPLE = "Example: paraqd data get aquarat sawp pawp"
-_LIST_EXAMPLE = "Example: paraqd data list --data-dir data/"
+_LIST_EXAMPLE = "Example: paraqd data list --json"
 _PATH_EXAMPLE = "Example: paraqd data path sawp"
 _BUILD_EXAMPLE = "Example: paraqd data build questions -o questions.jsonl.gz --corpus gsm8k --corpus mathqa"
 
