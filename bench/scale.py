@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 from paraqd import Scorer
 from paraqd.data.datasets import load_pairs
 from paraqd.progress import silent
-from paraqd.runs.engines import Engine, Result, here
+from paraqd.runs.engines import Engine, Result, in_this_process
 from paraqd.runs.locations import Location
 from paraqd.runs.parts import ParquetParts
 from paraqd.runs.pieces import MOST_ROWS, Piece, rows_of_a_part
@@ -233,7 +233,7 @@ def growth(folder: Path) -> Growth:
     store = Location.at(str(folder / "many"))
     inputs = survey(store, check=lambda table: None, progress=silent)
     look = (time.monotonic() - began) / len(inputs.files)
-    run(folder / "many", folder / "many-scored", "reading", here, 2)
+    run(folder / "many", folder / "many-scored", "reading", in_this_process, 2)
     store_out = Location.at(str(folder / "many-scored"))
     part = sorted((folder / "many-scored").glob("part-*"))[0]
     facts_of_part = json.loads(pq.read_metadata(part).metadata[b"paraqd.part"])
@@ -289,7 +289,7 @@ def section(wanted: int, price: float, cores: int) -> str:
                     several[model][workers] = run(folder / model, out, model, engine, max(1, count // 24))
                     print(f"{model} on {workers}: {several[model][workers].steady:.1f} pairs/s", file=sys.stderr)
             each: dict[str, float] = {}
-            for label, engine in (("local", here), ("ray", on_cluster(1))):
+            for label, engine in (("local", in_this_process), ("ray", on_cluster(1))):
                 # each part has one row, so that the cost of a part can be separated from the cost of its rows
                 taken = [run(folder / "small", folder / f"{label}-{i}", "reading", engine, 1).steady for i in (1, 2)]
                 each[label] = 1000 / max(taken) - 1000 / rates["reading"]["short"]

@@ -1,4 +1,4 @@
-"""Augmenting a corpus: what is written, the same bytes always, nothing lost when it is broken off."""
+"""Test the output and the report of an augmentation."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from tests.runs.conftest import RULES, question, rows_of, write_questions
 
 
 class Loud(Operator):
-    """Shouts."""
+    """An operator that writes short texts in capitals."""
 
     name, polarity, changes = "Loud", "valid", frozenset({"punctuation"})
 
@@ -32,7 +32,7 @@ class Loud(Operator):
 
 
 class Fragile(Operator):
-    """Cannot bear a seven."""
+    """An operator that fails on texts with a 7."""
 
     name, polarity, fault, changes = "Fragile", "invalid", "number_lost", frozenset({"numbers"})
 

@@ -1,4 +1,4 @@
-"""Test that an augmentation keeps what is finished, and continues where it stopped."""
+"""Test that an interrupted augmentation keeps its finished parts and resumes."""
 
 import os
 import signal
@@ -55,7 +55,7 @@ LONG = 4000  # questions of a run that lasts long enough to be broken off: 16 ch
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """A long corpus, and what a run that nothing disturbs makes of it."""
+    """Return a folder with a long corpus and the outputs of uninterrupted runs."""
     folder = tmp_path_factory.mktemp("undisturbed")
     source = write_questions(folder / "q.jsonl", LONG)
     for name in ("whole.parquet", "whole.csv"):
@@ -117,7 +117,7 @@ def test_ctrl_c_writes_no_output_and_the_same_command_continues(tmp_path, undist
 
 
 def broken_off(source, out, **options):
-    """Break a run off after its first chunk."""
+    """Interrupt a run after its first chunk."""
 
     def stop(stage, done, total):
         if stage == "augmenting" and done:

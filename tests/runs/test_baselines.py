@@ -1,4 +1,4 @@
-"""The baselines' corpora, from questions to triplets: UDA and SSMBA."""
+"""Test the corpora of the baselines UDA and SSMBA, from questions to triplets."""
 
 import json
 

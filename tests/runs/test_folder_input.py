@@ -1,4 +1,4 @@
-"""Test folders that cannot be read or written as they are: one line says why, and the rest is done."""
+"""Test folders with unreadable files, and folders that cannot be written."""
 
 import errno
 import gzip
@@ -102,7 +102,7 @@ class TestBadInput:
         assert len(rows("out")) == 610 and Path("out/_SUCCESS").exists()
 
     def test_which_rows_are_lost_does_not_depend_on_the_parts(self, here):
-        """A row group of more rows than are read at a time, spoiled in its middle."""
+        """Damage the middle of a row group that has more rows than are read at a time."""
         texts = [row["paraphrase"].encode() for row in pairs(3000)]
         texts[2500] = b"Tom\xff has 5"
         table = pa.Table.from_pylist(pairs(3000))

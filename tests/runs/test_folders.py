@@ -1,4 +1,4 @@
-"""Test runs over folders: every row once, in its place."""
+"""Test that runs over folders write every row once and in order."""
 
 import json
 import pickle
@@ -39,7 +39,7 @@ sys.exit(run(sys.argv[2:]))
 
 
 def start(*arguments, blocked_at=None):
-    """Start a command as a program of its own; at the piece ``blocked_at`` it makes a file ``blocked`` and waits."""
+    """Start a command in a new process. At the piece ``blocked_at``, it creates the file ``blocked`` and waits."""
     program = [sys.executable, "-m", "paraqd.cli.main", *arguments]
     if blocked_at is not None:
         program = [sys.executable, "-c", BLOCKED, str(blocked_at), *arguments]

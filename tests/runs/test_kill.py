@@ -1,4 +1,4 @@
-"""Test that every command continues after kill -9 and Ctrl-C, for files and folders, and ends with the same bytes."""
+"""Test that every command resumes after kill -9 and Ctrl-C, and that the output has the same bytes."""
 
 import json
 import signal
@@ -164,7 +164,7 @@ def test_a_run_of_several_processes_continues_in_one(here, command, source, out)
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_options_mean_the_same_for_every_command(here, fails, capsys, command):
-    """Another run's output is replaced only with --overwrite, and an unfinished run only with --restart."""
+    """Replace a finished output only with --overwrite, and an unfinished run only with --restart."""
     for out in ("out.csv", "out/"):
         source, kept = ("in", out) if out.endswith("/") else ("in.jsonl", f"{out}.parts")
         assert run(arguments(command, source, out, "-q")) in (0, 1)

@@ -1,4 +1,4 @@
-"""Test where outputs may be written."""
+"""Test the locations of outputs and the folder of a run."""
 
 import json
 from contextlib import ExitStack

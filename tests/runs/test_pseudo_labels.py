@@ -1,4 +1,4 @@
-"""Pseudo-labels: valid where the encoder finds question and paraphrase alike, and what the table says."""
+"""Test pseudo-labels and their statistics."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ QUESTION = "Tom has 5 pens."
 
 
 def angles(texts):
-    """Encode a text that ends in a number as the direction with that cosine to one without."""
+    """Encode texts so that a text that ends in a number has this cosine with a text without a number."""
     cosines = np.array([float(text.rpartition("~")[2]) if "~" in text else 1.0 for text in texts])
     return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
 

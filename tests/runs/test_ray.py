@@ -1,4 +1,4 @@
-"""Test runs on a Ray cluster: the same bytes, whatever is killed."""
+"""Test that runs on a Ray cluster write the same bytes, even if processes are killed."""
 
 import json
 import logging
@@ -26,14 +26,14 @@ pytestmark = pytest.mark.xdist_group("ray")
 
 
 class CannotBegin:
-    """A job whose workers cannot load what they need."""
+    """A job whose workers cannot load the model."""
 
     def worker(self, *, threads=None):
         raise TableError("the model is not there")
 
 
 class Counting(PieceWorker):
-    """A job that is its own worker and does nothing; sent to other processes as a whole."""
+    """A job that is also its own worker and does nothing."""
 
     identity = "none"
 
@@ -45,7 +45,7 @@ class Counting(PieceWorker):
 
 
 class Changed(Counting):
-    """A job whose workers load another model than the run began with."""
+    """A job whose workers load another model than the leading process."""
 
     identity = "model:a"
 
@@ -59,7 +59,7 @@ class AllDie(Counting):
 
 
 class OneOfTwo(Counting):
-    """A job for two workers on a cluster, of which the first that comes is known again when it is started anew."""
+    """A job for two workers on a cluster. The first worker is recognised after a restart."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -85,7 +85,7 @@ class OneDies(OneOfTwo):
         return self
 
     def piece(self, piece, on_rows):
-        """Have the first piece take until the other worker is given up."""
+        """Delay the first piece until the other worker is no longer used."""
         still = time.monotonic() + 300
         while piece.index == 0 and not (self.folder / "given up").exists():
             assert time.monotonic() < still
@@ -112,7 +112,7 @@ PIECES = [Piece(i, "a", i, 1) for i in range(3)]
 
 
 def start(*arguments):
-    """Start a command as a program of its own."""
+    """Start a command in a new process."""
     program = [sys.executable, "-m", "paraqd.cli.main", *arguments]
     return subprocess.Popen(program, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -122,7 +122,7 @@ def start(*arguments):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A Ray cluster with two slots on this machine, and its address."""
+    """Start a Ray cluster with two cores on this machine, and return its address."""
     ray = pytest.importorskip("ray")
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
     with pytest.MonkeyPatch.context() as patch:
@@ -140,7 +140,7 @@ def cluster():
 
 
 def busy_workers():
-    """Return the processes below this one that work on a piece just now, by the title that Ray gives them."""
+    """Return the descendants of this process that are processing a piece, according to the title that Ray sets."""
     found, parents = [], {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -154,7 +154,7 @@ def busy_workers():
 
 
 def held_worker(process, seconds=60):
-    """Return a worker that was stopped in the middle of a piece, and will not end with it."""
+    """Stop a worker in the middle of a piece, and return its process id."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()
@@ -275,7 +275,7 @@ class TestRay:
             assert list(on_ray(address=address)(Counting(), PIECES[:1], lambda rows: None)) == [Result(PIECES[0], {})]
 
     def test_one_bad_machine_does_not_end_the_run(self, here, cluster, caplog, monkeypatch):
-        """A worker that dies whenever it is started, beside one that is well and takes longer than that."""
+        """One worker dies at every start, and the other worker takes longer than these starts."""
         handler = logging.Handler()
         monkeypatch.setattr(
             handler, "emit", lambda record: "no longer used" in record.msg and (here / "given up").touch()
@@ -308,7 +308,7 @@ class TestRay:
             list(on_ray(workers=2)(CannotBegin(), PIECES, lambda rows: None))
 
     def test_a_worker_that_forgets_is_one_that_died(self, here, cluster, monkeypatch):
-        """Ray may have started a worker anew before its piece came."""
+        """Ray may restart a worker before the worker receives its piece."""
 
         class Forgets(_WorkerActor):
             calls = 0
