@@ -97,6 +97,16 @@ def imports():
 
 
 @pytest.fixture
+def single_thread():
+    """Use one thread in torch, because several threads slow small models down on a busy machine."""
+    torch = pytest.importorskip("torch")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
 def scorer(monkeypatch):
     """Have commands score with a `DigitScorer`, and return it."""
     made = DigitScorer()

@@ -156,6 +156,7 @@ def test_read_from_standard_input(capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out)["quantities"][0]["unit"] == "rupee"
 
 
+@pytest.mark.usefixtures("single_thread")
 def test_generator_train_smoke(here, capsys):
     pytest.importorskip("transformers")
     import gzip

@@ -8,6 +8,7 @@ pytest.importorskip("sentence_transformers")
 
 from paraqd.cli.main import run
 
+pytestmark = pytest.mark.usefixtures("single_thread")
 ROWS = [
     (
         "Tom has 5 pens and buys 3 more. How many pens has he?",
@@ -30,13 +31,6 @@ ROWS = [
     ),
 ]
 QUICK = ("--layers", "1", "--epochs", "1", "--device", "cpu", "--quiet")
-
-
-@pytest.fixture(autouse=True)
-def single_thread():
-    import torch
-
-    torch.set_num_threads(1)
 
 
 def write(path, rows=ROWS):

@@ -17,6 +17,7 @@ from paraqd import Scorer
 from paraqd.cli.main import run
 from paraqd.data.datasets import written_split
 
+pytestmark = pytest.mark.usefixtures("single_thread")
 # the recipe's own path: every set, the generator of f9, teachers and both stages, only smaller
 SMALL = (
     "--questions",
@@ -109,13 +110,6 @@ def encoder(tmp_path_factory, data):
     BertModel(model.config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
-
-
-@pytest.fixture(autouse=True)
-def single_thread():
-    import torch
-
-    torch.set_num_threads(1)
 
 
 def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp_path, capsys, monkeypatch):
