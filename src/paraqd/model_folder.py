@@ -106,7 +106,7 @@ class ModelFolder:
         return found
 
     def hash8(self, hashes: Mapping[str, str]) -> str:
-        """Return 8 hex digits that identify the model by its facts and by the hashes of its files."""
+        """Return 8 hex digits that identify the model, computed from ``paraqd.json`` and the hashes of its files."""
         whole = hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode())
         for name, digest in hashes.items():
             whole.update(f"{name} {digest}\n".encode())
@@ -156,7 +156,7 @@ def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
 
 
 def write_facts(folder: str | Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Write ``paraqd.json`` with the hashes of the weights and the tokenizer, and return all facts.
+    """Write ``facts`` and the hashes of the weights and the tokenizer to ``paraqd.json``, and return its contents.
 
     Write the weights and the tokenizer first. Hashes already in ``facts`` are replaced. If the process is killed, the
     previous ``paraqd.json`` is unchanged.

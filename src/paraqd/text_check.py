@@ -35,7 +35,7 @@ def text_problem(
     allow_blank : bool
         Accept a blank string, because a blank paraphrase can be scored. None is still rejected.
     longest : int, optional
-        Reject a text with more characters. By default, the length is not limited.
+        Reject a text with more characters than this. By default, the length is not limited.
     unicode : bool
         Reject a text that contains surrogates, which cannot be encoded in UTF-8.
 

@@ -1,8 +1,7 @@
 """Record each annotator's decisions in a journal, which is flushed to disk after every decision.
 
 A journal is a JSONL file. The first line identifies the annotator and the pairs. Every other line is an event: a label,
-a skip, a note, or an undo of the last decision. Lines are only appended, so that a killed process loses at most one
-event.
+a skip, a note, or an undo of the last decision. Lines are only appended, so a killed process loses at most one event.
 """
 
 from __future__ import annotations
@@ -258,7 +257,7 @@ def open_journal(
 def _check_same(
     path: Path, header: Header, pairs: PairsToLabel, annotator: str, seed: int | None, resolves: Sequence[str]
 ) -> None:
-    """Raise an AnnotationError if the journal was started with other settings."""
+    """Raise an AnnotationError if the journal was started with different settings."""
     if header.annotator != annotator:
         raise AnnotationError(f"{path} is the journal of {header.annotator}, not of {annotator}; choose another -o")
     check_pairs(path, header, pairs)
@@ -271,7 +270,7 @@ def _check_same(
 
 
 def check_pairs(path: str | Path, header: Header, pairs: PairsToLabel) -> None:
-    """Raise an AnnotationError if the journal was started for other pairs."""
+    """Raise an AnnotationError if the journal was started for different pairs."""
     if header.pairs != pairs.digest:
         raise AnnotationError(
             f"the pairs in {pairs.name} have changed since {path} was started ({header.count:,} pairs then, "

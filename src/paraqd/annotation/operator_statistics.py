@@ -58,13 +58,13 @@ class OperatorStatistics:
 
     @property
     def precision(self) -> float:
-        """Of the pairs intended to be valid, the share that was labelled valid; 0 if no pair was so intended."""
+        """Of the pairs intended to be valid, the share labelled valid; 0 if there are no such pairs."""
         false, true = self.matrix[1]
         return _share(true, true + false)
 
     @property
     def recall(self) -> float:
-        """Of the pairs labelled valid, the share that was intended to be valid; 0 if no pair was labelled valid."""
+        """Of the pairs labelled valid, the share intended to be valid; 0 if there are no such pairs."""
         (_, missed), (_, true) = self.matrix
         return _share(true, true + missed)
 

@@ -74,7 +74,7 @@ def make_testset(
 
     The choice depends only on the seed and the question's id. If the chosen operator returns no output, or its output
     repeats the question or the other side's output, the next operator in a random order is tried. Operators whose model
-    or package is missing are skipped. This does not affect the questions for which another operator was chosen. A
+    or package is missing are skipped. This does not affect the questions for which a different operator was chosen. A
     question's valid pair comes before its invalid pair. The column ``label`` is empty, and the column ``intended``
     contains the label that the operator should produce. A row is skipped if its question or its id appears in an
     earlier row.

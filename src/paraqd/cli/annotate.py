@@ -68,7 +68,7 @@ def annotate() -> None:
 
     1. paraqd annotate PAIRS --annotator NAME: label pairs at the terminal. Repeat the command to continue.
     2. paraqd annotate PAIRS --annotator NAME --resolve A --resolve B: settle the disagreements between A and B.
-    3. paraqd annotate merge PAIRS A B -o MERGED: measure Cohen's κ and write one file.
+    3. paraqd annotate merge PAIRS A B -o MERGED: compute Cohen's κ and write one file.
     4. paraqd annotate stats MERGED: compare the operators' intended labels with the merged labels.
     """
 
@@ -164,7 +164,7 @@ def merge(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Merge the annotators' labels into one label for each pair, and measure Cohen's κ between annotators.
+    """Merge the annotators' labels into one label for each pair, and compute Cohen's κ between annotators.
 
     If the annotators disagree on a pair, the annotator who used --resolve decides. If nobody used --resolve, the
     majority decides. After a tie, the pair has no label. Every annotator must have labelled at least one pair.

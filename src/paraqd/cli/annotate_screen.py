@@ -61,7 +61,7 @@ class Pace:
 def annotate_pairs(session: Session, keys: Keys, console: Console, *, pace: Pace | None = None) -> None:
     """Show the pairs one at a time and record the decisions.
 
-    Stop after the last pair, at the key ``q`` or at the end of the input.
+    Stop after the last pair, when ``q`` is pressed, or at the end of the input.
     """
     pace = pace or Pace()
     fresh = True

@@ -120,7 +120,7 @@ def augment(
 
 
 def _check_report(report: str, source: str, out: str) -> None:
-    """Raise a TableError if the page cannot be written or would replace the input or the output."""
+    """Raise a TableError if the report page cannot be written or would replace the input or the output."""
     from paraqd.data.formats import TableError
 
     page = Path(report)

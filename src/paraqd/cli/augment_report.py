@@ -78,7 +78,7 @@ def label_text(operator: OperatorReport) -> Text:
 
 
 def distance(operator: OperatorReport) -> str:
-    """Return the mean distance of an operator's outputs from their questions, or "" if there are no outputs."""
+    """Return the mean distance between an operator's outputs and their questions, or "" if there are no outputs."""
     if operator.edit_distance is None:
         return ""
     return f"{operator.edit_distance:.2f} ({operator.edit_characters:.0f})"
@@ -102,7 +102,7 @@ def _show_examples(console: Console, operator: OperatorReport, count: int) -> No
 
 
 def _changes(example: Example, *, marked: bool) -> Text:
-    """Return the changes between the two texts, each with some unchanged text on both sides."""
+    """Return the changes between an example's two texts, each with some unchanged text on both sides."""
     line = Text()
     segments = differences(example.question, example.paraphrase)
     for i, (sign, text) in enumerate(segments):

@@ -59,10 +59,10 @@ def get(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Download data sets into the cache and check them. Available data sets are only checked.
+    """Download data sets into the cache and check them. Data sets that are already available are only checked.
 
-    The cache is the folder paraqd in your system's cache folder, such as ~/.cache/paraqd. Set PARAQD_CACHE_DIR to use
-    another folder.
+    The cache is the folder paraqd in your system's cache folder, such as ~/.cache/paraqd. Set PARAQD_CACHE_DIR to use a
+    different folder.
     """
     from paraqd.cli.progress import Bar
     from paraqd.data import datasets

@@ -45,8 +45,8 @@ class Reading:
 class Found:
     """The scores that were found in files, and the models that compute the other scores.
 
-    ``models`` is keyed by the option that names the model. ``given`` contains both methods' names on the command line.
-    ``implied`` is the model that is used because no option names a model, or an empty string.
+    ``models`` is keyed by the option that names the model. ``given`` contains the names of the two methods as written
+    on the command line. ``implied`` is the model that is used because no option names a model, or an empty string.
     """
 
     scored: Scored | None
@@ -139,7 +139,7 @@ def load_models(found: Found, *, device: str | None, threshold: float) -> dict[s
 def make_scores(
     found: Found, models: Mapping[str, Model], pairs: Sequence[Pair], *, progress: Progress
 ) -> tuple[Scored, Scored | None]:
-    """Return both methods' scores. Models compute the scores that are not in a file."""
+    """Return the scores of both methods. Models compute the scores that are not in a file."""
     from dataclasses import replace
 
     made = {option: _scored_by(model, pairs, progress) for option, model in models.items()}

@@ -105,7 +105,7 @@ class _TerminalKeys:
         return (first + (os.read(self._handle, more) if more else b"")).decode("utf-8", "replace")
 
     def _rest_of_sequence(self) -> None:
-        """Discard the bytes that an arrow key or function key sends after the escape."""
+        """Discard the bytes that an arrow key or function key sends after the escape character."""
         import select
 
         while select.select([self._handle], [], [], 0.02)[0]:

@@ -125,7 +125,7 @@ def running(run: dict[str, Any], *, quiet: bool, rows_on_terminal: bool = False)
 
 
 def stopped(interrupt: Any) -> str:
-    """Return a message that says how much of a run is finished and how to resume it."""
+    """Return a message that states how much of a run is finished and how to resume it."""
     line = f"stopped: {interrupt.rows:,} of {counted(interrupt.total, 'row')}"
     if not interrupt.kept or not interrupt.rows:
         return f"{line} finished"

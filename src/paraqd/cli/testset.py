@@ -110,7 +110,7 @@ def testset(
 
 
 def _operator_table(result: MadeTestset) -> Table:
-    """Return a table of the operators that also shows how often each operator was tried and applied."""
+    """Return a table that lists the operators and shows how often each operator was tried and applied."""
     from rich.table import Table
 
     from paraqd.cli.augment_report import distance, label_text

@@ -61,7 +61,7 @@ class Variants:
     """The rows of the benchmark, and counts of the problems and the dropped pairs.
 
     ``near`` counts the texts that are too similar to the original problem, by kind of text. ``same`` is the number of
-    pairs whose two texts are equal. ``dropped`` is the number of all pairs that were dropped for one of these reasons.
+    pairs whose two texts are equal. ``dropped`` is the total number of pairs dropped for either reason.
     """
 
     rows: tuple[Row, ...] = field(repr=False)

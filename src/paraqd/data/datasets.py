@@ -141,8 +141,8 @@ def state(name: str, data_dir: str | Path | None = None, *, check: bool = True) 
 def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = silent) -> Path:
     """Download a data set into the cache if necessary, and return its path.
 
-    If a file's sha256 is known, or was recorded at its first download, the file is checked. A DatasetError is raised if
-    a file has another hash.
+    If a file's sha256 is known, or was recorded when the file was first downloaded, the file is checked. A DatasetError
+    is raised if a file has a different hash.
     """
     record = dataset(name)
     found = state(name, data_dir)

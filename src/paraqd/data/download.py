@@ -34,7 +34,7 @@ def record_of(path: Path) -> Path:
 
 
 def expected_sha256(file: DataFile, path: Path) -> str | None:
-    """Return a file's known sha256, or the sha256 recorded at its first download, or None if there is neither."""
+    """Return a file's known sha256, or the sha256 recorded when it was first downloaded, or None."""
     if file.sha256 is not None:
         return file.sha256
     try:

@@ -76,7 +76,7 @@ def find_words_again(text: str, spans: Iterable[Span], other: str) -> tuple[Span
 def written_faults(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
     """Yield pairs from the rows of ``written_pairs``.
 
-    Each rewrite is paired with the question and with each other valid rewrite of the question.
+    Each rewrite is paired with the question and with each of the question's other valid rewrites.
     """
     for row in rows:
         name, question = str(row["id"]), str(row["question"])

@@ -210,7 +210,7 @@ class _Sieve:
 def split_of(key: str) -> str:
     """Return the split to which a skeleton belongs.
 
-    The split depends only on the skeleton, so that adding a corpus never moves a question to another split.
+    The split depends only on the skeleton, so adding a corpus never moves a question to a different split.
     """
     share = int(hashlib.sha256(key.encode("utf-8")).hexdigest(), 16) % VALIDATION
     return "validation" if share == 0 else "train"

@@ -1,4 +1,4 @@
-"""Find natural pairs: questions in a corpus that have the same numbers and the same answer but different words."""
+"""Find natural pairs: similarly worded questions in a corpus that have the same numbers and the same answer."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def _document(path: Path) -> Any:
 
 
 def _limited(content: bytes, name: str) -> bytes:
-    """Return a file's content; raise a TableError if the content is too large, which may mean a malicious archive."""
+    """Return a file's content; raise a TableError if it is too large, because the archive may be malicious."""
     if len(content) > LIMIT:
         raise TableError(f"{name} has more than {LIMIT:,} bytes; {_RIGHT_CORPUS}")
     return content

@@ -1,8 +1,8 @@
 """Describe the named data sets: their content, their origin and their files.
 
-A URL with ``tried=False`` comes from the documentation of the corpus and has not been tested with a download. If a
-file's sha256 is known, a download with another sha256 is rejected. If the sha256 is not known, it is recorded at the
-first download.
+A URL with ``tried=False`` was taken from the corpus's documentation; no download from it has been tried. If a file's
+sha256 is known, a download with a different sha256 is rejected. If the sha256 is not known, it is recorded when the
+file is first downloaded.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Dataset:
     reader : str
         The format of the file: ``table``, ``written_pairs`` or the name of a corpus in `public_corpora`.
     contradictions : bool
-        True if the published file contains some pairs twice with different labels, which is then not an error.
+        True if the published file may contain a pair twice with different labels.
     obtain : str
         Instructions for obtaining a data set that cannot be downloaded.
     home : str

@@ -145,7 +145,7 @@ class Table:
     lost: Mapping[int, str] = field(default_factory=dict)
 
     def require(self, columns: Columns, roles: Sequence[str] = ("question",)) -> None:
-        """Raise a TableError if a column for one of these roles is missing."""
+        """Raise a TableError if a column for one of the given roles is missing."""
         for role in roles:
             self.need(role, getattr(columns, role))
 
@@ -276,7 +276,7 @@ def _copy_standard_input() -> Path:
 
 
 def suggest(wanted: str, among: Sequence[str], aliases: Sequence[str] = ()) -> str | None:
-    """Return the name in ``among`` that equals an alias or best matches ``wanted``, or None if no name is similar."""
+    """Return the name in ``among`` that equals ``wanted`` or an alias, or the most similar name, or None."""
     from rapidfuzz import process
 
     lowered = {name.casefold(): name for name in reversed(among)}

@@ -80,7 +80,7 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
 
     ``beside`` is the folder for the temporary file, which must be on the same disk (default: the folder of ``path``).
     If ``path`` is a symbolic link, the link's target is replaced, and ``beside`` is ignored, because the target may be
-    on another disk.
+    on a different disk.
     """
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     folder = target.parent if path.is_symlink() else beside or path.parent

@@ -68,7 +68,8 @@ class Difference:
 class McNemar:
     """The result of McNemar's exact test.
 
-    ``only_a`` and ``only_b`` are the numbers of pairs that only method a and only method b decide correctly.
+    ``only_a`` is the number of pairs that only method a decides correctly, and ``only_b`` is the number of pairs that
+    only method b decides correctly.
     """
 
     only_a: int

@@ -89,9 +89,9 @@ def build_report(
     intervals: bool = True,
     progress: Progress = silent,
 ) -> Report:
-    """Evaluate the scores of one method and, if ``other`` is passed, compare the method with another method.
+    """Evaluate the scores of one method and, if ``other`` is passed, compare the method with a second method.
 
-    ``other`` contains the other method's scores for the same pairs.
+    ``other`` contains the second method's scores for the same pairs.
 
     >>> report = build_report(Scored("toy", "none", [1, 0, 1, 0], [0.9, -0.2, 0.6, 0.7]), intervals=False)
     >>> report.metrics.accuracy, report.oracle.macro_f1
@@ -203,7 +203,7 @@ def _comparison_table(report: Report) -> Table:
 
 
 def _names(report: Report) -> list[str]:
-    """Return short, distinct names of the methods in a report."""
+    """Return short, distinct names for the methods in a report."""
     both = [report.scored] if report.other is None else [report.scored, report.other]
     names = [shortened(scored.name) for scored in both]
     if len(set(names)) < len(names):

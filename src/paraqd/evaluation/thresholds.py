@@ -16,7 +16,7 @@ THRESHOLDS = (-0.9, -0.75, -0.5, -0.25, 0.0, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
 
 @dataclass(frozen=True)
 class Oracle:
-    """The threshold with the highest macro F1 on the given labels, and this macro F1.
+    """The threshold with the highest macro F1 on the given labels, and that macro F1.
 
     Do not report the oracle as a result, because it is chosen with the labels of the test set.
     """

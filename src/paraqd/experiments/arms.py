@@ -103,8 +103,7 @@ def collapse_table(
 ) -> Table:
     """Return a table that shows how closely the scores match a product of two signs.
 
-    One sign belongs to the question's coordinate on the first principal axis of all vectors, and the other sign to the
-    paraphrase's coordinate.
+    These are the signs of the question's and the paraphrase's coordinates on the first principal axis of all vectors.
     """
     found: dict[tuple[str, str], list[dict[str, float]]] = {}
     for result in results:

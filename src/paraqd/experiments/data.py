@@ -266,8 +266,8 @@ class RunData:
     def _chosen(self, training: Training) -> frozenset[str] | None:
         """Return the ids of the questions that a training run uses, or None if it uses all questions.
 
-        The choice does not depend on the omitted operator, so that all rows of the operator table use the same
-        questions.
+        If a training run omits an operator, the choice does not depend on which one, so all rows of the operator table
+        use the same questions.
         """
         if training.questions is None and not training.sources:
             return None

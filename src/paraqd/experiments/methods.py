@@ -51,8 +51,8 @@ class Training:
     sources : tuple of str
         Train only on questions whose ids start with one of these prefixes, such as ``aqua`` (default: all questions).
     triplets : int, optional
-        Train on this many randomly drawn triplets, so that models trained on different questions take the same number
-        of steps (default: all triplets).
+        The number of randomly drawn triplets to train on (default: all). With the same number, models trained on
+        different questions take the same number of steps.
     trainer : {"paraqd", "fit"}
         Train with paraqd's own trainer or, as in the paper's public code, with sentence-transformers' ``fit``.
 

@@ -1,4 +1,4 @@
-"""Run one experiment: measure its models, and build its tables and figures."""
+"""Run one experiment: evaluate its models, and build its tables and figures."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
 
 
 def _test_sets(found: Experiment, data: RunData) -> tuple[dict[str, TestSet], dict[str, str]]:
-    """Return an experiment's available test sets, and the reason why each other test set is missing, keyed by name."""
+    """Return an experiment's available test sets, and the reasons why the others are missing, keyed by name."""
     sets, missing = {}, {}
     for name in dict.fromkeys(row.test_set for row in found.rows(data.scale)):
         try:

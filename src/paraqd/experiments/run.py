@@ -47,7 +47,7 @@ def run_experiments(
 
     A second call with the same folder continues the run. Several processes may share a folder. Each process trains
     models that no other process is training, and every process returns the complete results. If the folder contains a
-    run at another scale or with other settings, an error is raised.
+    run at a different scale or with different settings, an error is raised.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class Scale:
     arm_sources : pair of str
         The prefixes of question ids that identify the two corpora to compare.
     arm_triplets : int
-        The number of triplets from each of these corpora.
+        The number of triplets from each of the two corpora.
     layers : int, optional
         The number of encoder layers to keep (default: all).
     note : str

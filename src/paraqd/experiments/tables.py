@@ -58,7 +58,7 @@ def score_tables(
 
 
 def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table:
-    """Return a table of the differences between ParaQD and each other method on the same pairs.
+    """Return a table of the differences between ParaQD and each of the other methods on the same pairs.
 
     Each difference has an interval and a p value.
     """
@@ -121,7 +121,7 @@ def top_operators_of(separations: Mapping[str, float]) -> dict[str, tuple[str, .
 def top_table(results: Sequence[Result], notes: Sequence[str], *, beside: bool) -> Table:
     """Return a table of the two most important valid and the two most important invalid operators.
 
-    If ``beside`` is True, the table also contains the operators that the paper found.
+    If ``beside`` is True, the table also contains the operators that are most important in the paper.
     """
     columns = (
         Column("dataset", "dataset"),
@@ -153,11 +153,11 @@ def top_table(results: Sequence[Result], notes: Sequence[str], *, beside: bool) 
 def count_test_operators(test: TestSet) -> tuple[int, int, int, int]:
     """Count the valid and invalid labels among the outputs of the valid and the invalid test operators.
 
-    Return four counts: the valid operators' outputs that are labelled valid and invalid, and the invalid operators'
-    outputs that are labelled valid and invalid. The files do not name the operators, but the paper applied one valid
-    and one invalid operator to each question, and each question has two consecutive rows. The first row is therefore
-    assumed to come from the valid operator. Raise `NotRunError` if the test set does not have two consecutive rows for
-    each question.
+    Return four counts: the valid operators' outputs labelled valid, those labelled invalid, the invalid operators'
+    outputs labelled valid, and those labelled invalid. The files do not name the operators, but the paper applied one
+    valid and one invalid operator to each question, and each question has two consecutive rows. The first of a
+    question's two rows is assumed to come from the valid operator. Raise `NotRunError` if the test set does not have
+    two consecutive rows for each question.
     """
     firsts, seconds = test.pairs[::2], test.pairs[1::2]
     if len(firsts) != len(seconds) or any(a.question != b.question for a, b in zip(firsts, seconds, strict=True)):

@@ -17,7 +17,7 @@ class GeneratorUnavailableError(ParaqdError, RuntimeError):
 class Decoding:
     """The decoding settings. By default, decoding is greedy.
 
-    To select another method, set exactly one of the following:
+    To select a different method, set exactly one of the following:
 
     - ``num_beams`` above 1 selects beam search, which returns the best ``num_candidates`` beams.
     - ``do_sample`` selects sampling. Each of the ``num_candidates`` candidates is sampled at ``temperature`` from the

@@ -95,7 +95,7 @@ def printable(text: str) -> str:
 def eos_ids(model: Any, tokenizer: Any) -> list[int]:
     """Return the ids of the tokens that end an output: first the tokenizer's end token, then the model's end tokens.
 
-    If a model was converted from another format, the tokenizer and the model may have different end tokens, and the
+    If a model was converted from a different format, the tokenizer and the model may have different end tokens, and the
     model may have learned to write any of these tokens.
     """
     own = model.generation_config.eos_token_id

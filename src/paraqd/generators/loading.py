@@ -30,7 +30,7 @@ def load_generator(
     If ``train_generator`` wrote the folder, the card in the folder determines the backend, the prompt and
     ``by_sentence``, unless these values are passed as arguments. ``dtype`` is float32 by default, because outputs in
     bfloat16 depend on the batch. ``needed_by`` and ``option`` appear in error messages: ``needed_by`` names the part of
-    the program that needs the model, and ``option`` is the key with which a user can choose another model.
+    the program that needs the model, and ``option`` is the key with which a user can choose a different model.
     """
     require_extra()
     model = str(folder_or_name)

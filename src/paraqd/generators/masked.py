@@ -1,4 +1,4 @@
-"""Generate text as in SSMBA (Ng et al., 2020): corrupt a text, and let a masked language model restore the text."""
+"""Generate text as in SSMBA (Ng et al., 2020): corrupt a text, and have a masked language model restore it."""
 
 from __future__ import annotations
 

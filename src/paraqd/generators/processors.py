@@ -28,7 +28,7 @@ def gumbel(keys: Any, *, step: int, size: int) -> Any:
 
     Each value depends only on the row's key, the step and the column, so a row's noise is the same in every batch. The
     random number generator is counter-based, uses the mixing function of SplitMix64 and runs on the device of ``keys``.
-    Adding the noise to log-probabilities and taking the maximum yields a sample from the distribution (the Gumbel-max
+    Adding the noise to log-probabilities and taking the argmax yields a sample from the distribution (the Gumbel-max
     trick). The uniform random numbers have a resolution of 23 bits.
     """
     import torch

@@ -133,8 +133,8 @@ def load_pretrained(
     attempted only if the model is not in the local cache and the hub reports that it has the model.
 
     The remaining arguments appear in error messages. ``needed_by`` names the part of the program that needs the model.
-    ``option`` is the key with which a user can choose another model, as in ``--generator KEY=DIR``. ``remedy`` is the
-    advice to the user if ``option`` is empty.
+    ``option`` is the key with which a user can choose a different model, as in ``--generator KEY=DIR``. ``remedy`` is
+    the advice to the user if ``option`` is empty.
     """
     if option:
         remedy = f"pass a folder with --generator {option}=DIR, or use --stand-ins"

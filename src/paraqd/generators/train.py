@@ -92,7 +92,7 @@ def train_generator(
     - ``fb`` is trained on ``pairs``. Each pair consists of a corrupted question and the original question.
 
     By default, the base model is a small model that is installed as a Python package and stands in for the paper's
-    model. ``base_model`` is the name or folder of another base model, such as t5-base for the paper's fb. With
+    model. ``base_model`` is the name or folder of a different base model, such as t5-base for the paper's fb. With
     ``scale="smoke"``, training takes a few steps and finishes within seconds. The default base model is then a tiny
     model with random weights.
 

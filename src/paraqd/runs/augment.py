@@ -91,7 +91,7 @@ class AugmentJob:
 
 
 class AugmentWorker(PieceWorker):
-    """A worker that applies the operators to pieces."""
+    """A worker that applies the job's operators to the questions in each piece."""
 
     identity = AugmentJob.identity
 
@@ -330,7 +330,7 @@ def pair_row(question: Question, step: Step, paraphrase: str, note: str) -> Row:
 def _absolute(model: str) -> str:
     """Return the absolute path of a model folder, or a model's name unchanged.
 
-    Workers may have another current folder, so they need the absolute path.
+    Workers may have a different current folder, so they need the absolute path.
     """
     return str(Path(model).absolute()) if Path(model).exists() else model
 

@@ -59,7 +59,7 @@ class AugmentReport:
     """The result of an augmentation.
 
     ``resumed`` is the number of rows that an earlier run had already finished. ``problems`` contains one line for each
-    file in a folder that could not be read.
+    input file that could not be read.
     """
 
     out: str

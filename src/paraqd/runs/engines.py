@@ -45,7 +45,7 @@ class Job(Protocol):
 
     @property
     def identity(self) -> str:
-        """The identity that all workers must have."""
+        """A string that must be the same for all workers, such as the package version."""
 
     def worker(self, *, threads: int | None = None) -> Worker:
         """Load the resources that the job needs, and return a worker."""
@@ -147,7 +147,7 @@ def in_processes(workers: int) -> Engine:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block the signal of Ctrl-C, so that processes started in this block ignore Ctrl-C.
+    """Mask SIGINT so that processes started inside the context ignore Ctrl-C.
 
     A terminal sends Ctrl-C to every process, but only the parent process should react.
     """

@@ -75,7 +75,7 @@ class Output:
         return cls(given, file=file, earlier=earlier)
 
     def discard_earlier(self) -> None:
-        """Remove the files of the unfinished run of paraqd 0.1, and then their folder if it is empty."""
+        """Remove the files that an unfinished run of paraqd 0.1 left, and then their folder if it is empty."""
         for path in self.earlier:
             path.unlink(missing_ok=True)
         if len(self.earlier) > 1:

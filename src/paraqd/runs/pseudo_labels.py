@@ -47,7 +47,7 @@ _NAMED_ROWS = 100  # the maximum number of skipped rows that a report lists one 
 
 @dataclass(frozen=True)
 class OperatorPseudoLabels:
-    """The numbers of pseudo-labels for one operator's pairs."""
+    """The pseudo-label counts for one operator's pairs."""
 
     name: str
     total: int
@@ -75,7 +75,7 @@ class OperatorPseudoLabels:
 
 @dataclass(frozen=True)
 class PseudoLabelStatistics:
-    """The numbers of pseudo-labels for each operator and for all pairs, as in the paper's table.
+    """The pseudo-label counts for each operator and for all pairs, as in the paper's table.
 
     >>> statistics = PseudoLabelStatistics.of([{"operator": "A", "label": 1}, {"operator": "B", "label": 0}])
     >>> statistics.total, statistics.positive_pct, statistics.operators[1].negative_pct
@@ -130,7 +130,7 @@ class PseudoLabelReport:
     ``skipped`` is the number of rows without a usable pair, which are missing from the output. ``replaced`` is the
     number of labels that were replaced although no operator had assigned them, such as the labels of human annotators.
     ``resumed`` is the number of rows that an earlier run had already finished. ``problems`` contains one line for each
-    file in a folder that could not be read.
+    input file that could not be read.
     """
 
     source: str
@@ -414,7 +414,7 @@ class _Counter:
         }
 
     def include(self, data: Facts, index: int, file: str) -> None:
-        """Merge the counts of a piece. If ``file`` is not empty, add the name to the reason for each skipped row."""
+        """Merge the counts of a piece. If ``file`` is not empty, add it to the reason for each skipped row."""
         self.skipped += data["skipped"]
         self.labelled += data["labelled"]
         self.skipped_rows += [(row, f"{why}, {file}" if file else why) for row, why in data["skipped_rows"]]

@@ -1,8 +1,7 @@
 """Process the pieces of a run on an existing Ray cluster, or on a temporary cluster on this machine.
 
 Ray places the workers, sends the job to them, and restarts workers that die. This module assigns pieces to workers and
-limits the number of attempts for each piece. The workers write the parts themselves, so that rows never pass through
-Ray.
+limits the number of attempts for each piece. The workers write the parts themselves, so rows never pass through Ray.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Carry out a run, from the pieces of the input to the finished output."""
+"""Carry out a run: process the pieces of the input, and complete the output."""
 
 from __future__ import annotations
 
@@ -325,7 +325,7 @@ class _Run:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Add the number of finished rows and their folder to interrupts and to errors about a full disk."""
+        """On Ctrl-C or a write error, raise an exception that names the number of finished rows and their folder."""
         kept = "" if self.output.parts is None else self.output.parts.given
         try:
             yield

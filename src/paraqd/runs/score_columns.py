@@ -19,7 +19,7 @@ class ScoreColumns:
 
     `check` is called for each file and fills the following fields. ``variants`` maps files that capitalise the column
     names differently to their column names. ``scored`` contains the files whose column ``why`` comes from an earlier
-    scoring run, and ``noted`` contains the files whose column ``why`` has another origin. ``unnamed`` contains the
+    scoring run, and ``noted`` contains the files whose column ``why`` has a different origin. ``unnamed`` contains the
     files with several unnamed columns.
     """
 

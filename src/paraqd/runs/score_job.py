@@ -102,7 +102,7 @@ class ScoreJob:
         return ScoreWorker(self, self.model.load(threads))
 
     def full_row(self, file: str, row: Row, record: Mapping[str, Any], signature: str) -> Row:
-        """Return an input row with the columns that scoring adds. Columns from an earlier scoring are replaced."""
+        """Return an input row with the columns that scoring adds. Columns from an earlier scoring run are replaced."""
         gone = {*self.columns.added, *({WHY} if file in self.columns.scored else ())}
         own = {self.renamed.get(name, name): value for name, value in row.items() if name not in gone}
         return {**own, **added_columns(record, self.columns.added, signature)}

@@ -395,5 +395,5 @@ def _has_more(table: Table, read: TextRead) -> bool:
 
 
 def open_past_first_line(source: str | Path, *, encoding: str | None, lenient: bool) -> Table:
-    """Open a text file without checking its first line, which is checked like the other lines when they are read."""
+    """Open a text file without checking its first line. The line is checked later, when the rows are read."""
     return replace(open_table(source, encoding=encoding, lenient=True), lenient=lenient)

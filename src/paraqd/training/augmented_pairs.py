@@ -33,7 +33,7 @@ class PreparedPairs:
 
 
 def describe_pairs(path: str | Path) -> PreparedPairs:
-    """Read how a file of augmented pairs was created. If paraqd did not write the file, the fields are empty."""
+    """Return a file of augmented pairs with its record. If paraqd did not write the file, the record is empty."""
     facts = read_metadata(path)
     stand_ins = tuple(f"{name} ({model})" for name, model in facts.get("stand_ins", {}).items())
     return PreparedPairs(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trained:
-    """The result of training a bi-encoder: the model folder and its facts.
+    """The result of training a bi-encoder: the model folder and the contents of its ``paraqd.json``.
 
     ``reused`` is True if an earlier call had already trained the model.
     """
@@ -116,9 +116,9 @@ def train_bi_encoder(
     encoder : str
         The name of a packaged encoder, a folder, or a name on the model hub.
     layers : int, optional
-        For a quick run, keep only this many of the encoder's first layers (default: all).
+        The number of the encoder's first layers to keep, for a quick run (default: all).
     validation : TripletSet, optional
-        Triplets from other questions, on which the model is measured after each epoch.
+        Triplets from other questions, on which the model is evaluated after each epoch.
     recipe, stand_ins, left_out
         The origin of the triplets, which is recorded in the model folder: the recipe's name, the stand-ins for models,
         and the skipped operators.
@@ -127,9 +127,9 @@ def train_bi_encoder(
     checkpoint_seconds : float
         The number of seconds between two checkpoints.
     overwrite : bool
-        Replace the folder if it contains another model.
+        Replace the folder if it contains a different model.
     restart : bool
-        Discard an unfinished training run with other settings.
+        Discard an unfinished training run with different settings.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def train_bi_encoder(
 
 
 def _write(model: Any, folder: Path, facts: dict[str, Any], work_dir: Path) -> dict[str, Any]:
-    """Write the model folder, delete the checkpoints, and return the facts from ``paraqd.json``."""
+    """Write the model folder, delete the checkpoints, and return the contents of ``paraqd.json``."""
     save_model_folder(
         folder,
         facts,
@@ -285,7 +285,7 @@ def describe(triplets: TripletSet) -> dict[str, Any]:
 
 
 def _finished(folder: Path, facts: dict[str, Any], *, overwrite: bool) -> dict[str, Any] | None:
-    """Return the model's facts if the folder contains a model trained with the same data and settings.
+    """Return the contents of ``paraqd.json`` if the folder's model was trained with the same data and settings.
 
     Return None if the folder is empty or may be overwritten. Otherwise, raise `TrainingError`.
     """

@@ -29,7 +29,7 @@ PAPER_ENCODERS = {
 def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, device: str | None = None) -> Any:
     """Load a SentenceTransformer for training.
 
-    If ``layers`` is passed, keep only this many of the first layers. Code in the model's folder is never run.
+    If ``layers`` is passed, keep only that many of the first layers. Code in the model's folder is never run.
     """
     require_training()
     from sentence_transformers import SentenceTransformer

@@ -137,7 +137,7 @@ def _observed(
 ) -> dict[str, InputRange]:
     """Measure a model's input ranges on pairs.
 
-    If there are no pairs, return an empty dictionary, so that the inputs are not rounded.
+    If there are no pairs, return an empty dictionary; the inputs are then not rounded.
     """
     if not pairs:
         return {}

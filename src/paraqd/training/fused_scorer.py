@@ -48,7 +48,7 @@ from paraqd.training.torch_state import reproducible
 
 @dataclass(frozen=True)
 class TrainedJudge:
-    """The result of training a scorer: the model folder and the facts in its ``paraqd.json``."""
+    """The result of training a scorer: the model folder and the contents of its ``paraqd.json``."""
 
     folder: Path
     facts: dict[str, Any]
@@ -66,7 +66,7 @@ def train_scorer(
     restart: bool = False,
     progress: Progress = silent,
 ) -> TrainedJudge:
-    """Run all steps of a recipe, from the data to the model folder.
+    """Run all steps of a recipe: create the pairs, train the models, fit the fusion and write the model folder.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def train_scorer(
     overwrite : bool
         Replace the folder if it already contains a model.
     restart : bool
-        Discard an unfinished training run with other settings.
+        Discard an unfinished training run with different settings.
 
     """
     require_training()
@@ -224,7 +224,7 @@ def _train_stages(
 
 
 def _start_from(folder: Path, settings: JudgeSettings) -> Any:
-    """Load the judge in the folder, or build an untrained judge if the folder contains an encoder."""
+    """Load the judge in a folder, or build an untrained judge if the folder contains an encoder."""
     if (folder / HEADS_FILE).is_file():
         return load_judge(folder, inner=settings.inner, exact=True)
     return make_judge(folder, inner=settings.inner)

@@ -72,10 +72,10 @@ def fit_fusion(
 def fit_and_measure(
     sets: Mapping[str, tuple[Sequence[FaultyPair], NDArray[np.float32]]], settings: FusionSettings
 ) -> dict[str, Any]:
-    """Fit the fusion to validation pairs, and measure it by cross-validation.
+    """Fit the fusion to validation pairs, and evaluate it by cross-validation.
 
-    ``sets`` maps the name of each set to the set's pairs and the judge's log-odds for these pairs. Pairs of two
-    rewrites are ignored. Return the facts ``fusion`` and ``validation`` for the model folder.
+    ``sets`` maps the name of each set to the set's pairs and the judge's log-odds for these pairs. Pairs in which both
+    texts are rewrites are ignored. Return the entries ``fusion`` and ``validation`` to be stored in ``paraqd.json``.
     """
     pairs, odds, names = [], [], []
     for name, (set_pairs, scores) in sets.items():
@@ -155,7 +155,7 @@ def _metrics(labels: Sequence[int], scores: NDArray[np.float64], questions: Sequ
 
 
 def _ceiling(fusion: Fusion, features: Sequence[Sequence[str]], odds: Sequence[float]) -> float:
-    """Return the lowest ceiling at which skipping the judge does not change the verdict on any of these pairs.
+    """Return the lowest ceiling at which skipping the judge does not change the verdict on any of the given pairs.
 
     The judge is skipped for a pair that would be invalid even if the judge's log-odds were equal to the ceiling. The
     judge's highest log-odds would also be a safe ceiling, but an unnecessarily high one, because the judge gives pairs

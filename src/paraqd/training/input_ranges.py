@@ -1,8 +1,8 @@
 """Find the ranges within which the inputs of a model's linear maps are rounded to integers.
 
 A model that was trained with rounded inputs (`quantisation_aware`) stores its ranges. For any other model, the ranges
-are measured on sample texts. Some of a layer's inputs are ten times as large as the others, so that a single scale
-would be too coarse for the small inputs. Each input is therefore divided by a power of its own largest value, and the
+are measured on sample texts. Some of a layer's inputs are ten times as large as the others, so a single scale would be
+too coarse for the small inputs. Each input is therefore divided by a power of its own largest value, and the
 corresponding weights are multiplied by the same divisor.
 """
 

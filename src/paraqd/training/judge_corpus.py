@@ -206,7 +206,7 @@ class _Corpus:
         return operator_faults(self._augmented(self._questions_file.stem, ()), {})
 
     def _on_synthetic(self) -> Pairs:
-        """Apply the operators to synthetic problems' valid paraphrases, and pair each output with the question."""
+        """Apply the operators to valid paraphrases of synthetic problems, and pair each output with its question."""
         texts = {f"{p.id}|{n}": (p.question, text) for p in self._problems for n, text in enumerate(p.valid)}
         made = self._augmented("synthetic", ({"id": key, "question": text} for key, (_, text) in texts.items()))
         return operator_faults(made, {key: question for key, (question, _) in texts.items()})
@@ -241,7 +241,9 @@ def synthetic_problems_of(part: str, data_dir: str | Path | None = None) -> list
 
 
 def synthetic_part(problem: SyntheticProblem) -> str:
-    """Return the part to which a problem belongs. A hash of the question assigns about a tenth to validation.
+    """Return the part to which a problem belongs, ``train`` or ``validation``.
+
+    Problems are assigned by a hash of the question; about a tenth of them go to validation.
 
     >>> sorted({synthetic_part(SyntheticProblem("order-1", f"Has Ann {n} pens?", (), ())) for n in range(40)})
     ['train', 'validation']
@@ -342,7 +344,7 @@ def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[Faulty
 
 
 def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:
-    """Return a weight for each pair, so that valid and invalid pairs have the same total weight.
+    """Return a weight for each pair such that valid and invalid pairs have the same total weight.
 
     The mean weight is ``weight``. No pair's weight exceeds three times this value, even if the totals then differ.
 
@@ -377,7 +379,7 @@ def _write_sets(
 def _check_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
     """Record the settings with which the files in a folder are created.
 
-    Raise `DatasetError` if existing files were created with other settings.
+    Raise `DatasetError` if existing files were created with different settings.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path, wanted = folder / _MANIFEST, json.loads(json.dumps(settings))

@@ -46,7 +46,7 @@ class Judge(Protocol):
 def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
     """Build an untrained judge on top of an encoder's weights.
 
-    If ``inner`` is passed, keep only this many inner units in each layer.
+    If ``inner`` is passed, keep only that many inner units in each layer.
     """
     import torch
     from transformers import AutoModelForSequenceClassification
@@ -167,8 +167,8 @@ def save_judge(judge: Any, tokenizer: Any, folder: str | Path) -> None:
 def load_judge(folder: str | Path, *, inner: int | None = None, exact: bool = False) -> Any:
     """Load a judge that `save_judge` wrote.
 
-    If ``exact`` is True, the inputs are not rounded, even if the judge was trained with rounded inputs. This is for
-    training a judge further.
+    If ``exact`` is True, the inputs are not rounded, even if the judge was trained with rounded inputs. Use this option
+    to train a judge further.
     """
     from safetensors.torch import load_file
 

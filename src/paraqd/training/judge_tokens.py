@@ -50,7 +50,7 @@ class JudgeTokens:
 def tokenize_pairs(
     pairs: Sequence[FaultyPair], tokenizer: Any, *, weights: Sequence[float] | None = None
 ) -> JudgeTokens:
-    """Prepare pairs in the same way as the scorer, and tokenise the prepared pairs."""
+    """Prepare pairs as the scorer does, and tokenise the prepared pairs."""
     ids: list[int] = []
     types: list[int] = []
     faults: list[int] = []

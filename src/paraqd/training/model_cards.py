@@ -1,4 +1,4 @@
-"""Write model cards from the facts that training recorded."""
+"""Write model cards from the data in ``paraqd.json``."""
 
 from __future__ import annotations
 
@@ -158,6 +158,6 @@ def _teachers(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _figure(found: Mapping[str, Any], metric: str) -> str:
-    """Format a metric's value, followed by its interval if it has an interval."""
+    """Format a metric's value, followed by its interval if there is one."""
     low, high = found.get("intervals", {}).get(metric, (None, None))
     return f"{found[metric]:.3f}" if low is None else f"{found[metric]:.3f} ({low:.3f} to {high:.3f})"

@@ -84,7 +84,7 @@ class _Graph:
         return name
 
     def full(self, weight: NDArray[np.float32], hint: str) -> str:
-        """Store a matrix in 32 bits or, if the graph has 16 bits, in 16 bits that are converted on loading."""
+        """Store a matrix in 32 bits or, in a 16-bit graph, in 16 bits with a conversion to 32 bits."""
         from onnx import TensorProto
 
         if self.bits == 16:

@@ -1,4 +1,4 @@
-"""Train a bi-encoder from a recipe, from the pairs to the model folder."""
+"""Train a bi-encoder from a recipe: read or create the pairs, train the model and write the model folder."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def train_from_recipe(
     say : callable, optional
         A function that receives a line about each compared seed.
     reading : dict
-        More arguments for `recipe_corpus.read_pairs_for_training`.
+        Further arguments for `recipe_corpus.read_pairs_for_training`.
 
     The other parameters are explained in `bi_encoder.train_bi_encoder`.
 

@@ -19,7 +19,7 @@ _BI_ENCODER_FILES = ("modules.json", "config.json", "model.safetensors")
 def save_model_folder(
     out: Path, facts: Mapping[str, Any], *, card: str, write_weights: Callable[[Path], object]
 ) -> dict[str, Any]:
-    """Write a model folder under a temporary name, move it to ``out``, and return the facts from ``paraqd.json``."""
+    """Write a model folder under a temporary name, move it to ``out``, and return the contents of ``paraqd.json``."""
     out.parent.mkdir(parents=True, exist_ok=True)
     temporary = out.with_name(f".{out.name}.writing-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -54,7 +54,7 @@ def check_out(folder: Path) -> None:
 
 
 def read_bi_encoder_facts(folder: Path) -> dict[str, Any]:
-    """Return a trained bi-encoder's facts, or raise `TrainingError` if its folder is incomplete."""
+    """Return the contents of a bi-encoder's ``paraqd.json``, or raise `TrainingError` if its folder is incomplete."""
     for name in _BI_ENCODER_FILES:
         if not (folder / name).is_file():
             raise TrainingError(f"{folder} is not a complete model folder: it has no {name}; train or copy it again")

@@ -50,7 +50,7 @@ def search_seed(
     progress: Progress = silent,
     **options: Any,
 ) -> SeedSearch:
-    """Train a model for each seed on a fraction of the questions, and measure every model on ``validation``.
+    """Train a model for each seed on a fraction of the questions, and evaluate every model on ``validation``.
 
     ``share`` is the fraction. All seeds use the same questions, so that only the seed differs. The results are stored
     in ``OUT/seeds.json``, and seeds with stored results are not run again. The models are deleted unless ``keep`` is

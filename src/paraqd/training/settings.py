@@ -176,8 +176,8 @@ class FusionSettings:
     folds : int
         The number of folds in the cross-validation.
     prior, reliable_prior : Prior
-        The priors for ordinary findings and for reliable findings. If a finding is too rare to be measured, its weight
-        stays close to the prior.
+        The priors for ordinary findings and for reliable findings. The weight of a rare finding stays close to the
+        prior.
     reliable : frozenset of str
         The features of reliable findings, which rarely occur in valid pairs.
     judge_penalty : float

@@ -74,9 +74,9 @@ def run_trainer(
             )
 
         def _save_rng_state(self, output_dir: str) -> None:
-            """Save the state, then wait for all processes.
+            """Save the random state, then wait until all processes have saved theirs.
 
-            The trainer then writes the file that marks the checkpoint as complete.
+            Only then may the trainer write the file that marks the checkpoint as complete.
             """
             super()._save_rng_state(output_dir)
             crew.wait()

@@ -38,7 +38,7 @@ class Validation:
 
 
 def validate(embed: Callable[[Sequence[str]], NDArray[np.float32]], triplets: TripletSet) -> Validation:
-    """Measure a model on triplets. Triplets without an invalid text of their own are skipped.
+    """Evaluate a model on triplets. Triplets without an invalid text of their own are skipped.
 
     Each distinct pair counts once in the mean cosines, even if the pair occurs in several triplets.
     """

@@ -208,7 +208,8 @@ class Skeleton(NamedTuple):
 def skeleton(text: Count, *, numbers: bool, units: bool) -> Skeleton:
     """Return the words of a text without units and, if ``numbers`` is True, without numbers.
 
-    Words that often accompany numbers or units are also removed if ``numbers`` or ``units`` is True.
+    If ``numbers`` is True, words that often accompany numbers are also removed; if ``units`` is True, so are words that
+    often accompany units.
 
     >>> from paraqd.annotation.purity.amounts import count
     >>> skeleton(count("She paid $5 for 2 pens."), numbers=True, units=True)

@@ -104,9 +104,9 @@ class OperatorPurity:
 class PurityReport:
     """The result of a check, with the operators in the order in which they first occur.
 
-    ``skipped`` is the number of rows without a usable pair, and ``skipped_rows`` lists the numbers of the first of
-    these rows with the reasons. ``resumed`` is the number of rows that an earlier run finished. ``problems`` lists the
-    files in a folder that could not be read.
+    ``skipped`` is the number of rows without a usable pair, and ``skipped_rows`` lists the first few of them, each with
+    its row number and the reason why it was skipped. ``resumed`` is the number of rows that an earlier run finished.
+    ``problems`` lists the input files that could not be read.
     """
 
     source: str

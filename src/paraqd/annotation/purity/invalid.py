@@ -82,7 +82,7 @@ _RELATIONS = frozenset(
 
 
 def check_invalid(pair: Pair, fault: str) -> Finding:
-    """Check a pair whose paraphrase should state another problem.
+    """Check a pair whose paraphrase should state a different problem.
 
     ``fault`` is the expected kind of fault, or an empty string if the kind is not known.
     """

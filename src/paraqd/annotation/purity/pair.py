@@ -82,10 +82,11 @@ def by_two(by_reader: bool, by_count: bool, reason: str) -> Finding | None:
 
 @dataclass(frozen=True)
 class Pair:
-    """A question and its paraphrase; each text is read when a reading is first needed.
+    """A question and its paraphrase; each text is read only when its reading is needed.
 
     If the label is invalid, ``own`` contains the parts that the last operator may change, and ``free`` contains the
-    parts that the earlier operators may change. If the label is valid, ``free`` contains all these parts.
+    parts that the earlier operators may change. If the label is valid, ``free`` contains the parts that any of the
+    operators may change.
     """
 
     question: str

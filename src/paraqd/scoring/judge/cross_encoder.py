@@ -85,7 +85,7 @@ class CrossEncoder(OnnxModel):
     kinds : sequence of str
         The kinds of evidence, in the order of the model's outputs.
     hashes : mapping, optional
-        The expected sha256 of each file. A file with another sha256 is refused. By default, nothing is checked.
+        The expected sha256 of each file. A file with a different sha256 is rejected. By default, nothing is checked.
 
     """
 
