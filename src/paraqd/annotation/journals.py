@@ -53,7 +53,7 @@ def journal_path(pairs: str | Path, annotator: str) -> Path:
 
 
 class Decision(NamedTuple):
-    """An annotator's decision on the pair with this key; ``label`` is 1 (valid), 0 (invalid) or None (skipped)."""
+    """An annotator's decision on a pair: the pair's key, and the label 1 (valid), 0 (invalid) or None (skipped)."""
 
     key: str
     label: int | None

@@ -188,7 +188,7 @@ class MaskedGenerator:
         return spelling.removeprefix("##") if self._wordpiece else str(self.tokenizer.decode([token])).strip()
 
     def _fill(self, jobs: list[Corrupted], decoding: Decoding) -> list[list[int]]:
-        """Return the tokens that the model chooses for the holes of each job.
+        """Return the tokens that the model chooses for the holes in each corrupted text.
 
         A token that begins a word is replaced only with a token that also begins a word, so that words are not joined.
         """

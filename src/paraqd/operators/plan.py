@@ -53,8 +53,8 @@ class Step:
 class Plan:
     """The steps of a recipe, in order.
 
-    ``left_out`` maps the name of each operator that was left out to the reason. ``generators`` maps the key of each
-    required generator, such as ``f9``, to the folder or name of its model, or to None for the paper's model.
+    ``left_out`` maps the name of each skipped operator to the reason. ``generators`` maps the key of each required
+    generator, such as ``f9``, to the folder or name of its model, or to None for the paper's model.
     """
 
     recipe: str

@@ -17,7 +17,7 @@ class Currency:
     ``name`` is the canonical name. ``codes`` are abbreviations, and ``spellings`` are further names. ``signs`` are
     single characters. The codes and the words in ``before`` may precede a number (*Rs 5*, *rupees 5*). ``coin`` is the
     canonical name of the coin that is worth a hundredth of the currency. ``coin_of_its_own`` is False if that name
-    always means the coin of another currency. For example, *cent* always means a hundredth of a dollar.
+    always means the coin of a different currency. For example, *cent* always means a hundredth of a dollar.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Currency:
 
     @property
     def coin_words(self) -> tuple[str, ...]:
-        """The coin's names, or an empty tuple if these names mean the coin of another currency."""
+        """The coin's names, or an empty tuple if these names mean the coin of a different currency."""
         found = (self.coin, self.coin_plural, *self.coin_spellings)
         return tuple(dict.fromkeys(word for word in found if word)) if self.coin_of_its_own else ()
 

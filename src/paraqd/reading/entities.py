@@ -100,7 +100,7 @@ def load_spacy() -> Any:
     Raises
     ------
     PipelineUnavailableError
-        If spaCy or the pipeline is not installed.
+        If spaCy or an English pipeline is not installed.
 
     """
     try:

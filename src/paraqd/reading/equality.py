@@ -47,7 +47,7 @@ def equal(a: Quantity, b: Quantity) -> bool:
 
 
 def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quantity, ...]]]:
-    """Return pairs of a signature and its quantities. A compound such as *2 hours 30 minutes* has one signature.
+    """Return each signature with its quantities. A compound such as *2 hours 30 minutes* has one signature.
 
     >>> from paraqd.reading import read
     >>> [(s, [q.surface for q in parts]) for s, parts in grouped(read("It took 1 hour 30 minutes.").quantities)]

@@ -238,7 +238,10 @@ def _fraction(s: Stream, i: int) -> tuple[Fraction, int] | None:
 
 
 def _suffix(s: Stream, d: Draft) -> bool:
-    """Add a suffix such as *th* to the draft, also after a space. Return True if the draft is then an ordinal."""
+    """Add a suffix such as *th* to the draft, even if a space precedes it.
+
+    Return True if the draft is then an ordinal.
+    """
     i = d.after
     if s.low[i] not in _SUFFIXES or s.start[i] - s.end[i - 1] > 1 or (s.text[i] == "St" and not s.glued(i)):
         return False

@@ -218,7 +218,7 @@ def _target(rest: str, stop: re.Pattern[str]) -> str:
 
 
 def _how_target(text: str, how: re.Match[str]) -> str:
-    """Return the noun after *how many* or *how much*, or the whole clause after another *how*, as in *how long*."""
+    """Return the noun after *how many* or *how much*, or the whole clause after any other *how*, as in *how long*."""
     rest = text[how.end() :]
     if how.group().lower().split()[-1] in {"many", "much"}:
         target = _target(rest, _COUNTED_UNTIL)

@@ -1,4 +1,4 @@
-"""Define groups of characters that mean the same, and patterns for characters that a reader cannot see."""
+"""Define groups of characters that mean the same thing, and patterns for characters that a reader cannot see."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Stream:
         self.end += far
 
     def moved(self, source: str, positions: list[int]) -> Stream:
-        """Return the same tokens with spans in another text.
+        """Return the same tokens with spans in a different text.
 
         ``positions`` maps each character of this text to its position in the other text.
         """

@@ -112,7 +112,7 @@ def _doubt(message: str, threshold: float) -> str:
 
 
 def _same(question: Problem, paraphrase: str) -> bool:
-    """Return True if two texts have the same words in the same order, or only reorder independent sentences."""
+    """Return True if two texts have the same words, except that independent sentences may be reordered."""
     mine, theirs = _words(question.text), _words(paraphrase)
     if len(mine) != len(theirs):
         return False
@@ -134,7 +134,7 @@ def _words(text: str) -> list[str]:
 
 
 def _add_piece(evidence: tuple[Evidence, ...], piece: Evidence) -> tuple[Evidence, ...]:
-    """Add the judge's evidence. If a rule already reports the same place, add only the delta to its evidence."""
+    """Add the judge's evidence. If a rule already reports the same place, add only the delta to the rule's evidence."""
     for place, other in enumerate(evidence):
         if _overlap(piece, other):
             both = replace(other, delta=max(-2.0, other.delta + piece.delta))

@@ -110,7 +110,7 @@ class Fusion:
         return score_of(1 / (1 + math.exp(-max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, log_odds)))))
 
     def decided(self, features: Iterable[str]) -> bool:
-        """Return True if a pair with these features is invalid regardless of the judge's answer.
+        """Return True if a pair with the given features is invalid regardless of the judge's answer.
 
         Such a pair would be invalid even if the judge's log-odds were at the ceiling. The default threshold is used, so
         that scores do not depend on the scorer's threshold.

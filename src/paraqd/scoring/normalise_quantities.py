@@ -1,4 +1,4 @@
-"""Write the quantities of a paraphrase in the same way as the question does.
+"""Write the quantities of a paraphrase as they are written in the question.
 
 This helps learned judges, which see tokens and not values. To a judge, *30 minutes* looks more like *50 minutes* than
 like *half an hour*.
@@ -58,7 +58,7 @@ _OUT_OF = re.compile(r"\s+(?:out of|in|of)(?: (?:every|each))?\s+", re.I)
 
 
 class NormalisedText(NamedTuple):
-    """A text with rewritten quantities, and a mapping from its positions to positions in the text before."""
+    """A text with rewritten quantities, and a mapping from its positions to positions in the original text."""
 
     text: str
     starts: tuple[int, ...]  # the start of each piece in this text
@@ -74,7 +74,7 @@ class NormalisedText(NamedTuple):
 
 
 def normalise_quantities(question: Problem, paraphrase: Problem, matching: Matching) -> NormalisedText:
-    """Write those quantities of the paraphrase that equal a quantity of the question as the question does.
+    """Write each quantity of the paraphrase that equals a quantity of the question as the question does.
 
     >>> from paraqd.reading import read
     >>> from paraqd.scoring.evidence.quantities import match_quantities

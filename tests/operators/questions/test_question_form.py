@@ -1,4 +1,4 @@
-"""Ask the same question in another form."""
+"""Ask the same question in a different form."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class ChecklistReport:
 
     @property
     def misplaced(self) -> tuple[CaseResult, ...]:
-        """The cases whose fault was detected, but whose evidence is missing, has another kind or marks other words."""
+        """The cases whose fault was detected, but whose evidence is missing or has the wrong kind or position."""
         return tuple(result for result in self.results if result.evidence_right is False)
 
     def to_dict(self, *, failures: int | None = None) -> dict[str, Any]:

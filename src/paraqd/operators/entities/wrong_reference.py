@@ -99,7 +99,7 @@ def _mentions_of_people(problem: Problem) -> dict[str, list[Span]]:
 
 
 def _person_edits(problem: Problem, asked: Question) -> list[Edit]:
-    """Return the edits that name another person in the question, or in a statement about the person in the question."""
+    """Return the edits that name a different person in the question, or in a statement about the question's person."""
     known, edits = _mentions_of_people(problem), list[Edit]()
     there = {name: [s for s in spans if asked.start <= s[0] < asked.end] for name, spans in known.items()}
     for one, other in permutations(known, 2):
@@ -148,7 +148,7 @@ def _letter_edits(problem: Problem, asked: Question) -> list[Edit]:
 
 
 def _group_edits(problem: Problem, asked: Question) -> list[Edit]:
-    """Return the edits that ask about another group: boys → girls."""
+    """Return the edits that ask about a different group: boys → girls."""
     statements, edits = " ".join(problem.text[slice(*span)] for span in _statements(problem, asked)), list[Edit]()
     if re.search(r"1 ?/ ?2|\b[Hh]alf\b|\b50", statements):
         return []  # the two groups may have the same size

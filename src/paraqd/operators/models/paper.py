@@ -1,6 +1,6 @@
 """List the models that the paper's operators and baselines use.
 
-To use another model from a folder or from the Hugging Face Hub, pass ``--generator``, as in ``--generator f9=DIR``.
+To use a different model from a folder or from the Hugging Face Hub, pass ``--generator``, as in ``--generator f9=DIR``.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class OrderedNumbers(Operator):
 
 
 def _pairs_in_table(problem: Problem) -> list[tuple[Span, Span]]:
-    """Return the pairs of numbers that match a row of the table."""
+    """Return the pairs of numbers that match a pattern in the table of roles."""
     return [
         (match.span("a"), match.span("b"))
         for pattern, needed, banned in _ROLES

@@ -1,4 +1,4 @@
-"""Ask the same question in another form."""
+"""Ask the same question in a different form."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _QUESTIONS = {
 
 
 class QuestionForm(Operator):
-    """Ask the same question in another form: What is his speed? → Find his speed."""
+    """Ask the same question in a different form: What is his speed? → Find his speed."""
 
     name = "QuestionForm"
     polarity = "valid"

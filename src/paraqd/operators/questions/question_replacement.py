@@ -105,7 +105,7 @@ def _by_target(question: Question, rng: random.Random) -> list[tuple[int, int, s
 
 
 def _by_name(problem: Problem, question: Question, rng: random.Random) -> list[tuple[int, int, str]]:
-    """Return the edit, if any, that asks about another person in the text."""
+    """Return the edit, if any, that asks about a different person in the text."""
     asked = [e for e in problem.entities if question.start <= e.start < question.end and e.category == "PERSON"]
     if len({e.text for e in asked}) != 1:
         return []
@@ -123,7 +123,7 @@ def _share_word(a: str, b: str) -> bool:
 
 
 def _by_noun(problem: Problem, question: Question, rng: random.Random) -> list[tuple[int, int, str]]:
-    """Return the edit, if any, that asks for the number of another thing that the text counts."""
+    """Return the edit, if any, that asks for the number of a different thing that the text counts."""
     match = _HOW_MANY.search(question.text)
     if match is None:
         return []

@@ -106,7 +106,7 @@ class RelationFlip(Operator):
     changes = frozenset({"relations"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Return the problem with one relation reversed, or None if no pattern in the table matches."""
+        """Return the problem with one relation reversed, or None if no pattern matches."""
         del resources
         text = problem.text
         blocked = [match.span() for match in _GUARDS.finditer(text)]

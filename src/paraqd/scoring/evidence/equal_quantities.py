@@ -47,7 +47,7 @@ def equal_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
 
 
 def inverse_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
-    """Return the rules that decide whether two numbers mean the same although one is the inverse of the other."""
+    """Return the rules that decide whether two numbers are equivalent although one is the inverse of the other."""
     return (_inverse, _inverse_with_sides(question, paraphrase))
 
 
@@ -84,7 +84,7 @@ def _denominators_agree(one: str, other: str) -> bool:
 
 
 def _degrees(question: Problem, paraphrase: Problem) -> Rule:
-    """Return the rule that *15 degrees* equals *15 °C* unless a text also names another scale."""
+    """Return the rule that *15 degrees* equals *15 °C* unless a text also names a different scale."""
 
     def rule(a: Amount, b: Amount) -> bool:
         one, other = single(a), single(b)

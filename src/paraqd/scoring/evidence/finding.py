@@ -67,7 +67,7 @@ def quote(text: str) -> str:
 def quote_context(problem: Problem, start: int, end: int, *, before: int = _REACH, after: int = _REACH) -> str:
     """Quote a span and the words around it. An ellipsis marks each end at which the sentence is cut.
 
-    ``before`` and ``after`` are the largest numbers of characters to quote on the two sides of the span.
+    ``before`` and ``after`` are the maximum numbers of characters to quote on the two sides of the span.
 
     >>> from paraqd.reading import read
     >>> quote_context(read("Ann has red pens and 5 cups of tea. She drinks one."), 21, 22, before=10)

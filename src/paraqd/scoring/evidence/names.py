@@ -45,7 +45,7 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:
-    """Return True if a name appears only in the question clause, so that a reader does not know who is meant."""
+    """Return True if a name appears only in the question clause, so a reader cannot know who is meant."""
     asked = problem.question
     if asked is None or not all(asked.start < start and end <= asked.end for start, end in spans):
         return False

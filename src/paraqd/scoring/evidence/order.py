@@ -89,7 +89,7 @@ def _both_ways(problem: Problem) -> set[tuple[object, ...]]:
 def _compares_other_things(
     sides: Iterable[tuple[tuple[str, ...], tuple[object, ...]]], names: tuple[str, ...], terms: tuple[object, ...]
 ) -> bool:
-    """Return True if a ratio has these terms and compares two things that are not in ``names``."""
+    """Return True if one of the ratios has the given terms and compares two things that are not in ``names``."""
     return any(theirs == terms and set(other).isdisjoint(names) for other, theirs in sides)
 
 

@@ -142,7 +142,7 @@ def _polar(asked: Question) -> bool:
 
 
 def _other_person(question: Problem, paraphrase: Problem, asked: Question, there: Question) -> Iterator[Finding]:
-    """Find a question about one person that became a question about another person or about everybody."""
+    """Find a question about one person that became a question about a different person or about everybody."""
     mine, theirs = _WHO.search(asked.text), _WHO.search(there.text)
     if mine is None or theirs is None or mine[1].lower() == theirs[1].lower():
         return
@@ -191,7 +191,7 @@ def _named(unit: str, word: str, low: str) -> bool:
 
 
 def _other_target(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a word in the question's target that was replaced with another word of the same group."""
+    """Find a word in the question's target that was replaced with a different word of the same group."""
     here, there = _all_grouped(question), _all_grouped(paraphrase)
     mine, theirs = here[-1], there[-1]
     if not mine or not theirs:

@@ -80,7 +80,7 @@ def _word_layout(problem: Problem) -> tuple[list[str], list[int], list[int]]:
 
 
 def sides_turned(question: Problem, a: Amount, paraphrase: Problem, b: Amount) -> bool:
-    """Return True if most of the things that both amounts' sentences name are in another order."""
+    """Return True if most of the things that both amounts' sentences name are in a different order."""
     here, there = _order(question, a), _order(paraphrase, b)
     shared = [word for word in here if word in there]
     turned = [there[x] > there[y] for x, y in combinations(shared, 2)]
@@ -106,7 +106,7 @@ def _order(problem: Problem, item: Amount) -> dict[str, int]:
 def swapped_numbers(
     matching: Matching, question: Problem, paraphrase: Problem
 ) -> list[tuple[float, Amount, Amount, Amount, Amount]]:
-    """Find pairs of numbers that changed places, so that each number now has the words that the other number had.
+    """Find pairs of numbers that changed places: each number now has the words that the other number had.
 
     Nothing is found in texts with *former*, *latter* or *respectively*, because in such texts a number need
     not belong to the words beside it.

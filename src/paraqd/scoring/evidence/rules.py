@@ -36,7 +36,7 @@ class Reader:
     rules: tuple[Callable[[Problem, Problem], Iterator[Finding]], ...]
 
     def findings(self, question: Problem, paraphrase: Problem, matching: Matching | None = None) -> list[Finding]:
-        """Return the faults found in a paraphrase, at most 40 of them with the same feature.
+        """Return the faults found in a paraphrase, with at most 40 faults per feature.
 
         Pass ``matching`` if the quantities have already been matched.
         """
@@ -91,7 +91,7 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
 
 
 def _replaced(a: Amount, b: Amount, matching: Matching) -> bool:
-    """Return True if the texts differ only in these two numbers and both numbers are of the same kind.
+    """Return True if the texts differ only in the two given numbers and both numbers are of the same kind.
 
     Two shares that add up to a whole are not a replacement, because *a quarter is gone* equals *75% is left*.
     """

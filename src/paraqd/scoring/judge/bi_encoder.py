@@ -42,7 +42,7 @@ class BiEncoder(OnnxModel):
     """A bi-encoder, loaded from a model folder, that turns texts into unit-length vectors.
 
     The encoder reads long texts in windows. It caches the vectors of recent texts, because a question often recurs with
-    another paraphrase.
+    a different paraphrase.
     """
 
     def __init__(

@@ -98,7 +98,7 @@ class PairTokenizer:
 
     @classmethod
     def from_file(cls, path: Path, *, sha256: str | None = None) -> PairTokenizer:
-        """Load a tokenizer from ``tokenizer.json``. A file whose hash differs from ``sha256`` is refused."""
+        """Load a tokenizer from ``tokenizer.json``. A file whose hash differs from ``sha256`` is rejected."""
         from tokenizers import Tokenizer
 
         content = read_verified(path, sha256)
@@ -140,7 +140,7 @@ class PairTokenizer:
 
 
 def replace_surrogates(text: str) -> str:
-    r"""Replace surrogates, which tokenizers reject, with another character. Positions do not change.
+    r"""Replace surrogates, which tokenizers reject, with a different character. Positions do not change.
 
     >>> len(replace_surrogates("\ud83d\ude00 5 km"))
     7

@@ -46,7 +46,7 @@ class OnnxModel:
     threads : int, optional
         The number of threads (default: one per core that the process may use).
     hashes : mapping, optional
-        The expected sha256 of each file. A file with another sha256 is refused. By default, nothing is checked.
+        The expected sha256 of each file. A file with a different sha256 is rejected. By default, nothing is checked.
 
     """
 
