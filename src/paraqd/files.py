@@ -34,7 +34,7 @@ def atomic_write(path: Path, temporary: Path) -> Iterator[Path]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder's entries to disk, so that a rename survives a crash."""
+    """Flush a folder's entries to disk so that a rename survives a crash."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -21,7 +21,7 @@ class Interrupt:
 
 @contextmanager
 def deferred_interrupt(*, patient: bool = False) -> Iterator[Interrupt]:
-    """Set a flag on the first Ctrl-C instead of raising KeyboardInterrupt, so that the work can save its state.
+    """Set a flag on the first Ctrl-C instead of raising KeyboardInterrupt, so the work can save its state.
 
     A second Ctrl-C raises KeyboardInterrupt immediately unless ``patient`` is True. Outside the main thread, the flag
     is never set, because Python allows signal handlers only in the main thread.

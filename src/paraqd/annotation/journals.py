@@ -222,7 +222,7 @@ def open_journal(
     Raises
     ------
     AnnotationError
-        If the file is not this annotator's journal for these pairs, or if another process is writing to the file.
+        If the file is not this annotator's journal for the given pairs, or if another process is writing to the file.
     TableError
         If the file cannot be written.
 

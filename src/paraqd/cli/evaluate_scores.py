@@ -132,7 +132,7 @@ def find_scores(
 
 
 def load_models(found: Found, *, device: str | None, threshold: float) -> dict[str, Model]:
-    """Load all models before any model is used, so that a wrong name or device is reported immediately."""
+    """Load all models before the work begins, so a wrong name or device is reported immediately."""
     return {option: _load(name, option, device, threshold) for option, name in found.models.items()}
 
 

@@ -1,6 +1,6 @@
 """Run the program ``paraqd`` and translate every outcome into an exit code.
 
-This module imports almost nothing at the top, so that Ctrl-C is handled while everything else is imported.
+This module imports almost nothing at the top so that Ctrl-C is handled while everything else is imported.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _discard_output() -> None:
-    """Discard output that nobody reads, so that Python does not report an error at exit."""
+    """Discard output that nobody reads, because Python would otherwise report an error at exit."""
     for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
         try:
             stream.flush()

@@ -80,6 +80,6 @@ def program(only: str | None = None) -> typer.Typer:
 
 
 def _help(command: Any) -> str:
-    """Return a command's docstring with the lines of each paragraph joined, so that the help fits any terminal."""
+    """Return a command's docstring with the lines of each paragraph joined so that the help fits any terminal."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

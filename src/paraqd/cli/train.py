@@ -186,7 +186,7 @@ def train(
 ) -> None:
     """Train a model from a recipe and write its folder.
 
-    The recipe paper trains a bi-encoder on triplets, so that valid paraphrases move closer to the question and invalid
+    The recipe paper trains a bi-encoder on triplets: valid paraphrases move closer to the question, and invalid
     paraphrases move away from it. The recipe default runs the steps that produced the package's scorer. It needs a GPU,
     and the weights will differ from the package's weights. Options replace values in the recipe.
 

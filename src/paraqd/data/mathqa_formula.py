@@ -81,7 +81,7 @@ def compute(annotated: str) -> tuple[str, str] | None:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the tokens of a formula in reverse order, so that they can be popped from the end of the list."""
+    """Return the tokens of a formula in reverse order so that they can be popped from the end of the list."""
     tokens, position = [], 0
     text = text.strip()
     while position < len(text):

@@ -91,7 +91,7 @@ class Mixture:
 
 
 def plain(text: str) -> str:
-    """Return a question in lower case and without punctuation, so that duplicates can be recognised.
+    """Return a question in lower case and without punctuation so that duplicates can be recognised.
 
     >>> plain("How many  apples, Tom?") == plain("how many apples tom")
     True

@@ -46,7 +46,7 @@ class SyntheticProblem:
 def synthetic_problems(data_dir: str | Path | None = None) -> list[SyntheticProblem]:
     """Return all synthetic problems, sorted by id.
 
-    The order does not depend on the file names, so that training always sees the problems in the same order.
+    The order does not depend on the file names, so training always sees the problems in the same order.
     """
     return read_problems(find_files("synthetic", data_dir))
 

@@ -124,7 +124,7 @@ class Table:
     name : str
         The file's name in messages.
     dialect : Dialect
-        The dialect of a CSV file. Outputs use the same separator, so that the same program can open them.
+        The dialect of a CSV file. Outputs use the same separator so that the same program can open them.
     lenient : bool
         True if a line that cannot be read becomes a `LostRow`.
     sound : int, optional
@@ -164,7 +164,7 @@ class Table:
         return alike[0] if name not in self.columns and len(alike) == 1 else name
 
     def rows(self, only: Sequence[str] | None = None) -> Iterator[Row]:
-        """Yield every row as a dictionary; ``only`` lists the needed columns, so that other columns can be skipped."""
+        """Yield every row as a dictionary; ``only`` lists the needed columns, and other columns may be skipped."""
         wanted = None if only is None else [name for name in only if name in self.columns]
         if self.kind.format is Format.PARQUET:
             return parquet_rows(self.path, wanted, self.lost)
@@ -212,7 +212,7 @@ def text_in(row: Mapping[str, Any], role: str, where: str, *, column: str = "", 
 def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool = False) -> Table:
     """Open a table; the file name determines its format, and the first row determines its columns.
 
-    ``-`` means standard input, which must be JSONL and can be compressed. Standard input is copied to a temporary file,
+    ``-`` means standard input, which must be JSONL and can be compressed. Standard input is copied to a temporary file
     so that its rows can be read several times. If ``lenient`` is True, a line that cannot be read becomes a `LostRow`,
     and reading continues.
     """
@@ -319,7 +319,7 @@ def _lines(file: TextIOWrapper, table: Table) -> Iterator[str]:
 def _decoded(raw: BinaryIO, table: Table, newline: str) -> TextIOWrapper:
     """Return a stream that decodes the file.
 
-    In a lenient table, bytes that are not UTF-8 become surrogates, so that only the rows with such bytes are lost.
+    In a lenient table, bytes that are not UTF-8 become surrogates, so only the rows with such bytes are lost.
     """
     errors = "surrogateescape" if table.lenient and table.encoding in UTF8 else "strict"
     return TextIOWrapper(raw, encoding=table.encoding, errors=errors, newline=newline)

@@ -89,7 +89,7 @@ def replacing(path: Path, *, beside: Path | None = None) -> Iterator[Path]:
 
 
 def replace_json(path: Path, data: Any) -> None:
-    """Write data as JSON atomically, so that readers find either the old file or the new file."""
+    """Write data as JSON atomically: readers find either the old file or the new file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

@@ -66,7 +66,7 @@ def drawing(path: str | Path, *, width: float, height: float) -> Iterator[Figure
 def confusion_plot(matrices: Mapping[str, Matrix], path: str | Path, *, title: str = "") -> None:
     """Plot the confusion matrix of each method, with labels as rows and decisions as columns.
 
-    The shade of a cell indicates its share of the pairs with the row's label, so that sets of any size can be compared.
+    The shade of a cell indicates its share of the pairs with the row's label, so sets of any size can be compared.
     """
     _matrix_plot(matrices, path, title, x="decided", y="labelled")
 

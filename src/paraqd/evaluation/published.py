@@ -1,4 +1,4 @@
-"""Read the paper's published results from ``published.toml``, so that our results can be compared with them.
+"""Read the paper's published results from ``published.toml`` so that our results can be compared with them.
 
 The names of the paper's F1 metrics end in ``_f1_paper``, because the paper defines F1 in its own way; see
 `paraqd.evaluation.metrics`.

@@ -222,7 +222,7 @@ def side_by_side(
     """Return a table with the paper's matching row below each of our rows.
 
     Rows match if they have the same values in the columns listed in ``on``. The paper's rows that match none of our
-    rows come last, so that missing results are visible. A dash marks a metric that the paper does not report.
+    rows come last, so missing results are visible. A dash marks a metric that the paper does not report.
 
     >>> from paraqd.evaluation.published import published
     >>> table = side_by_side([{"dataset": "aquarat", "method": "UDA", "separation": 0.031}],

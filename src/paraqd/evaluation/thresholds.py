@@ -73,7 +73,7 @@ def best_threshold(labels: Labels, scores: Scores) -> Oracle:
 
 
 def threshold_table(labels: Labels, scores: Scores, *, thresholds: Sequence[float] = THRESHOLDS) -> tuple[Cut, ...]:
-    """Return the effects of several thresholds, so that a user can choose a threshold.
+    """Return the effects of several thresholds.
 
     >>> [(cut.kept, cut.precision_valid) for cut in threshold_table([1, 0], [0.9, 0.6], thresholds=[0.5, 0.7, 0.95])]
     [(1.0, 0.5), (0.5, 1.0), (0.0, None)]

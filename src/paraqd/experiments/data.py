@@ -57,7 +57,7 @@ class TestSet:
 
     @cached_property
     def key(self) -> str:
-        """The name followed by a hash of the pairs, so that the scores of different pairs go to different files."""
+        """The name followed by a hash of the pairs, so the scores of different pairs go to different files."""
         whole = json.dumps([(pair.id, pair.question, pair.paraphrase, pair.label) for pair in self.pairs])
         return f"{self.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 

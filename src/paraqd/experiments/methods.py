@@ -83,8 +83,8 @@ class Training:
     def to_dict(self) -> dict[str, Any]:
         """Return the declaration as a JSON-serialisable dictionary.
 
-        Fields that were added later appear only if they differ from their defaults, so that the slugs of older
-        declarations do not change.
+        Fields that were added later appear only if they differ from their defaults, so the slugs of older declarations
+        do not change.
         """
         special = {"sources": list(self.sources), "triplets": self.triplets, "trainer": self.trainer}
         usual: dict[str, Any] = {"sources": [], "triplets": None, "trainer": "paraqd"}

@@ -141,7 +141,7 @@ def _versions() -> dict[str, str]:
 
 
 def _without_local_path(reason: str, data_dir: str | Path | None) -> str:
-    """Replace the data folder's path with DATA, so that a run can be published.
+    """Replace the data folder's path with DATA so that a run can be published.
 
     >>> _without_local_path("put it at /home/me/data/a.csv", "/home/me/data")
     'put it at DATA/a.csv'

@@ -34,7 +34,7 @@ _WITH_INTERVALS = frozenset({"macro_f1_paper", "weighted_f1_paper", "separation"
 
 @dataclass(frozen=True)
 class Result:
-    """A row of an experiment, with the scores and metrics measured for this row."""
+    """A row of an experiment, with the scores and metrics for this row."""
 
     row: Row
     measured: Measured

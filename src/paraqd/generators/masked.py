@@ -190,7 +190,7 @@ class MaskedGenerator:
     def _fill(self, jobs: list[Corrupted], decoding: Decoding) -> list[list[int]]:
         """Return the tokens that the model chooses for the holes in each corrupted text.
 
-        A token that begins a word is replaced only with a token that also begins a word, so that words are not joined.
+        A token that begins a word is replaced only with a token that also begins a word, so words are not joined.
         """
         import torch
 

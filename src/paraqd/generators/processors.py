@@ -85,7 +85,7 @@ class LengthLimit:
 
 
 class KeyedSampling:
-    """A processor that adds random noise to the scores, so that greedy decoding samples from the distribution.
+    """A processor that adds random noise to the scores so that greedy decoding samples from the distribution.
 
     ``temperature`` and ``top_p`` are applied before the noise is added.
     """

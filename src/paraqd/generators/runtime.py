@@ -54,7 +54,7 @@ def pick_device(device: str | None = None) -> str:
 def check_device(device: str | None) -> None:
     """Raise `GeneratorUnavailableError` if the device is not available. If torch is not installed, do nothing.
 
-    Commands call this function first, so that a wrong device is reported before any work is done.
+    Commands call this function first so that a wrong device is reported before any work is done.
     """
     if device is not None and importlib.util.find_spec("torch") is not None:
         pick_device(device)

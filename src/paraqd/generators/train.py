@@ -246,7 +246,7 @@ def _finished(out: Path, fingerprint: dict[str, Any]) -> bool:
 
 
 def _write(model: Any, tokenizer: Any, out: Path, card: dict[str, Any]) -> None:
-    """Write the model to a temporary folder and then rename the folder, so that ``out`` is never incomplete."""
+    """Write the model to a temporary folder and then rename the folder so that ``out`` is never incomplete."""
     temporary = out.with_name(f"{out.name}.writing-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)

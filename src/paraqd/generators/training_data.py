@@ -86,7 +86,7 @@ _QUOTES = re.compile(r"(?:``|'') ?|\" ?")
 
 
 def detokenized(text: str) -> str:
-    r"""Remove the spaces that some corpora have around punctuation, so that models do not learn to write such spaces.
+    r"""Remove the spaces that some corpora have around punctuation so that models do not learn to write such spaces.
 
     >>> detokenized("He said , `` go ( now ) , '' and it 's 5 % .")
     'He said, "go (now)," and it\'s 5%.'

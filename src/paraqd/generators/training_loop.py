@@ -162,7 +162,7 @@ def _autocast(device: str) -> contextlib.AbstractContextManager[Any]:
 
 
 def _save(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint and then delete older checkpoints, so that a complete checkpoint always exists."""
+    """Write a checkpoint and then delete older checkpoints so that a complete checkpoint always exists."""
     import torch
     from safetensors.torch import save_model
 

@@ -33,7 +33,7 @@ def differences(before: str, after: str) -> list[Segment]:
 
 
 def _merged(opcodes: Sequence[tuple[str, int, int, int, int]], old: list[str], new: list[str]) -> Iterator[Segment]:
-    """Yield segments. Changes that are separated only by white space are merged, so that they are easier to read."""
+    """Yield segments. Changes that are separated only by white space are merged to make them easier to read."""
     removed = added = ""
     for tag, i, j, k, m in opcodes:
         kept = "".join(old[i:j])

@@ -174,8 +174,8 @@ class Reader:
     def _problem(self, file: Any, name: str, group: int) -> str:
         """Return the reason why a row group cannot be read, or an empty string if it can be read.
 
-        The whole row group is checked, so that the set of lost rows does not depend on the size of the pieces. Each
-        process checks a row group only once.
+        The whole row group is checked, so the set of lost rows does not depend on the size of the pieces. Each process
+        checks a row group only once.
         """
         if not self.lenient or self.source.local is None:
             return ""

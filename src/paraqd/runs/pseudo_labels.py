@@ -303,7 +303,7 @@ def _made_by(inputs: Inputs) -> dict[str, Any]:
 
 
 def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
-    """Return the cosine for each pair, rounded as in the output, so that cosine and label always agree."""
+    """Return the cosine for each pair, rounded as in the output, so cosine and label always agree."""
     import numpy as np
 
     vectors = np.asarray(encoder([row["question"] for row in rows] + [row["paraphrase"] for row in rows]))

@@ -1,4 +1,4 @@
-"""Store the finished parts of a run in a folder, so that an interrupted run can be resumed.
+"""Store the finished parts of a run in a folder so that an interrupted run can be resumed.
 
 The file ``_manifest.json`` records the settings and the input that the run depends on, and the rows that each part
 contains. The file ``_SUCCESS`` is created when every part has been written. The file ``.lock`` is locked while a run
@@ -220,7 +220,7 @@ class Store:
 
 @contextmanager
 def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
-    """Create and lock the folder of a run, so that no other run on this machine writes to the folder.
+    """Create and lock the folder of a run so that no other run on this machine writes to the folder.
 
     For a file output, the folder is removed at the end if it does not contain a finished part.
     """

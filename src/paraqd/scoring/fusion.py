@@ -113,7 +113,7 @@ class Fusion:
         """Return True if a pair with the given features is invalid regardless of the judge's answer.
 
         Such a pair would be invalid even if the judge's log-odds were at the ceiling. The default threshold is used, so
-        that scores do not depend on the scorer's threshold.
+        scores do not depend on the scorer's threshold.
         """
         found = list(features)
         if not (found and self.model_weight and math.isfinite(self.ceiling)):

@@ -1,6 +1,6 @@
 """Prepare a pair of texts for the rules and for a learned judge.
 
-Scoring and training both use `prepare_pair`, so that a judge scores texts in the form in which it was trained.
+Scoring and training both use `prepare_pair`, so a judge scores texts in the form in which it was trained.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class Scorer:
         skip : bool
             If True, do not ask the judge about pairs whose findings already decide the verdict. At the default
             threshold and above, such pairs are invalid even if the judge is asked, but their scores differ. If you use
-            a lower threshold, pass False, so that the judge's answer counts for every pair.
+            a lower threshold, pass False so that the judge's answer counts for every pair.
 
         Raises
         ------
@@ -194,7 +194,7 @@ class Scorer:
 def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
     """Split pairs into chunks.
 
-    The first and last chunks are small, so that the model seldom waits for pairs to be read.
+    The first and last chunks are small, so the model seldom waits for pairs to be read.
 
     >>> [len(chunk) for chunk in _chunks([("", "")] * 900)]
     [16, 32, 64, 128, 256, 202, 101, 50, 32, 19]

@@ -4,7 +4,7 @@ Texts are tokenised once, and texts of similar length share a batch. In a batch,
 except that a valid text that is identical to its question (f2) is encoded a second time. Dropout then produces two
 different vectors, and the loss can reduce the distance between them.
 
-All batches are planned before training starts, so that an interrupted run resumes with the same batches.
+All batches are planned before training starts, so an interrupted run resumes with the same batches.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def plan_batches(
         The number of tokens in each text.
     distinct_questions : bool
         If True, no question occurs twice in a batch, because in-batch negatives must come from other questions. If
-        False, a question's triplets stay together, so that the question is encoded only once.
+        False, a question's triplets stay together, so the question is encoded only once.
 
     """
     # for an in-batch negative, the index -1 reads the length of the last text, which is harmless
@@ -172,9 +172,9 @@ def collate(
 ) -> dict[str, Any]:
     """Build the trainer's inputs: the distinct texts in a batch, and the three row indices of each triplet.
 
-    A valid text that equals its question has a separate row, so that dropout produces two different vectors. An
-    in-batch negative (-1) is replaced by the question of the next triplet. If there are several processes, each process
-    builds the inputs only for its share of the batch. A process whose share is empty still encodes one text.
+    A valid text that equals its question has a separate row, so dropout produces two different vectors. An in-batch
+    negative (-1) is replaced by the question of the next triplet. If there are several processes, each process builds
+    the inputs only for its share of the batch. A process whose share is empty still encodes one text.
     """
     import torch
 

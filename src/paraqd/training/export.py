@@ -77,7 +77,7 @@ def export_model(
         The pairs on which the exported model's scores are compared with the original model's scores. If the model was
         trained without rounded inputs, every second pair is also used to measure the input ranges.
     bits : int
-        The number of bits per weight: 8, 16 or 32. With 8 bits, the layers' inputs are also rounded, so that the layers
+        The number of bits per weight: 8, 16 or 32. With 8 bits, the layers' inputs are also rounded, so the layers
         multiply integers. With 32 bits, the weights are unchanged.
     most_moved : float, optional
         The change in the score that at most 1 % of the pairs may exceed. The default is 0.02. For a model that was

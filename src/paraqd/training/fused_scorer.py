@@ -1,7 +1,7 @@
 """Train a scorer with a learned judge from a recipe.
 
 Training creates the pairs, trains the teachers and the judge, fits the fusion and writes the model folder. Intermediate
-results are stored in the folder ``OUT.work``, so that an interrupted training run can be resumed.
+results are stored in the folder ``OUT.work``, so an interrupted training run can be resumed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Plan batches for training a judge, and gather their rows on the device.
 
-Each batch has one of a few fixed lengths, so that a GPU can capture one training step per length and replay it.
+Each batch has one of a few fixed lengths, so a GPU can capture one training step per length and replay it.
 """
 
 from __future__ import annotations

@@ -99,8 +99,7 @@ def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
 def judge_loss(outputs: tuple[Tensor, Tensor, Tensor], batch: dict[str, Any], settings: JudgeSettings) -> Tensor:
     """Return a judge's loss, which combines the losses for validity, the kind of fault and the tokens at fault.
 
-    Unknown kinds and unknown positions have no weight. No shape depends on the values, so that a GPU can capture the
-    step.
+    Unknown kinds and unknown positions have no weight. No shape depends on the values, so a GPU can capture the step.
     """
     import torch.nn.functional as F
 

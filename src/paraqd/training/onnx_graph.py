@@ -31,7 +31,7 @@ Weights = Mapping[str, NDArray[np.float32]]
 class InputRange:
     """The range within which the inputs of a linear map are rounded to integers.
 
-    Each input is first divided by its entry in ``divisors``, so that all inputs have similar magnitudes. The
+    Each input is first divided by its entry in ``divisors`` so that all inputs have similar magnitudes. The
     corresponding weights are multiplied by the same entry.
     """
 

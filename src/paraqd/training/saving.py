@@ -39,7 +39,7 @@ def save_model_folder(
 def check_out(folder: Path) -> None:
     """Raise `TrainingError` if a model cannot be written to the folder.
 
-    Call this function before training, so that an unsuitable path is reported early.
+    Call this function before training so that an unsuitable path is reported early.
     """
     if folder.is_dir():
         if any(folder.iterdir()) and not (folder / FACTS_FILE).is_file():

@@ -52,9 +52,9 @@ def search_seed(
 ) -> SeedSearch:
     """Train a model for each seed on a fraction of the questions, and evaluate every model on ``validation``.
 
-    ``share`` is the fraction. All seeds use the same questions, so that only the seed differs. The results are stored
-    in ``OUT/seeds.json``, and seeds with stored results are not run again. The models are deleted unless ``keep`` is
-    True. ``options`` are passed to `bi_encoder.train_bi_encoder`.
+    ``share`` is the fraction. All seeds use the same questions, so only the seed differs. The results are stored in
+    ``OUT/seeds.json``, and seeds with stored results are not run again. The models are deleted unless ``keep`` is True.
+    ``options`` are passed to `bi_encoder.train_bi_encoder`.
     """
     if not len(validation.triplets):
         raise TrainingError("a seed search needs validation triplets")

@@ -88,8 +88,8 @@ def teacher_odds(
     settings : JudgeSettings
         The judge's settings. The teacher's own settings take precedence.
     number : int
-        The teacher's number, which appears in progress reports. The default seed depends on this number, so that
-        teachers with the same model differ.
+        The teacher's number, which appears in progress reports. The default seed depends on this number, so teachers
+        with the same model differ.
 
     """
     own = replace(settings, **{"seed": settings.seed + number, "inner": None, **teacher.settings})

@@ -1,8 +1,8 @@
 """Read quantities a second time for the purity check, independently of the reader.
 
-This *second count* uses none of the code in `paraqd.reading`, so that an error in the reader cannot hide a wrong label.
-Only the tables of currencies and signs are shared. The second count is simpler than the reader: it ignores the context
-and never applies one unit to several numbers. This is enough to compare a text with its rewording.
+This *second count* uses none of the code in `paraqd.reading`, so an error in the reader cannot hide a wrong label. Only
+the tables of currencies and signs are shared. The second count is simpler than the reader: it ignores the context and
+never applies one unit to several numbers. This is enough to compare a text with its rewording.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def content_stems(text: str) -> Counter[str]:
 
 
 def split_possessives(tokens: Sequence[str]) -> list[str]:
-    """Turn each possessive ``'s`` into a token of its own, so that renaming an owner changes only one token."""
+    """Turn each possessive ``'s`` into a token of its own so that renaming an owner changes only one token."""
     found: list[str] = []
     for token in tokens:
         if token.endswith(("'s", "'S")) and len(token) > 2:
@@ -179,7 +179,7 @@ def renaming(question: Sequence[str], paraphrase: Sequence[str]) -> Renaming:
 
 
 def singular_things(tokens: Sequence[str]) -> list[str]:
-    """Remove the articles *a* and *an* and plural endings, so that *an apple* and *apples* match.
+    """Remove the articles *a* and *an* and plural endings so that *an apple* and *apples* match.
 
     >>> singular_things("An apple, two apples and 3 mangoes".split())
     ['apple,', 'two', 'apple', 'and', '3', 'mango']
@@ -273,7 +273,7 @@ def glued(question: str, paraphrase: str) -> str | None:
 
 
 def _shape(token: str) -> str:
-    """Replace each number in a token with 0, and a unit after the number with u, so that 5km becomes 0u."""
+    """Replace each number in a token with 0, and a unit after the number with u: 5km becomes 0u."""
     shape = re.sub(r"[\d.,]+", "0", token.lower().rstrip("."))
     return "0u" if shape[0] == "0" and shape[1:] in UNITS else shape
 

@@ -1,6 +1,6 @@
 """Read digits, fractions, number words and ordinals for the second count.
 
-The rules ignore the wider context, so that a text and its rewording are read alike. Tokens must be in lower case.
+The rules ignore the wider context, so a text and its rewording are read alike. Tokens must be in lower case.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Delete a name but keep the words around it, so that the sentence no longer makes sense."""
+"""Delete a name but keep the words around it, so the sentence no longer makes sense."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ def substitute(
 ) -> str | None:
     """Draw a new name of the same category and letter case that contains none of the ``taken`` words.
 
-    A person's new name has the same gender, so that pronouns still fit. A place is replaced with a place of the same
-    type. Return None if no suitable name is found.
+    A person's new name has the same gender, so pronouns still fit. A place is replaced with a place of the same type.
+    Return None if no suitable name is found.
     """
     pool: tuple[str, ...]
     if category == "PERSON":

@@ -1,4 +1,4 @@
-"""List things that can replace each other, and find these things in texts."""
+"""List things that can replace each other, and find them in texts."""
 
 from __future__ import annotations
 

@@ -98,8 +98,8 @@ def corrupt(
 def training_pairs(questions: Iterable[str], *, seed: int, vocabulary: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield (corrupted question, question) pairs for training ``generator.fb``.
 
-    The corruptions differ from those that ``apply`` produces with the same seed, so that the model is not trained on
-    the inputs that it later receives.
+    The corruptions differ from those that ``apply`` produces with the same seed, so the model is not trained on the
+    inputs that it later receives.
     """
     for question in questions:
         problem = read(question)

@@ -39,7 +39,7 @@ class Edit:
     """A group of replacements that are applied together or not at all.
 
     ``family`` is the kind of edit. ``frames`` identifies the parts of the text whose structure the edit changes, such
-    as a sentence or a question. Two edits that share a frame are never combined, so that the text stays readable.
+    as a sentence or a question. Two edits that share a frame are never combined, so the text stays readable.
     """
 
     family: str

@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=_MOST_WORDS)
 def stem(word: str) -> str:
-    """Return a word without its ending, so that most forms of the word have the same stem.
+    """Return a word without its ending. Most forms of a word have the same stem.
 
     >>> [stem(w) for w in ("Boxes", "cities", "running", "runs", "travelled")]
     ['box', 'citi', 'run', 'run', 'travel']

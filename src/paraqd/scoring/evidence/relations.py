@@ -106,7 +106,7 @@ class Mention(NamedTuple):
 
 
 def _not_comparable(mine: Mention, theirs: Mention) -> bool:
-    """Return True if the sides of two mentions cannot be compared, for example because only one is near a pronoun."""
+    """Return True if the sides of two mentions cannot be compared, for example if only one mention has a pronoun."""
     return mine.has_pronoun != theirs.has_pronoun or mine.vague or theirs.vague
 
 

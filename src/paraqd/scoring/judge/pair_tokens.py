@@ -1,6 +1,6 @@
 """Convert the texts of a prepared pair into the token ids that a cross-encoder reads.
 
-Scoring and training share this module, so that a pair has the same token ids in both.
+Scoring and training share this module, so a pair has the same token ids in both.
 """
 
 from __future__ import annotations

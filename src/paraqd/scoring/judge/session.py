@@ -90,8 +90,8 @@ class OnnxModel:
     def _once(self, name: str, process: int, make: Callable[[], Any]) -> Any:
         """Return an object, which is created when it is first needed.
 
-        For an object that owns threads, ``process`` is the process id, so that a forked process creates its own object.
-        For other objects, ``process`` is 0.
+        For an object that owns threads, ``process`` is the process id, so a forked process creates its own object. For
+        other objects, ``process`` is 0.
         """
         key = (name, process)
         if key not in self._loaded:

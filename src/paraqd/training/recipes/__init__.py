@@ -169,7 +169,7 @@ def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
 def teacher_entry(model: str) -> dict[str, Any]:
     """Return the entry for a teacher in a recipe, with settings that suit the kind of model.
 
-    A language model is trained for only one epoch, so that its log-odds for the training pairs are similar to its
+    A language model is trained for only one epoch so that its log-odds for the training pairs are similar to its
     log-odds for new pairs.
 
     >>> teacher_entry("all-MiniLM-L6-v2")
