@@ -1,5 +1,6 @@
 """Test sets: one valid and one invalid output for each question, drawn the same way always."""
 
+import gzip
 import json
 from collections import Counter
 
@@ -61,6 +62,15 @@ def test_one_valid_and_one_invalid_row_for_each_question(tmp_path):
     assert report.written == 120
     assert report.lacking == {"valid": (), "invalid": ()}
     assert not (tmp_path / "pairs.jsonl.parts").exists()
+
+
+def test_the_name_of_a_data_set_in_place_of_a_file(tmp_path, monkeypatch):
+    source = write_questions(tmp_path / "questions.jsonl", 4)
+    (tmp_path / "em_questions.jsonl.gz").write_bytes(gzip.compress(source.read_bytes()))
+    monkeypatch.setenv("PARAQD_DATA_DIR", str(tmp_path))
+    assert make_testset("em_questions", tmp_path / "named.jsonl", recipe=RULES).written == 8
+    make_testset(source, tmp_path / "file.jsonl", recipe=RULES)
+    assert rows_of(tmp_path / "named.jsonl") == rows_of(tmp_path / "file.jsonl")
 
 
 def test_the_outputs_are_the_operators_own(tmp_path):

@@ -22,6 +22,7 @@ from paraqd.data.datasets import (
     get,
     load_pairs,
     load_questions,
+    questions_file,
     state,
     written_split,
 )
@@ -63,7 +64,17 @@ def jsonl_gz(path, *rows):
 
 
 def test_every_record_says_what_a_person_needs():
-    wanted = {"aquarat", "aquarat_train_operators", "sawp", "pawp", "em_math", "aqua_rat", "mathqa", "gsm8k"}
+    wanted = {
+        "aquarat",
+        "aquarat_train_operators",
+        "sawp",
+        "pawp",
+        "em_math",
+        "em_questions",
+        "aqua_rat",
+        "mathqa",
+        "gsm8k",
+    }
     assert wanted | {"questions", "written_pairs", "general_paraphrases"} <= set(dataset_names())
     for record in DATASETS.values():
         assert record.description and record.licence and record.use and record.files
@@ -166,6 +177,37 @@ def test_em_math_is_brought_by_the_user(folders):
         get("em_math", folders / "data")
     pairs_csv(folders / "data" / "em_math_test.csv", "question,paraphrase,label", (QUESTION, VALID, 1))
     assert load_pairs("em_math", data_dir=folders / "data")[0].label == 1
+
+
+def test_em_questions_are_brought_by_the_user(folders):
+    assert not DATASETS["em_questions"].public, "without a licence, paraqd does not download them"
+    with pytest.raises(DatasetError, match=r"put it at .*em_questions\.jsonl\.gz.*rg089/SCANING.*code/data"):
+        get("em_questions", folders / "data")
+    rows = [{"id": "em-1", "question": QUESTION, "part": "train"}, {"id": "em-2", "question": "Find 2 + 3."}]
+    path = jsonl_gz(folders / "data" / "em_questions.jsonl.gz", *rows)
+    assert get("em_questions", folders / "data") == path
+    assert state("em_questions", folders / "data").where == "local"
+    assert load_questions("em_questions", data_dir=folders / "data") == rows
+    jsonl_gz(path, {"question": QUESTION})
+    [row] = load_questions("em_questions", data_dir=folders / "data")
+    assert row["question"] == QUESTION and row["id"], "a question without an id gets one"
+
+
+def test_questions_file_accepts_a_name_or_a_file(folders, monkeypatch):
+    monkeypatch.setenv("PARAQD_DATA_DIR", str(folders / "data"))
+    path = jsonl_gz(folders / "data" / "em_questions.jsonl.gz", {"question": QUESTION})
+    assert questions_file("em_questions") == path
+    for other in ("own.csv", "-", "s3://bucket/questions/", "no_such_name"):
+        assert questions_file(other) == other
+    with pytest.raises(DatasetError, match="sawp is a data set of pairs, not questions"):
+        questions_file("sawp")
+    with pytest.raises(DatasetError, match=r"paraqd data build questions -o gsm8k\.jsonl\.gz --corpus gsm8k"):
+        questions_file("gsm8k")
+    with pytest.raises(DatasetError, match="Build it: paraqd data build questions"):
+        questions_file("questions")
+    monkeypatch.chdir(folders)
+    Path("questions").mkdir()
+    assert questions_file("questions") == "questions", "a folder takes precedence over a name"
 
 
 # --- rows ---------------------------------------------------------------------------------------
@@ -305,3 +347,11 @@ def test_the_real_questions():
     rows = load_questions("questions", data_dir=DATA_DIR)
     assert len(rows) == 47_005
     assert {row["source"] for row in rows} == {"aqua", "mathqa", "gsm8k"}
+
+
+@needs_data
+def test_the_real_em_questions():
+    if not (Path(DATA_DIR) / "em_questions.jsonl.gz").exists():
+        pytest.skip("PARAQD_DATA_DIR has no em_questions.jsonl.gz")
+    rows = load_questions("em_questions", data_dir=DATA_DIR)
+    assert len(rows) == len({row["question"] for row in rows}) == 7_420

@@ -1,5 +1,6 @@
 """Test the output and the report of an augmentation."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -62,6 +63,16 @@ def test_columns_order_and_the_operators_own_outputs(tmp_path):
     assert [tuple(row.values())[:5] for row in rows] == expected
     assert {row["paper_id"] for row in rows} <= {"f2", "f3", "f6", "f8", "f10"}
     assert not Path(tmp_path / "out.jsonl.parts").exists()
+
+
+def test_the_name_of_a_data_set_in_place_of_a_file(tmp_path, monkeypatch):
+    plain = write_questions(tmp_path / "questions.jsonl", 3)
+    (tmp_path / "em_questions.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    monkeypatch.setenv("PARAQD_DATA_DIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert augment("em_questions", tmp_path / "named.jsonl", operators=RULES).questions == 3
+    augment(plain, tmp_path / "file.jsonl", operators=RULES)
+    assert rows_of(tmp_path / "named.jsonl") == rows_of(tmp_path / "file.jsonl") != []
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv.gz", "out.jsonl.gz", "out.parquet"])

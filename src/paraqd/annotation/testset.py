@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from paraqd.data.datasets import questions_file
 from paraqd.data.questions import CHUNK, question_of
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.errors import ParaqdError
@@ -83,7 +84,7 @@ def make_testset(
     call the function again with the same arguments.
     """
     started = time.monotonic()
-    place = Location.at(source)
+    place = Location.at(questions_file(source))
     output = output_for(place, out, entities, options)
     check_device(device)
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)

@@ -28,7 +28,7 @@ class Mode(StrEnum):
 _TABLE = "a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on standard input."
 
 PairsInput = Annotated[str, typer.Argument(metavar="IN", help=f"Pairs: {_TABLE}")]
-QuestionsInput = Annotated[str, typer.Argument(metavar="IN", help=f"Questions: {_TABLE}")]
+QuestionsInput = Annotated[str, typer.Argument(metavar="IN", help=f"Questions: the name of a data set, {_TABLE}")]
 Output = Annotated[
     str,
     typer.Option(

@@ -35,6 +35,7 @@ __all__ = [
     "get",
     "load_pairs",
     "load_questions",
+    "questions_file",
     "state",
     "written_split",
 ]
@@ -259,6 +260,23 @@ def load_questions(
     if not rows:
         raise TableError(f"{table.name} has no rows; pass a file with at least one question")
     return rows
+
+
+def questions_file(name_or_file: str | Path) -> str | Path:
+    """Return the path of a named table of questions, or the argument itself if it is not the name of a data set.
+
+    A file or a folder in the working directory takes precedence over a data set with the same name.
+    """
+    text = str(name_or_file)
+    if text not in DATASETS or Path(text).exists():
+        return name_or_file
+    record = _named(text, "questions")
+    if record is not None and record.reader in READERS:
+        raise DatasetError(
+            f"{text} has a format of its own; convert it to a table with "
+            f"paraqd data build questions -o {text}.jsonl.gz --corpus {text}"
+        )
+    return find(text)
 
 
 def written_split(question_id: str) -> Literal["benchmark", "validation", "train"]:

@@ -186,6 +186,19 @@ _ALL = (
         ),
     ),
     Dataset(
+        name="em_questions",
+        kind="questions",
+        description="School questions by the publisher of EM_Math, without labels",
+        licence="none stated",
+        home="https://github.com/rg089/SCANING",
+        use=_TRAINING,
+        files=(DataFile("em_questions.jsonl.gz"),),
+        obtain=(
+            "the question texts are public at https://github.com/rg089/SCANING in the folder code/data, without a "
+            "licence; save them as JSON Lines with the column question"
+        ),
+    ),
+    Dataset(
         name="aqua_rat",
         kind="questions",
         description="AQuA-RAT: algebra questions with rationales",

@@ -9,6 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
+from paraqd.data.datasets import questions_file
 from paraqd.data.questions import CHUNK, question_of
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.data.writers import PLAIN
@@ -152,7 +153,7 @@ def augment(
     Parameters
     ----------
     source : str or Path
-        Questions as CSV, TSV, JSONL or Parquet, or a folder of such files.
+        Questions as CSV, TSV, JSONL or Parquet, a folder of such files, or the name of a data set of questions.
     out : str or Path
         A file, whose extension determines the format, or a folder (a name that ends in ``/``).
     recipe : str, Path or Recipe
@@ -188,7 +189,7 @@ def augment(
 
     """
     started = time.monotonic()
-    place = Location.at(source)
+    place = Location.at(questions_file(source))
     output = output_for(place, out, entities, options)
     given = {key: _absolute(model) for key, model in (generators or {}).items()}
     plan = make_plan(recipe, operators=operators, skip=skip, stand_ins=stand_ins, generators=given)
