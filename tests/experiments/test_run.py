@@ -23,10 +23,12 @@ from paraqd.experiments.data import RunData
 from paraqd.experiments.declared import experiment
 from paraqd.experiments.errors import ExperimentError, NotRunError
 from paraqd.experiments.measure import Measurements
+from paraqd.experiments.outcomes import encoder_notes
 from paraqd.experiments.run import run_experiments, with_settings
 from paraqd.experiments.scales import FULL, SMOKE
 from paraqd.experiments.tables import top_operators_of
 from paraqd.reading.entities import PipelineUnavailableError, load_spacy
+from paraqd.training.encoders import MPNET_NOTE, PAPER_ENCODERS
 
 _SPEC = importlib.util.spec_from_file_location("smoke_command", Path(__file__).parent / "conftest.py")
 assert _SPEC is not None
@@ -77,12 +79,26 @@ def test_what_cannot_run_is_listed_with_the_reason(smoke):
     assert set(facts["not_run"]) == {
         f"{method}, {encoder}"
         for method in ("ParaQD", "UDA", "SSMBA")
-        for encoder in ("all-MiniLM-L12-v1", "all-mpnet-base-v2")
+        for encoder in ("all-MiniLM-L12-v1", "paraphrase-mpnet-base-v2")
     }
     assert re.search(r"not run \(encoder\): ParaQD, all-MiniLM-L12-v1; UDA, .*: the encoder needs sentence-", stderr)
     assert "Not run" in (folder / "report.html").read_text()
     shown = {row["encoder"] for row in tables(folder, "encoder")[0]["rows"]}
     assert shown == {"all-MiniLM-L6-v2"}
+    notes = (folder / "tables" / "encoder.md").read_text()
+    assert "not run: paraphrase-mpnet-base-v2 (the encoder needs" in notes and MPNET_NOTE in notes
+
+
+def test_notes_on_the_encoders_name_both_candidates_for_mpnet_and_every_encoder_that_did_not_run():
+    absent = {f"{method}, paraphrase-mpnet-base-v2": "not available" for method in ("ParaQD", "UDA")}
+    mpnet, *others = encoder_notes(absent | {"SSMBA, paraphrase-mpnet-base-v2": "no pairs", "pawp": "no such file"})
+    assert "we infer paraphrase-mpnet-base-v2" in mpnet and "all-mpnet-base-v2" in mpnet
+    assert others == [
+        "not run: paraphrase-mpnet-base-v2 (not available)",
+        "not run: paraphrase-mpnet-base-v2 (no pairs)",
+    ]
+    assert encoder_notes({}) == [mpnet]
+    assert {row.names["encoder"] for row in experiment("encoder").rows(SMOKE)} == set(PAPER_ENCODERS)
 
 
 def test_the_figures_in_a_table_are_those_of_the_scores(smoke):

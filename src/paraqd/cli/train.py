@@ -85,7 +85,7 @@ def train(
     encoder: str | None = typer.Option(
         None,
         metavar="NAME|DIR",
-        help="The encoder to train, such as all-MiniLM-L12-v1 or all-mpnet-base-v2. Default: all-MiniLM-L6-v2.",
+        help="The encoder to train, such as all-MiniLM-L12-v1 or paraphrase-mpnet-base-v2. Default: all-MiniLM-L6-v2.",
         rich_help_panel=MODELS,
     ),
     without: str | None = typer.Option(

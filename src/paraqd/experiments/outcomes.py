@@ -23,6 +23,7 @@ from paraqd.experiments.tables import (
     recovered_operator_table,
     score_tables,
 )
+from paraqd.training.encoders import MPNET_NOTE, PAPER_ENCODERS
 
 
 @dataclass
@@ -90,6 +91,8 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
             f"the paper's rows are for all-MiniLM-L12-v1, and ours are for {scale.encoder}; the table of encoders "
             "contains the paper's results for other encoders"
         )
+    if found.name == "encoder":
+        notes += encoder_notes(outcome.not_run)
     if found.kind == "collapse":
         outcome.tables = (collapse_table(results, measurements, sets, notes, title=found.title),)
         return
@@ -102,6 +105,15 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
         )
     if figures:
         outcome.figures = draw(found, results, data, measurements, beside=scale.name == "full")
+
+
+def encoder_notes(not_run: Mapping[str, str]) -> list[str]:
+    """Return the notes on the paper's encoders: the inferred encoder, and the encoders that could not be trained."""
+    notes = [MPNET_NOTE]
+    for name in PAPER_ENCODERS:
+        reasons = dict.fromkeys(why for row, why in not_run.items() if row.endswith(f", {name}"))
+        notes += [f"not run: {name} ({why})" for why in reasons]
+    return notes
 
 
 def _test_sets(found: Experiment, data: RunData) -> tuple[dict[str, TestSet], dict[str, str]]:
