@@ -22,4 +22,4 @@ class Progress(Protocol):
 
 
 def silent(stage: str, done: int, total: int | None, note: str = "", /) -> None:
-    """Ignore all progress. This is the default callback."""
+    """Ignore all progress reports. This is the default callback."""

@@ -89,7 +89,7 @@ def evaluate(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare scores with labels: precision, recall, F1, separation, AUC and calibration, with intervals.
+    """Compare scores with labels, and report precision, recall, F1, separation, AUC and calibration with intervals.
 
     The scores are read from the column score if it exists. Otherwise, the pairs are scored with the default scorer or
     with --model. The score from an encoder such as all-MiniLM-L6-v2 is the cosine similarity.

@@ -22,7 +22,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code.
 
     - 0: success
-    - 1: success, except for some rows or files, which are listed, or a failed check such as ``--at-least``
+    - 1: success except for some rows or files, which are listed; or a failed check such as ``--at-least``
     - 2: failure, explained in one line
     - 130: interrupted with Ctrl-C
     """

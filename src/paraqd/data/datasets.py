@@ -169,7 +169,7 @@ def get(name: str, data_dir: str | Path | None = None, *, progress: Progress = s
 
 
 def _addressed(record: Dataset) -> tuple[DataFile, ...]:
-    """Return a data set's files; files in the repository get URLs that start with ``PARAQD_DATASETS_URL``."""
+    """Return a data set's files; if ``PARAQD_DATASETS_URL`` is set, files in the repository get URLs below it."""
     base = os.environ.get("PARAQD_DATASETS_URL", "").rstrip("/")
     if record.kept_in != "repository" or not base:
         return record.files

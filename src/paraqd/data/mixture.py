@@ -164,7 +164,7 @@ def write_mixture(mixture: Mixture, out: str | Path) -> Path:
 
 
 class _Sieve:
-    """A collector of rows that recognises unsuitable, excluded and duplicate questions."""
+    """A collector that accepts rows and recognises unsuitable, excluded and duplicate questions."""
 
     def __init__(self, excluded: set[str]) -> None:
         self.rows: list[Row] = []

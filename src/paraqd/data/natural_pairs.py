@@ -1,4 +1,4 @@
-"""Find natural pairs: similarly worded questions in a corpus that have the same numbers and the same answer."""
+"""Find natural pairs in a corpus: similarly worded questions with the same numbers and the same answer."""
 
 from __future__ import annotations
 

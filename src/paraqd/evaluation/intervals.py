@@ -157,10 +157,10 @@ def compare(
     """Test whether two methods, a and b, differ significantly on the same pairs.
 
     Both methods are evaluated on the same bootstrap samples. A bootstrap p-value is twice the share of samples in which
-    the difference has the opposite sign or is zero. McNemar's exact test compares the decisions pair by pair and
-    ignores groups. The permutation tests randomly swap the two methods' scores for each pair, or for all pairs in a
-    group. For the AUC, the scores are first replaced with their ranks, because the AUC does not depend on the scale of
-    the scores.
+    the difference is at most 0 or at least 0, whichever is rarer. McNemar's exact test compares the decisions pair by
+    pair and ignores groups. The permutation tests randomly swap the two methods' scores for each pair, or for all pairs
+    in a group. For the AUC, the scores are first replaced with their ranks, because the AUC does not depend on the
+    scale of the scores.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class PublishedExample:
 
 
 def published(table: str, **where: str) -> tuple[Published, ...]:
-    """Return the rows of one of the paper's tables that match ``where``, in the paper's order.
+    """Return the rows that match ``where`` in one of the paper's tables, in the paper's order.
 
     Case and punctuation are ignored when names are compared.
 

@@ -166,7 +166,7 @@ class RunData:
 
     @cached_property
     def validation(self) -> TripletSet:
-        """The validation triplets for all methods, which are built with the paper's recipe."""
+        """The validation triplets, which are built with the paper's recipe for all methods."""
         path = self._prepared("paper", self.validation_questions, "validation-paper.jsonl.gz").path
         return read_triplets(path, seed=self.scale.settings.seed)
 

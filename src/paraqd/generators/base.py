@@ -117,7 +117,7 @@ class Generator(Protocol):
 
     @property
     def stand_in(self) -> bool:
-        """True if the model stands in for a model from the paper that is not available."""
+        """True if the model stands in for an unavailable model from the paper."""
         ...
 
     @property

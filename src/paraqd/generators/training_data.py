@@ -45,7 +45,7 @@ class TokenizedExample(NamedTuple):
 
 
 def read_paraphrases(data_dir: str | Path, *, source: str) -> list[Pair]:
-    """Return the pairs from one source that are labelled as paraphrases (label 1), each in both directions."""
+    """Return one source's pairs with label 1 (paraphrases), each in both directions."""
     pairs: dict[Pair, None] = {}
     for row in _rows(Path(data_dir) / PARAPHRASES):
         if row.get("source") == source and row.get("label") == 1:

@@ -1,7 +1,7 @@
 """Define operators that fall back to replacing high-TF-IDF words, as the paper's public code does.
 
 The public code trains on such replacements, although fc, one of the operators that produced the test sets, replaces
-words in the same way. The operators in this module exist to measure the effect of that leak. Only the recipe
+words in the same way. The operators in this module exist to measure the effect of this overlap. Only the recipe
 ``public-code`` uses these operators.
 """
 

@@ -8,8 +8,8 @@ steps:
    always yield the same pieces.
 3. An *engine* processes the pieces in this process, in several processes, or on a Ray cluster (`engines`,
    `ray_engine`). Each command has a *job* that defines what happens to a piece.
-4. The result of each piece is a *part*, a file that is written atomically and contains its own counts (`parts`). The
-   *store* holds the parts and a manifest, which records everything that the parts depend on (`store`).
+4. The result of each piece is a *part*, a file that is written atomically and also contains the counts for the piece
+   (`parts`). The *store* holds the parts and a manifest, which records everything that the parts depend on (`store`).
 5. The output is complete when no part is missing. A folder output is the store itself, with Parquet parts. For a file
    output, the parts are JSON Lines files in the folder ``OUT.parts``. They are joined into the output file and then
    removed (`run`).

@@ -51,7 +51,7 @@ SCHEMA: Mapping[str, type] = {
 class AugmentJob:
     """A job that applies every step of a plan to every question and writes the pairs.
 
-    ``resources`` are the resources of this process. Other processes build their own resources from ``spec``.
+    ``resources`` holds the resources of this process. Other processes build their own resources from ``spec``.
     """
 
     reader: Reader

@@ -24,7 +24,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class OperatorReport:
-    """The effect of one operator on the corpus.
+    """The statistics for one operator.
 
     ``edit_distance`` is the mean normalised Levenshtein distance between question and output (0: identical, 1: nothing
     in common), and ``edit_characters`` is the mean distance in characters. ``histogram`` counts the outputs by

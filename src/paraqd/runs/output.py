@@ -118,7 +118,7 @@ def _check_folder(place: Location, source: Location) -> None:
 
 
 def _earlier_run(file: Path) -> tuple[Path, ...]:
-    """Return the files of an unfinished run that paraqd 0.1 left next to the output.
+    """Return the files that an unfinished run of paraqd 0.1 left next to the output.
 
     paraqd 0.1 kept its journal in the file ``OUT.unfinished``, or its parts in a folder with a ``manifest.json``. Files
     with these names but other contents do not belong to paraqd and are not touched.

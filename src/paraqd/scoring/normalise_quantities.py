@@ -74,7 +74,7 @@ class NormalisedText(NamedTuple):
 
 
 def normalise_quantities(question: Problem, paraphrase: Problem, matching: Matching) -> NormalisedText:
-    """Write each quantity of the paraphrase that equals a quantity of the question as the question does.
+    """Write each quantity of the paraphrase as the question writes it, if the question contains an equal quantity.
 
     >>> from paraqd.reading import read
     >>> from paraqd.scoring.evidence.quantities import match_quantities

@@ -73,7 +73,7 @@ class Verdict:
     signature : str
         One line that names the model and the settings that produced the score.
     warnings : tuple of str
-        Remarks about the texts that do not affect the score. In this version, the tuple is always empty.
+        Remarks about the texts. They do not affect the score. In this version, the tuple is always empty.
 
     """
 

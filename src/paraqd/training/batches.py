@@ -139,7 +139,7 @@ def _cut(
     rng: np.random.Generator,
     distinct_questions: bool,
 ) -> list[NDArray[np.int64]]:
-    """Shuffle the questions, sort each pool of questions by length, and cut the resulting triplets into batches."""
+    """Divide the questions randomly into pools, sort each pool by length, and cut the triplets into batches."""
     distinct, member = np.unique(questions[chosen], return_inverse=True)
     longest = np.zeros(len(distinct), dtype=np.int64)
     np.maximum.at(longest, member, width[chosen])

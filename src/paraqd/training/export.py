@@ -87,7 +87,8 @@ def export_model(
     Raises
     ------
     ModelError
-        If the folder does not contain such a model, or if the scores change too much. Nothing is written.
+        If the folder does not contain such a model, or if the scores change too much. In either case, nothing is
+        written.
 
     """
     if bits not in (8, 16, 32):

@@ -33,7 +33,7 @@ def fit_fusion(
     weights: Sequence[float] | None = None,
     settings: FusionSettings | None = None,
 ) -> Fusion:
-    """Fit a fusion to labelled pairs. The weights are balanced so that both labels have the same total weight.
+    """Fit a fusion to labelled pairs. The pairs are weighted so that both labels have the same total weight.
 
     Parameters
     ----------

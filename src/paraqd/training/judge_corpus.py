@@ -133,7 +133,7 @@ class _Corpus:
 
     @cached_property
     def synthetic_digest(self) -> str:
-        """A hash of the synthetic problems, or an empty string if the recipe does not use the synthetic problems."""
+        """A hash of the synthetic problems, or an empty string if the recipe does not use them."""
         if not any(name.startswith("synthetic") for name in (*self.recipe.train, *self.recipe.validation)):
             return ""
         digest = hashlib.sha256()
@@ -325,8 +325,8 @@ def fluent_faults(rows: Iterable[Row]) -> Iterator[FaultyPair]:
 def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[FaultyPair]:
     """Yield pairs of different questions.
 
-    In half of the pairs, the second question is random. In the other half, it is the question in a random sample that
-    is most similar to the first question.
+    In half of the pairs, the second question is random. In the other half, it is the most similar question in a random
+    sample.
 
     >>> [(p.question, p.paraphrase) for p in strangers(["a cat", "two dogs"], count=1, seed=1)]
     [('a cat', 'two dogs')]

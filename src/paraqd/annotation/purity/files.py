@@ -164,7 +164,7 @@ class _Tally:
 
 
 class Collector:
-    """A collector of findings whose result does not depend on the order in which the findings are added."""
+    """A collector of findings. The result does not depend on the order in which the findings are added."""
 
     def __init__(self, *, examples: int = 3) -> None:
         self._examples = examples

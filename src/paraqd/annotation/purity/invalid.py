@@ -203,7 +203,7 @@ def _category(unit: str) -> str | None:
 
 
 def _missing_end(pair: Pair) -> str | None:
-    """Return the end of the question that is missing, or None if the paraphrase is not the start of the question."""
+    """Return the missing end of the question, or None if the paraphrase is not the start of the question."""
     kept, whole = " ".join(pair.paraphrase.split()), " ".join(pair.question.split())
     return whole[len(kept) :] if whole.startswith(kept) and len(kept) < len(whole) else None
 

@@ -70,8 +70,8 @@ def doubt(reason: str) -> Finding:
 def by_two(by_reader: bool, by_count: bool, reason: str) -> Finding | None:
     """Return a finding that depends on whether the reader and the second count find a fault.
 
-    The pair is impure if both of them find the fault, and suspicious if only one of them finds the fault. Return None
-    if neither of them finds the fault.
+    The pair is impure if both find the fault, and suspicious if only one of them does. Return None if neither finds the
+    fault.
     """
     if by_reader and by_count:
         return impure(reason)

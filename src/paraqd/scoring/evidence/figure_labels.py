@@ -22,7 +22,7 @@ _NO_LABELS = frozenset("CM KM MM KG ML AM PM GM FT IN OF IS TO AND THE FIND".spl
 
 
 def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find labels of sides in the paraphrase that contain a letter which does not appear anywhere else."""
+    """Find side labels in the paraphrase with a letter that does not appear anywhere else."""
     if not (question.cased and paraphrase.cased):
         return
     stray = _stray(paraphrase.text)
@@ -35,7 +35,7 @@ def label_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _stray(text: str) -> list[Span]:
-    """Return the spans of two-letter labels that contain a letter which does not appear anywhere else.
+    """Return the spans of two-letter labels with a letter that does not appear anywhere else.
 
     Return an empty list if the text has no figure, or no label with three or more letters, such as *KLMN*.
     """
