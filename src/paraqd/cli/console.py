@@ -41,7 +41,7 @@ def _console(**options: Any) -> Console:
 
 
 class _Visible:
-    """A rich renderable whose control characters are replaced."""
+    """A Rich renderable with its control characters replaced."""
 
     def __init__(self, renderable: RenderableType) -> None:
         self._renderable = renderable

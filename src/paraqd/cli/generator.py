@@ -76,7 +76,7 @@ def train(
 
 
 def _pairs(kind: str, data: str, seed: int) -> Iterable[tuple[str, str]] | None:
-    """Return the training pairs that the operator fb produces, or None for other kinds, which read their own data."""
+    """Return the operator fb's training pairs, or None for the other generators, which read their own data."""
     if kind != "fb":
         return None
     from paraqd.generators.training_data import read_questions

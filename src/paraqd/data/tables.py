@@ -150,7 +150,7 @@ class Table:
             self.need(role, getattr(columns, role))
 
     def need(self, role: str, name: str) -> None:
-        """Raise a TableError that suggests a similar column if the column for this role is missing."""
+        """Raise a TableError that suggests a similar column if the column for a role is missing."""
         if name not in self.columns:
             raise TableError(_missing(self, role, name))
 

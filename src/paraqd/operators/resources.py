@@ -87,7 +87,7 @@ def needed_extras(needs: Iterable[str], extras: Iterable[str] = ()) -> tuple[str
 
 
 def missing_packages(extra: str) -> list[str]:
-    """Return the packages of an extra that operators require and that are not installed."""
+    """Return an extra's packages that operators require and that are not installed."""
     missing = [name for name in _MODULES.get(extra, EXTRAS[extra]) if importlib.util.find_spec(name) is None]
     if extra == "augment" and not has_pipeline():
         missing.append("an English spaCy pipeline")

@@ -37,7 +37,7 @@ class Piece:
 
 
 def rows_of_a_part(rows: int, least: int = LEAST_ROWS) -> int:
-    """Return the maximum number of rows in a part, which is at least ``least`` and grows with the number of rows.
+    """Return the maximum number of rows in a part, which is at least ``least`` and grows with the input.
 
     >>> rows_of_a_part(5000), rows_of_a_part(100_000_000), rows_of_a_part(10**10)
     (1024, 24576, 65536)

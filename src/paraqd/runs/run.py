@@ -325,7 +325,7 @@ class _Run:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """On Ctrl-C or a write error, raise an exception that names the number of finished rows and their folder."""
+        """On Ctrl-C or a write error, raise an exception that states the number of finished rows and their folder."""
         kept = "" if self.output.parts is None else self.output.parts.given
         try:
             yield

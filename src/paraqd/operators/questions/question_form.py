@@ -120,7 +120,7 @@ class QuestionForm(Operator):
 
 
 def _instruction_forms(clause: str, rng: random.Random, orders: list[str]) -> list[str]:
-    """Return the other forms of a question that start with an instruction or with "what is the number of"."""
+    """Return other forms of a question. Each form starts with an instruction or "what is the number of"."""
     order, order_how, that = rng.choice(orders), rng.choice(_ORDERS_HOW), rng.choice(("that ", ""))
     if (named := _WHAT_IS.match(clause)) or ((named := _ORDER.match(clause)) and order not in clause.lower()):
         return [f"{order} {named.group(named.lastindex or 1)}"]

@@ -279,5 +279,5 @@ def contiguous(token: Any) -> bool:
 
 
 def children(token: Any, *labels: str) -> list[Any]:
-    """Return the children of a token that have one of the given dependency labels."""
+    """Return a token's children that have one of the given dependency labels."""
     return [child for child in token.children if child.dep_ in labels]
