@@ -1,7 +1,8 @@
 """Record each annotator's decisions in a journal, which is flushed to disk after every decision.
 
-A journal is a JSONL file. The first line identifies the annotator and the pairs. Every other line is an event: a label,
-a skip, a note, or an undo of the last decision. Lines are only appended, so a killed process loses at most one event.
+A journal is a JSONL file. The first line identifies the annotator and the pairs. Each further line is an event: a
+label, a skip, a note, or an undo of the last decision. Lines are only appended, so a killed process loses at most one
+event.
 """
 
 from __future__ import annotations

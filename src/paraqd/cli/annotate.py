@@ -167,7 +167,7 @@ def merge(
     """Merge the annotators' labels into one label for each pair, and compute Cohen's κ between annotators.
 
     If the annotators disagree on a pair, the annotator who used --resolve decides. If nobody used --resolve, the
-    majority decides. After a tie, the pair has no label. Every annotator must have labelled at least one pair.
+    majority decides. In case of a tie, the pair has no label. Every annotator must have labelled at least one pair.
     """
     from paraqd.annotation import merging
 

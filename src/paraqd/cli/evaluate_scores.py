@@ -83,7 +83,7 @@ def columns_of(source: str, question: str | None, paraphrase: str | None, label:
 def names_a_model(text: str) -> bool:
     """Return True if ``--compare`` names a model, and False if it names a file.
 
-    Raise an EvaluationError if neither exists.
+    Raise an EvaluationError if there is no such model or file.
     """
     from paraqd.data.formats import is_known
     from paraqd.evaluation.errors import EvaluationError

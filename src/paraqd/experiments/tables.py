@@ -60,7 +60,7 @@ def score_tables(
 def significance_table(results: Sequence[Result], notes: Sequence[str]) -> Table:
     """Return a table of the differences between ParaQD and each of the other methods on the same pairs.
 
-    Each difference has an interval and a p value.
+    Each difference has an interval and a p-value.
     """
     compared = ("separation", "weighted_f1_paper", "macro_f1_paper", "macro_f1", "auc")
     rows: list[Mapping[str, Cell]] = []

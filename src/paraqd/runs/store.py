@@ -174,7 +174,7 @@ class Store:
                 raise TableError(self._occupied(name, "choose another output"))
 
     def _clear_without_manifest(self, *, allowed: bool) -> None:
-        """Prepare a folder that does not contain a usable manifest for a new run.
+        """Make a folder that does not contain a usable manifest ready for a new run.
 
         Parts in such a folder may belong to somebody else. The parts of a folder output are removed only if
         ``allowed`` is True. The parts of a file output are never removed, because the user has not named their folder.

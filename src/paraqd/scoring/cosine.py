@@ -41,7 +41,7 @@ def cosine_scores(
     pairs
         Pairs of the form (question, paraphrase). Identical texts score exactly 1; a blank paraphrase scores exactly -1.
     progress
-        A callback for the number of texts embedded so far.
+        A callback that receives the number of texts embedded so far.
 
     Raises
     ------

@@ -181,8 +181,8 @@ def _replace(plain: PlainText, *rules: tuple[re.Pattern[str], Callable[[re.Match
 def _replacement_positions(text: str, start: int, end: int, replacement: str) -> list[int]:
     """Return the original position of each character of a replacement.
 
-    If the match contains the replacement, its characters keep their positions. Otherwise, all characters are mapped to
-    the start of the match.
+    If the match contains the replacement, the replacement's characters keep their positions. Otherwise, all characters
+    are mapped to the start of the match.
     """
     inside = text.find(replacement, start, end) if replacement.strip() else -1
     if inside >= 0:
