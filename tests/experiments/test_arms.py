@@ -132,7 +132,7 @@ DATA = os.environ.get("PARAQD_DATA_DIR")
 
 @pytest.mark.skipif(not DATA or not (Path(DATA) / "sawp_test.csv").is_file(), reason="needs the paper's test sets")
 def test_the_committed_tables_come_from_the_committed_scores(tmp_path):
-    committed = ROOT / "results" / "arms"
+    committed = ROOT / "results" / "paper"
     shutil.copytree(committed, tmp_path / "run", ignore=shutil.ignore_patterns("tables"))
     names = ["deletion", "collapse", "test-operators"]
     run_experiments(names, tmp_path / "run", scale=SCALE, data_dir=DATA, figures=False, train=False)
