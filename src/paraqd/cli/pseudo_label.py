@@ -42,8 +42,8 @@ def pseudo_label(
 ) -> None:
     """Label each pair as valid or invalid by the similarity of its two texts, measured with an untrained encoder.
 
-    This command is for the baselines, whose operators label every pair as valid. The new column cosine contains the
-    similarities. To resume an interrupted run, repeat the command.
+    This command is for the baselines, whose operators label every pair as valid. The similarities
+    are written to a new column named "cosine". To resume an interrupted run, repeat the command.
     """
     from paraqd.data.tables import Columns
     from paraqd.generators.encoder import DEFAULT_ENCODER

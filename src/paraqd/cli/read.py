@@ -37,7 +37,7 @@ def read(
 
 
 def to_dict(problem: Problem) -> dict[str, Any]:
-    """Return a problem as a JSON-serialisable dictionary. Values are exact numbers in strings, such as "1/3"."""
+    """Return a problem as a JSON-serialisable dictionary; exact values are written as strings, such as "1/3"."""
     return {
         "text": problem.text,
         "sentences": [{"text": s.text, "span": [s.start, s.end]} for s in problem.sentences],

@@ -139,7 +139,7 @@ def is_known(path: str | Path) -> bool:
 
 
 def reason(error: BaseException) -> str:
-    """Return an error's message in one line, without the path that Python adds."""
+    """Return an error's message as a single line, without the path that Python adds."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return " ".join(str(error).split()) or type(error).__name__

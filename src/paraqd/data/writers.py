@@ -106,8 +106,9 @@ def open_writer(
 ) -> Iterator[Writer]:
     """Open a file for writing rows with the columns of ``schema``.
 
-    By default, the file name determines the kind of file; pass ``kind`` for a temporary file. In a Parquet file,
-    ``metadata`` is stored in the schema as JSON under the key ``paraqd``. Other formats ignore ``metadata``.
+    By default, the extension of the file name determines the kind of file; pass ``kind`` if the name has no such
+    extension, as with a temporary file. In a Parquet file, ``metadata`` is stored in the schema as JSON under the key
+    ``paraqd``. Other formats ignore ``metadata``.
     """
     kind = kind or kind_of(path)
     with ExitStack() as stack:

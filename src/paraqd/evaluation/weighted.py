@@ -101,8 +101,8 @@ def lay_out(labels: NDArray[np.int64], scores: Floats, *, threshold: float) -> L
 def statistics(layout: Layout, weights: Floats) -> dict[str, Floats]:
     """Return arrays of all metrics and of the cells of the confusion matrix, with a value for each row of weights.
 
-    ``weights`` has a row for each weighting and a column for each pair in the original order. If all pairs of a class
-    have the weight 0, the metrics that need both classes are NaN.
+    ``weights`` has a row for each weighting and a column for each pair in the original order. If all pairs in a class
+    have weight 0, the metrics that need both classes are NaN.
     """
     weights = weights[:, layout.order]
     found = _decisions(layout, weights)

@@ -54,7 +54,7 @@ def run_experiments(
     names : sequence of str
         The names of the experiments to run; ``all`` selects every experiment.
     generators : mapping, optional
-        The models for f1, f9 and SSMBA, keyed by generator; each model is a folder or a name.
+        The models for f1, f9 and SSMBA, keyed by generator; each model is given as a folder or a name.
     stand_ins : bool
         Use a stand-in for each model that is not in ``generators``. If False, use the models from the paper.
     workers : int

@@ -53,7 +53,10 @@ def _shift_right(z: Any, bits: int) -> Any:
 
 
 def keep_top_p(scores: Any, top_p: float) -> Any:
-    """Keep the scores of the most likely tokens, whose probabilities sum to at least ``top_p``; exclude the rest."""
+    """Keep the scores of the most likely tokens, and exclude the other tokens.
+
+    The most likely tokens are the smallest set of tokens whose probabilities sum to at least ``top_p``.
+    """
     import torch
 
     if top_p >= 1.0:

@@ -23,7 +23,7 @@ class ScoreBatches:
     Parameters
     ----------
     model, mode, threshold, skip
-        These are the parameters of `paraqd.Scorer.load`.
+        Passed to `paraqd.Scorer.load`.
     question_column, paraphrase_column : str
         The names of the columns that contain the questions and paraphrases.
     why : bool

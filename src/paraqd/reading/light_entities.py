@@ -197,7 +197,7 @@ class _Scan:
         return _is_name_like(s.text[j + 1]) or self.low[j - 1] in self.lists.single
 
     def skip_ordinary(self, i: int, j: int) -> int:
-        """Return the start of the name in the range [i, j), after words that are capitalised for other reasons."""
+        """Return the start of the name in the range [i, j), after any capitalised words that are not part of it."""
         while i < j and not self.titled(i) and self.is_ordinary(i) and not self.place_length(i):
             i += 1
         return i

@@ -319,7 +319,11 @@ def _cosines(rows: Sequence[Mapping[str, Any]], encoder: Encode) -> list[float]:
 
 @dataclass(frozen=True)
 class PseudoLabelJob:
-    """A job that labels pairs. ``loaded`` is the encoder of this process. Other processes load ``encoder``."""
+    """A job that labels pairs.
+
+    ``encoder`` is the name or the folder of the encoder. ``loaded`` is the encoder itself if this process has already
+    loaded it. Other processes load the encoder themselves.
+    """
 
     reader: Reader
     columns: Columns

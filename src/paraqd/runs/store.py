@@ -85,7 +85,7 @@ def _read_manifest(place: Location) -> dict[str, Any] | None:
 
 
 class Store:
-    """The folder that contains the parts of a run. `hold_store` locks the folder and creates the object.
+    """The folder that contains the parts of a run. `hold_store` locks the folder and creates the `Store`.
 
     ``file`` is the output file into which the parts are joined, or None if the folder is the output.
     """

@@ -213,7 +213,7 @@ def _expression(text: str, items: Sequence[Amount]) -> Span | None:
 
 
 def _units(question: Problem, paraphrase: Problem, edits: Sequence[Edit]) -> Iterator[Edit]:
-    """Yield edits that write units as in the question, except inside other edits."""
+    """Yield edits that change units to their spelling in the question, except where another edit already applies."""
     written = _written_units(question)
     mentions = [mention for mention in find_unit_mentions(paraphrase) if mention.unit in written]
     if not mentions:

@@ -1,9 +1,9 @@
-"""Build a model's ONNX graph with rounded weights node by node, without tracing and without torch.
+"""Build a model's ONNX graph, with rounded weights, node by node and without tracing or torch.
 
 If the range of a linear map's inputs is known, the map multiplies integers. Its inputs are rounded to eight bits with a
-scale that is stored in the graph, and its weights are rounded to seven bits with a scale for each column. Eight-bit
-weights could overflow, because some processors add two products in 16 bits, and 2 x 255 x 127 exceeds that range. Other
-linear maps round their weights and multiply in 32 bits.
+scale that is stored in the graph, and its weights are rounded to seven bits with a scale for each column. With
+eight-bit weights, sums could overflow, because some processors add two products in a signed 16-bit integer, and
+2 x 255 x 127 exceeds its range. Other linear maps round their weights and multiply in 32 bits.
 
 All rows in a batch have the same length. The graph therefore needs neither padding nor a mask, and a row's result is
 exactly the same in every batch.

@@ -195,7 +195,7 @@ def _recent_loss(loss: Any, step: int) -> float:
 def last_checkpoint(work_dir: Path) -> str | None:
     """Return the path of the newest complete checkpoint, or None if there is no complete checkpoint.
 
-    Incomplete checkpoints, which a killed process may leave, are deleted.
+    Incomplete checkpoints, which a killed process may leave behind, are deleted.
     """
     complete = []
     for folder in work_dir.glob("checkpoint-*"):

@@ -204,7 +204,7 @@ class Collector:
         return {"tallies": tallies, "skipped": self.skipped, "skipped_rows": self.skipped_rows}
 
     def include(self, data: Facts, file: str) -> None:
-        """Add the counts for a piece of the input; ``file`` is appended to the reasons for skipping rows."""
+        """Add the counts for a piece of the input; append the file name to each reason for skipping a row."""
         self.skipped += data["skipped"]
         self.skipped_rows += [(row, f"{why}, {file}" if file else why) for row, why in data["skipped_rows"]]
         for name, other in data["tallies"].items():

@@ -97,12 +97,12 @@ class Pair:
 
     @cached_property
     def q(self) -> Problem:
-        """The question as read by the reader."""
+        """The question, read with `paraqd.reading.read`."""
         return read(self.question)
 
     @cached_property
     def p(self) -> Problem:
-        """The paraphrase as read by the reader."""
+        """The paraphrase, read with `paraqd.reading.read`."""
         return read(self.paraphrase)
 
     @cached_property
@@ -122,19 +122,19 @@ class Pair:
 
     @cached_property
     def quantities(self) -> tuple[Counter[Hashable], Counter[Hashable]]:
-        """The quantities that were lost and the quantities that were added, according to the reader."""
+        """The quantities that were lost and the quantities that were added, as found by `paraqd.reading`."""
         before, after = multiset(self.q.quantities), multiset(self.p.quantities)
         return before - after, after - before
 
     @cached_property
     def values(self) -> tuple[Counter[Fraction], Counter[Fraction]]:
-        """The numbers, without units, that were lost and the numbers that were added, according to the reader."""
+        """The numbers, without units, that were lost and that were added, as found by `paraqd.reading`."""
         before, after = (Counter(q.value for q in problem.quantities) for problem in (self.q, self.p))
         return before - after, after - before
 
     @cached_property
     def numbers(self) -> tuple[Counter[Fraction], Counter[Fraction]]:
-        """The numbers, without units, that were lost and the numbers that were added, according to the second count."""
+        """The numbers, without units, that were lost and that were added, as found by the second count."""
         before, after = self.qc.numbers(), self.pc.numbers()
         return before - after, after - before
 

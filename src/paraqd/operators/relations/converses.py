@@ -1,8 +1,9 @@
-"""Find relations that can be stated from either party's side: Ann has 5 more than Bob, Bob has 5 fewer than Ann.
+"""Find relations that can be stated from either party's side.
 
-Each finder handles one kind of relation. For each clause, the finder yields correct reversals (``right``) and reversals
-of only the relation's word or only its parties (``broken``). A pattern must match the whole clause, because an unknown
-word might describe only one of the parties.
+For example, *Ann has 5 more than Bob* means the same as *Bob has 5 fewer than Ann*. Each finder handles one kind of
+relation. For each clause, the finder yields correct reversals (``right``) and faulty reversals, which change only the
+relation word or only the parties (``broken``). A pattern must match the whole clause, because an unknown word might
+describe only one of the parties.
 """
 
 from __future__ import annotations

@@ -93,7 +93,8 @@ def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching
 def _replaced(a: Amount, b: Amount, matching: Matching) -> bool:
     """Return True if the texts differ only in the two given numbers and both numbers are of the same kind.
 
-    Two shares that add up to a whole are not a replacement, because *a quarter is gone* equals *75% is left*.
+    Two shares that add up to a whole are not a replacement, because *a quarter is gone* means the same as
+    *75% is left*.
     """
     alone = len(matching.other_value) == 1 and not (matching.lost or matching.added or matching.derived)
     if alone and {a.first.kind, b.first.kind} == {Kind.PERCENT, Kind.FRACTION}:

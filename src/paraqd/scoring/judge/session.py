@@ -140,7 +140,7 @@ class Running:
         weakref.finalize(self, work.stop)
 
     def __call__(self) -> list[list[Any]]:
-        """Wait for the work, and return each row's outputs."""
+        """Wait for the work to finish, and return each row's outputs."""
         try:
             if not self._threads:
                 self._work.run()
