@@ -54,7 +54,7 @@ def run_experiment(
     if found.kind == "test-operators":
         _test_operators(outcome, data)
         return outcome
-    if not wait and not _train_unlocked(found, data, measurements):
+    if not wait and not _train_unlocked(found, data, measurements, figures=figures):
         return None
     if found.kind == "examples":
         _examples(outcome, data, measurements)
@@ -71,7 +71,7 @@ def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figu
         return
     for training, tested in _tested(found, scale, sets):
         try:
-            measurements.ensure(training, tested, embeddings=_embedded_sets(found, scale))
+            measurements.ensure(training, tested, embeddings=_embedded_sets(found, scale, figures=figures))
         except NotRunError as error:
             name = f"{training.method.name}, {training.encoder}" + (
                 f", without {training.without}" if training.without else ""
@@ -134,16 +134,18 @@ def _tested(found: Experiment, scale: Scale, sets: Mapping[str, TestSet]) -> Ite
         yield training, [sets[row.test_set] for row in rows if row.training == training and row.test_set in sets]
 
 
-def _embedded_sets(found: Experiment, scale: Scale) -> list[str]:
-    return [scale.first_set] if found.embeddings else []
+def _embedded_sets(found: Experiment, scale: Scale, *, figures: bool) -> list[str]:
+    """Return the names of the test sets whose embeddings the figures need."""
+    return [scale.first_set] if figures and found.embeddings else []
 
 
-def _train_unlocked(found: Experiment, data: RunData, measurements: Measurements) -> bool:
+def _train_unlocked(found: Experiment, data: RunData, measurements: Measurements, *, figures: bool) -> bool:
     """Train and score the models that no other process is training; return False if other models remain."""
     everything = True
+    embedded = _embedded_sets(found, data.scale, figures=figures)
     for training, tested in _tested(found, data.scale, _test_sets(found, data)[0]):
         try:
-            measurements.ensure(training, tested, embeddings=_embedded_sets(found, data.scale), wait=False)
+            measurements.ensure(training, tested, embeddings=embedded, wait=False)
         except HeldError:
             everything = False
         except NotRunError:
