@@ -14,7 +14,7 @@ from paraqd.extras import MissingExtraError
 from paraqd.runs import pseudo_labels, survey
 from paraqd.runs.augment import augment
 from paraqd.runs.pseudo_labels import pseudo_label_file
-from tests.runs.conftest import READING, pairs, parts, same, write_questions
+from tests.runs.conftest import READING, pairs, parts, same, write, write_questions
 
 
 @pytest.fixture
@@ -122,6 +122,24 @@ def test_a_change_during_a_run_into_a_folder_is_noticed(file):
         paraqd.score_file(file, "out/", scorer="reading", progress=change)
     assert not Path("out/_SUCCESS").exists()
     assert paraqd.score_file(file, "out/", scorer="reading", restart=True).rows == 300
+
+
+@pytest.mark.parametrize("how", ["other bytes", "another time", "no file"])
+def test_a_change_in_a_folder_during_a_run_is_noticed(here, how):
+    def change(stage, done, total, note=""):
+        if (stage, done) == ("scoring", 580):
+            if how == "other bytes":
+                write(Path("in/b.parquet"), pairs(131, "c"))
+            elif how == "another time":
+                os.utime("in/b.parquet")
+            else:
+                Path("in/b.parquet").unlink()
+
+    with pytest.raises(paraqd.TableError, match=r"^in/b\.parquet was changed during the run; .* with restart=True$"):
+        paraqd.score_file("in", "out/", scorer="reading", progress=change)
+    assert not Path("out/_SUCCESS").exists()
+    assert paraqd.score_file("in", "out/", scorer="reading", restart=True).rows in (450, 580, 581)
+    assert Path("out/_SUCCESS").exists()
 
 
 def write_model(folder, weights):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -98,17 +99,27 @@ class Inputs:
         return self.files[0].table if len(self.files) == 1 else None
 
     def changed(self) -> str:
-        """Return the name of the input file if its content has changed since the survey, or an empty string if not.
+        """Return the name of the first input file that has changed since the survey, or an empty string if none has.
 
-        Only a single local file is checked.
+        Only local files are checked: a single file by its content, and the files in a folder by size and time.
         """
-        if not self.hashed:
+        if self.source.local is None:
             return ""
+        if not self.hashed:
+            names = (file.entry.name for file in self.files if not self._is_same(file.entry))
+            return next((self.source.shown(name) for name in names), "")
         [file] = self.files
         place = _path_of(self.source, file)
         with clear_errors(place):
             same = place.stat().st_mtime_ns == file.seen or sha256_of(place) == file.entry.state
         return "" if same else self.source.shown("")
+
+    def _is_same(self, entry: Entry) -> bool:
+        try:
+            now = os.stat(self.source.path(entry.name))
+        except OSError:
+            return False
+        return (now.st_size, now.st_mtime_ns) == (entry.size, entry.state)
 
 
 def survey(
