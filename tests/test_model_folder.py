@@ -7,10 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from paraqd import Scorer
+from paraqd import Scorer, score_file
 from paraqd.errors import ModelError
 from paraqd.model_folder import find_model_folder, read_model_folder, write_facts
 from paraqd.scoring.verdict import EvidenceKind
@@ -146,6 +147,23 @@ def test_facts_that_cannot_be_read_are_one_line(tmp_path, content, message):
 def test_a_folder_that_does_not_exist(tmp_path):
     with pytest.raises(ModelError, match="nowhere does not exist"):
         read_model_folder(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("mine", ["file", "folder"])
+def test_a_file_or_folder_called_default_does_not_replace_the_shipped_model(tmp_path, monkeypatch, mine):
+    monkeypatch.chdir(tmp_path)
+    expected = Scorer.load().signature
+    if mine == "file":
+        (tmp_path / "default").write_text("mine")
+    else:
+        shutil.copytree(find_model_folder("reading"), tmp_path / "default")
+    assert Scorer.load().signature == Scorer.load("default").signature == expected
+    (tmp_path / "pairs.csv").write_text("question,paraphrase\nTom has 5 pens. How many?,Tom has 6. How many?\n")
+    assert score_file("pairs.csv", "out.csv", scorer="default").signature == expected
+    if mine == "folder":
+        assert Scorer.load("./default").name == Scorer.load(Path("default")).name == "reading"
+        for number, scorer in enumerate(("./default", Path("default"))):
+            assert "model:reading@" in score_file("pairs.csv", f"{number}.csv", scorer=scorer).signature
 
 
 def test_writing_records_what_is_there_and_replaces_old_hashes(tmp_path):

@@ -39,6 +39,7 @@ _KINDS_OF_0_1_0 = (
 WEIGHTS = ("*.safetensors", "[0-9]*_*/*.safetensors")
 _HASHED = (*WEIGHTS, ONNX_FILE, TOKENIZER_FILE)
 _SHIPPED = Path(__file__).parent / "models"
+DEFAULT_MODEL = _SHIPPED / "default"
 
 
 @dataclass(frozen=True)
@@ -113,16 +114,28 @@ class ModelFolder:
         return whole.hexdigest()[:8]
 
 
+def is_shipped(name_or_folder: str | Path) -> bool:
+    """Return True for the name of a model that ships with the package: ``default`` or ``reading``.
+
+    A `Path` is never a name, and neither is a string with a slash.
+
+    >>> is_shipped("default"), is_shipped("./default"), is_shipped(Path("default"))
+    (True, False, False)
+    """
+    if not isinstance(name_or_folder, str) or Path(name_or_folder).name != name_or_folder:
+        return False
+    return (_SHIPPED / name_or_folder / FACTS_FILE).is_file()
+
+
 def find_model_folder(name_or_folder: str | Path) -> Path:
-    """Return a model's folder. The models ``default`` and ``reading`` ship with the package.
+    """Return the folder of a shipped model or another model.
+
+    The name of a shipped model always means that model, even if the current folder contains a folder of that name.
 
     >>> find_model_folder("default").name, find_model_folder("my/model").as_posix()
     ('default', 'my/model')
     """
-    given = Path(name_or_folder).expanduser()
-    shipped = _SHIPPED / given
-    is_name = given.name == str(name_or_folder) and (shipped / FACTS_FILE).is_file()
-    return shipped if is_name and not given.exists() else given
+    return _SHIPPED / name_or_folder if is_shipped(name_or_folder) else Path(name_or_folder).expanduser()
 
 
 def read_model_folder(name_or_folder: str | Path) -> ModelFolder:

@@ -29,6 +29,7 @@ from paraqd.cli.options import (
     names_in,
 )
 from paraqd.interrupts import EXIT_CODE
+from paraqd.model_folder import is_shipped
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
@@ -331,7 +332,8 @@ def _say_done(done: TrainedFromRecipe) -> None:
     several = model.facts.get("processes", 1)
     where = f" in {several} processes" if several > 1 else ""
     say(f"{model.folder} {state}{where}: {model.facts['data']['triplets']:,} triplets{last}{measured}")
-    say(f"to evaluate it: paraqd evaluate PAIRS --model {model.folder}")
+    path = f"./{model.folder}" if is_shipped(str(model.folder)) else model.folder
+    say(f"to evaluate it: paraqd evaluate PAIRS --model {path}")
 
 
 class _Shown:

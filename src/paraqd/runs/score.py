@@ -11,6 +11,7 @@ from typing import Any, Unpack
 from paraqd.data.formats import Format, TableError, kind_of
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.data.writers import PLAIN, Dialect, Schema
+from paraqd.model_folder import is_shipped
 from paraqd.runs.column_types import jsonable, plain_value, typed
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
@@ -232,7 +233,8 @@ def _model(
 ) -> PairScorer | Model:
     """Return a loaded scorer or a `Model` unchanged, or the `Model` for a name or folder."""
     if scorer is None or isinstance(scorer, str | Path):
-        return Model(None if scorer is None else str(scorer), mode or "fused", threshold)
+        name = str(scorer.expanduser().absolute()) if isinstance(scorer, Path) else scorer
+        return Model(name, mode or "fused", threshold)
     if mode is not None or threshold is not None:
         raise TableError("mode and threshold cannot be combined with a loaded scorer or a Model, which has its own")
     return scorer
@@ -244,8 +246,10 @@ def _loaded(scorer: PairScorer | Model, threads: int | None, *, several: bool) -
         if several:
             raise TableError("with several workers, each loads the model itself: pass its name or folder, not a scorer")
         return None, scorer
-    if scorer.model is not None and Path(scorer.model).expanduser().exists():  # workers may have another current folder
-        scorer = replace(scorer, model=str(Path(scorer.model).expanduser().absolute()))
+    if scorer.model is not None and not is_shipped(scorer.model):
+        folder = Path(scorer.model).expanduser()
+        if folder.exists():  # workers may have another current folder
+            scorer = replace(scorer, model=str(folder.absolute()))
     return scorer, scorer.load(threads)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from paraqd.errors import ModelError
-from paraqd.model_folder import ModelFolder, read_model_folder
+from paraqd.model_folder import DEFAULT_MODEL, ModelFolder, read_model_folder
 from paraqd.progress import Progress, silent
 from paraqd.scoring.cosine import CosineMethod
 from paraqd.scoring.fused import FusedMethod
@@ -95,7 +95,8 @@ class Scorer:
         ----------
         model : str or Path, optional
             A model folder, or the name of a shipped model: ``default`` or ``reading``, which is faster because it has
-            no learned judge (default: ``default``).
+            no learned judge (default: ``default``). A folder with the name of a shipped model needs a path, such as
+            ``./default``.
         mode : str
             ``fused`` combines the findings of rules with a learned judge. ``encoder`` computes the paper's cosine and
             needs a bi-encoder.
@@ -118,7 +119,7 @@ class Scorer:
             raise ModelError(f"unknown mode {mode!r}: choose {' or '.join(MODES)}")
         if threads is not None and threads < 1:
             raise ModelError(f"{threads} is not a valid number of threads: pass 1 or more")
-        folder = read_model_folder("default" if model is None else model)
+        folder = read_model_folder(DEFAULT_MODEL if model is None else model)
         method: Method
         if mode == "encoder":
             method, hashes = _cosine_method(folder, threads)
