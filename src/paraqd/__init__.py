@@ -16,6 +16,7 @@ from paraqd.version import __version__
 if TYPE_CHECKING:
     from paraqd.data.formats import TableError
     from paraqd.data.tables import Columns
+    from paraqd.errors import ModelError, ParaqdError
     from paraqd.reading import Problem, Quantity, equal, read
     from paraqd.runs.run import RunInterrupted
     from paraqd.runs.score import Model, ScoreReport, score_file
@@ -31,6 +32,8 @@ _LATER = {
     "Scorer": "paraqd.scoring.scorer",
     "Columns": "paraqd.data.tables",
     "Model": "paraqd.runs.score",
+    "ModelError": "paraqd.errors",
+    "ParaqdError": "paraqd.errors",
     "RunInterrupted": "paraqd.runs.run",
     "ScoreReport": "paraqd.runs.score",
     "TableError": "paraqd.data.formats",
@@ -56,6 +59,8 @@ __all__ = [
     "Evidence",
     "EvidenceKind",
     "Model",
+    "ModelError",
+    "ParaqdError",
     "Problem",
     "Quantity",
     "RunInterrupted",

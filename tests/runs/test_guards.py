@@ -219,7 +219,11 @@ def test_everything_a_caller_needs_is_public(file):
     for scorer in (model, paraqd.Scorer.load("reading")):
         with pytest.raises(paraqd.TableError, match="mode and threshold cannot be combined"):
             paraqd.score_file("other.csv", "three.csv", scorer=scorer, threshold=0.9, columns=columns)
-    assert set(dir(paraqd)) >= {"Columns", "Model", "RunInterrupted", "ScoreReport", "TableError", "score_file"}
+    with pytest.raises(paraqd.ModelError, match="nowhere does not exist") as caught:
+        paraqd.score_file("other.csv", "three.csv", scorer="nowhere", columns=columns)
+    assert isinstance(caught.value, paraqd.ParaqdError) and issubclass(paraqd.TableError, paraqd.ParaqdError)
+    errors = {"ModelError", "ParaqdError", "RunInterrupted", "TableError"}
+    assert set(dir(paraqd)) >= errors | {"Columns", "Model", "ScoreReport", "score_file"}
 
 
 @pytest.mark.parametrize(
