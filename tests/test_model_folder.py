@@ -119,7 +119,10 @@ def test_kinds_are_matched_by_name(folder):
     names = Scorer.load(folder).method.judge.kinds
     assert names == tuple(EvidenceKind(kind) for kind in kinds[::-1])
     change_facts(folder, kinds=[*kinds[:-1], "colour_changed"])
-    with pytest.raises(ModelError, match="'colour_changed', which this version does not know"):
+    with pytest.raises(ModelError, match="'colour_changed', which this version does not know: install the version"):
+        Scorer.load(folder)
+    change_facts(folder, kinds=[*kinds[:-1], kinds[0]])
+    with pytest.raises(ModelError, match="'kinds' contains number_lost twice"):
         Scorer.load(folder)
     change_facts(folder, kinds=5)
     with pytest.raises(ModelError, match="'kinds' is not a list of names"):
@@ -147,6 +150,9 @@ def test_facts_that_cannot_be_read_are_one_line(tmp_path, content, message):
 def test_a_folder_that_does_not_exist(tmp_path):
     with pytest.raises(ModelError, match="nowhere does not exist"):
         read_model_folder(tmp_path / "nowhere")
+    (tmp_path / "s.csv").write_text("question\n")
+    with pytest.raises(ModelError, match=r"s\.csv is a file, not a model folder; pass default or"):
+        read_model_folder(tmp_path / "s.csv")
 
 
 @pytest.mark.parametrize("mine", ["file", "folder"])

@@ -57,7 +57,7 @@ class ModelFolder:
     @property
     def kind(self) -> str:
         """The model's kind: ``fused``, ``reading`` or ``bi-encoder``."""
-        return str(self.facts.get("kind", ""))
+        return str(self.facts.get("kind", "fused" if "fusion" in self.facts else ""))
 
     @property
     def evidence_kinds(self) -> tuple[str, ...]:
@@ -66,6 +66,10 @@ class ModelFolder:
         if not isinstance(kinds, (list, tuple)) or not kinds or not all(isinstance(kind, str) for kind in kinds):
             raise ModelError(
                 f"{self.path / FACTS_FILE}: 'kinds' is not a list of names; install or train the model again"
+            )
+        if repeated := [kind for number, kind in enumerate(kinds) if kind in kinds[:number]]:
+            raise ModelError(
+                f"{self.path / FACTS_FILE}: 'kinds' contains {repeated[0]} twice; install or train the model again"
             )
         return tuple(kinds)
 
@@ -150,7 +154,10 @@ def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
     folder = find_model_folder(name_or_folder)
     path = folder / FACTS_FILE
     if not path.is_file():
-        problem = f"is not a model folder: it has no {FACTS_FILE}" if folder.is_dir() else "does not exist"
+        if folder.is_dir():
+            problem = f"is not a model folder: it has no {FACTS_FILE}"
+        else:
+            problem = "is a file, not a model folder" if folder.exists() else "does not exist"
         raise ModelError(f"{folder} {problem}; pass default or a folder that paraqd train or paraqd export created")
     try:
         facts = json.loads(path.read_bytes(), parse_constant=_refuse_constant)

@@ -90,9 +90,11 @@ class FusedMethod:
         """Return the verdict that follows from the findings and the judgement."""
         log_odds = 0.0 if judgement is None else judgement.log_odds
         features = [finding.feature for finding in findings]
-        # If the judge was not asked, assume its mean answer for such pairs. Compute the deltas as if the judge were
-        # undecided, because its answer for a pair without the faults is unknown.
-        presumed = self.fusion.presumed if judgement is None and self.judge is not None else log_odds
+        # If the judge was not asked, assume its mean answer for such pairs, but at most the ceiling, so that the pair
+        # is invalid. Compute the deltas as if the judge were undecided, because its answer for a pair without the
+        # faults is unknown.
+        skipped = judgement is None and self.judge is not None
+        presumed = min(self.fusion.presumed, self.fusion.ceiling) if skipped else log_odds
         score = self.fusion.score(features, presumed)
         evidence = self.fusion.evidence(findings, log_odds)
         if judgement is not None and (log_odds < 0 or (score <= terms.threshold and not evidence)):

@@ -14,6 +14,7 @@ from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 
 _MOST_COUNTED = 3  # findings per feature that affect the score
 _MOST_LOG_ODDS = 60.0
+_LARGEST = 100.0  # larger weights and log-odds occur only in a damaged file
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,13 @@ class Fusion:
 
     def __post_init__(self) -> None:
         numbers = {"bias": self.bias, "model_weight": self.model_weight, "presumed": self.presumed, **self.weights}
-        if bad := [name for name, value in numbers.items() if not math.isfinite(value)]:
+        if self.ceiling != math.inf:
+            numbers["ceiling"] = self.ceiling
+        if bad := [name for name, value in numbers.items() if not abs(value) <= _LARGEST]:  # also rejects NaN
             raise ModelError(
-                f"the model's weight for {bad[0]} is not a finite number: install or train the model again"
+                f"the model's value for {bad[0]} is not a number from {-_LARGEST:g} to {_LARGEST:g}: install or train "
+                "the model again"
             )
-        if math.isnan(self.ceiling) or self.ceiling == -math.inf:
-            raise ModelError("the model's ceiling is not a number: install or train the model again")
         positive = [name for name, weight in self.weights.items() if weight > 0]
         if positive or self.model_weight < 0:
             raise ModelError(
@@ -68,14 +70,13 @@ class Fusion:
 
         """
         try:
-            weights = {str(name): float(weight) for name, weight in facts["weights"].items()}
-            ceiling = float(facts.get("ceiling", math.inf))
-            presumed = float(facts.get("presumed", 0.0))
-            fusion = cls(float(facts["bias"]), weights, float(facts.get("model_weight", 0.0)), ceiling, presumed)
+            weights = {str(name): _number(weight) for name, weight in facts["weights"].items()}
+            given = {name: _number(facts[name]) for name in ("model_weight", "ceiling", "presumed") if name in facts}
+            fusion = cls(_number(facts["bias"]), weights, **given)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise ModelError("the model's fusion cannot be read: install or train the model again") from None
-        if "ceiling" in facts and not math.isfinite(ceiling):
-            raise ModelError("the model's ceiling is not a finite number: install or train the model again")
+        if given.get("ceiling") == math.inf:  # JSON has no infinity, but 1e999 is read as one
+            raise ModelError("the model's value for ceiling is not a finite number: install or train the model again")
         if unknown := sorted(weights.keys() - FEATURES):
             raise ModelError(
                 f"the model has a weight for {unknown[0]!r}, which this version does not know: install the version "
@@ -135,3 +136,9 @@ class Fusion:
             )
         order = sorted(range(len(found)), key=lambda i: (self.weights.get(features[i], 0.0), i))
         return tuple(found[i] for i in order)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{value!r} is not a number")
+    return float(value)

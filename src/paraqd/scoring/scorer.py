@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from paraqd.progress import Progress, silent
 from paraqd.scoring.cosine import CosineMethod
 from paraqd.scoring.fused import FusedMethod
 from paraqd.scoring.fusion import Fusion
+from paraqd.scoring.judge.base import Judge
 from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossEncoder
 from paraqd.scoring.markup import remove_markup
@@ -24,6 +24,10 @@ from paraqd.text_check import is_blank, pair_problem
 MODES = ("fused", "encoder")
 _MOSTLY_LATIN, _HARDLY_LATIN, _FEW_LETTERS = 0.8, 0.2, 8
 _FIRST_CHUNK, _LARGEST_CHUNK = 16, 256  # pairs in a chunk, which is read while the model judges the preceding chunk
+
+
+# the judge of each kind of fused model; a model without a judge uses only rules
+_JUDGES: Mapping[str, Callable[..., Judge] | None] = {"fused": CrossEncoder, "reading": None}
 
 
 class Method(Protocol):
@@ -231,10 +235,16 @@ def _fused_method(folder: ModelFolder, threads: int | None, *, skip: bool) -> tu
             f"{folder.path} does not hold a fused scorer: its paraqd.json has no weights for evidence{hint}"
         )
     fusion = Fusion.from_dict(folder.facts["fusion"])
-    if folder.kind == "reading":
+    if folder.kind not in _JUDGES:
+        raise ModelError(
+            f"{folder.path} has a model of the kind {folder.kind!r}, which this version does not know: install the "
+            "version of paraqd that wrote the model, or train the model again"
+        )
+    load_judge = _JUDGES[folder.kind]
+    if load_judge is None:
         return FusedMethod(fusion), {}
-    kinds, hashes = folder.evidence_kinds, folder.verified_hashes()
-    judge = CrossEncoder(folder.path, threads=threads, kinds=kinds, hashes=hashes)
+    hashes = folder.verified_hashes()
+    judge = load_judge(folder.path, threads=threads, kinds=folder.evidence_kinds, hashes=hashes)
     return FusedMethod(fusion, judge, skip=skip), hashes
 
 
@@ -252,7 +262,7 @@ def _cosine_method(folder: ModelFolder, threads: int | None) -> tuple[CosineMeth
 def _threshold_of(folder: ModelFolder) -> float:
     """Return the threshold in the model's ``paraqd.json``, or the default threshold."""
     given = folder.facts.get("threshold", THRESHOLD)
-    if not isinstance(given, (int, float)) or not math.isfinite(given) or not -1 <= given <= 1:
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not -1 <= given <= 1:
         raise ModelError(
             f"{folder.path}: the threshold in paraqd.json is {given!r}, which is not a number from -1 to 1; install or "
             "train the model again"

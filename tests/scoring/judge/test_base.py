@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pytest
+
+import paraqd.scoring.scorer as scorer_module
 from paraqd import EvidenceKind, Scorer
+from paraqd.errors import ModelError
+from paraqd.model_folder import find_model_folder, read_model_folder, write_facts
 from paraqd.scoring.fused import FusedMethod
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.judge.base import Judge, Judgement, Place
+from paraqd.scoring.judge.cross_encoder import CrossEncoder
 from paraqd.scoring.pair_preparation import PreparedPair
 
 
@@ -24,8 +31,6 @@ class WordCount:
 
 class WordCounter:
     """A judge that compares the lengths of two texts."""
-
-    name = "word-counter"
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, str]] = []
@@ -47,6 +52,27 @@ def test_another_judge_takes_the_place_of_the_cross_encoder():
     assert good.valid and not good.evidence
     assert not bad.valid and bad.evidence[-1].kind is EvidenceKind.QUESTION_LOST
     assert judge.seen[0] == (question, "To walk home takes 30 minutes. How long is that?")
+
+
+def test_another_kind_of_model_has_another_judge_and_another_signature(tmp_path, monkeypatch):
+    folders = {kind: shutil.copytree(find_model_folder("default"), tmp_path / kind) for kind in ("fused", "counted")}
+    facts = read_model_folder("default").facts
+    write_facts(folders["counted"], {**facts, "kind": "counted"})
+    with pytest.raises(ModelError, match=r"kind 'counted', .* version of paraqd that wrote the model") as caught:
+        Scorer.load(folders["counted"])
+    assert "\n" not in str(caught.value)
+    monkeypatch.setitem(scorer_module._JUDGES, "counted", lambda folder, **_: WordCounter())
+    scorers = {kind: Scorer.load(folder) for kind, folder in folders.items()}
+    assert isinstance(scorers["counted"].method.judge, WordCounter)
+    assert isinstance(scorers["fused"].method.judge, CrossEncoder)
+    assert scorers["fused"].signature == Scorer.load().signature != scorers["counted"].signature
+
+
+def test_a_pair_that_the_judge_skips_is_invalid_whatever_is_presumed():
+    fusion = Fusion(0.0, {"number_replaced": -9.0}, model_weight=1.0, ceiling=2.0, presumed=90.0)
+    scorer = Scorer(name="toy", digest="0", method=FusedMethod(fusion, WordCounter()))
+    verdict = scorer.score("Tom has 5 pens. How many?", "Tom has 6 pens. How many?")
+    assert not verdict.valid and verdict.score < 0
 
 
 def test_a_judge_without_places_blames_the_whole_paraphrase():

@@ -42,12 +42,11 @@ class Judgement(Protocol):
 
 
 class Judge(Protocol):
-    """A learned, thread-safe model that judges prepared pairs."""
+    """A learned, thread-safe model that judges prepared pairs.
 
-    @property
-    def name(self) -> str:
-        """The name of the judge. The name must change whenever the judge's answers may change."""
-        ...
+    The ``kind`` in a model folder's ``paraqd.json`` selects the judge. A scorer's signature covers that file and the
+    hashes of the judge's files.
+    """
 
     def begin(self, pairs: Sequence[PreparedPair]) -> Callable[[], Sequence[Judgement]]:
         """Start judging pairs, and return a function that waits for the judgements, one per pair."""

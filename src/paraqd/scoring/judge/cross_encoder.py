@@ -89,8 +89,6 @@ class CrossEncoder(OnnxModel):
 
     """
 
-    name = "cross-encoder"
-
     def __init__(
         self,
         folder: str | Path,
@@ -102,7 +100,10 @@ class CrossEncoder(OnnxModel):
         super().__init__(folder, threads=threads, hashes=hashes)
         unknown = [kind for kind in kinds if kind not in set(EvidenceKind)]
         if unknown:
-            raise ModelError(f"{folder} names the kind of evidence {unknown[0]!r}, which this version does not know")
+            raise ModelError(
+                f"{folder} names the kind of evidence {unknown[0]!r}, which this version does not know: install the "
+                "version of paraqd that wrote the model, or train the model again"
+            )
         self.kinds = tuple(map(EvidenceKind, kinds))
 
     def begin(self, pairs: Sequence[PreparedPair]) -> Callable[[], list[CrossEncoderJudgement]]:
