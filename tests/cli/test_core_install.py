@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
 import subprocess
 import sys
 from itertools import chain
 
 import pytest
 
+from paraqd.data.datasets import load_pairs
 from paraqd.extras import EXTRAS
 
 PAIRS = "id,question,paraphrase\n1,Ann has 5 pens. How many?,How many are Ann's 5 pens?\n2,Ann has 5 pens. How many?,\n"
@@ -44,6 +46,9 @@ def test_a_csv_is_scored(paraqd, tmp_path, out):
 def test_the_benchmark_is_evaluated(paraqd):
     done = paraqd("data", "path", "awp-variants")
     assert done.returncode == 0 and done.stdout.strip().endswith("awp_variants.jsonl.gz")
+    done = paraqd("evaluate", "awp-variants", "--model", "reading", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["n"] == len(load_pairs("awp-variants"))
     assert paraqd("explain", "Ann has 5 pens. How many?", "Ann has 6 pens. How many?").returncode in (0, 1)
 
 
