@@ -99,6 +99,26 @@ def test_a_change_that_keeps_size_and_time_is_noticed(file, out):
     assert paraqd.score_file(file, out, **options).resumed == 100
 
 
+@pytest.mark.parametrize("out", ["out.csv", "out/"])
+def test_another_input_file_is_named(file, out):
+    options = {"scorer": "reading", "part_rows": 100}
+    with pytest.raises(RuntimeError, match="stopped"):
+        paraqd.score_file(file, out, progress=stop_after_first_part, **options)
+    Path("other.jsonl").write_text(file.read_text().replace("apples", "plums"))
+    with pytest.raises(paraqd.TableError, match=r"another input \(in\.jsonl, now other\.jsonl\)"):
+        paraqd.score_file("other.jsonl", out, **options)
+    file.rename("renamed.jsonl")  # the same bytes are the same input
+    assert paraqd.score_file("renamed.jsonl", out, **options).resumed == 100
+
+
+@pytest.mark.parametrize(("source", "out", "line"), [("in.jsonl", "", "output is empty"), ("", "o/", "input is empty")])
+@pytest.mark.parametrize("command", ["score", "augment", "testset", "purity", "pseudo-label"])
+def test_an_empty_path_is_not_the_current_folder(file, fails, command, source, out, line):
+    before = sorted(Path().iterdir())
+    assert line in fails(command, source, "--offenders" if command == "purity" else "-o", out)
+    assert sorted(Path().iterdir()) == before
+
+
 def test_a_change_after_the_rows_were_counted_is_noticed(file, monkeypatch):
     count = survey.read_through
 

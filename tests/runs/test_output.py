@@ -8,7 +8,7 @@ import pytest
 
 from paraqd.data.tables import TableError
 from paraqd.runs.locations import Location
-from paraqd.runs.output import Output, write_beside
+from paraqd.runs.output import Output, read_metadata, write_beside
 from paraqd.runs.store import hold_store
 
 
@@ -148,3 +148,38 @@ class TestTheFolderOfARun:
         self.begin(overwrite=True, restart=True)
         assert Output.at(source, "out.csv").file == Path("out.csv")
         self.begin()  # the settings are still the same
+
+    @pytest.mark.parametrize("change", ["restart", "another file", "appears later"])
+    def test_consent_to_replace_a_file_covers_one_run_and_one_file(self, source, change):
+        if change != "appears later":
+            Path("out.csv").write_text("old")
+        self.begin(overwrite=True)
+        if change == "restart":
+            assert Output.at(source, "out.csv").file == Path("out.csv")
+        else:
+            Path("out.csv").write_text("put there by hand")
+        with pytest.raises(TableError, match="already exists; pass overwrite=True"):
+            Output.at(source, "out.csv", restart=change == "restart")
+
+    def test_a_file_with_the_name_of_the_folder_is_in_the_way(self, source):
+        Path("out.csv.parts").write_text("mine")
+        with pytest.raises(
+            TableError, match=r"^out\.csv\.parts is in the way: it is a file, not a folder; move it away$"
+        ):
+            self.begin()
+        assert Path("out.csv.parts").read_text() == "mine"
+
+
+def test_an_empty_name_is_not_the_current_folder(source):
+    with pytest.raises(TableError, match=r"^the name of the output is empty"):
+        Output.at(source, "")
+    with pytest.raises(TableError, match=r"^the name of the input is empty"):
+        Location.at("")
+
+
+@pytest.mark.parametrize("content", ["years of work", '{"mine": 1}', "[]", "3", "\x00"])
+def test_a_record_of_another_program_is_ignored(source, content):
+    Path("pairs.csv.meta.json").write_text(content)
+    assert read_metadata("pairs.csv") == {}
+    write_beside(Path("pairs.csv"), {"complete": True, "recipe": "paper"})
+    assert read_metadata("pairs.csv") == {"complete": True, "recipe": "paper"}

@@ -64,7 +64,8 @@ class Location:
         >>> Location.at("s3://key:secret@bucket/pairs/?region=eu-west-1").shown("part-00000.parquet")
         's3://bucket/pairs/part-00000.parquet'
         """
-        given = str(given)
+        if not (given := str(given)):
+            raise TableError("the name of the input is empty; pass the name of a file or a folder")
         if given == STANDARD_INPUT:
             return cls("standard input", STANDARD_INPUT)
         if not is_uri(given):

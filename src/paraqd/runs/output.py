@@ -43,7 +43,8 @@ class Output:
         """
         if out is None:
             return cls()
-        given = str(out)
+        if not (given := str(out)):
+            raise TableError("the name of the output is empty; pass the name of a file or a folder")
         folder = given.endswith(("/", os.sep)) or is_uri(given) or Path(given).is_dir()
         if source.kind == "folder" and not folder:
             if Path(given).suffix:
@@ -70,7 +71,7 @@ class Output:
                 f"{where} holds an unfinished run of paraqd 0.1, which this version cannot continue: pass restart=True "
                 "to discard it and start again"
             )
-        if file.exists() and not overwrite and not may_replace(file):
+        if file.exists() and not overwrite and (restart or not may_replace(file)):
             raise TableError(f"{given} already exists; pass overwrite=True to replace it, or choose another output")
         return cls(given, file=file, earlier=earlier)
 
@@ -143,10 +144,18 @@ def _keys(path: Path, *, lines: bool = False) -> set[str]:
     """
     try:
         with open(path, "rb") as file:
-            found = json.loads(file.readline(1 << 20) if lines else file.read())
-    except (OSError, ValueError):
+            return set(_object(file.readline(1 << 20) if lines else file.read()))
+    except OSError:
         return set()
-    return set(found) if isinstance(found, dict) else set()
+
+
+def _object(raw: bytes) -> dict[str, Any]:
+    """Return the JSON object in the bytes, or an empty dictionary if the bytes do not contain an object."""
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 # --- the record of how a file was produced --------------------------------------------------------
@@ -181,7 +190,10 @@ def _record_path(out: Path) -> Path:
 
 
 def read_metadata(path: str | Path) -> dict[str, Any]:
-    """Return the record of how a file of pairs was produced, or an empty dictionary if there is no record."""
+    """Return the record of how a file of pairs was produced, or an empty dictionary if there is no record.
+
+    A file ``IN.meta.json`` that paraqd did not write is ignored.
+    """
     path = Path(path)
     if kind_of(path).format is Format.PARQUET:
         import pyarrow.parquet
@@ -190,6 +202,7 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
             raw = (pyarrow.parquet.read_schema(path).metadata or {}).get(b"paraqd", b"{}")
     else:
         side = _record_path(path)
-        raw = side.read_bytes() if side.is_file() else b"{}"
-    found: dict[str, Any] = json.loads(raw)
-    return found
+        with clear_errors(side):
+            raw = side.read_bytes() if side.is_file() else b"{}"
+    found = _object(raw)
+    return found if _OURS & set(found) else {}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import Any, TypedDict
 
 from paraqd.data.formats import CannotWriteError, TableError, encoding_name, kind_of
@@ -201,7 +202,7 @@ class _Run:
             self.output.discard_earlier()
             with hold_store(place, self.output.file) as store:
                 manifest = make_manifest(self.work.command, self.work.settings, inputs)
-                run = store.begin(manifest, overwrite=overwrite, restart=restart)
+                run = store.begin(manifest, source=Path(inputs.source.given).name, overwrite=overwrite, restart=restart)
                 digits = max(5, len(str(len(inputs.pieces) - 1)))
                 if self.output.file is None:
                     self.parts = ParquetParts(place, run, digits, self.work.schema, self.work.metadata)

@@ -29,7 +29,9 @@ from paraqd.scoring.signature import difference
 
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 _FORMAT = 1
-_MAY_REPLACE = "overwrite"  # in a manifest: the run was started with overwrite=True
+# in a manifest, notes on which the results do not depend: the size and time of the output file that the run may replace
+# because it was started with overwrite=True, and the name of the input
+_MAY_REPLACE, _SOURCE = "overwrite", "source"
 # the files that a run writes, incomplete files from a killed run, and the checksum files that some file systems add
 _OURS = r"(part-\d+\.(parquet|jsonl)|_SUCCESS|_manifest\.json)"
 _WRITING = rf"\.{_OURS}\.[^/]+\.writing"
@@ -68,9 +70,14 @@ def is_unfinished(out: Path) -> bool:
 
 
 def may_replace(out: Path) -> bool:
-    """Return True if a run that was allowed to replace this file was interrupted."""
+    """Return True if a run that was allowed to replace this file was interrupted, and the file is still the same."""
     found = _read_manifest(parts_place(out))
-    return found is not None and found.get(_MAY_REPLACE) is True
+    return found is not None and found.get(_MAY_REPLACE) == _size_and_time(out)
+
+
+def _size_and_time(file: Path) -> list[int]:
+    found = file.stat()
+    return [found.st_size, found.st_mtime_ns]
 
 
 def _read_manifest(place: Location) -> dict[str, Any] | None:
@@ -101,15 +108,20 @@ class Store:
         """True if every part of the run has been written."""
         return self.place.read(_SUCCESS) is not None
 
-    def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False, restart: bool = False) -> str:
+    def begin(
+        self, manifest: Mapping[str, Any], *, source: str = "", overwrite: bool = False, restart: bool = False
+    ) -> str:
         """Begin a run, or resume an unfinished run with the same manifest; return the run's name.
 
-        ``overwrite`` allows replacing a finished run, and ``restart`` allows discarding an unfinished run. Raise a
-        TableError if the folder cannot be used.
+        ``source`` is the name of the input. It is used only in messages, because an input that was renamed is still the
+        same input. ``overwrite`` allows replacing a finished run, and ``restart`` allows discarding an
+        unfinished run. Raise a TableError if the folder cannot be used.
         """
         before = _read_manifest(self.place)
+        source_before = ""
         if before is not None:
-            before.pop(_MAY_REPLACE, None)  # the results do not depend on it
+            source_before = str(before.pop(_SOURCE, ""))
+            before.pop(_MAY_REPLACE, None)
         if before is None:
             self._clear_without_manifest(allowed=overwrite)
         elif self.finished:
@@ -122,12 +134,15 @@ class Store:
         elif restart:
             self._clear()
         elif before != manifest:
-            raise TableError(f"the unfinished run in {self.place.given} has {what_differs(before, manifest)}")
+            sources = (source_before, source)
+            raise TableError(f"the unfinished run in {self.place.given} has {what_differs(before, manifest, sources)}")
         else:
             self._sweep()
             self.begun = True
             return run_name(manifest)
-        kept = {**manifest, _MAY_REPLACE: True} if overwrite else manifest
+        kept = {**manifest, _SOURCE: source}
+        if overwrite and self.file is not None and self.file.exists():
+            kept[_MAY_REPLACE] = _size_and_time(self.file)
         self.begun = True
         self.place.put(_MANIFEST, json.dumps(kept, ensure_ascii=False, indent=1).encode())
         return run_name(manifest)
@@ -231,6 +246,8 @@ def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
         return
     if file is not None and folder.is_symlink():
         raise TableError(f"{place.given} is in the way: it is a symbolic link; move it away")
+    if folder.exists() and not folder.is_dir():
+        raise TableError(f"{place.given} is in the way: it is a file, not a folder; move it away")
     if folder.is_dir() and _read_manifest(place) is None:
         store.refuse_strangers()  # check this before writing anything to the folder
     locked_before = (folder / _LOCK).exists()
@@ -295,23 +312,27 @@ def run_name(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def what_differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+def what_differs(before: Mapping[str, Any], now: Mapping[str, Any], sources: tuple[str, str] = ("", "")) -> str:
     """Return a message that states which settings differ between two runs and how to proceed.
+
+    ``sources`` contains the names of the two inputs, which are empty if unknown.
 
     >>> what_differs({"seed": 1, "input": []}, {"seed": 2, "input": []}).partition(";")[0]
     'another seed (1, now 2)'
     """
     keys = [key for key in {**now, **before} if key != "parts" and before.get(key) != now.get(key)]
-    phrases = [phrase for key in keys for phrase in _phrases(key, before.get(key), now.get(key))]
+    phrases = [phrase for key in keys for phrase in _phrases(key, before.get(key), now.get(key), sources)]
     remedy = "pass restart=True to discard it and start again"
     if keys != ["input"]:
         remedy = f"use the same options to continue it, or {remedy}"
     return f"{' and '.join(phrases) or 'another form'}; {remedy}"
 
 
-def _phrases(key: str, before: Any, now: Any) -> list[str]:
+def _phrases(key: str, before: Any, now: Any, sources: tuple[str, str]) -> list[str]:
     if key == "model":
         return [f"another {name}" for name in difference(str(before), str(now))]
+    if key == "input" and all(sources) and sources[0] != sources[1]:
+        return [f"another input ({sources[0]}, now {sources[1]})"]
     if key == "input":
         return [f"another input ({_changed(before or (), now or ())})"]
     shown = f" ({before}, now {now})" if key in _SHOWN else ""
