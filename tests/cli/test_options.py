@@ -2,7 +2,8 @@
 
 import pytest
 
-from paraqd.cli.options import models_in, names_in
+from paraqd.cli.options import check_outputs, models_in, names_in
+from paraqd.errors import ParaqdError
 from paraqd.operators.plan import AugmentError
 
 
@@ -20,3 +21,13 @@ def test_models_by_operator():
 def test_a_model_without_its_operator(given):
     with pytest.raises(AugmentError, match="write it as ID=MODEL"):
         models_in([given])
+
+
+def test_an_output_that_must_not_be_written_is_an_expected_error(tmp_path):
+    there = str(tmp_path / "there.csv")
+    (tmp_path / "there.csv").touch()
+    cases = [([there, there], [], "named twice"), ([there], [there], "also an input"), ([there], [], "already exists")]
+    for outputs, inputs, message in cases:
+        with pytest.raises(ParaqdError, match=message) as caught:
+            check_outputs(outputs, inputs, overwrite=False)
+        assert isinstance(caught.value, FileExistsError)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from paraqd.errors import ParaqdError
 from paraqd.generators import Decoding, GeneratorTrainingError, TrainingDataError, load_generator, train_generator
 from paraqd.generators.training_data import detokenized, read_paraphrases, read_questions
 
@@ -126,8 +127,9 @@ def test_a_finished_folder_is_returned_and_another_is_not_written_over(data_dir,
         raise AssertionError("trained again")
 
     assert train(1) == train(1, progress=never)
-    with pytest.raises(FileExistsError, match="already contains other files"):
+    with pytest.raises(FileExistsError, match="already contains other files") as caught:
         train(2)
+    assert isinstance(caught.value, ParaqdError)
 
 
 def test_another_base_model_is_fine_tuned(data_dir, tmp_path, t5):

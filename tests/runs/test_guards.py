@@ -242,6 +242,13 @@ def test_everything_a_caller_needs_is_public(file):
     with pytest.raises(paraqd.ModelError, match="nowhere does not exist") as caught:
         paraqd.score_file("other.csv", "three.csv", scorer="nowhere", columns=columns)
     assert isinstance(caught.value, paraqd.ParaqdError) and issubclass(paraqd.TableError, paraqd.ParaqdError)
+    for number in (5, float("nan")):
+        with pytest.raises(paraqd.ParaqdError, match="must be a number from -1 to 1") as caught:
+            paraqd.score_file("other.csv", "three.csv", scorer="reading", threshold=number, columns=columns)
+        assert isinstance(caught.value, ValueError)
+    with pytest.raises(paraqd.ParaqdError, match="pair 1") as caught:
+        paraqd.Scorer.load("reading").score(" ", "How many?")
+    assert isinstance(caught.value, ValueError)
     errors = {"ModelError", "ParaqdError", "RunInterrupted", "TableError"}
     assert set(dir(paraqd)) >= errors | {"Columns", "Model", "ScoreReport", "score_file"}
 

@@ -102,7 +102,7 @@ def _explained(error: Exception) -> str:
     from paraqd.errors import ParaqdError
     from paraqd.extras import missing_extra
 
-    if isinstance(error, (ParaqdError, FileExistsError)):
+    if isinstance(error, ParaqdError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         verb = "cannot write" if error.errno in _DISK_FULL else "cannot use"

@@ -152,15 +152,16 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str], *, overwrite: b
     An output must not be one of the inputs, and an existing file is replaced only if ``overwrite`` is True.
     """
     from paraqd.data.tables import check_writable
+    from paraqd.errors import OutputExistsError
 
     if len({Path(out).resolve() for out in outputs}) < len(outputs):
-        raise FileExistsError(f"{outputs[0]} is named twice: choose another name for one of the outputs")
+        raise OutputExistsError(f"{outputs[0]} is named twice: choose another name for one of the outputs")
     for out in outputs:
         check_writable(out)
         if any(_same_file(out, name) for name in inputs):
-            raise FileExistsError(f"{out} is also an input: choose another name for the output")
+            raise OutputExistsError(f"{out} is also an input: choose another name for the output")
         if Path(out).exists() and not overwrite:
-            raise FileExistsError(f"{out} already exists: pass --overwrite to replace it, or choose another name")
+            raise OutputExistsError(f"{out} already exists: pass --overwrite to replace it, or choose another name")
 
 
 def _same_file(one: str, two: str) -> bool:

@@ -54,7 +54,7 @@ def _one_message(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*args, **kwargs)
         except Exception as error:
-            if reports_errors() or not isinstance(error, (ParaqdError, FileExistsError, typer.BadParameter)):
+            if reports_errors() or not isinstance(error, (ParaqdError, typer.BadParameter)):
                 raise
             raise typer.Exit(2) from None
 

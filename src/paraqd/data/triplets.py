@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from paraqd.data.formats import TableError
 from paraqd.data.labels import binary_label
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table, open_table, row_id, text_in
+from paraqd.errors import ArgumentError
 
 IN_BATCH = -1  # the third index of a triplet if the other questions in the batch serve as negatives
 
@@ -226,7 +227,7 @@ def subset(triplets: TripletSet, share: float, seed: int) -> TripletSet:
     from the whole set.
     """
     if not 0 < share <= 1:
-        raise ValueError(f"the share of the questions must be above 0 and at most 1, not {share}")
+        raise ArgumentError(f"the share of the questions must be above 0 and at most 1, not {share}")
     total = triplets.n_questions
     if not total:
         return triplets

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from paraqd.errors import ParaqdError
+from paraqd.errors import ArgumentError, ParaqdError
 
 
 class GeneratorUnavailableError(ParaqdError, RuntimeError):
@@ -48,17 +48,19 @@ class Decoding:
 
     def __post_init__(self) -> None:
         if self.num_candidates < 1 or self.num_beams < 1:
-            raise ValueError("num_candidates and num_beams must be at least 1")
+            raise ArgumentError("num_candidates and num_beams must be at least 1")
         if self.max_new_tokens is not None and self.max_new_tokens < 1:
-            raise ValueError("max_new_tokens must be at least 1")
+            raise ArgumentError("max_new_tokens must be at least 1")
         if self.temperature <= 0 or not 0 < self.top_p <= 1 or self.diversity < 0:
-            raise ValueError("temperature must be above 0, top_p must be in (0, 1], and diversity must be at least 0")
+            raise ArgumentError(
+                "temperature must be above 0, top_p must be in (0, 1], and diversity must be at least 0"
+            )
         if (self.num_beams > 1) + self.do_sample + (self.diversity > 0) > 1:
-            raise ValueError("set only one of num_beams, do_sample and diversity")
+            raise ArgumentError("set only one of num_beams, do_sample and diversity")
         if self.num_beams > 1 and self.num_candidates > self.num_beams:
-            raise ValueError(f"{self.num_beams} beams cannot return {self.num_candidates} candidates")
+            raise ArgumentError(f"{self.num_beams} beams cannot return {self.num_candidates} candidates")
         if self.num_candidates > 1 and self.num_beams == 1 and not self.do_sample and not self.diversity:
-            raise ValueError(
+            raise ArgumentError(
                 f"greedy decoding returns one candidate: for {self.num_candidates} candidates, "
                 "set num_beams, do_sample or diversity"
             )
@@ -92,7 +94,7 @@ class Prompt:
 
     def __post_init__(self) -> None:
         if self.template.count("{text}") != 1:
-            raise ValueError("a prompt's template must contain {text} exactly once")
+            raise ArgumentError("a prompt's template must contain {text} exactly once")
 
     def fill(self, text: str) -> str:
         """Insert the text into the template."""
@@ -150,5 +152,5 @@ def seeds_of(texts: Sequence[str], seed: int | Sequence[int]) -> list[int]:
     if isinstance(seed, int):
         return [seed] * len(texts)
     if len(seed) != len(texts):
-        raise ValueError(f"got {len(seed)} seeds for {len(texts)} texts: pass one seed, or one seed per text")
+        raise ArgumentError(f"got {len(seed)} seeds for {len(texts)} texts: pass one seed, or one seed per text")
     return list(seed)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from paraqd import extras
+from paraqd.errors import ArgumentError
 from paraqd.extras import MissingExtraError
 from paraqd.generators.base import GeneratorUnavailableError
 
@@ -70,7 +71,7 @@ def pick_dtype(dtype: str | None = None) -> Any:
     import torch
 
     if dtype not in (None, "float32", "bfloat16", "float16"):
-        raise ValueError(f"unknown precision {dtype!r}: choose float32, bfloat16 or float16")
+        raise ArgumentError(f"unknown precision {dtype!r}: choose float32, bfloat16 or float16")
     return getattr(torch, dtype or "float32")
 
 

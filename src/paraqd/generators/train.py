@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from paraqd.errors import ArgumentError, OutputExistsError
 from paraqd.generators.base import PLAIN, Prompt
 from paraqd.generators.causal import PACKAGED_MODEL, load_gguf, packaged_model_file
 from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
@@ -102,9 +103,9 @@ def train_generator(
     """
     require_extra(("torch", "transformers", "safetensors"))
     if kind not in KINDS:
-        raise ValueError(f"unknown kind {kind!r}: choose one of {', '.join(KINDS)}")
+        raise ArgumentError(f"unknown kind {kind!r}: choose one of {', '.join(KINDS)}")
     if scale not in ("smoke", "full"):
-        raise ValueError(f"unknown scale {scale!r}: choose smoke or full")
+        raise ArgumentError(f"unknown scale {scale!r}: choose smoke or full")
     out = Path(out_dir)
     place = pick_device(device)
     recipe = KINDS[kind]
@@ -231,17 +232,17 @@ def _examples(backend: Backend, model: Any, tokenizer: Any, prompt: Prompt, rows
 def _finished(out: Path, fingerprint: dict[str, Any]) -> bool:
     """Return True if the folder contains the result of a training run with the same fingerprint.
 
-    Raise `FileExistsError` if the path is a file or if the folder contains anything else.
+    Raise `OutputExistsError` if the path is a file or if the folder contains anything else.
     """
     if not out.exists():
         return False
     if not out.is_dir():
-        raise FileExistsError(f"{out} is a file: choose another folder")
+        raise OutputExistsError(f"{out} is a file: choose another folder")
     card = read_card(out)
     if card and all(card.get(key) == value for key, value in fingerprint.items()):
         return True
     if any(out.iterdir()):
-        raise FileExistsError(f"{out} already contains other files: delete the folder, or choose another folder")
+        raise OutputExistsError(f"{out} already contains other files: delete the folder, or choose another folder")
     return False
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from paraqd.errors import ParaqdError
+from paraqd.errors import ArgumentError, ParaqdError
 from paraqd.operators.base import Declaration, Operator, Resources
 from paraqd.reading import Problem, read
 
@@ -87,7 +87,7 @@ class Composed(Operator, declared=False):
 
     def __init__(self, first: Operator, second: Operator) -> None:
         if first.polarity != "valid":
-            raise ValueError(f"the first operator of a composition must be valid; {first.name} is {first.polarity}")
+            raise ArgumentError(f"the first operator of a composition must be valid; {first.name} is {first.polarity}")
         self.first = first
         self.second = second
         # declared per instance, not per class

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from paraqd.errors import ArgumentError
 from paraqd.progress import Progress, silent
 from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.verdict import Verdict, VerdictTerms
@@ -69,7 +70,7 @@ def _begin_cosines(
     differing: list[int] = []
     for i, (question, paraphrase) in enumerate(pairs):
         if problem := pair_problem(question, paraphrase, longest=None, unicode=False):
-            raise ValueError(f"pair {i + 1}: {problem}")
+            raise ArgumentError(f"pair {i + 1}: {problem}")
         if is_blank(paraphrase):
             scores[i] = -1.0
         elif question == paraphrase:

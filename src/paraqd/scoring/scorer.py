@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from paraqd.errors import ModelError
+from paraqd.errors import ArgumentError, ModelError
 from paraqd.model_folder import DEFAULT_MODEL, ModelFolder, read_model_folder
 from paraqd.progress import Progress, silent
 from paraqd.scoring.cosine import CosineMethod
@@ -75,7 +75,7 @@ class Scorer:
         skip: bool = True,
     ) -> None:
         if not -1 <= threshold <= 1:
-            raise ValueError(f"the threshold must be between -1 and 1, not {threshold}")
+            raise ArgumentError(f"the threshold must be a number from -1 to 1, not {threshold}")
         self.name = name
         self.mode = mode
         self.threshold = threshold
@@ -117,6 +117,8 @@ class Scorer:
         ------
         ModelError
             If the folder does not contain a model that this version can use.
+        ArgumentError
+            If the threshold is not a number from -1 to 1.
 
         """
         if mode not in MODES:
@@ -140,7 +142,7 @@ class Scorer:
 
         Raises
         ------
-        ValueError
+        ArgumentError
             If the question is blank or a text is not a string.
 
         """
@@ -151,7 +153,7 @@ class Scorer:
 
         Raises
         ------
-        ValueError
+        ArgumentError
             If a question is blank or a text is not a string. In this case, no pair is scored.
 
         """
@@ -273,9 +275,9 @@ def _threshold_of(folder: ModelFolder) -> float:
 def _check(pairs: Sequence[tuple[object, object]]) -> None:
     for number, pair in enumerate(pairs, start=1):
         if isinstance(pair, str) or len(pair) != 2:
-            raise ValueError(f"pair {number} is not of the form (question, paraphrase)")
+            raise ArgumentError(f"pair {number} is not of the form (question, paraphrase)")
         if problem := pair_problem(*pair, longest=None, unicode=False):
-            raise ValueError(f"pair {number}: {problem}")
+            raise ArgumentError(f"pair {number}: {problem}")
 
 
 def _blank_evidence(question: str) -> Evidence:

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from paraqd.errors import ArgumentError
 from paraqd.generators import (
     PLAIN,
     Generator,
@@ -75,7 +76,7 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
     ``GeneratorUnavailableError`` if the model is not available or does not suit the operator.
     """
     if key not in PAPER_MODELS:
-        raise ValueError(f"unknown generator {key!r}; choose one of {', '.join(PAPER_MODELS)}")
+        raise ArgumentError(f"unknown generator {key!r}; choose one of {', '.join(PAPER_MODELS)}")
     paper = PAPER_MODELS[key]
     if model is None and paper.train_first:
         raise GeneratorUnavailableError(
@@ -117,7 +118,7 @@ def generator_factories(
     given = given or {}
     unknown = [key for key in given if key not in PAPER_MODELS]
     if unknown:
-        raise ValueError(f"unknown generator {unknown[0]!r}; choose one of {', '.join(PAPER_MODELS)}")
+        raise ArgumentError(f"unknown generator {unknown[0]!r}; choose one of {', '.join(PAPER_MODELS)}")
     return {
         f"generator.{key}": partial(load_paper_generator, key, given.get(key), device=device) for key in PAPER_MODELS
     }
