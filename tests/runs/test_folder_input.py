@@ -314,8 +314,8 @@ def test_a_pipe_is_refused_instead_of_waited_for(here, fails, command):
     os.mkfifo("pipe.csv")
     out = {"purity": [], "evaluate": []}.get(command, ["-o", "out.csv"])
     assert "pipe.csv is not a regular file but a pipe or a device" in fails(command, "pipe.csv", *out)
-    os.mkfifo("in/pipe.csv")  # in a folder it is not one of the files
-    assert run(["score", "in", "-o", "out/", "-q", *READING]) == 0
+    os.mkfifo("in/pipe.csv")  # in a folder, it is listed with the unreadable files
+    assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
 
 
 def test_an_existing_folder_needs_no_slash(here):

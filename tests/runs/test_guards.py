@@ -1,7 +1,11 @@
 """Test the checks that protect earlier results, other people's files, and the soundness of a resumed run."""
 
+import errno
 import json
 import os
+import pickle
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,11 +14,14 @@ import pytest
 
 import paraqd
 from paraqd.cli.main import run
+from paraqd.data.formats import clear_errors
 from paraqd.extras import MissingExtraError
+from paraqd.operators.resources import ResourceSpec
 from paraqd.runs import pseudo_labels, survey
-from paraqd.runs.augment import augment
+from paraqd.runs.augment import AugmentJob, augment, identity_of, models_of
+from paraqd.runs.locations import Location
 from paraqd.runs.pseudo_labels import pseudo_label_file
-from tests.runs.conftest import READING, pairs, parts, same, write, write_questions
+from tests.runs.conftest import READING, environment, pairs, parts, same, write, write_questions
 
 
 @pytest.fixture
@@ -294,3 +301,119 @@ def test_parts_that_were_not_reported_yet_are_counted_after_an_interrupt(file):
     with pytest.raises(paraqd.RunInterrupted) as caught:
         paraqd.score_file(file, "out/", scorer="reading", part_rows=100, engine=interrupted)
     assert (caught.value.rows, caught.value.parts, caught.value.total_parts) == (200, 2, 3) and len(parts("out")) == 2
+
+
+# --- damage to parts, workers and links -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw: raw.replace(b'"score": 0', b'"score": 1', 1),
+        lambda raw: raw.replace(b'"rows": 100', b'"rows": 101', 1),
+        lambda raw: raw[:-3] + b"\x00" + raw[-2:],
+        lambda raw: b"[]\n" + raw.partition(b"\n")[2],
+        lambda raw: raw.partition(b"\n")[2],
+    ],
+)
+def test_a_damaged_part_is_done_again(file, damage):
+    options = {"scorer": "reading", "part_rows": 100}
+    paraqd.score_file(file, "whole.csv", **options)
+    with pytest.raises(RuntimeError, match="stopped"):
+        paraqd.score_file(file, "out.csv", progress=stop_after_first_part, **options)
+    [part] = parts("out.csv.parts")
+    raw = part.read_bytes()
+    assert damage(raw) != raw
+    part.write_bytes(damage(raw))
+    assert paraqd.score_file(file, "out.csv", **options).resumed == 0
+    assert Path("out.csv").read_bytes() == Path("whole.csv").read_bytes()
+
+
+def test_a_part_that_is_damaged_during_the_run_is_not_joined(file):
+    def damage(stage, done, total, note=""):
+        if (stage, done) == ("scoring", 300):
+            part = parts("out.csv.parts")[1]
+            part.write_bytes(part.read_bytes().replace(b'"score": 0', b'"score": 1', 1))
+
+    with pytest.raises(paraqd.TableError, match=r"part-00001\.jsonl is damaged; run the same command again"):
+        paraqd.score_file(file, "out.csv", scorer="reading", part_rows=100, progress=damage)
+    assert not Path("out.csv").exists()
+    assert paraqd.score_file(file, "out.csv", scorer="reading", part_rows=100).resumed == 200
+
+
+def test_workers_with_other_weights_have_another_identity(file):
+    write_model(Path("encoder"), b"first")
+    spec = ResourceSpec(entities="light", encoder="encoder", generators={}, device=None)
+    job = AugmentJob(None, None, None, 1, spec, identity=identity_of(models_of(spec)))
+    assert job.worker().identity == job.identity and "encoder@" in job.identity
+    write_model(Path("encoder"), b"second")
+    assert job.worker().identity != job.identity
+
+
+def test_a_labelling_worker_with_other_weights_has_another_identity(file, monkeypatch):
+    jobs = []
+    monkeypatch.setattr(pseudo_labels, "load_encoder", lambda name, device=None: lambda texts: np.ones((len(texts), 1)))
+
+    def engine(job, pieces, on_rows):
+        jobs.append(pickle.loads(pickle.dumps(job)))  # as a worker process receives it
+        yield from job.worker().work(pieces, on_rows)
+
+    write_model(Path("encoder"), b"first")
+    pseudo_label_file(file, "out.csv", encoder="encoder", engine=engine)
+    [job] = jobs
+    assert job.worker().identity == job.identity and "encoder@" in job.identity
+    write_model(Path("encoder"), b"second")
+    assert job.worker().identity != job.identity
+
+
+def test_hard_links_do_not_multiply_rows(here):
+    os.link("in/a.parquet", "in/c.parquet")
+    assert paraqd.score_file("in", "out/", scorer="reading").rows == 580
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders")
+def test_a_pipe_in_a_folder_is_listed(here):
+    os.mkfifo("in/c.csv")
+    report = paraqd.score_file("in", "out/", scorer="reading")
+    assert report.rows == 580 and report.problems == ("in/c.csv is not a regular file but a pipe or a device",)
+    assert not Path("out/_SUCCESS").exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [(errno.ENOSPC, "free up space and run the same command again"), (errno.EACCES, "run the same command again")],
+)
+def test_only_a_full_disk_is_called_full(file, monkeypatch, number, remedy):
+    put = Location.put
+
+    def fail(self, name, data):
+        if name == "part-00001.jsonl":
+            with clear_errors(name, "write"):
+                raise OSError(number, os.strerror(number))
+        put(self, name, data)
+
+    monkeypatch.setattr(Location, "put", fail)
+    with pytest.raises(paraqd.TableError, match=rf"rows \(100\) are kept in out\.csv\.parts: {remedy}$"):
+        paraqd.score_file(file, "out.csv", scorer="reading", part_rows=100)
+
+
+def test_nothing_is_said_to_be_kept_if_the_parts_are_gone(file):
+    def remove(stage, done, total, note=""):
+        if stage == "scoring" and done == 100:
+            shutil.rmtree("out.csv.parts")
+
+    with pytest.raises(paraqd.TableError, match=r"^cannot write [^;]*$"):
+        paraqd.score_file(file, "out.csv", scorer="reading", part_rows=100, progress=remove)
+
+
+def test_a_script_without_a_guard_is_told_so(file):
+    script = (
+        "import paraqd\n"
+        "paraqd.score_file('in.jsonl', 'out.csv', scorer='reading', part_rows=100, workers=2, restart=True)\n"
+    )
+    Path("script.py").write_text(script)
+    done = subprocess.run(
+        [sys.executable, "script.py"], env=environment(), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 1
+    assert 'does not guard its entry point with if __name__ == "__main__":' in done.stderr.splitlines()[-1]

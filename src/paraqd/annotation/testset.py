@@ -26,6 +26,7 @@ from paraqd.runs.augment import (
 from paraqd.runs.augment import (
     AugmentJob,
     carry_out_job,
+    identity_of,
     output_for,
     pair_row,
     run_settings,
@@ -107,6 +108,7 @@ def make_testset(
         seed,
         spec,
         resources=resources,
+        identity=identity_of(settings["set_of_models"]),
         names={
             1: [_full_name(name) for name in loaded.valid],
             0: [_full_name(name) for name in loaded.operators if name not in loaded.valid],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import gzip
 import io
 import zlib
@@ -24,7 +25,11 @@ class TableError(ParaqdError, ValueError):
 
 
 class CannotWriteError(TableError):
-    """Raised when a file cannot be written completely, for example because the disk is full."""
+    """Raised when a file cannot be written completely. ``disk_full`` is True if there is too little space."""
+
+    def __init__(self, message: str, *, disk_full: bool = False) -> None:
+        super().__init__(message)
+        self.disk_full = disk_full
 
 
 class DamagedError(TableError):
@@ -171,7 +176,8 @@ def clear_errors(path: str | Path, verb: str = "read") -> Iterator[None]:
 
 def _clear_error(error: Exception, path: str | Path, verb: str) -> TableError:
     if verb != "read":
-        return CannotWriteError(f"cannot {verb} {path}: {reason(error)}")
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        return CannotWriteError(f"cannot {verb} {path}: {reason(error)}", disk_full=full)
     if isinstance(error, FileNotFoundError):
         return TableError(f"there is no file {path}; check the path")
     if isinstance(error, IsADirectoryError):

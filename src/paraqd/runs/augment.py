@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from paraqd.data.datasets import questions_file
 from paraqd.data.questions import CHUNK, question_of
@@ -52,6 +52,7 @@ class AugmentJob:
     """A job that applies every step of a plan to every question and writes the pairs.
 
     ``resources`` holds the resources of this process. Other processes build their own resources from ``spec``.
+    ``identity`` names the version and the models, with hashes of the models' files.
     """
 
     reader: Reader
@@ -61,7 +62,7 @@ class AugmentJob:
     spec: ResourceSpec
     parts: Parts = NO_PARTS
     resources: Resources | None = None
-    identity: ClassVar[str] = f"paraqd:{__version__}"
+    identity: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "resources": None}
@@ -94,11 +95,12 @@ class AugmentJob:
 class AugmentWorker(PieceWorker):
     """A worker that applies the job's operators to the questions in each piece."""
 
-    identity = AugmentJob.identity
-
     def __init__(self, job: AugmentJob) -> None:
         self._job = job
-        self._resources = build_resources(job.spec) if job.resources is None else job.resources
+        if job.resources is not None:
+            self._resources, self.identity = job.resources, job.identity
+        else:
+            self._resources, self.identity = build_resources(job.spec), identity_of(models_of(job.spec))
 
     def piece(self, piece: Piece, on_rows: OnRows) -> Facts:
         """Create and write the pairs for a piece, and return the counts."""
@@ -202,7 +204,8 @@ def augment(
         resources.give("vocabulary", vocabulary)
         spec = replace(spec, vocabulary=vocabulary)
     settings = run_settings(plan, spec, columns, seed=seed, stand_ins=stand_ins, encoding=options.get("encoding"))
-    job = AugmentJob(inputs.reader, columns, plan, seed, spec, resources=resources)
+    identity = identity_of(settings["set_of_models"])
+    job = AugmentJob(inputs.reader, columns, plan, seed, spec, resources=resources, identity=identity)
     collector, fields = carry_out_job(job, "augment", "augmenting", inputs, output, settings, SCHEMA, options)
     return AugmentReport(**fields, out=str(out), operators=collector.operators(), seconds=_since(started))
 
@@ -244,12 +247,24 @@ def run_settings(
         "version": __version__,
         "choice_of_stand-ins": stand_ins,
         "set_of_operators": [asdict(step) for step in plan.steps],
-        "set_of_models": {
-            key: model and with_hash(model) for key, model in {"encoder": spec.encoder, **spec.generators}.items()
-        },
+        "set_of_models": models_of(spec),
         "entity_reader": spec.entities,
         "encoding": encoding,
     }
+
+
+def models_of(spec: ResourceSpec) -> dict[str, str | None]:
+    """Return the models that the operators may use, each with a hash of its files."""
+    return {key: model and with_hash(model) for key, model in {"encoder": spec.encoder, **spec.generators}.items()}
+
+
+def identity_of(models: Mapping[str, str | None]) -> str:
+    """Return a string that is the same for all workers with the same version and the same models.
+
+    >>> identity_of({"encoder": "all-MiniLM-L6-v2", "f9": ""}).partition(" ")[2]
+    'encoder:all-MiniLM-L6-v2'
+    """
+    return " ".join([f"paraqd:{__version__}", *(f"{key}:{model}" for key, model in sorted(models.items()) if model)])
 
 
 def carry_out_job(

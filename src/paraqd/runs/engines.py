@@ -120,6 +120,7 @@ def in_processes(workers: int) -> Engine:
         pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(job,))
         todo = iter(pieces)
         waiting: set[Future[Result]] = set()
+        finished = False
         try:
             while True:
                 for piece in islice(todo, count + 1 - len(waiting)):
@@ -129,8 +130,15 @@ def in_processes(workers: int) -> Engine:
                     return
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
-                    yield future.result()
+                    result = future.result()
+                    finished = True
+                    yield result
         except BrokenProcessPool:
+            if not finished:
+                raise TableError(
+                    "a worker process died before it finished a part: it ran out of memory (use fewer workers), or the "
+                    'script does not guard its entry point with if __name__ == "__main__":'
+                ) from None
             raise TableError(
                 "a worker process died (out of memory?); the finished parts are kept: run the same command again, with "
                 "fewer workers if it happens again"

@@ -137,8 +137,8 @@ class Location:
     def entries(self, wanted: Callable[[str], bool] = lambda name: True) -> tuple[list[Entry], list[str]]:
         """Return the files whose names ``wanted`` accepts, sorted by name, and the links that were not followed.
 
-        Each file is listed once, regardless of how many links point to it. Links that point outside the folder are not
-        followed.
+        Each file is listed once, regardless of how many symbolic or hard links point to it. Links that point outside
+        the folder are not followed. Pipes and devices in a folder are listed, too.
         """
         if self.is_standard_input:
             return [Entry("", 0, 0)], []
@@ -225,7 +225,7 @@ def _local_entries(root: Path, wanted: Callable[[str], bool]) -> tuple[list[Entr
     if not root.is_dir():
         return ([_entry(root, "")] if root.is_file() else []), []
     inside = Path(os.path.realpath(root))
-    files: dict[Path, str] = {}
+    plain: list[tuple[str, Path]] = []
     links: list[tuple[str, Path]] = []
     outside: list[str] = []
     for folder, folders, names in os.walk(inside, onerror=_raise):
@@ -237,13 +237,16 @@ def _local_entries(root: Path, wanted: Callable[[str], bool]) -> tuple[list[Entr
                 target = Path(os.path.realpath(path))
                 if not target.is_relative_to(inside):
                     outside += [shown] if target.is_dir() or (target.is_file() and wanted(shown)) else []
-                elif target.is_file() and wanted(shown):
+                elif target.exists() and not target.is_dir() and wanted(shown):
                     links.append((shown, target))
-            elif path.is_file() and wanted(shown):
-                files[path] = shown
-    for shown, target in sorted(links):
-        files.setdefault(target, shown)
-    return sorted((_entry(path, name) for path, name in files.items()), key=lambda entry: entry.name), outside
+            elif not path.is_dir() and wanted(shown):
+                plain.append((shown, path))
+    files: dict[tuple[int, int] | Path, Entry] = {}
+    for shown, path in [*sorted(plain), *sorted(links)]:
+        found = path.stat()
+        identity = (found.st_dev, found.st_ino) if found.st_ino else path  # some file systems do not number files
+        files.setdefault(identity, _entry(path, shown))
+    return sorted(files.values(), key=lambda entry: entry.name), outside
 
 
 def _entry(path: Path, name: str) -> Entry:

@@ -6,14 +6,15 @@ writing it twice does no harm.
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
-from paraqd.data.formats import clear_errors
+from paraqd.data.formats import TableError, clear_errors
 from paraqd.data.tables import Row
 from paraqd.data.writers import COMPRESSION, ParquetRows, Schema, Writer, arrow_schema
 from paraqd.runs.locations import Location
@@ -71,9 +72,11 @@ class StoredParts(Parts):
     def _head(self, index: int, facts: Facts) -> dict[str, Any]:
         return {"run": self.run, "part": index, "facts": facts}
 
-    def _checked(self, index: int, head: Mapping[str, Any]) -> Facts | None:
-        ours = head.get("run") == self.run and head.get("part") == index
-        return dict(head["facts"]) if ours else None
+    def _checked(self, index: int, head: Any) -> Facts | None:
+        if not isinstance(head, dict) or (head.get("run"), head.get("part")) != (self.run, index):
+            return None
+        facts = head.get("facts")
+        return facts if isinstance(facts, dict) else None
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,8 @@ class ParquetParts(StoredParts):
 class JsonParts(StoredParts):
     """The parts of a file output.
 
-    The first line of each part contains the part's counts, and every further line contains one row as a JSON object.
+    The first line of each part contains a SHA-256 hash of the other lines. The second line contains the part's counts,
+    and every further line contains one row as a JSON object.
     """
 
     ending: ClassVar[str] = ".jsonl"
@@ -128,28 +132,33 @@ class JsonParts(StoredParts):
         facts: dict[str, Any] = {}
         lines = _Lines()
         yield lines, facts
-        body = b"".join(lines.lines)
-        head = {**self._head(index, facts), "bytes": len(body)}
-        self.place.put(self.name(index), json.dumps(head).encode() + b"\n" + body)
+        content = b"".join([json.dumps(self._head(index, facts)).encode(), b"\n", *lines.lines])
+        self.place.put(self.name(index), _hash_line(content) + content)
 
     def facts(self, index: int) -> Facts | None:
-        """Return the counts in a part's first line, or None if the part is missing, incomplete or from another run."""
+        """Return a part's counts, or None if the part is missing, incomplete, damaged or from another run."""
         try:
-            with open(self.place.path(self.name(index)), "rb") as file:
-                first = file.readline()
-                head = json.loads(first)
-                whole = os.fstat(file.fileno()).st_size == len(first) + head["bytes"]
-        except (OSError, ValueError, KeyError, TypeError):
+            return self._checked(index, json.loads(self._lines(index)[0]))
+        except (OSError, ValueError):
             return None
-        return self._checked(index, head) if whole else None
 
     def rows(self, index: int) -> Iterator[Row]:
-        """Yield the rows of a finished part."""
-        path = self.place.path(self.name(index))
-        with clear_errors(self.place.shown(self.name(index))), open(path, "rb") as file:
-            next(file, None)
-            for line in file:
-                yield json.loads(line)
+        """Yield the rows of a finished part, or raise a TableError if the part was damaged in the meantime."""
+        with clear_errors(self.place.shown(self.name(index))):
+            lines = self._lines(index)
+        for line in lines[1:]:
+            yield json.loads(line)
+
+    def _lines(self, index: int) -> list[bytes]:
+        """Return the lines of a part after the hash, or raise a TableError if the hash is wrong."""
+        first, newline, content = Path(self.place.path(self.name(index))).read_bytes().partition(b"\n")
+        if first + newline != _hash_line(content):
+            raise TableError(f"{self.place.shown(self.name(index))} is damaged; run the same command again")
+        return content.splitlines()
+
+
+def _hash_line(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode() + b"\n"
 
 
 class _Lines:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from paraqd.data.formats import TableError
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table, row_id
@@ -19,6 +19,7 @@ from paraqd.generators.runtime import check_device
 from paraqd.operators.plan import AugmentError
 from paraqd.progress import Progress, silent
 from paraqd.runs.augment import SCHEMA as AUGMENTED
+from paraqd.runs.augment import identity_of
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output, read_metadata
@@ -257,9 +258,16 @@ def pseudo_label_file(
     encode = load_encoder(encoder, device=device) if isinstance(encoder, str) else encoder
     name = str(getattr(encode, "name", "") or (encoder if isinstance(encoder, str) else "custom"))
     made = {"encoder": name, "threshold": threshold, "version": __version__}
+    hashed = with_hash(encoder) if isinstance(encoder, str) else name
     counter = _Counter()
     job = PseudoLabelJob(
-        inputs.reader, columns, threshold, encoder if isinstance(encoder, str) else "", device, loaded=encode
+        inputs.reader,
+        columns,
+        threshold,
+        encoder if isinstance(encoder, str) else "",
+        device,
+        loaded=encode,
+        identity=identity_of({"encoder": hashed}),
     )
     work = Work(
         command="pseudo-label",
@@ -268,7 +276,7 @@ def pseudo_label_file(
         settings={
             "columns": [columns.question, columns.paraphrase, columns.id],
             **made,
-            "encoder": with_hash(encoder) if isinstance(encoder, str) else name,
+            "encoder": hashed,
             "encoding": options.get("encoding"),
         },
         schema=SCHEMA,
@@ -322,7 +330,8 @@ class PseudoLabelJob:
     """A job that labels pairs.
 
     ``encoder`` is the name or the folder of the encoder. ``loaded`` is the encoder itself if this process has already
-    loaded it. Other processes load the encoder themselves.
+    loaded it. Other processes load the encoder themselves. ``identity`` names the version and the encoder, with a hash
+    of the encoder's files.
     """
 
     reader: Reader
@@ -332,7 +341,7 @@ class PseudoLabelJob:
     device: str | None
     parts: Parts = NO_PARTS
     loaded: Encode | None = None
-    identity: ClassVar[str] = f"paraqd:{__version__}"
+    identity: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "loaded": None}
@@ -340,15 +349,17 @@ class PseudoLabelJob:
     def worker(self, *, threads: int | None = None) -> PseudoLabelWorker:
         """Return a worker, and load the encoder if this process has not loaded it yet."""
         del threads  # environment variables limit the number of threads that the encoder uses
-        return PseudoLabelWorker(self, self.loaded or load_encoder(self.encoder, device=self.device))
+        if self.loaded is not None:
+            return PseudoLabelWorker(self, self.loaded, self.identity)
+        identity = identity_of({"encoder": with_hash(self.encoder)})
+        return PseudoLabelWorker(self, load_encoder(self.encoder, device=self.device), identity)
 
 
 class PseudoLabelWorker(PieceWorker):
     """A worker that labels the pairs in pieces."""
 
-    identity = PseudoLabelJob.identity
-
-    def __init__(self, job: PseudoLabelJob, encode: Encode) -> None:
+    def __init__(self, job: PseudoLabelJob, encode: Encode, identity: str) -> None:
+        self.identity = identity
         self._job = job
         self._encode = encode
 

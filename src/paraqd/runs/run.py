@@ -317,12 +317,16 @@ class _Run:
 
         The stored parts are counted again, because workers may have written parts that they have not reported yet.
         """
-        inputs, rows, stored = self.work.inputs, self.rows, []
-        if self.parts is not None and self.output.parts is not None:
-            names = set(self.output.parts.names())
-            stored = [piece for piece in inputs.pieces if self.parts.name(piece.index) in names]
+        inputs, rows, stored = self.work.inputs, self.rows, self._stored_pieces()
+        if self.parts is not None:
             rows = sum(piece.rows for piece in stored)
         return RunInterrupted(rows, inputs.rows, kept, len(stored), len(inputs.pieces))
+
+    def _stored_pieces(self) -> list[Piece]:
+        if self.parts is None or self.output.parts is None:
+            return []
+        names = set(self.output.parts.names())
+        return [piece for piece in self.work.inputs.pieces if self.parts.name(piece.index) in names]
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -333,7 +337,8 @@ class _Run:
         except KeyboardInterrupt:
             raise self._interrupted(kept) from None
         except CannotWriteError as error:
-            if not self.rows or not kept:
+            rows = sum(piece.rows for piece in self._stored_pieces())
+            if not rows:
                 raise
-            finished = f"the finished rows ({self.rows:,}) are kept in {kept}"
-            raise TableError(f"{error}; {finished}: free up space and run the same command again") from None
+            remedy = "free up space and run the same command again" if error.disk_full else "run the same command again"
+            raise TableError(f"{error}; the finished rows ({rows:,}) are kept in {kept}: {remedy}") from None

@@ -240,6 +240,8 @@ class _Inspector:
 
     def __call__(self, entry: Entry) -> InputFile:
         try:
+            if not self.alone and self.source.local is not None and not os.path.isfile(self.source.path(entry.name)):
+                raise TableError(f"{self.source.shown(entry.name)} is not a regular file but a pipe or a device")
             file = self._text(entry) if self._is_text(entry) else self._parquet(entry)
         except TableError as error:
             problem = str(error)
