@@ -417,3 +417,13 @@ def test_a_script_without_a_guard_is_told_so(file):
     )
     assert done.returncode == 1
     assert 'does not guard its entry point with if __name__ == "__main__":' in done.stderr.splitlines()[-1]
+
+
+def test_json_output_is_valid_for_numbers_that_json_cannot_represent(here):
+    Path("in.jsonl").write_text(
+        '{"question": "Tom has 5 pens. How many?", "paraphrase": "Tom has 5 pens. How many?", '
+        '"big": 1e400, "list": [-1e400, {"a": NaN}], "small": 0.5}\n'
+    )
+    paraqd.score_file("in.jsonl", "out.jsonl", scorer="reading")
+    row = json.loads(Path("out.jsonl").read_text(), parse_constant=pytest.fail)
+    assert (row["big"], row["list"], row["small"]) == ("Infinity", ["-Infinity", {"a": "NaN"}], 0.5)

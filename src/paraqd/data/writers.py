@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -146,11 +147,19 @@ def write_rows(out: str | Path, schema: Schema, rows: Iterable[Mapping[str, Any]
 def json_text(data: Any, *, encoding: str = "utf-8", indent: int | None = None) -> str:
     r"""Return data as JSON; escape non-ASCII characters if the encoding cannot represent the text.
 
+    JSON has no numbers for NaN and infinity, so these values become strings.
+
     >>> json_text("5 €"), json_text("5 €", encoding="ascii")
     ('"5 €"', '"5 \\u20ac"')
+    >>> json_text([float("nan"), -1e400])
+    '["NaN", "-Infinity"]'
     """
     try:
-        text = json.dumps(data, ensure_ascii=False, indent=indent)
+        try:
+            text = json.dumps(data, ensure_ascii=False, indent=indent, allow_nan=False)
+        except ValueError:
+            data = _finite(data)
+            text = json.dumps(data, ensure_ascii=False, indent=indent)
     except RecursionError:
         raise TableError("a value is nested too deeply to be written as JSON; remove its column") from None
     try:
@@ -158,6 +167,15 @@ def json_text(data: Any, *, encoding: str = "utf-8", indent: int | None = None) 
     except UnicodeEncodeError:  # no encoding can represent half of a surrogate pair
         return json.dumps(data, indent=indent)
     return text
+
+
+def _finite(data: Any) -> Any:
+    """Return data in which the strings NaN, Infinity and -Infinity replace the numbers that JSON cannot represent."""
+    if isinstance(data, float) and not math.isfinite(data):
+        return json.dumps(data)
+    if isinstance(data, Mapping):
+        return {key: _finite(value) for key, value in data.items()}
+    return [_finite(value) for value in data] if isinstance(data, list | tuple) else data
 
 
 class _JsonlWriter:
