@@ -142,11 +142,16 @@ def _arms(
     ]
 
 
+def _full_size_seeds(scale: Scale) -> tuple[int, ...]:
+    """Return the seeds of the full-size models: two, or one if the scale has only one seed per arm."""
+    return (scale.settings.seed, 1)[: len(scale.arm_seeds)]
+
+
 def _recipes(scale: Scale) -> list[Row]:
     arms = {method.name: training(method, scale) for method in (PARAQD, PUBLIC_CODE)}
     for name, made in list(arms.items()):
         arms[f"{name}, Euclidean, margin 5"] = made.with_settings(distance="euclidean", margin=5.0)
-    return _arms(scale, arms, (scale.settings.seed, 1), more_sets=[scale.train_operator_set])
+    return _arms(scale, arms, _full_size_seeds(scale), more_sets=[scale.train_operator_set])
 
 
 def _leak(scale: Scale) -> list[Row]:
@@ -184,7 +189,7 @@ def _margin(scale: Scale) -> list[Row]:
 
 def _collapse(scale: Scale) -> list[Row]:
     untrained = _arms(scale, {"Pretrained": training(PRETRAINED, scale)}, (scale.settings.seed,))
-    whole = _arms(scale, {"ParaQD, full size": training(PARAQD, scale)}, (scale.settings.seed, 1))
+    whole = _arms(scale, {"ParaQD, full size": training(PARAQD, scale)}, _full_size_seeds(scale))
     leak = _arms(scale, {"public-code": _arm(PUBLIC_CODE, scale)}, scale.arm_seeds)
     rows = [*untrained, *whole, *_margin(scale), *leak]
     return sorted(rows, key=lambda row: scale.test_sets.index(row.test_set))

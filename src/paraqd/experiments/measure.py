@@ -59,7 +59,8 @@ class Measurements:
     """The measurements of a run's models.
 
     If ``train`` is True, missing models are trained and scored. ``keep`` contains the slugs of the models that are kept
-    after scoring; all other models are deleted.
+    after scoring; all other models are deleted. ``analyse`` contains the slugs of the models whose vectors are analysed
+    by their principal axes.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Measurements:
         data: RunData,
         *,
         keep: Sequence[str] = (),
+        analyse: Sequence[str] = (),
         checkpoint_seconds: float = CHECKPOINT_SECONDS,
         train: bool = True,
     ) -> None:
@@ -74,6 +76,7 @@ class Measurements:
         self.train = train
         self.folder = data.folder
         self.keep = set(keep)
+        self.analyse = set(analyse)
         self.checkpoint_seconds = checkpoint_seconds
         self._measured: dict[tuple[str, str], Measured] = {}
         self._not_run: dict[str, NotRunError] = {}
@@ -109,7 +112,8 @@ class Measurements:
             for test in wanted:
                 self.data.progress(f"{training.slug}: scoring {test.name}", 0, len(test.pairs))
                 scores = cosine_scores(embed, [(pair.question, pair.paraphrase) for pair in test.pairs])
-                _replace_npz(self._spectrum_file(training, test), _spectrum(embed, test))
+                if training.slug in self.analyse:
+                    _replace_npz(self._spectrum_file(training, test), _spectrum(embed, test))
                 self._write_scores(training, test, scores, signature(name, digest, "encoder", THRESHOLD))
             for test in drawn:
                 _replace_npz(self._vector_file(training, test), _triplet_vectors(embed, test))

@@ -86,8 +86,13 @@ def run_experiments(
     )
     _check_arguments(data_dir, generators or {})
     begin_run(folder, data, train=train)
-    keep = _shared(scale)
-    measurements = Measurements(data, keep=keep, checkpoint_seconds=checkpoint_seconds, train=train)
+    measurements = Measurements(
+        data,
+        keep=_shared(scale),
+        analyse=[training.slug for training in experiment("collapse").trainings(scale)],
+        checkpoint_seconds=checkpoint_seconds,
+        train=train,
+    )
     outcomes: list[Outcome] = []
     for wait in (False, True):  # first train the models that no other process is training, then wait for the others
         for found in [each for each in chosen if all(outcome.experiment is not each for outcome in outcomes)]:

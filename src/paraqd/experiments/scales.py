@@ -68,7 +68,7 @@ class Scale:
 SMOKE = Scale(
     name="smoke",
     settings=TrainSettings(epochs=1, learning_rate=1e-4, max_length=48),
-    questions=32,
+    questions=20,
     ablation_questions=12,
     arm_questions=12,
     arm_few_questions=8,
@@ -77,14 +77,14 @@ SMOKE = Scale(
     arm_seeds=(1,),
     arm_sources=("s05", "s06"),
     arm_triplets=16,
-    layers=2,
+    layers=1,
     seeds=(0, 1),
     generators="smoke",
     test_sets=("samples",),
     first_set="samples",
     train_operator_set="samples",
     bootstrap_samples=200,
-    note="smoke scale: the encoder's first two layers, one epoch over the samples, generators of a few steps; "
+    note="smoke scale: the encoder's first layer, one epoch over the samples, generators of a few steps; "
     "it shows that everything runs, but says nothing about quality",
 )
 FULL = Scale(name="full", questions=PAPER_QUESTIONS)
