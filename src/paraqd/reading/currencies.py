@@ -1,7 +1,10 @@
 """List currencies with their names, codes, signs and coins.
 
-To add a currency, add one row to the table in this module. All other lists of currencies in the package are derived
-from that table.
+To add a currency, add one row to the table in this module. The reader and the purity check derive their lists of names,
+codes and signs from that table. Some rules apply to certain currencies only and name them: signs that may follow the
+number (`quantity_draft`), prices with a decimal comma (`tokens`), and amounts in cents (`shared_units` and
+`scoring.evidence.equal_quantities`). The operator f10 has a fixed choice of currencies (`operators.units`), because a
+longer list would change every generated corpus.
 """
 
 from __future__ import annotations
