@@ -31,6 +31,14 @@ def test_missing_column(here, fails):
     assert run(["augment", "q.csv", "-o", "o.csv", "--operators", "f2", "--question-column", "text", "-q"]) == 0
 
 
+@pytest.mark.parametrize("name", ["threshold=5.csv", "overwrite=True.csv", "out=x.csv", "question='a'.csv"])
+def test_file_names_that_look_like_parameters_are_shown_as_they_are(here, fails, name):
+    assert fails("score", name, "-o", "x.csv") == f"error: there is no file {name}"
+    Path(name).touch()
+    line = fails("score", "q.csv", "-o", name, "--question-column", "threshold=5")
+    assert line == f"error: {name} already exists; pass --overwrite to replace it, or choose another output"
+
+
 def test_half_written_and_unreadable_files(here, fails):
     packed = gzip.compress("\n".join(json.dumps({"question": f"{i} {QUESTION}"}) for i in range(500)).encode())
     Path("q.jsonl.gz").write_bytes(packed[:-100])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable
 from io import TextIOWrapper
@@ -58,7 +57,7 @@ class _Visible:
 
 def say(message: str) -> None:
     """Write a message to standard error as one line, without wrapping."""
-    stderr().print(_one_line(as_options(message)), soft_wrap=True)
+    stderr().print(_one_line(message), soft_wrap=True)
 
 
 def note(message: str) -> None:
@@ -66,42 +65,12 @@ def note(message: str) -> None:
 
     While the bar is shown, ``sys.stderr`` is redirected to the bar's console.
     """
-    sys.stderr.write(f"{visible(as_options(message))}\n")
+    sys.stderr.write(f"{visible(message)}\n")
 
 
 def fail(message: str) -> None:
     """Write a one-line error message to standard error."""
-    sys.stderr.write(f"error: {visible(_one_line(as_options(message)))}\n")
-
-
-# the parameters of Python functions that messages name and that are also command-line options
-_SWITCHES = "overwrite|restart|keep_going|overwrite_columns|why"
-_VALUES = "out|workers|engine|address|threads|part_rows|only|entities|encoding|threshold"
-_COLUMNS = "question|paraphrase|label|id|score"
-_QUOTED, _BARE = r"""(?:'[^']*'|"[^"]*")""", r"-?\w+(?:\.\w+)*"
-_PARAMETER = re.compile(
-    rf"(?<![\w.?&-])(?:(?P<switch>{_SWITCHES})=True\b|(?P<name>{_VALUES})=(?P<value>{_QUOTED}|{_BARE})"
-    rf"|(?P<role>{_COLUMNS})=(?P<column>{_QUOTED}))"
-)
-
-
-def as_options(message: str) -> str:
-    """Return a message with the parameters of Python functions written as command-line options.
-
-    >>> as_options("out.csv already exists; pass overwrite=True to replace it")
-    'out.csv already exists; pass --overwrite to replace it'
-    >>> as_options("did you mean question='my text'?")
-    'did you mean --question-column "my text"?'
-    """
-    return _PARAMETER.sub(_as_option, message)
-
-
-def _as_option(match: re.Match[str]) -> str:
-    if match["switch"]:
-        return f"--{match['switch'].replace('_', '-')}"
-    value = (match["value"] or match["column"]).strip("'\"")
-    option = f"--{match['role']}-column" if match["role"] else f"--{match['name'].replace('_', '-')}"
-    return f"{'-o' if option == '--out' else option} " + (f'"{value}"' if " " in value else value)
+    sys.stderr.write(f"error: {visible(_one_line(message))}\n")
 
 
 def write_json(data: Any) -> None:

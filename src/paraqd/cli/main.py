@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from paraqd.interrupts import EXIT_CODE
+from paraqd.parameters import as_options
 
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DONE, _NOTHING_DONE = 0, 2
@@ -45,7 +46,8 @@ def _run(arguments: list[str]) -> int:
         from paraqd.cli.program import COMMANDS, program
 
         only = arguments[0] if arguments and arguments[0] in COMMANDS else None
-        code = program(only)(args=arguments, prog_name="paraqd", standalone_mode=False)
+        with as_options():
+            code = program(only)(args=arguments, prog_name="paraqd", standalone_mode=False)
         return code if isinstance(code, int) else _DONE
     except BrokenPipeError:
         raise

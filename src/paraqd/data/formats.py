@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, cast
 
 from paraqd.errors import ParaqdError
 from paraqd.extras import require_extra
+from paraqd.parameters import named
 
 STANDARD_INPUT = "-"
 
@@ -254,7 +255,7 @@ def text_encoding(path: Path, name: str, kind: Kind, encoding: str | None) -> st
         raise TableError(f"{name} is {what}, not {kind.format.upper()}; rename or convert the file")
     if b"\x00" * 4 in (head[0:8:2], head[1:8:2]):  # ASCII characters that take two bytes each
         guess = "utf-16-be" if head[0] == 0 else "utf-16-le"
-        raise TableError(f"{name} is not UTF-8 (every second byte is zero); try encoding={guess!r}")
+        raise TableError(f"{name} is not UTF-8 (every second byte is zero); try {named('encoding', guess)}")
     return "utf-8"
 
 
@@ -306,8 +307,9 @@ def undecodable(path: Path, name: str, kind: Kind, encoding: str, why: str = "")
             except UnicodeDecodeError as here:
                 return DamagedError(
                     f"{name} is not UTF-8: line {number}, byte {offset + here.start + 1} of the file is "
-                    f"0x{line[here.start]:02x}; if the file comes from Excel on Windows, try encoding='cp1252'",
+                    f"0x{line[here.start]:02x}; if the file comes from Excel on Windows, try "
+                    f"{named('encoding', 'cp1252')}",
                     row=NOT_UTF8,
                 )
             offset += len(line)
-    return TableError(f"{name} is not UTF-8; try encoding='cp1252'")
+    return TableError(f"{name} is not UTF-8; try {named('encoding', 'cp1252')}")

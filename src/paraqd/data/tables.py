@@ -45,6 +45,7 @@ from paraqd.data.formats import (
 from paraqd.data.parquet import parquet_columns, parquet_rows
 from paraqd.data.rows import LostRow, Row
 from paraqd.data.writers import PLAIN, Dialect, check_writable, open_writer, replacing
+from paraqd.parameters import named
 from paraqd.text_check import text_problem
 
 __all__ = [
@@ -294,7 +295,7 @@ def _missing(table: Table, role: str, name: str) -> str:
     other = {"question": "paraphrase", "paraphrase": "question"}.get(role)
     among = [column for column in among if column.casefold() != other]
     nearest = suggest(name, among, _ALIASES[role] if name == role else ())
-    remedy = f"did you mean {role}={nearest!r}?" if nearest else f"name the column with {role}='NAME'"
+    remedy = f"did you mean {named(role, nearest)}?" if nearest else f"name the column with {named(role, 'NAME')}"
     return f"{table.name} has no column {name!r} (it has: {shown}); {remedy}"
 
 

@@ -25,6 +25,7 @@ from paraqd.data.formats import (
     kind_of,
 )
 from paraqd.files import atomic_write
+from paraqd.parameters import named
 
 ROW_GROUP = 16_384  # the number of rows in a Parquet row group, regardless of how many rows are written at a time
 _GROUP_CHARACTERS = 1 << 24  # limits the size of a row group, because it stays in memory until it is complete
@@ -60,7 +61,7 @@ class Writer(Protocol):
 def check_writable(path: str | Path) -> Kind:
     """Return the kind of an output file; raise a TableError if the file cannot be written."""
     if str(path) == STANDARD_INPUT:
-        raise TableError("the output must be a file: use out='NAME.csv' (or .tsv, .jsonl, .parquet)")
+        raise TableError(f"the output must be a file: use {named('out', 'NAME.csv')} (or .tsv, .jsonl, .parquet)")
     path, kind = Path(path), kind_of(path)
     check_installed(kind)
     if path.is_dir():

@@ -19,6 +19,7 @@ from paraqd.operators.apply import Outputs, Question, apply_steps
 from paraqd.operators.plan import AugmentError, Plan, Step, make_plan
 from paraqd.operators.resources import ENTITY_READERS, ResourceSpec, build_resources, load_models
 from paraqd.operators.wording.vocabulary import Vocabulary
+from paraqd.parameters import named
 from paraqd.progress import Progress, silent
 from paraqd.runs.augment_report import AugmentReport, Collector, Example
 from paraqd.runs.engines import OnRows, PieceWorker
@@ -217,7 +218,7 @@ def output_for(source: Location, out: str | Path, entities: str, options: RunOpt
     """Check the settings that do not depend on the input, and return the output's location."""
     check_options(options)
     if entities not in ENTITY_READERS:
-        raise AugmentError(f"entities={entities!r}: choose one of {', '.join(ENTITY_READERS)}")
+        raise AugmentError(f"{named('entities', entities)}: choose one of {', '.join(ENTITY_READERS)}")
     return Output.at(source, out, **options)
 
 

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from paraqd.data.formats import TableError
+from paraqd.parameters import are_options, name_as_options, named
 from paraqd.runs.parts import Facts
 from paraqd.runs.pieces import Piece, UnreadableError
 
@@ -81,14 +82,16 @@ def engine_for(
 ) -> Engine:
     """Return the engine with the given name, or raise a TableError if the options are invalid for this engine."""
     if workers is not None and workers < 1:
-        raise TableError(f"workers={workers}: at least one is needed")
+        raise TableError(f"{named('workers', workers)}: at least one is needed")
     if callable(engine):
         return engine
     if engine not in ENGINES:
-        raise TableError(f"engine={engine!r}: choose {' or '.join(ENGINES)}")
+        raise TableError(f"{named('engine', engine)}: choose {' or '.join(ENGINES)}")
     if engine == "local":
         if address is not None:
-            raise TableError(f"address={address!r} is the address of a Ray cluster: also pass engine='ray'")
+            raise TableError(
+                f"{named('address', address)} is the address of a Ray cluster: also pass {named('engine', 'ray')}"
+            )
         return in_this_process if workers in (None, 1) else in_processes(workers or 1)
     import ray  # noqa: F401  # report a missing package before any work begins
 
@@ -117,7 +120,7 @@ def in_processes(workers: int) -> Engine:
             return
         context = multiprocessing.get_context("spawn")  # a fork would copy locks that the caller's threads hold
         count = min(workers, len(pieces))
-        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(job,))
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(job, are_options()))
         todo = iter(pieces)
         waiting: set[Future[Result]] = set()
         finished = False
@@ -174,7 +177,8 @@ def _interrupts_blocked() -> Iterator[None]:
 _state: dict[str, Any] = {}
 
 
-def _begin(job: Job) -> None:
+def _begin(job: Job, options: bool) -> None:
+    name_as_options(options)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems on which the parent could not block the signal
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.update(TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")

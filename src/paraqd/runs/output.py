@@ -14,6 +14,7 @@ from typing import Any
 from paraqd.data.formats import Format, TableError, clear_errors, kind_of
 from paraqd.data.tables import check_writable, replacing
 from paraqd.extras import MissingExtraError
+from paraqd.parameters import named
 from paraqd.runs.locations import Location, is_uri
 from paraqd.runs.store import may_replace, parts_place
 
@@ -49,8 +50,8 @@ class Output:
         if source.kind == "folder" and not folder:
             if Path(given).suffix:
                 raise TableError(
-                    f"{source.given} is a folder, and {given} is the name of a file: pass out='{Path(given).stem}/' "
-                    "for a folder of parts"
+                    f"{source.given} is a folder, and {given} is the name of a file: pass "
+                    f"{named('out', Path(given).stem + '/')} for a folder of parts"
                 )
             folder = True
         if folder:
@@ -68,11 +69,13 @@ class Output:
         if earlier and not restart:
             where = earlier[0] if len(earlier) == 1 else earlier[0].parent
             raise TableError(
-                f"{where} holds an unfinished run of paraqd 0.1, which this version cannot continue: pass restart=True "
-                "to discard it and start again"
+                f"{where} holds an unfinished run of paraqd 0.1, which this version cannot continue: pass "
+                f"{named('restart')} to discard it and start again"
             )
         if file.exists() and not overwrite and (restart or not may_replace(file)):
-            raise TableError(f"{given} already exists; pass overwrite=True to replace it, or choose another output")
+            raise TableError(
+                f"{given} already exists; pass {named('overwrite')} to replace it, or choose another output"
+            )
         return cls(given, file=file, earlier=earlier)
 
     def discard_earlier(self) -> None:

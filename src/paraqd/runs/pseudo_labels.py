@@ -17,6 +17,7 @@ from paraqd.data.writers import PLAIN
 from paraqd.generators.encoder import DEFAULT_ENCODER, EncoderError, load_encoder
 from paraqd.generators.runtime import check_device
 from paraqd.operators.plan import AugmentError
+from paraqd.parameters import named
 from paraqd.progress import Progress, silent
 from paraqd.runs.augment import SCHEMA as AUGMENTED
 from paraqd.runs.augment import identity_of
@@ -240,7 +241,7 @@ def pseudo_label_file(
     """
     check_options(options)
     if not -1 <= threshold <= 1:
-        raise AugmentError(f"threshold={threshold}: a cosine lies between -1 and 1")
+        raise AugmentError(f"{named('threshold', threshold)}: a cosine lies between -1 and 1")
     place = Location.at(source)
     output = Output.at(place, out, **options)
     several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paraqd.errors import ParaqdError
+from paraqd.parameters import named
 from paraqd.runs.engines import Engine, Job, OnRows, Result, Results, Worker, one_result
 from paraqd.runs.pieces import Piece
 
@@ -145,7 +146,7 @@ def check_address(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if address != "auto":
         if not host or not port.isdigit():
-            raise ClusterError(f"address={address!r}: write it as HOST:PORT, such as 10.0.0.1:6379, or auto")
+            raise ClusterError(f"{named('address', address)}: write it as HOST:PORT, such as 10.0.0.1:6379, or auto")
         try:
             socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHED_WITHIN).close()
         except (OSError, OverflowError) as error:

@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 from paraqd.data.formats import CannotWriteError, TableError, encoding_name, kind_of
 from paraqd.data.tables import Row, open_writer, replacing
 from paraqd.data.writers import PLAIN, Dialect, Schema
+from paraqd.parameters import named
 from paraqd.plural import counted
 from paraqd.progress import Progress, silent
 from paraqd.runs.engines import Engine, Job, engine_for
@@ -71,7 +72,7 @@ def check_options(options: RunOptions) -> None:
         raise TypeError(f"unknown option {unknown[0]!r}: the options are {', '.join(RunOptions.__annotations__)}")
     part_rows = options.get("part_rows")
     if part_rows is not None and part_rows < 1:
-        raise TableError(f"part_rows={part_rows}: at least one is needed")
+        raise TableError(f"{named('part_rows', part_rows)}: at least one is needed")
     if (encoding := options.get("encoding")) is not None:
         encoding_name(encoding)
 
@@ -309,7 +310,7 @@ class _Run:
             if self.output.file is not None:
                 store.clear()
             else:
-                remedy += " with restart=True"
+                remedy += f" with {named('restart')}"
             raise TableError(f"{name} was changed during the run; {remedy}") from None
 
     def _interrupted(self, kept: str) -> RunInterrupted:

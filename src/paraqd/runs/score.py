@@ -12,6 +12,7 @@ from paraqd.data.formats import Format, TableError, kind_of
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.data.writers import PLAIN, Dialect, Schema
 from paraqd.model_folder import is_shipped
+from paraqd.parameters import named
 from paraqd.runs.column_types import jsonable, plain_value, typed
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
@@ -156,17 +157,20 @@ def score_file(
     """
     check_options(options)
     if only not in (None, "valid", "invalid"):
-        raise TableError(f"only={only!r}: choose valid or invalid")
+        raise TableError(f"{named('only', only)}: choose valid or invalid")
     place = Location.at(source)
     output = Output.at(place, out, **options)
     several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
     if several and threads is not None:
-        other = "engine='ray'" if options.get("engine") == "ray" else f"workers={options.get('workers')}"
-        raise TableError(f"threads={threads} cannot be combined with {other}: each worker uses one core")
+        other = "engine" if options.get("engine") == "ray" else "workers"
+        raise TableError(
+            f"{named('threads', threads)} cannot be combined with {named(other, options.get(other))}: "
+            "each worker uses one core"
+        )
     if out is None and place.kind == "folder":
-        raise TableError(f"{place.given} is a folder: pass out='NAME/' to choose the folder for the parts")
+        raise TableError(f"{place.given} is a folder: pass {named('out', 'NAME/')} to choose the folder for the parts")
     if out is None and several:
-        raise TableError("several workers need an output: pass out='NAME.csv' or another file or folder")
+        raise TableError(f"several workers need an output: pass {named('out', 'NAME.csv')} or another file or folder")
     model, loaded = _loaded(_model(scorer, mode, threshold), threads, several=several)
     names = ScoreColumns(columns, why, overwrite_columns)
     inputs = look_at(place, output, options, check=names.check, least=CHUNK, keep_going=keep_going, offer=True)

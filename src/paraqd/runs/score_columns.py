@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from paraqd.data.formats import TableError
 from paraqd.data.tables import Columns, Table
 from paraqd.data.writers import Schema
+from paraqd.parameters import named
 from paraqd.runs.score_rows import ADDED, ADDED_WITH_WHY, WHY
 from paraqd.runs.survey import Inputs, of_files
 
@@ -55,7 +56,7 @@ class ScoreColumns:
         if clash and not self.overwrite:
             which = f"a column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
             them = "it" if len(clash) == 1 else "them"
-            raise TableError(f"{table.name} already has {which}; pass overwrite_columns=True to replace {them}")
+            raise TableError(f"{table.name} already has {which}; pass {named('overwrite_columns')} to replace {them}")
         if names != self.columns:
             self.variants[table.name] = names
         if WHY in table.columns and not self.why:
@@ -77,7 +78,9 @@ class ScoreColumns:
             ]
         if self.scored:
             first = min(self.scored)
-            line = f"{first} has a column {WHY!r} from an earlier scoring, which is dropped (why=True adds it again)"
+            line = (
+                f"{first} has a column {WHY!r} from an earlier scoring, which is dropped ({named('why')} adds it again)"
+            )
             lines.append(of_files(line, len(self.scored)))
         if self.unnamed:
             line = f"warning: {min(self.unnamed)} has several columns without a name; only the last of them is kept"

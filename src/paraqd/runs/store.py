@@ -22,6 +22,7 @@ from typing import Any
 
 from paraqd.data.formats import TableError, clear_errors
 from paraqd.data.locks import try_lock
+from paraqd.parameters import named
 from paraqd.runs.locations import Location
 from paraqd.runs.parts import Facts, Parts
 from paraqd.runs.survey import AT_ONCE, Inputs
@@ -127,8 +128,8 @@ class Store:
         elif self.finished:
             if not overwrite:
                 raise TableError(
-                    f"{self.place.given} holds a finished run; pass overwrite=True to replace it, or choose another "
-                    "output"
+                    f"{self.place.given} holds a finished run; pass {named('overwrite')} to replace it, or choose "
+                    "another output"
                 )
             self._clear()
         elif restart:
@@ -198,7 +199,8 @@ class Store:
         self._sweep()
         names = [name for name in self.place.names() if name != _LOCK]
         if names and not (allowed and self.file is None):
-            raise TableError(self._occupied(names[0], "pass overwrite=True to replace it, or choose another output"))
+            remedy = f"pass {named('overwrite')} to replace it, or choose another output"
+            raise TableError(self._occupied(names[0], remedy))
         self._clear()
 
     def _clear(self) -> None:
@@ -322,7 +324,7 @@ def what_differs(before: Mapping[str, Any], now: Mapping[str, Any], sources: tup
     """
     keys = [key for key in {**now, **before} if key != "parts" and before.get(key) != now.get(key)]
     phrases = [phrase for key in keys for phrase in _phrases(key, before.get(key), now.get(key), sources)]
-    remedy = "pass restart=True to discard it and start again"
+    remedy = f"pass {named('restart')} to discard it and start again"
     if keys != ["input"]:
         remedy = f"use the same options to continue it, or {remedy}"
     return f"{' and '.join(phrases) or 'another form'}; {remedy}"

@@ -23,6 +23,7 @@ from paraqd.data.formats import (
 from paraqd.data.rows import LostRow
 from paraqd.data.tables import Table, open_table
 from paraqd.files import sha256_of
+from paraqd.parameters import named
 from paraqd.plural import counted
 from paraqd.progress import Progress, silent
 from paraqd.runs.column_types import ValueKinds, types_in
@@ -396,7 +397,7 @@ def with_remedy(read: TextRead) -> str:
     >>> with_remedy(TextRead(rows=5, damage=DamagedError("in.csv is cut off")))
     'in.csv is cut off; to score the 5 rows before that, pass keep_going=True'
     """
-    return f"{read.damage}; to score {read.usable}, pass keep_going=True"
+    return f"{read.damage}; to score {read.usable}, pass {named('keep_going')}"
 
 
 def _has_more(table: Table, read: TextRead) -> bool:
