@@ -133,7 +133,7 @@ def test_an_interrupted_run_continues(here, capsys, command, source, out, how):
     assert len(written) == 2 and not Path("out.csv").exists() and not Path("out/_SUCCESS").exists()
     code = run(arguments(command, source, out, "--json"))
     captured = capsys.readouterr()
-    assert code in (0, 1), captured.err
+    assert code == 0, captured.err
     assert f"continuing after {2 * SIZE} rows that were finished before" in captured.err
     assert contents(out) == contents(f"whole{out.removeprefix('out')}") and contents(out)
     again = json.loads(captured.out)
@@ -149,16 +149,17 @@ def test_an_interrupted_run_continues(here, capsys, command, source, out, how):
 
 
 @pytest.mark.parametrize(("source", "out"), [("in.jsonl", "out.csv"), ("in", "out/")])
+# pseudo-label is missing, because its worker processes would load a real encoder instead of the one defined above
 @pytest.mark.parametrize("command", ["score", "augment", "testset", "purity"])
 def test_a_run_of_several_processes_continues_in_one(here, command, source, out):
-    assert run(arguments(command, source, f"whole{out.removeprefix('out')}", "-q")) in (0, 1)
+    assert run(arguments(command, source, f"whole{out.removeprefix('out')}", "-q")) == 0
     kept = out if out.endswith("/") else f"{out}.parts"
     process = start("-c", WAITING, *arguments(command, source, out, "--workers", "2", "-q"))
     wait_for(Path("blocked").exists, process)
     process.kill()
     process.communicate(timeout=60)
     assert 0 < len(parts(kept)) < ROWS // SIZE and not Path("out.csv").exists() and not Path("out/_SUCCESS").exists()
-    assert run(arguments(command, source, out, "-q")) in (0, 1)
+    assert run(arguments(command, source, out, "-q")) == 0
     assert contents(out) == contents(f"whole{out.removeprefix('out')}") and contents(out)
 
 
@@ -167,11 +168,11 @@ def test_options_mean_the_same_for_every_command(here, fails, capsys, command):
     """Replace a finished output only with --overwrite, and an unfinished run only with --restart."""
     for out in ("out.csv", "out/"):
         source, kept = ("in", out) if out.endswith("/") else ("in.jsonl", f"{out}.parts")
-        assert run(arguments(command, source, out, "-q")) in (0, 1)
+        assert run(arguments(command, source, out, "-q")) == 0
         before = contents(out)
         capsys.readouterr()
         assert "pass --overwrite to replace it" in fails(*arguments(command, source, out))
-        assert run(arguments(command, source, out, "--overwrite", "-q")) in (0, 1)
+        assert run(arguments(command, source, out, "--overwrite", "-q")) == 0
         assert contents(out) == before
         capsys.readouterr()
         other = [*arguments(command, source, out)]
@@ -187,5 +188,5 @@ def test_options_mean_the_same_for_every_command(here, fails, capsys, command):
         for more in ([], ["--overwrite"]):
             line = fails(*other, *more)
             assert f"the unfinished run in {kept} has parts of another size" in line and "--restart" in line
-        assert run([*other, "--restart", "-q"]) in (0, 1)
+        assert run([*other, "--restart", "-q"]) == 0
         assert Path(out).exists()
