@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from paraqd.data.tables import Columns
     from paraqd.errors import ModelError, ParaqdError
     from paraqd.reading import Problem, Quantity, equal, read
+    from paraqd.runs.evaluate import evaluate_file
     from paraqd.runs.run import RunInterrupted
     from paraqd.runs.score import Model, ScoreReport, score_file
     from paraqd.scoring.scorer import Scorer
@@ -37,6 +38,7 @@ _LATER = {
     "RunInterrupted": "paraqd.runs.run",
     "ScoreReport": "paraqd.runs.score",
     "TableError": "paraqd.data.formats",
+    "evaluate_file": "paraqd.runs.evaluate",
     "score_file": "paraqd.runs.score",
     "Evidence": "paraqd.scoring.verdict",
     "EvidenceKind": "paraqd.scoring.verdict",
@@ -70,6 +72,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "equal",
+    "evaluate_file",
     "read",
     "score_file",
 ]

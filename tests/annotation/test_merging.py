@@ -10,12 +10,14 @@ from paraqd.annotation.merging import (
     both_labelled,
     disagreements,
     merge,
+    merge_files,
     read_annotators,
     write_merged,
     write_sheet,
 )
 from paraqd.annotation.pairs_to_label import AnnotationError, read_pairs_to_label
 from paraqd.data.tables import open_table
+from paraqd.errors import OutputExistsError
 
 COLUMNS = ["id", "question", "paraphrase", "label", "operator", "paper_id", "stand_in", "intended"]
 
@@ -103,6 +105,28 @@ def test_the_merged_file(tmp_path, pairs, journal):
     }
     assert (rows[2]["label"], rows[2]["agreed"]) == ("", "false")
     assert rows[2]["annotator_notes"] == "ann: odd; but fine"
+
+
+def test_files_are_merged_and_the_agreement_is_reported(tmp_path, pairs, journal):
+    files = [journal("ann", [1, 1, 0, 0, 1, ""]), journal("bob", [1, 0, 0, 0, 1, ""]), journal("eve", ["", "", 0])]
+    source, out, disputed = tmp_path / "pairs.csv", tmp_path / "merged.csv", tmp_path / "disputed.csv"
+    report = merge_files(source, files, out, disagreements=disputed, drop_open=True)
+    assert (report.pairs, report.written, report.valid, report.invalid, report.disagreed) == (6, 4, 2, 2, 1)
+    assert [item.pair.number for item in report.unsettled] == [2, 6]
+    assert report.annotators == {"ann": 5, "bob": 5, "eve": 1}
+    found = {(first, second): agreement for first, second, agreement in report.agreements}
+    assert {names: agreement.n for names, agreement in found.items()} == {
+        ("ann", "bob"): 5,
+        ("ann", "eve"): 1,
+        ("bob", "eve"): 1,
+    }
+    # observed 4/5, expected (3 * 2 + 2 * 3) / 25
+    assert found["ann", "bob"].kappa == pytest.approx((0.8 - 0.48) / (1 - 0.48))
+    assert [row["label"] for row in open_table(out).rows()] == ["1", "0", "0", "1"]
+    assert [row["paraphrase"] for row in open_table(disputed).rows()] == ["What, 1?"]
+    assert json.loads(json.dumps(report.to_dict()))["open"] == 2
+    with pytest.raises(OutputExistsError, match="already exists"):
+        merge_files(source, files, out)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl", "tsv.gz"])

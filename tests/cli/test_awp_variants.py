@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import paraqd
 from paraqd.cli.main import run
 from paraqd.data.awp_variants import EVIDENCE_KINDS
 from paraqd.data.tables import open_table, open_writer
@@ -57,11 +58,6 @@ def test_evaluate_by_name_breaks_down_by_fault(scored, capsys):
     assert report["mu_pos"] == pytest.approx(0.9)
 
 
-def test_intervals_are_drawn_over_problems(scored, monkeypatch):
-    from paraqd.cli.evaluate_scores import Reading, scored_in
-    from paraqd.data.datasets import load_pairs
-    from paraqd.data.tables import DEFAULT_COLUMNS
-
-    reading = Reading(columns=DEFAULT_COLUMNS, encoding=None, score_column=None, threshold=0.5)
-    found = scored_in("awp-variants", load_pairs("awp-variants"), reading)
+def test_intervals_are_drawn_over_problems(scored):
+    found = paraqd.evaluate_file("awp-variants", intervals=False).scored
     assert len(set(found.groups)) == 438, "the two wordings of a problem are not independent questions"

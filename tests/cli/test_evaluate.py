@@ -13,7 +13,6 @@ import pytest
 import paraqd
 from paraqd.cli.main import run
 from paraqd.data.tables import open_table
-from paraqd.generators import encoder as encoders
 
 DATA = os.environ.get("PARAQD_DATA_DIR")
 QUESTIONS = [f"Tom has {i} apples and buys {i + 1} more. How many apples has he now?" for i in range(2, 14)]
@@ -60,9 +59,9 @@ class Letters:
 @pytest.fixture
 def encoder(monkeypatch):
     """Let every name and folder be a model that needs no files."""
-    monkeypatch.setattr(encoders, "load_encoder", Letters)
-    monkeypatch.setattr(encoders, "encoder_folder", Path)
-    monkeypatch.setattr("paraqd.scoring.signature.folder_hash", lambda folder: "01234567")
+    monkeypatch.setattr("paraqd.runs.evaluate.load_encoder", Letters)
+    monkeypatch.setattr("paraqd.runs.evaluate.encoder_folder", Path)
+    monkeypatch.setattr("paraqd.runs.evaluate.folder_hash", lambda folder: "01234567")
 
 
 @pytest.fixture

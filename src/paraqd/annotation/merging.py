@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from paraqd.annotation.agreement import Agreement, cohen_kappa
 from paraqd.annotation.journals import check_pairs, is_journal, read_journal
 from paraqd.annotation.pairs_to_label import AnnotationError, PairsToLabel, PairToLabel, read_pairs_to_label
 from paraqd.data.labels import ALSO_READ, binary_label
-from paraqd.data.tables import Columns, Row
-from paraqd.data.writers import write_rows
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
+from paraqd.data.writers import check_outputs, write_rows
 
 _ADDED: Mapping[str, type] = {"annotators": str, "agreed": bool, "annotator_notes": str}
 _INTENDED = "intended"
@@ -46,6 +48,124 @@ class Merged:
     agreed: bool | None
     votes: Mapping[str, int]
     notes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class MergeReport:
+    """The result of merging the labels in files.
+
+    Attributes
+    ----------
+    out : str
+        The file with the merged pairs.
+    pairs, written, valid, invalid : int
+        The numbers of all pairs, of pairs in the output, of pairs with the label 1, and of pairs with the label 0.
+    disagreed : int or None
+        The number of pairs on which annotators disagree. None if no pair was labelled by two annotators, because 0
+        would mean that the annotators agree.
+    unsettled : tuple of Merged
+        The pairs without a merged label.
+    annotators : mapping
+        The number of pairs that each annotator labelled, by the annotator's name.
+    agreements : tuple
+        The names and the agreement of every two annotators who labelled at least one pair in common.
+
+    """
+
+    out: str
+    pairs: int
+    written: int
+    valid: int
+    invalid: int
+    disagreed: int | None
+    unsettled: tuple[Merged, ...]
+    annotators: Mapping[str, int]
+    agreements: tuple[tuple[str, str, Agreement], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as a JSON-serialisable dictionary."""
+        return {
+            "out": self.out,
+            "pairs": self.pairs,
+            "written": self.written,
+            "valid": self.valid,
+            "invalid": self.invalid,
+            "open": len(self.unsettled),
+            "disagreed": self.disagreed,
+            "annotators": dict(self.annotators),
+            "agreement": [{"first": a, "second": b, **found.to_dict()} for a, b, found in self.agreements],
+        }
+
+
+def merge_files(
+    source: str | Path,
+    annotated: Sequence[str | Path],
+    out: str | Path,
+    *,
+    disagreements: str | Path | None = None,
+    drop_open: bool = False,
+    overwrite: bool = False,
+    columns: Columns = DEFAULT_COLUMNS,
+    label_columns: Sequence[str] = ("label",),
+    encoding: str | None = None,
+) -> MergeReport:
+    """Merge the annotators' labels in files into one label for each pair, and compute Cohen's κ between annotators.
+
+    Parameters
+    ----------
+    source : str or Path
+        The file with the pairs.
+    annotated : sequence of str or Path
+        The annotators' journals, or tables with a label column.
+    out : str or Path
+        The file for the merged pairs. Its extension sets the format.
+    disagreements : str or Path, optional
+        A file for the pairs on which annotators disagree.
+    drop_open : bool
+        Omit pairs that are not labelled or are still in dispute.
+    overwrite : bool
+        Replace existing output files.
+    columns : Columns
+        The column names in ``source``.
+    label_columns : sequence of str
+        The columns with the labels in tables; see `read_annotators`.
+    encoding : str, optional
+        The encoding of text files that are not UTF-8.
+
+    Raises
+    ------
+    TableError
+        If a file cannot be read or written.
+    OutputExistsError
+        If an output is an input, or exists and ``overwrite`` is False.
+    AnnotationError
+        If the labels do not fit the pairs, an annotator labelled nothing, or there is nothing to write.
+
+    """
+    check_outputs([out, *([] if disagreements is None else [disagreements])], [source, *annotated], overwrite=overwrite)
+    pairs = read_pairs_to_label(source, columns=columns, encoding=encoding)
+    annotators = read_annotators(annotated, pairs, label_columns=label_columns, encoding=encoding)
+    check_labelled(annotators, pairs)
+    merged = merge(pairs, annotators)
+    agreements = pairwise_agreements(annotators, pairs)
+    kept = [item for item in merged if item.label is not None] if drop_open else merged
+    if not kept:
+        raise AnnotationError("no pair has a settled label; there is nothing to write")
+    write_merged(out, pairs, kept)
+    disputed = [item for item in merged if item.agreed is False]
+    if disagreements is not None:
+        write_merged(disagreements, pairs, disputed)
+    return MergeReport(
+        out=str(out),
+        pairs=len(merged),
+        written=len(kept),
+        valid=sum(item.label == 1 for item in merged),
+        invalid=sum(item.label == 0 for item in merged),
+        disagreed=len(disputed) if agreements else None,
+        unsettled=tuple(item for item in merged if item.label is None),
+        annotators={annotator.name: len(annotator.labels) for annotator in annotators},
+        agreements=agreements,
+    )
 
 
 def read_annotators(
@@ -159,6 +279,16 @@ def both_labelled(first: Annotator, second: Annotator, pairs: PairsToLabel) -> t
     """Return the first and the second annotator's labels for the pairs that both annotators labelled."""
     keys = [pair.key for pair in pairs.pairs if pair.key in first.labels and pair.key in second.labels]
     return [first.labels[key] for key in keys], [second.labels[key] for key in keys]
+
+
+def pairwise_agreements(annotators: Sequence[Annotator], pairs: PairsToLabel) -> tuple[tuple[str, str, Agreement], ...]:
+    """Return the names and the agreement of every two annotators who labelled at least one pair in common.
+
+    Annotators who settle disagreements are ignored.
+    """
+    judges = [annotator for annotator in annotators if not annotator.resolves]
+    labels = {(a.name, b.name): both_labelled(a, b, pairs) for a, b in combinations(judges, 2)}
+    return tuple((first, second, cohen_kappa(*both)) for (first, second), both in labels.items() if both[0])
 
 
 def merge(pairs: PairsToLabel, annotators: Sequence[Annotator]) -> list[Merged]:

@@ -19,17 +19,18 @@ from paraqd.cli.options import (
     ParaphraseColumn,
     QuestionColumn,
     Quiet,
-    check_outputs,
 )
 from paraqd.interrupts import EXIT_CODE
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
-    from paraqd.annotation.agreement import Agreement
+    from collections.abc import Sequence
+
     from paraqd.annotation.journals import Session
-    from paraqd.annotation.merging import Annotator, Merged
+    from paraqd.annotation.merging import Merged, MergeReport
     from paraqd.annotation.operator_statistics import OperatorStatistics
     from paraqd.annotation.pairs_to_label import PairsToLabel
+    from paraqd.data.tables import Columns
 
 EXAMPLE = "Example: paraqd annotate pairs.csv --annotator ann"
 
@@ -169,39 +170,25 @@ def merge(
     If the annotators disagree on a pair, the annotator who used --resolve decides. If nobody used --resolve, the
     majority decides. In case of a tie, the pair has no label. Every annotator must have labelled at least one pair.
     """
-    from paraqd.annotation import merging
+    from paraqd.annotation.merging import merge_files
 
-    check_outputs([out, *filter(None, [disagreements])], [source, *annotated], overwrite=overwrite)
-    pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
-    annotators = merging.read_annotators(annotated, pairs, label_columns=label_column or ["label"], encoding=encoding)
-    merging.check_labelled(annotators, pairs)
-    merged = merging.merge(pairs, annotators)
-    agreements = _agreements(annotators, pairs)
-    unsettled = [item for item in merged if item.label is None]
-    kept = [item for item in merged if item.label is not None] if drop_open else merged
-    if not kept:
-        raise _error("no pair has a settled label; there is nothing to write")
-    merging.write_merged(out, pairs, kept)
-    if disagreements is not None:
-        merging.write_merged(disagreements, pairs, [item for item in merged if item.agreed is False])
-    report = {
-        "out": out,
-        "pairs": len(merged),
-        "written": len(kept),
-        "valid": sum(item.label == 1 for item in merged),
-        "invalid": sum(item.label == 0 for item in merged),
-        "open": len(unsettled),
-        # None if no pair was labelled by two annotators, because 0 would mean that they agreed
-        "disagreed": sum(item.agreed is False for item in merged) if agreements else None,
-        "annotators": {annotator.name: len(annotator.labels) for annotator in annotators},
-        "agreement": [{"first": a, "second": b, **found.to_dict()} for a, b, found in agreements],
-    }
+    report = merge_files(
+        source,
+        annotated,
+        out,
+        disagreements=disagreements,
+        drop_open=drop_open,
+        overwrite=overwrite,
+        columns=_columns(source, question_column, paraphrase_column, id_column),
+        label_columns=label_column or ["label"],
+        encoding=encoding,
+    )
     if as_json:
-        write_json(report)
+        write_json(report.to_dict())
     elif not quiet:
-        _show_merged(report, agreements)
-    _list_unsettled(unsettled, dropped=drop_open)
-    if unsettled and not drop_open:
+        _show_merged(report)
+    _list_unsettled(report.unsettled, dropped=drop_open)
+    if report.unsettled and not drop_open:
         raise typer.Exit(1)
 
 
@@ -226,6 +213,7 @@ def export(
     """Write the pairs for an annotator who labels in a spreadsheet, with an empty column for the labels."""
     from paraqd.annotation.journals import annotator_name, shuffled
     from paraqd.annotation.merging import write_sheet
+    from paraqd.data.writers import check_outputs
 
     check_outputs([out], [source], overwrite=overwrite)
     pairs = _read(source, question_column, paraphrase_column, id_column, encoding)
@@ -294,13 +282,17 @@ def _login() -> str:
 
 def _read(source: str, question: str, paraphrase: str, name: str, encoding: str | None) -> PairsToLabel:
     from paraqd.annotation.pairs_to_label import read_pairs_to_label
+
+    return read_pairs_to_label(source, columns=_columns(source, question, paraphrase, name), encoding=encoding)
+
+
+def _columns(source: str, question: str, paraphrase: str, name: str) -> Columns:
+    """Return the column names; raise an AnnotationError if the pairs would be read from standard input."""
     from paraqd.data.tables import Columns
 
     if source == "-":
         raise _error("PAIRS must be a file, because the keys are read from standard input")
-    return read_pairs_to_label(
-        source, columns=Columns(question=question, paraphrase=paraphrase, id=name), encoding=encoding
-    )
+    return Columns(question=question, paraphrase=paraphrase, id=name)
 
 
 def _summary(session: Session, *, as_json: bool, quiet: bool) -> None:
@@ -327,26 +319,10 @@ def _summary(session: Session, *, as_json: bool, quiet: bool) -> None:
         )
 
 
-def _agreements(annotators: list[Annotator], pairs: PairsToLabel) -> list[tuple[str, str, Agreement]]:
-    """Return Cohen's κ for every two annotators who labelled at least one pair in common."""
-    from itertools import combinations
-
-    from paraqd.annotation.agreement import cohen_kappa
-    from paraqd.annotation.merging import both_labelled
-
-    judges = [annotator for annotator in annotators if not annotator.resolves]
-    found = []
-    for first, second in combinations(judges, 2):
-        labels = both_labelled(first, second, pairs)
-        if labels[0]:
-            found.append((first.name, second.name, cohen_kappa(*labels)))
-    return found
-
-
-def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreement]]) -> None:
+def _show_merged(report: MergeReport) -> None:
     from rich.table import Table
 
-    console = stdout()
+    console, agreements = stdout(), report.agreements
     if agreements:
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
         for title in ("annotators", "pairs", "agree", "Cohen's κ", "95 % interval"):
@@ -363,22 +339,22 @@ def _show_merged(report: dict[str, Any], agreements: list[tuple[str, str, Agreem
                 f"for {second}, {neither:,} for neither",
                 soft_wrap=True,
             )
-    labelled = ", ".join(f"{name} {times:,}" for name, times in report["annotators"].items())
+    labelled = ", ".join(f"{name} {times:,}" for name, times in report.annotators.items())
     if agreements:
-        agreement = f"annotators disagreed on {report['disagreed']:,}"
-    elif len(report["annotators"]) == 1:
+        agreement = f"annotators disagreed on {report.disagreed:,}"
+    elif len(report.annotators) == 1:
         agreement = "one annotator only, so there is no agreement to measure"
     else:
         agreement = "no pair was labelled by two annotators, so there is no agreement to measure"
     console.print(f"pairs labelled by each annotator: {labelled}", soft_wrap=True)
     console.print(
-        f"{counted(report['pairs'], 'pair')}: {report['valid']:,} valid, {report['invalid']:,} invalid, "
-        f"{report['open']:,} open; {agreement}; {report['written']:,} written to {report['out']}",
+        f"{counted(report.pairs, 'pair')}: {report.valid:,} valid, {report.invalid:,} invalid, "
+        f"{len(report.unsettled):,} open; {agreement}; {report.written:,} written to {report.out}",
         soft_wrap=True,
     )
 
 
-def _list_unsettled(unsettled: list[Merged], *, dropped: bool) -> None:
+def _list_unsettled(unsettled: Sequence[Merged], *, dropped: bool) -> None:
     """List the pairs without a merged label by row number, with the reason."""
     tied = [item.pair.number for item in unsettled if item.agreed is False]
     bare = [item.pair.number for item in unsettled if item.agreed is not False]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
-from paraqd.cli.options import AsJson, DataDir, Overwrite, Quiet, check_outputs
+from paraqd.cli.options import AsJson, DataDir, Overwrite, Quiet
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
@@ -137,11 +137,12 @@ def build(
     from paraqd.cli.progress import Bar
     from paraqd.data.datasets import load_pairs
     from paraqd.data.mixture import build_mixture, write_mixture
+    from paraqd.data.writers import check_outputs
 
     if what != "questions":
         raise typer.BadParameter(f"cannot build {what!r}: the only choice is questions")
     files = _corpora(corpus or (), data_dir)
-    check_outputs([out], list(map(str, files.values())), overwrite=overwrite)
+    check_outputs([out], list(files.values()), overwrite=overwrite)
     excluded = [pair.question for name in test_set or _TEST_SETS for pair in _test_pairs(load_pairs, name, data_dir)]
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
         mixture = build_mixture(files, test_questions=excluded, progress=bar.update)

@@ -12,12 +12,10 @@ from paraqd.cli.options import FILES, AsJson, DataDir, Device, Encoding, Quiet
 from paraqd.scoring.verdict import THRESHOLD
 
 if TYPE_CHECKING:
-    from paraqd.evaluation.report import Scored
+    from paraqd.evaluation.report import Report
     from paraqd.evaluation.tables import Table
 
 EXAMPLE = "Example: paraqd evaluate scored.csv --compare other.csv --plots figures --table-out results.md"
-
-_NO_COLUMN = "\0"  # no column can have this name
 
 
 def evaluate(
@@ -94,63 +92,57 @@ def evaluate(
     The scores are read from the column score if it exists. Otherwise, the pairs are scored with the default scorer or
     with --model. The score from an encoder such as all-MiniLM-L6-v2 is the cosine similarity.
     """
-    from paraqd.cli import evaluate_scores as scores
-    from paraqd.cli.options import check_outputs
+    from dataclasses import replace
+
     from paraqd.cli.progress import Bar
-    from paraqd.data.datasets import load_pairs
-    from paraqd.data.pairs import both_classes
-    from paraqd.evaluation.report import build_report, report_tables, write_plots
+    from paraqd.data.datasets import columns_of
+    from paraqd.evaluation.report import report_tables, write_plots
     from paraqd.evaluation.tables import table_format, write_tables
     from paraqd.extras import require_extra
+    from paraqd.runs.evaluate import evaluate_file
+    from paraqd.runs.run import ignore
 
     if plots is not None:  # fail now rather than after the work
         require_extra("train", "plots", "matplotlib")
     if table_out is not None:
         table_format(table_out)
-    if source == "-" == compare:
-        raise typer.BadParameter("standard input can be read only once; pass a file to --compare")
-    if scores_out is not None:
-        check_outputs([scores_out], scores.inputs(source, compare, data_dir), overwrite=overwrite)
-    columns = scores.columns_of(source, question_column, paraphrase_column, label_column)
-    reading = scores.Reading(columns=columns, encoding=encoding, score_column=score_column, threshold=threshold)
-    pairs = load_pairs(
-        source,
-        data_dir=data_dir,
-        columns=columns,
-        encoding=encoding,
-        # with --model, the scores in the file are not used, so errors in them do not matter
-        score_column=(score_column or scores.SCORE) if model is None else _NO_COLUMN,
-        scored=score_column is not None and model is None,
-    )
-    both_classes(pairs, source)
-    found = scores.find_scores(source, pairs, reading, model=model, compare=compare)
-    models = scores.load_models(found, device=device, threshold=threshold)
-    if found.implied and not quiet:
-        say(f"there is no column {scores.SCORE!r}, so the pairs are scored with the model {found.implied}")
+    names = {"question": question_column, "paraphrase": paraphrase_column, "label": label_column}
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
-        scored, other = scores.make_scores(found, models, pairs, progress=bar.update)
-        if scores_out is not None:  # write the scores now, so that a later error does not lose them
-            scores.write_scores(scores_out, source, pairs, scored, encoding)
-        report = build_report(scored, threshold=threshold, other=other, intervals=intervals, progress=bar.update)
+        report = evaluate_file(
+            source,
+            model=model,
+            compare=compare,
+            threshold=threshold,
+            intervals=intervals,
+            scores_out=scores_out,
+            overwrite=overwrite,
+            data_dir=data_dir,
+            columns=replace(columns_of(source), **{role: name for role, name in names.items() if name is not None}),
+            score_column=score_column,
+            encoding=encoding,
+            device=device,
+            say=ignore if quiet else say,
+            progress=bar.update,
+        )
     tables = report_tables(report, dataset=source)
     if table_out is not None:
         write_tables(tables, table_out)
     if scores_out is not None and not quiet:
-        say(f"wrote {len(pairs):,} scores of {scored.name} to {scores_out}")
+        say(f"wrote {len(report.scored.scores):,} scores of {report.scored.name} to {scores_out}")
     if plots is not None:
         files = write_plots(report, plots)
         if not quiet:
             say(f"wrote {', '.join(path.name for path in files)} to {plots}")
-    _warn([scored] if other is None else [scored, other], threshold)
+    _warn(report, threshold)
     if as_json:
         write_json(report.to_dict())
     elif not quiet:
-        _show(tables, scored.signature)
+        _show(tables, report.scored.signature)
 
 
-def _warn(scored: Sequence[Scored], threshold: float) -> None:
+def _warn(report: Report, threshold: float) -> None:
     """Warn about scores or a threshold outside -1 to 1, which are allowed but probably mistakes."""
-    for each in scored:
+    for each in filter(None, (report.scored, report.other)):
         beyond = sum(not -1 <= score <= 1 for score in each.scores)
         if beyond:
             lowest, highest = min(each.scores), max(each.scores)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -144,30 +143,6 @@ def models_in(given: Sequence[str] | None) -> dict[str, str]:
             raise AugmentError(f"--generator {item}: write it as ID=MODEL, such as --generator f9=DIR")
         models[key.strip()] = model.strip()
     return models
-
-
-def check_outputs(outputs: Sequence[str], inputs: Sequence[str], *, overwrite: bool) -> None:
-    """Raise an error with a one-line message if an output cannot be written.
-
-    An output must not be one of the inputs, and an existing file is replaced only if ``overwrite`` is True.
-    """
-    from paraqd.data.tables import check_writable
-    from paraqd.errors import OutputExistsError
-
-    if len({Path(out).resolve() for out in outputs}) < len(outputs):
-        raise OutputExistsError(f"{outputs[0]} is named twice: choose another name for one of the outputs")
-    for out in outputs:
-        check_writable(out)
-        if any(_same_file(out, name) for name in inputs):
-            raise OutputExistsError(f"{out} is also an input: choose another name for the output")
-        if Path(out).exists() and not overwrite:
-            raise OutputExistsError(f"{out} already exists: pass --overwrite to replace it, or choose another name")
-
-
-def _same_file(one: str, two: str) -> bool:
-    if Path(one).exists() and Path(two).exists():
-        return Path(one).samefile(two)
-    return Path(one).resolve() == Path(two).resolve()
 
 
 def check_choice(option: str, value: str, choices: Sequence[str]) -> None:

@@ -176,6 +176,12 @@ def _addressed(record: Dataset) -> tuple[DataFile, ...]:
     return tuple(replace(file, url=f"{base}/{file.name}") for file in record.files)
 
 
+def columns_of(name_or_file: str | Path) -> Columns:
+    """Return the column names of a data set, or the usual column names for a file."""
+    record = DATASETS.get(str(name_or_file))
+    return DEFAULT_COLUMNS if record is None else record.columns
+
+
 def load_pairs(
     name_or_file: str | Path,
     *,

@@ -7,7 +7,7 @@ import gzip
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from io import BufferedWriter, RawIOBase, TextIOWrapper
@@ -24,6 +24,7 @@ from paraqd.data.formats import (
     clear_errors,
     kind_of,
 )
+from paraqd.errors import OutputExistsError
 from paraqd.files import atomic_write
 from paraqd.parameters import named
 
@@ -74,6 +75,25 @@ def check_writable(path: str | Path) -> Kind:
     if not os.access(parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise TableError(f"cannot write {path}: no permission to write there; choose another folder")
     return kind
+
+
+def check_outputs(outputs: Sequence[str | Path], inputs: Sequence[str | Path], *, overwrite: bool) -> None:
+    """Raise a TableError or an OutputExistsError if an output file cannot be written.
+
+    An output must not be one of the inputs, and an existing file is replaced only if ``overwrite`` is True.
+    """
+    if len({Path(out).resolve() for out in outputs}) < len(outputs):
+        raise OutputExistsError(f"{outputs[0]} is named twice: choose another name for one of the outputs")
+    for out in outputs:
+        check_writable(out)
+        if any(_same_file(Path(out), Path(name)) for name in inputs):
+            raise OutputExistsError(f"{out} is also an input: choose another name for the output")
+        if Path(out).exists() and not overwrite:
+            raise OutputExistsError(f"{out} already exists: pass --overwrite to replace it, or choose another name")
+
+
+def _same_file(one: Path, two: Path) -> bool:
+    return one.samefile(two) if one.exists() and two.exists() else one.resolve() == two.resolve()
 
 
 @contextmanager
