@@ -23,7 +23,7 @@ from paraqd.interrupts import EXIT_CODE
 
 if TYPE_CHECKING:
     from paraqd.evaluation.tables import Table
-    from paraqd.experiments.run import Outcome
+    from paraqd.experiments.run import ExperimentOutcome
 
 EXAMPLE = "Example: paraqd experiment main loss --scale full --data-dir data/ --out runs/paper"
 
@@ -157,7 +157,7 @@ def experiment(
         say(f"{out}/report.html is ready")
 
 
-def _show(outcomes: list[Outcome], *, as_json: bool, quiet: bool) -> None:
+def _show(outcomes: list[ExperimentOutcome], *, as_json: bool, quiet: bool) -> None:
     if as_json:
         write_json(
             [

@@ -27,7 +27,7 @@ from paraqd.training.encoders import MPNET_NOTE, PAPER_ENCODERS
 
 
 @dataclass
-class Outcome:
+class ExperimentOutcome:
     """An experiment's tables and figures.
 
     ``not_run`` maps the name of each part that could not run to the reason.
@@ -41,13 +41,13 @@ class Outcome:
 
 def run_experiment(
     found: Experiment, data: RunData, measurements: Measurements, *, figures: bool, wait: bool
-) -> Outcome | None:
+) -> ExperimentOutcome | None:
     """Run an experiment and return its outcome.
 
     If another process is training one of the experiment's models, this function waits for the other process or, if
     ``wait`` is False, returns None.
     """
-    outcome = Outcome(found)
+    outcome = ExperimentOutcome(found)
     if found.kind == "pseudo-labels":
         _pseudo_labels(outcome, data)
         return outcome
@@ -63,7 +63,7 @@ def run_experiment(
     return outcome
 
 
-def _scores(outcome: Outcome, data: RunData, measurements: Measurements, *, figures: bool) -> None:
+def _scores(outcome: ExperimentOutcome, data: RunData, measurements: Measurements, *, figures: bool) -> None:
     found, scale = outcome.experiment, data.scale
     rows = found.rows(scale)
     sets, outcome.not_run = _test_sets(found, data)
@@ -180,7 +180,7 @@ def _notes(scale: Scale, measurements: Measurements, results: Sequence[Result]) 
     return notes
 
 
-def _pseudo_labels(outcome: Outcome, data: RunData) -> None:
+def _pseudo_labels(outcome: ExperimentOutcome, data: RunData) -> None:
     counted: dict[str, tuple[str, float, float]] = {}
     notes = [data.scale.note] if data.scale.note else []
     for method in (UDA_PL, SSMBA_PL):
@@ -202,7 +202,7 @@ def _pseudo_labels(outcome: Outcome, data: RunData) -> None:
         outcome.tables = (pseudo_label_table(counted, notes, title=title, beside=beside),)
 
 
-def _test_operators(outcome: Outcome, data: RunData) -> None:
+def _test_operators(outcome: ExperimentOutcome, data: RunData) -> None:
     sets = []
     for name in data.scale.test_sets:
         try:
@@ -215,7 +215,7 @@ def _test_operators(outcome: Outcome, data: RunData) -> None:
         outcome.tables = (recovered_operator_table(sets, (), title=title, beside=data.scale.name == "full"),)
 
 
-def _examples(outcome: Outcome, data: RunData, measurements: Measurements) -> None:
+def _examples(outcome: ExperimentOutcome, data: RunData, measurements: Measurements) -> None:
     test, rows = data.test_set(EXAMPLES), outcome.experiment.rows(data.scale)
     for row in list(rows):
         try:

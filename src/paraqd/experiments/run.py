@@ -16,7 +16,7 @@ from paraqd.experiments.data import RunData
 from paraqd.experiments.declared import EXPERIMENTS, Experiment, experiment
 from paraqd.experiments.errors import ExperimentError
 from paraqd.experiments.measure import Measurements
-from paraqd.experiments.outcomes import Outcome, run_experiment
+from paraqd.experiments.outcomes import ExperimentOutcome, run_experiment
 from paraqd.experiments.run_folder import begin_run, finish_run, write_outcome
 from paraqd.experiments.scales import Scale
 from paraqd.operators.plan import make_plan
@@ -24,7 +24,7 @@ from paraqd.progress import Progress, silent
 from paraqd.training.processes import refuse_several
 from paraqd.training.settings import CHECKPOINT_SECONDS
 
-__all__ = ["Outcome", "run_experiments", "with_settings"]
+__all__ = ["ExperimentOutcome", "run_experiments", "with_settings"]
 
 
 def run_experiments(
@@ -42,7 +42,7 @@ def run_experiments(
     train: bool = True,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     progress: Progress = silent,
-) -> list[Outcome]:
+) -> list[ExperimentOutcome]:
     """Run experiments, and write scores, metrics, tables, plots and ``report.html`` to a folder.
 
     A second call with the same folder continues the run. Several processes may share a folder. Each process trains
@@ -93,7 +93,7 @@ def run_experiments(
         checkpoint_seconds=checkpoint_seconds,
         train=train,
     )
-    outcomes: list[Outcome] = []
+    outcomes: list[ExperimentOutcome] = []
     for wait in (False, True):  # first train the models that no other process is training, then wait for the others
         for found in [each for each in chosen if all(outcome.experiment is not each for outcome in outcomes)]:
             outcome = run_experiment(found, data, measurements, figures=figures, wait=wait)

@@ -14,7 +14,7 @@ from paraqd.data.writers import replace_json
 from paraqd.evaluation.tables import write_tables
 from paraqd.experiments.data import RunData
 from paraqd.experiments.errors import ExperimentError
-from paraqd.experiments.outcomes import Outcome
+from paraqd.experiments.outcomes import ExperimentOutcome
 from paraqd.experiments.report import write_report
 from paraqd.experiments.scales import Scale
 from paraqd.training.encoders import encoder_hash
@@ -62,7 +62,7 @@ def begin_run(folder: Path, data: RunData, *, train: bool) -> None:
         replace_json(path, asked)
 
 
-def write_outcome(outcome: Outcome, folder: Path, data_dir: str | Path | None) -> None:
+def write_outcome(outcome: ExperimentOutcome, folder: Path, data_dir: str | Path | None) -> None:
     """Write an experiment's tables in three formats, and the data for its section of the report.
 
     The data does not contain the path of the data folder.
