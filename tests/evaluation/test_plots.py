@@ -21,7 +21,6 @@ def drawn():
     return {
         "confusion": (lambda path: plots.confusion_plot({"A": MATRIX, "B": MATRIX}, path), ["labelled", "129", "66%"]),
         "operators": (lambda path: plots.operator_plot({"SAWP": MATRIX}, path), ["intended", "annotated", "SAWP"]),
-        "counts": (lambda path: plots.operator_count_plot({"fa": (3, 1), "fc": (0, 2)}, path), ["75% valid", "fc"]),
         "histogram": (lambda path: plots.histogram_plot(LABELS, SCORES, path), ["score", "valid (15, mean 0.77)"]),
         "reliability": (lambda path: plots.reliability_plot({"A": calibrate(LABELS, SCORES)}, path), ["A: Brier"]),
         "histograms": (

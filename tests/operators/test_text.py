@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paraqd.operators.text import delete, match_case, splice, tidy
+from paraqd.operators.text import delete, match_case, splice
 from paraqd.reading import read
 
 CHECK = settings(deadline=None, derandomize=True)
@@ -70,19 +70,6 @@ def test_delete_loses_nothing_but_the_span_and_spaces(text, data):
     end = data.draw(st.integers(start, len(text)))
     rest = text[:start] + text[end:]
     assert delete(read(text), [(start, end)]).replace(" ", "") == rest.replace(" ", "")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("He  went , home .", "He went, home."),
-        ("1, , 2", "1, 2"),
-        ("  a  ", "a"),
-        ("It costs 5 %.", "It costs 5%."),
-    ],
-)
-def test_tidy(text, expected):
-    assert tidy(text) == expected
 
 
 def test_is_cased():

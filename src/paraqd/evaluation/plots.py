@@ -76,30 +76,6 @@ def operator_plot(matrices: Mapping[str, Matrix], path: str | Path, *, title: st
     _matrix_plot(matrices, path, title, x="annotated", y="intended")
 
 
-def operator_count_plot(counts: Mapping[str, tuple[int, int]], path: str | Path, *, title: str = "") -> None:
-    """Plot the numbers of valid and invalid pairs for each operator.
-
-    ``counts`` maps the name of each operator to its numbers of valid and invalid pairs.
-    """
-    _need(counts)
-    with drawing(path, width=7, height=1.4 + 0.36 * len(counts)) as figure:
-        axes = figure.subplots()
-        names = list(counts)
-        valid, invalid = (np.array([counts[name][i] for name in names]) for i in range(2))
-        places = np.arange(len(names))
-        axes.barh(places, valid, color=VALID, label="annotated valid")
-        axes.barh(places, invalid, left=valid, color=INVALID, label="annotated invalid", hatch="//", edgecolor="white")
-        for place, total, share in zip(places, valid + invalid, valid / np.maximum(valid + invalid, 1), strict=True):
-            axes.text(float(total), float(place), f" {share:.0%} valid", va="center", color=_GREY)
-        axes.set_yticks(places, names)
-        axes.invert_yaxis()
-        axes.set_xlim(0, float((valid + invalid).max()) * 1.18)
-        axes.set_xlabel("pairs")
-        axes.grid(axis="x")
-        figure.legend(loc="outside lower center", ncols=2)
-        axes.set_title(title)
-
-
 def histogram_plot(
     labels: Labels, scores: Scores, path: str | Path, *, threshold: float = THRESHOLD, title: str = ""
 ) -> None:

@@ -156,10 +156,6 @@ class Table:
             "notes": list(self.notes),
         }
 
-    def to_json(self) -> str:
-        """Return the table as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
-
     def _numeric(self, column: Column) -> bool:
         return any(isinstance(row.get(column.key), int | float | Estimate) for row in self.rows)
 

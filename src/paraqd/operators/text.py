@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from paraqd.reading import Problem
-
-_SPACES = re.compile(r"[ \t]{2,}")
-_SPACE_BEFORE_MARK = re.compile(r" +([,.;:?!%)\]])")
-_DOUBLE_COMMA = re.compile(r",\s*,")
 
 
 def splice(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
@@ -61,17 +56,6 @@ def delete(problem: Problem, spans: Iterable[tuple[int, int]]) -> str:
             right = right[:1].upper() + right[1:]
         text = left + right
     return text
-
-
-def tidy(text: str) -> str:
-    """Remove repeated spaces and commas, and spaces before punctuation.
-
-    >>> tidy("He  went , home .")
-    'He went, home.'
-    """
-    text = _SPACES.sub(" ", text)
-    text = _SPACE_BEFORE_MARK.sub(r"\1", text)
-    return _DOUBLE_COMMA.sub(",", text).strip()
 
 
 def match_case(new: str, problem: Problem, position: int) -> str:

@@ -5,9 +5,8 @@ To use a different model from a folder or from the Hugging Face Hub, pass ``--ge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -103,22 +102,3 @@ def load_paper_generator(key: str, model: str | Path | None = None, *, device: s
             f"run `paraqd generator train {key} --out DIR` to train one"
         )
     return loaded
-
-
-def generator_factories(
-    given: Mapping[str, str | Path] | None = None, *, device: str | None = None
-) -> dict[str, Callable[[], Generator]]:
-    """Return a factory for each key of ``PAPER_MODELS``, to be passed to ``Resources`` as ``lazy``.
-
-    ``given`` maps keys to models that replace the paper's models.
-
-    >>> sorted(generator_factories({"f9": "my-model"}))[:2]
-    ['generator.f1.backward', 'generator.f1.forward']
-    """
-    given = given or {}
-    unknown = [key for key in given if key not in PAPER_MODELS]
-    if unknown:
-        raise ArgumentError(f"unknown generator {unknown[0]!r}; choose one of {', '.join(PAPER_MODELS)}")
-    return {
-        f"generator.{key}": partial(load_paper_generator, key, given.get(key), device=device) for key in PAPER_MODELS
-    }

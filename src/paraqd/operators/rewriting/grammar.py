@@ -8,7 +8,6 @@ from paraqd.operators.rewriting.document import children, contiguous
 
 OBJECT_FORM = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "you": "you", "it": "it"}
 SUBJECT_FORM = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they", "you": "you", "it": "it"}
-PERSONAL = frozenset(OBJECT_FORM) | frozenset(SUBJECT_FORM)
 POSSESSIVE = frozenset("my your his her its our their whose".split())
 REFLEXIVE = frozenset("myself yourself himself herself itself ourselves themselves yourselves".split())
 COMPARING = frozenset("more less fewer than as same other another such else rest remaining most least".split())
