@@ -96,7 +96,7 @@ def test_unwritable_output(here, fails):
     line = fails("augment", "q.csv", "-o", "out.csv", "--operators", "f2", "--report", "none/report.html")
     assert "there is no folder none" in line
     Path("out.csv.parts").write_text("in the way")
-    assert "cannot write out.csv.parts" in fails("augment", "q.csv", "-o", "out.csv", "--operators", "f2")
+    assert "out.csv.parts is in the way" in fails("augment", "q.csv", "-o", "out.csv", "--operators", "f2")
 
 
 def test_a_full_disk(here, fails, monkeypatch):
