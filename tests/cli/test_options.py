@@ -2,7 +2,8 @@
 
 import pytest
 
-from paraqd.cli.options import check_outputs, models_in, names_in
+from paraqd.cli.options import models_in, names_in
+from paraqd.data.writers import check_outputs
 from paraqd.errors import ParaqdError
 from paraqd.operators.plan import AugmentError
 

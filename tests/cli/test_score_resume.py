@@ -1,5 +1,6 @@
 """Test that ``paraqd score`` keeps what is finished, and continues where it stopped."""
 
+import hashlib
 import json
 import os
 import signal
@@ -108,8 +109,9 @@ class TestManyRows:
         assert run(["score", "many.csv", "-o", "out.csv", "-q"]) == 130
         first, second = sorted(Path("out.csv.parts").glob("part-*.jsonl"))[:2]
         first.write_bytes(first.read_bytes()[:-7])
-        head, rest = second.read_bytes().split(b"\n", 1)
-        second.write_bytes(json.dumps({**json.loads(head), "run": "another"}).encode() + b"\n" + rest)
+        _, head, rows = second.read_bytes().split(b"\n", 2)
+        changed = json.dumps({**json.loads(head), "run": "another"}).encode() + b"\n" + rows
+        second.write_bytes(hashlib.sha256(changed).hexdigest().encode() + b"\n" + changed)
         scorer.sizes.clear()
         scorer.stops_after = None
         assert run(["score", "many.csv", "-o", "out.csv", "-q"]) == 0

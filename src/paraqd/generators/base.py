@@ -31,10 +31,10 @@ class Decoding:
 
     >>> Decoding(num_beams=4).num_candidates
     1
-    >>> Decoding(num_candidates=3)
+    >>> Decoding(num_candidates=3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: greedy decoding returns one candidate: for 3 candidates, set num_beams, do_sample or diversity
+    paraqd.errors.ArgumentError: greedy decoding returns one candidate: ... set num_beams, do_sample or diversity
     """
 
     max_new_tokens: int | None = None

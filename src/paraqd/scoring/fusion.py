@@ -15,6 +15,7 @@ from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 _MOST_COUNTED = 3  # findings per feature that affect the score
 _MOST_LOG_ODDS = 60.0
 _LARGEST = 100.0  # larger weights and log-odds occur only in a damaged file
+_LARGEST_CEILING = 1e6  # the ceiling is large if the fusion was fitted to few pairs and hardly uses the judge
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,14 @@ class Fusion:
 
     def __post_init__(self) -> None:
         numbers = {"bias": self.bias, "model_weight": self.model_weight, "presumed": self.presumed, **self.weights}
-        if self.ceiling != math.inf:
-            numbers["ceiling"] = self.ceiling
-        if bad := [name for name, value in numbers.items() if not abs(value) <= _LARGEST]:  # also rejects NaN
+        bad = [(name, _LARGEST) for name, value in numbers.items() if not abs(value) <= _LARGEST]  # also rejects NaN
+        if self.ceiling != math.inf and not abs(self.ceiling) <= _LARGEST_CEILING:
+            bad.append(("ceiling", _LARGEST_CEILING))
+        if bad:
+            name, most = bad[0]
             raise ModelError(
-                f"the model's value for {bad[0]} is not a number from {-_LARGEST:g} to {_LARGEST:g}: install or train "
-                "the model again"
+                f"the model's value for {name} is not a number from {-most:,.0f} to {most:,.0f}: install or train the "
+                "model again"
             )
         positive = [name for name, weight in self.weights.items() if weight > 0]
         if positive or self.model_weight < 0:
