@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
@@ -58,10 +58,10 @@ def train(
         raise typer.BadParameter(f"training needs data, but {found}: pass --data DIR or set PARAQD_DATA_DIR")
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
         folder = train_generator(
-            kind,  # type: ignore[arg-type]  # checked above
+            cast(Kind, kind),
             data,
             out,
-            scale=scale,  # type: ignore[arg-type]
+            scale=cast(Scale, scale),
             seed=seed,
             device=device,
             base_model=base_model,

@@ -43,9 +43,9 @@ def natural_pairs(rows: Iterable[Mapping[str, Any]]) -> Iterator[FaultyPair]:
                 yield FaultyPair(name, one, other, 1, source="natural")
 
 
-def _number(value: object) -> float | None:
+def _number(value: Any) -> float | None:
     try:
-        found = float(value)  # type: ignore[arg-type]  # any value
+        found = float(value)
     except (TypeError, ValueError):
         return None
     return found if math.isfinite(found) else None

@@ -218,7 +218,7 @@ class RunData:
             kind,
             folder,
             self.folder / "generators" / kind,
-            scale=self.scale.generators,  # type: ignore[arg-type]  # the scales declare smoke or full
+            scale=self.scale.generators,
             device=self.device,
             pairs=rows,
             progress=self.progress,

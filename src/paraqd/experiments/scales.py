@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from paraqd.data.mixture import PAPER_QUESTIONS
 from paraqd.evaluation.intervals import SAMPLES
@@ -51,7 +52,7 @@ class Scale:
     arm_triplets: int = 27_000
     layers: int | None = None
     seeds: tuple[int, ...] = SEEDS
-    generators: str = "full"
+    generators: Literal["smoke", "full"] = "full"
     test_sets: tuple[str, ...] = ("aquarat", "em_math", "sawp", "pawp")
     first_set: str = "aquarat"
     train_operator_set: str = "aquarat_train_operators"
