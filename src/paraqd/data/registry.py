@@ -82,11 +82,11 @@ class Dataset:
         return all(file.url is not None for file in self.files)
 
 
-def _synthetic_files() -> tuple[DataFile, ...]:
-    """Return the files of the synthetic text, with hashes from a list in the format of ``sha256sum``."""
-    listed = (resources.files("paraqd.data") / "files" / "synthetic.sha256").read_text("utf-8")
+def _repository_files(folder: str) -> tuple[DataFile, ...]:
+    """Return the files in a folder of the repository, with hashes from a list in the format of ``sha256sum``."""
+    listed = (resources.files("paraqd.data") / "files" / f"{folder}.sha256").read_text("utf-8")
     lines = [line.split() for line in listed.splitlines()]
-    return tuple(DataFile(f"synthetic/{name}", sha256=sha256) for sha256, name in lines)
+    return tuple(DataFile(f"{folder}/{name}", sha256=sha256) for sha256, name in lines)
 
 
 _REPORTING = "reporting only: no choice is made on its labels"
@@ -260,13 +260,40 @@ _ALL = (
         licence="Apache-2.0",
         home="",
         use="training and validation of the default scorer",
-        files=_synthetic_files(),
+        files=_repository_files("synthetic"),
         whole=True,
         obtain=(
             "it is in the folder datasets of paraqd's repository: work in a clone, or set PARAQD_DATASETS_URL to the "
             "address of that folder and run paraqd data get synthetic"
         ),
         kept_in="repository",
+        operator_column="kind",
+    ),
+    Dataset(
+        name="styles",
+        kind="pairs",
+        description="Problems with paraphrases in today's styles, written by language models",
+        licence="Apache-2.0",
+        home="",
+        use="training of the default scorer",
+        files=_repository_files("styles"),
+        whole=True,
+        obtain=(
+            "it is in the folder datasets of paraqd's repository: work in a clone, or set PARAQD_DATASETS_URL to the "
+            "address of that folder and run paraqd data get styles"
+        ),
+        kept_in="repository",
+        operator_column="kind",
+    ),
+    Dataset(
+        name="styles_validation",
+        kind="pairs",
+        description="Rewrites in today's styles, for choosing and calibrating the default scorer",
+        licence="the project's",
+        home="",
+        use="validation of the default scorer; never for training",
+        files=(DataFile("styles_validation.jsonl.gz"),),
+        obtain="it is not published yet",
         operator_column="kind",
     ),
     Dataset(

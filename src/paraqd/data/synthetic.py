@@ -43,12 +43,12 @@ class SyntheticProblem:
     invalid: tuple[InvalidParaphrase, ...]
 
 
-def synthetic_problems(data_dir: str | Path | None = None) -> list[SyntheticProblem]:
-    """Return all synthetic problems, sorted by id.
+def synthetic_problems(data_dir: str | Path | None = None, *, name: str = "synthetic") -> list[SyntheticProblem]:
+    """Return all problems of the data set ``synthetic`` or ``styles``, sorted by id.
 
     The order does not depend on the file names, so training always sees the problems in the same order.
     """
-    return read_problems(find_files("synthetic", data_dir))
+    return read_problems(find_files(name, data_dir))
 
 
 def read_problems(paths: Iterable[str | Path]) -> list[SyntheticProblem]:

@@ -1,8 +1,8 @@
 """Create the sets of pairs for training and validating a judge, each in its own file.
 
-A question is held out if it is in the benchmark part or the validation part of the written pairs, in a test set, or in
-the validation part of the synthetic problems. Held-out questions are never used for training, and neither are their
-near twins, which differ from them only in numbers and a word or two.
+A question is held out if it is in the benchmark part or the validation part of the written pairs, in a test set, in
+the validation part of the synthetic problems, or among the reserved questions. Held-out questions are never used for
+training, and neither are their near twins, which differ from them only in numbers and a word or two.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from paraqd.data.datasets import DatasetError, find, load_pairs, load_questions,
 from paraqd.data.faulty_pairs import FaultyPair, operator_faults, write_faults, written_faults
 from paraqd.data.natural_pairs import natural_pairs
 from paraqd.data.near_twins import likeness, near_twins
+from paraqd.data.pairs import Pair
+from paraqd.data.reserved_questions import reserved_questions
 from paraqd.data.synthetic import SyntheticProblem, problem_pairs, synthetic_problems
 from paraqd.data.tables import open_table
 from paraqd.data.writers import replace_json
@@ -116,7 +118,9 @@ class _Corpus:
             "composed": lambda: self._drawn("composed", self._composed("train")),
             "rules": lambda: self._drawn("rules", self._rules()),
             "synthetic": lambda: problem_pairs(self._problems),
-            "synthetic_composed": lambda: self._drawn("synthetic_composed", self._on_synthetic()),
+            "synthetic_composed": lambda: self._drawn("synthetic_composed", self._on_problems("synthetic")),
+            "styles": lambda: problem_pairs(self._styles),
+            "styles_composed": lambda: self._drawn("styles_composed", self._on_problems("styles")),
             "strangers": self._strangers,
             "natural": self._natural,
             "fluent": self._fluent,
@@ -129,17 +133,19 @@ class _Corpus:
             "written": lambda: written_faults(self._written("validation")),
             "composed": lambda: draw(self._composed("validation"), most=most, seed=self.recipe.seed),
             "synthetic": lambda: problem_pairs(synthetic_problems_of("validation", self.data_dir)),
+            "styles": lambda: choosing_half(load_pairs("styles_validation", data_dir=self.data_dir)),
         }
 
     @cached_property
     def synthetic_digest(self) -> str:
-        """A hash of the synthetic problems, or an empty string if the recipe does not use them."""
-        if not any(name.startswith("synthetic") for name in (*self.recipe.train, *self.recipe.validation)):
-            return ""
+        """A hash of the synthetic problems and the styles, or an empty string if the recipe uses neither."""
+        sets = (*self.recipe.train, *self.recipe.validation)
+        used = [name for name in ("synthetic", "styles") if any(each.startswith(name) for each in sets)]
         digest = hashlib.sha256()
-        for problem in synthetic_problems(self.data_dir):
-            digest.update(repr(problem).encode())
-        return digest.hexdigest()[:16]
+        for name in used:
+            for problem in synthetic_problems(self.data_dir, name=name):
+                digest.update(repr(problem).encode())
+        return digest.hexdigest()[:16] if used else ""
 
     @cached_property
     def _every_written(self) -> list[Row]:
@@ -152,6 +158,12 @@ class _Corpus:
     @cached_property
     def _problems(self) -> list[SyntheticProblem]:
         return free_problems(self.recipe.held_out, self.data_dir)
+
+    @cached_property
+    def _styles(self) -> list[SyntheticProblem]:
+        problems = synthetic_problems(self.data_dir, name="styles")
+        twins = near_twins([problem.question for problem in problems], self._held_out)
+        return [problem for problem, twin in zip(problems, twins, strict=True) if not twin]
 
     def _written(self, part: str) -> list[Row]:
         rows = [row for row in self._every_written if _part(row) == part]
@@ -205,10 +217,11 @@ class _Corpus:
     def _rules(self) -> Pairs:
         return operator_faults(self._augmented(self._questions_file.stem, ()), {})
 
-    def _on_synthetic(self) -> Pairs:
-        """Apply the operators to valid paraphrases of synthetic problems, and pair each output with its question."""
-        texts = {f"{p.id}|{n}": (p.question, text) for p in self._problems for n, text in enumerate(p.valid)}
-        made = self._augmented("synthetic", ({"id": key, "question": text} for key, (_, text) in texts.items()))
+    def _on_problems(self, name: str) -> Pairs:
+        """Apply the operators to valid paraphrases of problems, and pair each output with its question."""
+        problems = self._problems if name == "synthetic" else self._styles
+        texts = {f"{p.id}|{n}": (p.question, text) for p in problems for n, text in enumerate(p.valid)}
+        made = self._augmented(name, ({"id": key, "question": text} for key, (_, text) in texts.items()))
         return operator_faults(made, {key: question for key, (question, _) in texts.items()})
 
     def _strangers(self) -> Pairs:
@@ -279,11 +292,14 @@ def without_twins(rows: Sequence[Row], texts: Sequence[str]) -> list[Row]:
 def other_questions(rows: Sequence[Row], written: Collection[str], *, size: int, seed: int) -> list[Row]:
     """Draw training questions that have no written rewrites and no skeleton in common with a held-out question.
 
+    Reserved questions are not drawn; see `data.reserved_questions`.
+
     >>> rows = [{"id": name, "split": "train", "skeleton": "s"} for name in ("a", "b")]
     >>> [row["id"] for row in other_questions(rows, {"a"}, size=5, seed=1)]
     ['b']
     """
     held_out = {row.get("skeleton") for row in rows if str(row["id"]) in written and _part(row) != "train"}
+    held_out |= {row["skeleton"] for row in reserved_questions(rows, written)}
     free = [
         row
         for row in rows
@@ -293,6 +309,13 @@ def other_questions(rows: Sequence[Row], written: Collection[str], *, size: int,
     ]
     random.Random(seed).shuffle(free)
     return free[:size]
+
+
+def choosing_half(pairs: Iterable[Pair]) -> Iterator[FaultyPair]:
+    """Yield the pairs of `styles_validation` on which choices are made. The other half is only for reports."""
+    for pair in pairs:
+        if int(hashlib.sha256(pair.id.encode()).hexdigest(), 16) % 2 == 0:
+            yield FaultyPair(pair.id, pair.question, pair.paraphrase, int(pair.label or 0), source="styles", placed=False)
 
 
 def draw(pairs: Pairs, *, most: int | None, seed: int) -> Iterator[FaultyPair]:
