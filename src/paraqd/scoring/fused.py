@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -15,6 +15,7 @@ from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.judge.base import Judge, Judgement
 from paraqd.scoring.judge.finding import judge_finding
 from paraqd.scoring.pair_preparation import PreparedPair, prepare_pair
+from paraqd.scoring.second_opinion import SecondOpinion
 from paraqd.scoring.verdict import Evidence, Verdict, VerdictTerms
 
 _REMEMBERED_QUESTIONS = 512
@@ -44,12 +45,22 @@ class FusedMethod:
     skip : bool
         If True, do not ask the judge about pairs whose findings already decide the verdict. On the validation sets,
         the judge would not have changed the verdict on any such pair at the default threshold.
+    second : SecondOpinion, optional
+        A larger judge for the pairs about which the first is unsure.
 
     """
 
-    def __init__(self, fusion: Fusion, judge: Judge | None = None, *, skip: bool = True) -> None:
+    def __init__(
+        self,
+        fusion: Fusion,
+        judge: Judge | None = None,
+        *,
+        skip: bool = True,
+        second: SecondOpinion | None = None,
+    ) -> None:
         self.fusion = fusion
         self.judge = judge
+        self.second = second
         self._skip = skip
         # a question often recurs with another paraphrase; paraphrases rarely recur, so caching them would waste memory
         self._read_question = lru_cache(maxsize=_REMEMBERED_QUESTIONS)(read)
@@ -72,12 +83,29 @@ class FusedMethod:
 
         def finish() -> list[Verdict]:
             judgements = dict(zip(asked, wait(), strict=True))
+            opinions = self._second_opinions(prepared, findings, judgements)
             verdicts = [terms.verdict(1.0)] * len(pairs)
             for i in differing:
-                verdicts[i] = self._conclude(prepared[i], findings[i], judgements.get(i), terms)
+                verdicts[i] = self._conclude(prepared[i], findings[i], judgements.get(i), opinions.get(i), terms)
             return verdicts
 
         return finish
+
+    def _second_opinions(
+        self,
+        pairs: Sequence[PreparedPair],
+        findings: Mapping[int, Sequence[Finding]],
+        judgements: Mapping[int, Judgement],
+    ) -> dict[int, Judgement]:
+        """Ask the larger judge about the pairs of which the first judge is unsure."""
+        if self.second is None:
+            return {}
+        unsure = []
+        for i, judgement in judgements.items():
+            features = [finding.feature for finding in findings[i]]
+            if self.second.is_needed(self.fusion.log_odds(features, judgement.log_odds)):
+                unsure.append(i)
+        return dict(zip(unsure, self.second.judge.begin([pairs[i] for i in unsure])(), strict=True)) if unsure else {}
 
     def _needs_judge(self, findings: Sequence[Finding]) -> bool:
         if self.judge is None:
@@ -85,20 +113,29 @@ class FusedMethod:
         return not (self._skip and self.fusion.decided([finding.feature for finding in findings]))
 
     def _conclude(
-        self, pair: PreparedPair, findings: Sequence[Finding], judgement: Judgement | None, terms: VerdictTerms
+        self,
+        pair: PreparedPair,
+        findings: Sequence[Finding],
+        judgement: Judgement | None,
+        opinion: Judgement | None,
+        terms: VerdictTerms,
     ) -> Verdict:
-        """Return the verdict that follows from the findings and the judgement."""
+        """Return the verdict that follows from the findings, the judgement and the second opinion."""
         log_odds = 0.0 if judgement is None else judgement.log_odds
+        fusion = self.fusion
+        if self.second is not None and judgement is not None and opinion is not None:
+            fusion, log_odds = self.second.fusion, self.second.combine(judgement, opinion)
+            judgement = self.second.deciding(judgement, opinion)
         features = [finding.feature for finding in findings]
         # If the judge was not asked, assume its mean answer for such pairs, but at most the ceiling, so that the pair
         # is invalid. Compute the deltas as if the judge were undecided, because its answer for a pair without the
         # faults is unknown.
         skipped = judgement is None and self.judge is not None
-        presumed = min(self.fusion.presumed, self.fusion.ceiling) if skipped else log_odds
-        score = self.fusion.score(features, presumed)
-        evidence = self.fusion.evidence(findings, log_odds)
+        presumed = min(fusion.presumed, fusion.ceiling) if skipped else log_odds
+        score = fusion.score(features, presumed)
+        evidence = fusion.evidence(findings, log_odds)
         if judgement is not None and (log_odds < 0 or (score <= terms.threshold and not evidence)):
-            delta = min(0.0, score - self.fusion.score(features))
+            delta = min(0.0, score - fusion.score(features))
             finding = judge_finding(pair, judgement)
             message = finding.message if log_odds < 0 else _doubt(finding.message, terms.threshold)
             piece = Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, message, delta)

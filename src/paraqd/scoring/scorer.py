@@ -16,12 +16,16 @@ from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.judge.base import Judge
 from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossEncoder
+from paraqd.scoring.judge.installed import installed_judge, required_judge
+from paraqd.scoring.judge.language_model import LanguageModel
 from paraqd.scoring.markup import remove_markup
+from paraqd.scoring.second_opinion import SecondOpinion
 from paraqd.scoring.signature import signature
 from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict, VerdictTerms
 from paraqd.text_check import is_blank, pair_problem
 
 MODES = ("fused", "encoder")
+JUDGES = ("small", "cascade", "large")
 _MOSTLY_LATIN, _HARDLY_LATIN, _FEW_LETTERS = 0.8, 0.2, 8
 _FIRST_CHUNK, _LARGEST_CHUNK = 16, 256  # pairs in a chunk, which is read while the model judges the preceding chunk
 
@@ -73,13 +77,14 @@ class Scorer:
         mode: str = "fused",
         threshold: float = THRESHOLD,
         skip: bool = True,
+        judge: str = "",
     ) -> None:
         if not -1 <= threshold <= 1:
             raise ArgumentError(f"the threshold must be a number from -1 to 1, not {threshold}")
         self.name = name
         self.mode = mode
         self.threshold = threshold
-        self.signature = signature(name, digest, self.mode, threshold, skip=skip)
+        self.signature = signature(name, digest, self.mode, threshold, skip=skip, judge=judge)
         self.method = method
         self._terms = VerdictTerms(threshold, self.signature)
 
@@ -92,6 +97,7 @@ class Scorer:
         threshold: float | None = None,
         threads: int | None = None,
         skip: bool = True,
+        judge: str | None = None,
     ) -> Scorer:
         """Load the default model that ships with the package, or another model.
 
@@ -112,6 +118,10 @@ class Scorer:
             If True, do not ask the judge about pairs whose findings already decide the verdict. At the default
             threshold and above, such pairs are invalid even if the judge is asked, but their scores differ. If you use
             a lower threshold, pass False so that the judge's answer counts for every pair.
+        judge : {"small", "cascade", "large"}, optional
+            ``small`` uses only the small judge. ``cascade`` also asks the language-model judge about pairs of which the
+            small judge is unsure. ``large`` asks it about every pair that the rules do not decide. The default is
+            ``cascade`` if the package of the language-model judge is installed and fits the model, otherwise ``small``.
 
         Raises
         ------
@@ -125,17 +135,31 @@ class Scorer:
             raise ModelError(f"unknown mode {mode!r}: choose {' or '.join(MODES)}")
         if threads is not None and threads < 1:
             raise ModelError(f"{threads} is not a valid number of threads: pass 1 or more")
+        if judge is not None and judge not in JUDGES:
+            raise ModelError(f"unknown judge {judge!r}: choose {', '.join(JUDGES)}")
+        if judge is not None and mode == "encoder":
+            raise ModelError("the mode encoder has no judge: leave out the judge, or choose the mode fused")
         folder = read_model_folder(DEFAULT_MODEL if model is None else model)
         method: Method
+        used = ""
         if mode == "encoder":
             method, hashes = _cosine_method(folder, threads)
         else:
             method, hashes = _fused_method(folder, threads, skip=skip)
+            if judge != "small":
+                used = _add_second_opinion(method, folder, folder.hash8(hashes), judge, threads)
         if threshold is None:
             threshold = _threshold_of(folder)
         skip = skip or mode == "encoder" or folder.kind == "reading"  # without a judge there is nothing to skip
-        digest = folder.hash8(hashes)
-        return cls(name=folder.name, digest=digest, method=method, mode=mode, threshold=threshold, skip=skip)
+        return cls(
+            name=folder.name,
+            digest=folder.hash8(hashes),
+            method=method,
+            mode=mode,
+            threshold=threshold,
+            skip=skip,
+            judge=used,
+        )
 
     def score(self, question: str, paraphrase: str) -> Verdict:
         """Score one pair.
@@ -248,6 +272,32 @@ def _fused_method(folder: ModelFolder, threads: int | None, *, skip: bool) -> tu
     hashes = folder.verified_hashes()
     judge = load_judge(folder.path, threads=threads, kinds=folder.evidence_kinds, hashes=hashes)
     return FusedMethod(fusion, judge, skip=skip), hashes
+
+
+def _add_second_opinion(
+    method: FusedMethod, folder: ModelFolder, digest: str, wanted: str | None, threads: int | None
+) -> str:
+    """Add the language-model judge to a scoring method, and return its description for the signature.
+
+    If ``wanted`` is None, the judge is added only if it is installed and was fitted to the model in ``folder``.
+    """
+    larger = required_judge() if wanted is not None else installed_judge()
+    if larger is None:
+        return ""
+    facts = larger.facts.get("cascade")
+    if not isinstance(facts, Mapping) or not isinstance(facts.get("model"), str):
+        raise ModelError(f"{larger.path}: paraqd.json does not say how the judge is used; install the package again")
+    if facts["model"] != f"{folder.name}@{digest}":
+        if wanted is None and folder.path != DEFAULT_MODEL:
+            return ""
+        raise ModelError(
+            f"the installed language-model judge fits the model {facts['model']}, not {folder.name}@{digest}: install "
+            "the version of paraqd-judge-lm that belongs to this version of paraqd, or choose the small judge"
+        )
+    hashes = larger.verified_hashes()
+    judge = LanguageModel(larger.path, threads=threads, kinds=larger.evidence_kinds, hashes=hashes)
+    method.second = SecondOpinion.from_dict(facts, judge, always=wanted == "large")
+    return f"{wanted or 'cascade'}:{larger.name}@{larger.hash8(hashes)}"
 
 
 def _cosine_method(folder: ModelFolder, threads: int | None) -> tuple[CosineMethod, dict[str, str]]:

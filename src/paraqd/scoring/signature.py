@@ -12,10 +12,13 @@ _OTHER_WEIGHTS = (("*.bin", "[0-9]*_*/*.bin"), ("*.onnx", "onnx/*.onnx"))
 _TOKENIZER = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "*.model")
 
 
-def signature(model_name: str, model_hash8: str, mode: str, threshold: float, *, skip: bool = True) -> str:
+def signature(
+    model_name: str, model_hash8: str, mode: str, threshold: float, *, skip: bool = True, judge: str = ""
+) -> str:
     """Return the signature of a model's scores.
 
-    If ``skip`` is False, the signature records that the judge was asked about every pair.
+    If ``skip`` is False, the signature records that the judge was asked about every pair. ``judge`` names the
+    language-model judge and how it was used.
 
     >>> signature("all-MiniLM-L6-v2", "0123abcd", "encoder", 0.5).partition("|")[2]
     'model:all-MiniLM-L6-v2@0123abcd|mode:encoder|threshold:0.5'
@@ -23,6 +26,7 @@ def signature(model_name: str, model_hash8: str, mode: str, threshold: float, *,
     from paraqd.version import __version__
 
     line = f"paraqd:{__version__}|model:{model_name}@{model_hash8}|mode:{mode}|threshold:{threshold:g}"
+    line += f"|judge:{judge}" if judge else ""
     return line if skip else f"{line}|skip:no"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,18 +53,18 @@ class EncodedPair(NamedTuple):
     question: EncodedText
     paraphrase: EncodedText
 
-    def windows(self) -> list[Window]:
-        """Return one window, or several overlapping windows if the texts are too long for the model."""
+    def windows(self, longest: int = LONGEST) -> list[Window]:
+        """Return one window, or several overlapping windows if the pair has more than ``longest`` tokens."""
         one, two = np.arange(len(self.question.ids)), np.arange(len(self.paraphrase.ids))
-        room = LONGEST - _SPECIAL
+        room = longest - _SPECIAL
         if len(one) + len(two) <= room:
             return [Window(one, two)]
         count = -(-(len(one) + len(two)) // (room - 4 * _OVERLAP - 2))
         return [Window(_stretch(one, number, count), _stretch(two, number, count)) for number in range(count)]
 
-    def differing_windows(self) -> list[Window]:
+    def differing_windows(self, longest: int = LONGEST) -> list[Window]:
         """Return the first 64 windows in which the texts differ, or the first window if the texts are equal."""
-        windows = self.windows()
+        windows = self.windows(longest)
         if len(windows) == 1:
             return windows
         differing = [
@@ -75,8 +75,8 @@ class EncodedPair(NamedTuple):
         return differing[:_MOST_WINDOWS] or windows[:1]
 
 
-class PairTokenizer:
-    """A tokenizer for single texts and for pairs, in the form ``[CLS] question [SEP] paraphrase [SEP]``.
+class TextTokenizer:
+    """A tokenizer for single texts, with two special tokens that frame texts.
 
     Parameters
     ----------
@@ -85,19 +85,20 @@ class PairTokenizer:
 
     """
 
+    special: tuple[str, str]
+
     def __init__(self, tokenizer: Any) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self._tokenizer = tokenizer
-        first, last = (tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
-        if first is None or last is None:
-            raise ModelError(
-                f"the tokenizer has no token {'[CLS]' if first is None else '[SEP]'}: install the model again"
-            )
-        self._first, self._last = np.array([first], dtype=np.int64), np.array([last], dtype=np.int64)
+        frame = [tokenizer.token_to_id(name) for name in self.special]
+        missing = [name for name, found in zip(self.special, frame, strict=True) if found is None]
+        if missing:
+            raise ModelError(f"the tokenizer has no token {missing[0]}: install the model again")
+        self._first, self._last = (np.array([token], dtype=np.int64) for token in frame)
 
     @classmethod
-    def from_file(cls, path: Path, *, sha256: str | None = None) -> PairTokenizer:
+    def from_file(cls, path: Path, *, sha256: str | None = None) -> Self:
         """Load a tokenizer from ``tokenizer.json``. A file whose hash differs from ``sha256`` is rejected."""
         from tokenizers import Tokenizer
 
@@ -125,6 +126,12 @@ class PairTokenizer:
         encoded = dict(zip(texts, self.encode(texts), strict=True))
         return [EncodedPair(encoded[question], encoded[paraphrase]) for question, paraphrase in pairs]
 
+
+class PairTokenizer(TextTokenizer):
+    """A tokenizer for single texts and for pairs, in the form ``[CLS] question [SEP] paraphrase [SEP]``."""
+
+    special = ("[CLS]", "[SEP]")
+
     def row(self, pair: EncodedPair, window: Window) -> Row:
         """Return the model's input row for one window of a pair."""
         question, paraphrase = pair.question.ids[window.question], pair.paraphrase.ids[window.paraphrase]
@@ -137,6 +144,16 @@ class PairTokenizer:
         """Return the model's input row for a single text."""
         framed = np.concatenate([self._first, ids, self._last])
         return Row(framed, np.zeros_like(framed))
+
+
+class CausalTokenizer(TextTokenizer):
+    """A tokenizer for a language model that reads the question, the framed paraphrase and the question again."""
+
+    special = ("<|im_start|>", "<|im_end|>")
+
+    def rest(self, question: Ids, paraphrase: Ids) -> Ids:
+        """Return the tokens that follow the first copy of the question."""
+        return np.concatenate([self._first, paraphrase, self._last, question])
 
 
 def replace_surrogates(text: str) -> str:

@@ -24,6 +24,8 @@ _BATCH_TOKENS = 512  # larger batches are not faster, and at the end threads wou
 _MOST_THREADS = 16
 
 Feed = dict[str, NDArray[np.int64]]
+# a function that runs a batch of row numbers in a session, and returns each row's outputs
+RunBatch = Callable[[Any, Sequence[int]], Sequence[list[Any]]]
 
 # A lock for loading models and for their caches. A fork waits until the lock is free, because otherwise the child could
 # inherit a lock that nobody releases, or a partially imported module.
@@ -126,9 +128,14 @@ class OnnxModel:
         Otherwise, the work starts when the handle is called. Discarding the handle stops the work.
         """
         batches = list(batches_of([len(row.ids) for row in rows]))
+        return self.start_batches(batches, len(rows), lambda session, batch: _run(session, rows, batch, outputs))
+
+    def start_batches(self, batches: Sequence[Sequence[int]], rows: int, run: RunBatch) -> Running:
+        """Start running batches of row numbers, and return a handle that waits for the outputs of all rows."""
         if len(batches) <= 1 or self.threads == 1:
-            return Running(_Work(self._wide_session if len(batches) == 1 else self.session, rows, batches, outputs), [])
-        work = _Work(self.session, rows, batches, outputs)
+            session = self._wide_session if len(batches) == 1 else self.session
+            return Running(_Work(session, batches, rows, run), [])
+        work = _Work(self.session, batches, rows, run)
         return Running(work, [self._workers.submit(work.run) for _ in range(min(self.threads, len(batches)))])
 
 
@@ -161,11 +168,9 @@ class Running:
 class _Work:
     """A queue from which threads take batches, and the outputs for all rows."""
 
-    def __init__(
-        self, session: Any, rows: Sequence[Row], batches: Sequence[Sequence[int]], outputs: Sequence[str]
-    ) -> None:
-        self.outputs_of_rows: list[list[Any]] = [[] for _ in rows]
-        self._session, self._rows, self._outputs = session, rows, outputs
+    def __init__(self, session: Any, batches: Sequence[Sequence[int]], rows: int, run: RunBatch) -> None:
+        self.outputs_of_rows: list[list[Any]] = [[] for _ in range(rows)]
+        self._session, self._run = session, run
         self._left = iter(batches)
         self._lock = Lock()
         self.stopped = False
@@ -182,12 +187,12 @@ class _Work:
             if batch is None:
                 return
             try:
-                made = _run(self._session, self._rows, batch, self._outputs)
+                made = self._run(self._session, batch)
             except BaseException:
                 self.stop()
                 raise
-            for place, number in enumerate(batch):
-                self.outputs_of_rows[number] = [each[place] for each in made]
+            for number, outputs in zip(batch, made, strict=True):
+                self.outputs_of_rows[number] = outputs
 
 
 def batches_of(lengths: Sequence[int], tokens: int = _BATCH_TOKENS) -> Iterator[list[int]]:
@@ -213,14 +218,19 @@ def feed(rows: Sequence[Row]) -> Feed:
     }
 
 
-def _run(session: Any, rows: Sequence[Row], batch: Sequence[int], outputs: Sequence[str]) -> list[Any]:
+def _run(session: Any, rows: Sequence[Row], batch: Sequence[int], outputs: Sequence[str]) -> list[list[Any]]:
     inputs = feed([rows[number] for number in batch])
     if any(each.name == "attention_mask" for each in session.get_inputs()):  # a graph exported by version 0.1.0
         inputs["attention_mask"] = np.ones_like(inputs["input_ids"])
     found: list[Any] = session.run(outputs, inputs)
-    if not all(np.isfinite(each).all() for each in found):
+    check_finite(found)
+    return [[each[place] for each in found] for place in range(len(batch))]
+
+
+def check_finite(outputs: Sequence[Any]) -> None:
+    """Raise `ModelError` if a model's output is not finite."""
+    if not all(np.isfinite(each).all() for each in outputs):
         raise ModelError("the model returned values that are not finite: install or train the model again")
-    return found
 
 
 def usable_cores() -> int:
