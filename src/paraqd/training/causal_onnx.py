@@ -100,7 +100,6 @@ def write_causal_judge(weights: Mapping[str, Array], shape: Shape, path: str | P
         ir_version=_IR_VERSION,
         producer_name="paraqd",
     )
-    onnx.checker.check_model(model)
     onnx.save(model, str(path))
 
 
@@ -126,7 +125,7 @@ class _Graph:
         from onnx import numpy_helper
 
         name = f"{hint}_{len(self.initializers)}"
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self.initializers.append(numpy_helper.from_array(np.array(array, order="C"), name))
         return name
 
     def integer(self, value: int) -> str:
