@@ -35,13 +35,14 @@ _POWER = re.compile(r"\b(?:sq|cu|cm|m|km|mm|ft|feet|foot|inch|inches|yd|meters?|
 _OPTIONS = re.compile(r"(?:^|\s)\(?[a-e1-5]\s?[).]\s.*\s\(?[b-e2-5]\s?[).]\s", re.IGNORECASE)
 # joins the parts of a list or of a sum, where the order seldom matters
 _JOINER = re.compile(r"^(?:[,;&+*×·]|and|or|by|plus|times)$", re.IGNORECASE)
-_SIGNS = frozenset({"$", "€", "£", "₹", "rs", ".", "%"})
+_SIGNS = frozenset({"$", "€", "£", "₹", "rs", ".", "%", "-"})
 _PIECE = re.compile(r"[A-Za-z]+(?:\s?/\s?[A-Za-z]+)*|\d+|\S")
 # an expression before or after, in which the number is more than a part of a list
-_MINUS = re.compile(r"[-–−≤<>/*×÷^:]\s?$")
-_GOES_ON = re.compile(r"\s?(?:[≤<>/*×÷^(!:]|[abnxyz]\b|times\b)")
+_MINUS = re.compile(r"[-–−≤<>/÷^:]\s?$")
+_GOES_ON = re.compile(r"\s?(?:[≤<>/÷^(!:]|[abnxyz]\b|times\b|[*×]\s?\+)")
 _SERIES = re.compile(r"\b(?:series|sequence|pattern|odd one)\b|_{2}|\.{3}|,\s?[?x]\s?$", re.IGNORECASE)
-_RESPECTIVELY = re.compile(r"\brespective", re.IGNORECASE)
+_RESPECTIVELY = re.compile(r"\brespective|\bfirst,? second\b", re.IGNORECASE)
+_FROM = re.compile(r"\b(?:integers?|numbers?|digits?)\s+from\s+$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\b[^.?!]*$", re.IGNORECASE)
 # a second thing beside the first, of which the text may say the same
 _BESIDE = re.compile(r"\b(?:another|others?|second|latter)\b", re.IGNORECASE)
@@ -192,8 +193,10 @@ def _unequal(text: str) -> list[tuple[Number, Number]]:
 
 def _alike(text: str, one: Number, other: Number) -> bool:
     """Return True if the text may say the same of both numbers: *one train … the other*, *between 2 m and 3 m*."""
-    between = text[one.end : other.start]
-    return bool(_BESIDE.search(between) or (_BETWEEN.search(text[: one.start]) and re.search(r"\band\b", between)))
+    before, between = text[: one.start], text[one.end : other.start]
+    if _BESIDE.search(between) or (_BETWEEN.search(before) and re.search(r"\band\b", between)):
+        return True
+    return bool(_FROM.search(before)) and between.strip() == "to"
 
 
 def _swap(text: str, pairs: Sequence[tuple[Number, Number]], rng: random.Random) -> str | None:
@@ -236,12 +239,15 @@ def _joined(text: str, one: Number, other: Number) -> bool:
         return False
     if _kind(text, one) != _kind(text, other):
         return False
-    between = [piece for piece in _PIECE.findall(text[one.end : other.start].lower()) if not piece.isdigit()]
+    gap = re.sub(r"(?<=,|d) an?\b(?=\s*$)", "", text[one.end : other.start].lower())  # a 5-foot rope and a 7-foot rope
+    between = [piece for piece in _PIECE.findall(gap) if not piece.isdigit()]
     if between == ["x"]:  # 20 x 30
         return True
+    if between == ["and"] and other.value == 1:  # 2 people have 4 and 1 person has 5
+        return False
     unit = {*_SIGNS}
     for piece in _PIECE.findall(text[other.end : other.end + 30].lower())[:3]:
-        if _JOINER.match(piece) or not piece[0].isalpha():
+        if piece != "-" and (_JOINER.match(piece) or not piece[0].isalpha()):  # a 5-foot and a 7-foot rope
             break
         unit.add(piece)
     joiners = [piece for piece in between if _JOINER.match(piece)]

@@ -51,7 +51,7 @@ def bracket_spaces(text: str) -> str | None:
 def operator_spaces(text: str) -> str | None:
     """Put spaces around each sign of arithmetic or of a ratio between digits, or take them away."""
     found = _OPERATOR.search(text)
-    if found is None:
+    if found is None or "^" in text:  # in 14 ^ 2*15 ^ 8, spaces would mislead
         return None
     space = "" if found[1] or found[3] else " "
     return _changed(text, _OPERATOR.sub(rf"{space}\2{space}", text))

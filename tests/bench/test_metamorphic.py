@@ -118,7 +118,11 @@ class TestNumbers:
             ("shares of rs. 400 and rs. 600", True),
             ("a floor of 20 cm by 30 cm", True),
             ("a floor of 20 x 30", True),
+            ("a pond of 28 m * 10 m * 5 m", True),
+            ("an 8-foot rope, a 20-foot rope and a 7-foot rope", True),
             ("8 boys and 5 girls", False),
+            ("people have 4 and 1 person has none", False),
+            ("8 boys in group a, and 5 boys in group b", False),
             ("60 m long and 40 m wide", False),
             ("$50 plus 10 percent", False),
             ("a total of $300,000, 80% of it", False),
@@ -141,7 +145,14 @@ class TestNumbers:
         assert outputs(number_edits.swap_respective_numbers, both) == {"A and B need 5 and 8 days respectively."}
         assert outputs(number_edits.swap_listed_numbers, both) == {None}
 
-    @pytest.mark.parametrize("text", ["One train runs 40 km, the other 50 km.", "primes between n + 2 and n + 8"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "One train runs 40 km, the other 50 km.",
+            "primes between n + 2 and n + 8",
+            "the odd integers from 1 to 10",
+        ],
+    )
     def test_no_swap_where_the_text_says_the_same_of_both(self, text):
         assert outputs(number_edits.swap_numbers, text) == {None}
 
@@ -259,6 +270,7 @@ class TestSurface:
             ("operator_spaces", "a ratio of 2:3", "a ratio of 2 : 3"),
             ("operator_spaces", "a ratio of 2: 3", "a ratio of 2:3"),
             ("operator_spaces", "2 1/2 hours after 8:30", None),
+            ("operator_spaces", "14 ^ 2 * 15 ^ 8", None),
             ("unit_space", "5 km in 3 min", "5km in 3min"),
             ("unit_space", "5km and 3 min", "5 km and 3 min"),
             ("unit_space", "5 in 6, 40 m2, 3 x", None),
