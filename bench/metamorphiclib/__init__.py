@@ -1,0 +1,1 @@
+"""Edits of questions whose effect on a verdict is known, for `bench/metamorphic.py`."""
