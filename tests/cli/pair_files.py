@@ -13,7 +13,7 @@ QUESTION = "Tom has 5 apples and buys 3 more. How many apples has he now?"
 SAME, REWORDED = QUESTION, "Tom buys 3 apples and had 5. How many are there now?"
 LOST, ADDED = "Tom has 5 apples. How many has he?", "Tom has 5 apples, buys 3 and eats 2. How many has he?"
 PARAPHRASES = [SAME, REWORDED, LOST, ADDED]
-NEW = ["score", "valid", "evidence", "error", "signature"]
+NEW = ["score", "valid", "evidence", "warnings", "error", "signature"]
 
 
 def write_csv(path, rows, encoding="utf-8", delimiter=","):

@@ -35,7 +35,7 @@ class TestTheOutput:
     def test_why_in_plain_sentences(self, here):
         assert run(["score", "pairs.csv", "-o", "out.csv", "--why", "-q"]) == 0
         rows = read_csv("out.csv")
-        assert list(rows[0])[-6:] == ["score", "valid", "why", *NEW[2:]]
+        assert list(rows[0])[-7:] == ["score", "valid", "why", *NEW[2:]]
         assert [rows[0]["why"], rows[2]["why"]] == ["", "The paraphrase lost 3."]
         assert run(["score", "out.csv", "-o", "again.csv", "--why", "-q"]) == 2  # the column is there
 
@@ -87,7 +87,7 @@ class TestTheOutput:
         assert run(["score", "pairs.jsonl", "-o", "out.parquet", "-q"]) == 0
         table = pq.read_table("out.parquet")
         assert table.schema.names == ["id", "question", "paraphrase", *NEW]
-        assert [str(table.schema.field(name).type) for name in NEW] == ["double", "bool", "string", "string", "string"]
+        assert [str(table.schema.field(name).type) for name in NEW] == ["double", "bool", *["string"] * 4]
         assert table["valid"].to_pylist() == [True, True, False, False]
         assert json.loads(table["evidence"][2].as_py())[0]["kind"] == "number_lost"
         assert json.loads(table.schema.metadata[b"paraqd"])["signature"].startswith("paraqd:test|")
@@ -156,7 +156,7 @@ class TestTheOutput:
     def test_none_of_that_verdict_leaves_the_header(self, here):
         write_csv("in.csv", [{"question": QUESTION, "paraphrase": SAME}])
         assert run(["score", "in.csv", "-o", "out.csv", "--only", "invalid", "-q"]) == 0
-        assert Path("out.csv").read_text() == "question,paraphrase,score,valid,evidence,error,signature\n"
+        assert Path("out.csv").read_text() == "question,paraphrase,score,valid,evidence,warnings,error,signature\n"
 
     def test_a_column_that_is_there_is_replaced_only_when_asked(self, here, fails):
         write_csv("in.csv", [{"score": "9", "question": QUESTION, "error": "old", "paraphrase": SAME}])

@@ -82,6 +82,7 @@ class TestManyRows:
             (lambda settings: settings.update(encoding="cp1252"), "another encoding (cp1252, now None)"),
             (lambda settings: settings.update(new_thing=2), "another new thing"),
             (lambda settings: settings.update(input=[]), "another input (the file is new)"),
+            (lambda settings: settings.pop("form_of_verdicts"), "verdicts in an older form; use the same options"),
             (lambda settings: settings.update(model="paraqd:0|model:m@1|threshold:0.5"), "another version of paraqd"),
         ],
     )

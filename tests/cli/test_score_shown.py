@@ -45,6 +45,7 @@ class TestWhatIsShown:
             "valid": 2,
             "invalid": 2,
             "errors": 0,
+            "warned": 0,
             "faults": {"number_added": 1, "number_lost": 1},
             "parts": 1,
             "resumed": 0,

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +17,7 @@ import paraqd
 from paraqd import EvidenceKind, Scorer
 from paraqd.errors import ModelError
 from paraqd.scoring.evidence.finding import FEATURES
+from paraqd.scoring.fused import FusedMethod
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.verdict import VerdictTerms
 
@@ -244,3 +246,92 @@ def test_texts_in_different_scripts_are_not_compared(question, paraphrase, apart
     if apart:
         (piece,) = verdict.evidence
         assert piece.paraphrase_spans == ((0, len(paraphrase)),)
+
+
+@pytest.mark.parametrize(
+    "paraphrase",
+    [BAG.replace("?", " ?"), BAG.replace("7 pounds", "7pounds"), BAG.lower()[0] + BAG[1:], BAG.replace(" ", "\u00a0")],
+)
+def test_texts_that_differ_in_typography_score_one(scorer, paraphrase):
+    verdict = scorer.score(BAG, paraphrase)
+    assert (verdict.score, verdict.valid, verdict.evidence, verdict.warnings) == (1.0, True, (), ())
+
+
+def test_the_mode_encoder_ignores_only_white_space():
+    class Half:
+        """A method that gives every pair the score 0.5."""
+
+        def begin(self, pairs, terms):
+            return lambda: [terms.verdict(0.5)] * len(pairs)
+
+    encoder, fused = (Scorer(name="half", digest="0", method=Half(), mode=mode) for mode in ("encoder", "fused"))
+    assert [encoder.score(BAG, other).score for other in (f"{BAG} ", BAG.replace("?", " ?"))] == [1.0, 0.5]
+    assert [fused.score(BAG, other).score for other in (f"{BAG} ", BAG.replace("?", " ?"))] == [1.0, 1.0]
+    (warning,) = encoder.score(BAG, f"Sure! {BAG}").warnings
+    assert warning == 'The paraphrase seems to contain a remark by an assistant: "Sure!".'
+
+
+SPANISH = "Juan tiene 5 manzanas y come 2. ¿Cuántas manzanas le quedan?"
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase", "which"),
+    [
+        (SPANISH, "Juan come 2 de sus 5 manzanas. ¿Cuántas tiene ahora?", "two texts do"),
+        (SPANISH, "Juan has 5 apples and eats 2. How many are left?", "original does"),
+        ("Juan has 5 apples and eats 2. How many are left?", SPANISH, "paraphrase does"),
+        ("Juan has 5 apples and eats 2. How many are left?", "राम के पास 5 सेब हैं। कितने सेब बचे?", "paraphrase does"),
+    ],
+)
+def test_a_text_in_another_language_is_reported(question, paraphrase, which):
+    (warning,) = Scorer.load("reading").score(question, paraphrase).warnings
+    assert warning == (
+        f"The {which} not seem to be in English. The scorer was made for English, so the score may be wrong."
+    )
+
+
+def test_warnings_do_not_depend_on_other_pairs_and_identical_texts_have_none():
+    pairs = [(SPANISH, SPANISH), (SPANISH, " "), (BAG, PAIRS[0][1]), (SPANISH, f"{SPANISH} Sí."), (BAG, f"Sure! {BAG}")]
+    counts = [len(verdict.warnings) for verdict in Scorer.load("reading").score_pairs(pairs)]
+    assert counts == [0, 0, 0, 1, 1]
+
+
+class SureJudge:
+    """A judge that always gives the same log-odds."""
+
+    def __init__(self, log_odds):
+        answer = SimpleNamespace(
+            log_odds=log_odds, kind=EvidenceKind.INCOHERENT, question_places=(), paraphrase_places=()
+        )
+        self.begin = lambda pairs: lambda: [answer] * len(pairs)
+
+
+@pytest.mark.parametrize(
+    ("judge", "threshold", "reason"),
+    [
+        (
+            SureJudge(0.5),
+            0.5,
+            "A possible fault was found, but the judge, which compares the whole texts, finds the paraphrase valid.",
+        ),
+        (SureJudge(-0.5), 0.5, "A possible fault was found, but the evidence is too weak to reject the paraphrase."),
+        (None, 0.5, "A possible fault was found, but the evidence is too weak to reject the paraphrase."),
+        (
+            SureJudge(-9.0),
+            -1,
+            "A possible fault was found. The paraphrase is valid only because the threshold is below 0.5.",
+        ),
+        (SureJudge(-9.0), 0.5, None),  # an invalid verdict needs no such reason
+    ],
+)
+def test_a_valid_verdict_says_why_its_evidence_does_not_decide(judge, threshold, reason):
+    method = FusedMethod(Fusion(2.0, {"number_lost": -1.0}, 1.0), judge)
+    (verdict,) = method.begin(PAIRS[:1], VerdictTerms(threshold, ""))()
+    assert verdict.evidence
+    assert verdict.valid is (reason is not None)
+    assert verdict.warnings == (() if reason is None else (reason,))
+
+
+def test_a_valid_verdict_without_evidence_needs_no_reason(scorer):
+    verdict = scorer.score(*PAIRS[1])
+    assert (verdict.valid, verdict.evidence, verdict.warnings) == (True, (), ())

@@ -34,7 +34,7 @@ def explain(
         bool, typer.Option("--quiet", "-q", help="Print only the verdict and the score.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Show a paraphrase's score and the evidence against it.
+    """Show a paraphrase's score, the evidence against it, and warnings.
 
     Each piece of evidence has a number. In both texts, this number marks the words in question. The score ranges from
     -1 to 1. 0.5 means undecided. Of the pairs that score about 0.9, nine in ten are valid.
@@ -60,6 +60,7 @@ def explain(
     if not quiet:
         _show_texts(console, question, paraphrase, verdict)
         _show_evidence(console, verdict)
+        _show_warnings(console, verdict)
         console.print(_heading("Score"))
         console.print(score_bar(verdict.score, scorer.threshold, console))
     console.print(Padding(_conclusion(verdict, scorer.threshold), (0, 0, 0, 0 if quiet else 2)))
@@ -102,6 +103,20 @@ def _show_evidence(console: Console, verdict: Verdict) -> None:
         console.print(Padding(line, (0, 0, 0, 2)))
         moved = f"moved the score by {piece.delta:+.2f}" if abs(piece.delta) >= 0.005 else "did not move the score"
         console.print(Padding(Text(f"{piece.kind.value}, {moved}", style="dim"), (0, 0, 0, 6)))
+    console.print()
+
+
+def _show_warnings(console: Console, verdict: Verdict) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from paraqd.cli.marking import visible
+
+    if not verdict.warnings:
+        return
+    console.print(_heading("Warnings"))
+    for warning in verdict.warnings:
+        console.print(Padding(Text(visible(warning), style="yellow"), (0, 0, 0, 2)))
     console.print()
 
 

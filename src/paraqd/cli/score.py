@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
 _FILES_NAMED = 5
-_STYLES = {"valid": "green", "invalid": "red", "not scored": "yellow"}
+_VERDICT_WIDTH = len("not scored")
+_STYLES = {"valid": "green", "invalid": "red", "not scored": "yellow", "with warnings": "yellow"}
 
 
 class Only(StrEnum):
@@ -60,7 +61,10 @@ def score(
     threshold: Threshold = None,
     only: Annotated[Only | None, typer.Option(help="Keep only the rows with this verdict.")] = None,
     why: Annotated[
-        bool, typer.Option("--why", help="Add a column with the evidence in sentences, for reading in a spreadsheet.")
+        bool,
+        typer.Option(
+            "--why", help="Add a column with the evidence and warnings in sentences, to read in a spreadsheet."
+        ),
     ] = False,
     overwrite_columns: Annotated[
         bool,
@@ -104,9 +108,9 @@ def score(
 ) -> None:
     """Score every pair in a file from -1 to 1, and list the evidence against each paraphrase.
 
-    The output has the same rows in the same order, with the new columns score, valid, evidence (JSON), error and
-    signature. To resume an interrupted run, repeat the command. If the input is a folder, the output is a folder of
-    Parquet parts.
+    The output has the same rows in the same order, with the new columns score, valid, evidence and warnings (JSON),
+    error and signature. To resume an interrupted run, repeat the command. If the input is a folder, the output is a
+    folder of Parquet parts.
     """
     from paraqd.cli.options import checked_threshold, load_scorer
     from paraqd.data.tables import Columns
@@ -196,8 +200,8 @@ class _Grid:
         grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", show_header=not self._begun)
         grid.add_column("row", justify="right", width=digits)
         grid.add_column("score", justify="right", width=5)
-        grid.add_column("verdict", width=max(map(len, _STYLES)))
-        room = max(10, console.width - digits - 5 - 10 - 3 * 2)
+        grid.add_column("verdict", width=_VERDICT_WIDTH)
+        room = max(10, console.width - digits - 5 - _VERDICT_WIDTH - 3 * 2)
         grid.add_column("paraphrase and evidence", width=room)
         for each in rows:
             name = _verdict_name(each.verdict)
@@ -216,7 +220,7 @@ def _verdict_name(verdict: Verdict | str) -> str:
 
 
 def _texts(paraphrase: object, verdict: Verdict | str, room: int) -> Any:
-    """Return the beginning of the paraphrase, followed by the first piece of evidence on a new line."""
+    """Return the beginning of the paraphrase, followed by lines with the first piece of evidence and the warnings."""
     from rich.text import Text
 
     from paraqd.cli.marking import visible
@@ -228,6 +232,8 @@ def _texts(paraphrase: object, verdict: Verdict | str, room: int) -> Any:
     if messages:
         more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
         text.append(f"\n{visible(messages[0])}{more}", style=_STYLES[_verdict_name(verdict)])
+    for warning in () if isinstance(verdict, str) else verdict.warnings:
+        text.append(f"\n{visible(warning)}", style="yellow")
     return text
 
 
@@ -254,6 +260,8 @@ def show_counts(report: ScoreReport, only: str | None, *, on_stderr: bool) -> No
         grid.add_row(Text(f"  {kind}", style="dim"), f"{number:,}", "")
     if report.errors:
         add("not scored", report.errors)
+    if report.warned:
+        add("with warnings", report.warned)
     console.print()
     console.print(grid)
     if report.out:

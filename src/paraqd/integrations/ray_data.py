@@ -27,7 +27,7 @@ class ScoreBatches:
     question_column, paraphrase_column : str
         The names of the columns that contain the questions and paraphrases.
     why : bool
-        If True, add the column ``why``, which states the evidence in sentences.
+        If True, add the column ``why``, which states the evidence and the warnings in sentences.
     threads : int
         The number of threads that the model uses.
 

@@ -23,6 +23,7 @@ from paraqd.runs.score_job import Model, ScoredRow, ScoreJob, Show, Shown
 from paraqd.runs.score_rows import (
     CHUNK,
     NAMED_ROWS,
+    RECORD,
     Counts,
     PairScorer,
     is_wanted,
@@ -38,10 +39,11 @@ UTF8 = ("utf-8", "utf-8-sig")
 class ScoreReport:
     """The result of scoring a file or a folder.
 
-    ``written`` is the number of rows in the output. ``faults`` counts the invalid rows by kind of evidence, the most
-    common kind first. ``error_rows`` lists the file, row number and reason for up to a thousand rows that could not be
-    scored. ``damage`` contains one line for each row group that cannot be read, and ``problems`` one line for each file
-    that cannot be read to its end. ``resumed`` is the number of rows that an earlier run had already finished.
+    ``written`` is the number of rows in the output, and ``warned`` is the number of rows with warnings. ``faults``
+    counts the invalid rows by kind of evidence, the most common kind first. ``error_rows`` lists the file, row number
+    and reason for up to a thousand rows that could not be scored. ``damage`` contains one line for each row group that
+    cannot be read, and ``problems`` one line for each file that cannot be read to its end. ``resumed`` is the number of
+    rows that an earlier run had already finished.
     """
 
     source: str
@@ -53,6 +55,7 @@ class ScoreReport:
     valid: int
     invalid: int
     errors: int
+    warned: int
     faults: Mapping[str, int]
     error_rows: tuple[tuple[str, int, str], ...] = ()
     damage: tuple[str, ...] = ()
@@ -71,6 +74,7 @@ class ScoreReport:
             "valid": self.valid,
             "invalid": self.invalid,
             "errors": self.errors,
+            "warned": self.warned,
             "faults": dict(self.faults),
             "parts": self.parts,
             "resumed": self.resumed,
@@ -100,10 +104,10 @@ def score_file(
 ) -> ScoreReport:
     r"""Score every pair in a file, or in a folder of files, and write the rows with their verdicts.
 
-    The rows and their order are unchanged; the columns ``score``, ``valid``, ``evidence``, ``error`` and ``signature``
-    are added. A file output is written atomically when all rows have been scored. A folder output consists of Parquet
-    files, its parts. If a call is interrupted, even by ``kill -9``, repeat the call to resume the work. The output does
-    not depend on the engine or the number of workers.
+    The rows and their order are unchanged; the columns ``score``, ``valid``, ``evidence``, ``warnings``, ``error`` and
+    ``signature`` are added. A file output is written atomically when all rows have been scored. A folder output
+    consists of Parquet files, its parts. If a call is interrupted, even by ``kill -9``, repeat the call to resume the
+    work. The output does not depend on the engine or the number of workers.
 
     Parameters
     ----------
@@ -128,7 +132,7 @@ def score_file(
     only : str, optional
         Write only the rows with this verdict, ``valid`` or ``invalid``.
     why : bool
-        Add the column ``why``, which states the evidence in sentences.
+        Add the column ``why``, which states the evidence and the warnings in sentences.
     threads : int, optional
         The number of threads for the model if this process does the work (default: one per core).
     keep_going : bool
@@ -182,8 +186,10 @@ def score_file(
     if target is not None and target is not Format.PARQUET:
         schema = {**dict.fromkeys(schema, str), **names.added}  # text files have no types
     settings: dict[str, Any] = {"columns": [columns.question, columns.paraphrase], "model": loaded.signature}
-    if target is None:  # the parts of a file output contain only verdicts and do not depend on these settings
+    if target is None:
         settings |= {"choice_of_rows": only or "all", "set_of_columns": list(schema)}
+    else:  # the parts of a file output contain only verdicts
+        settings |= {"form_of_verdicts": list(RECORD)}
     settings |= {"encoding": options.get("encoding"), **({"choice_to_keep_going": True} if keep_going else {})}
     job = ScoreJob(
         reader=replace(inputs.reader, lenient=True),
@@ -284,7 +290,7 @@ class _Sums(Counts):
         self._sound[file] += facts["rows"] - facts.get("lost", 0)
         if len(self.damage) < NAMED_ROWS:
             self.damage |= {f"{file}, {line}" for line in facts.get("damage", ())}
-        for name in ("rows", "written", "valid", "invalid", "errors"):
+        for name in ("rows", "written", "valid", "invalid", "errors", "warned"):
             setattr(self, name, getattr(self, name) + facts[name])
         self.faults.update(facts["faults"])
         room = NAMED_ROWS - len(self.error_places)

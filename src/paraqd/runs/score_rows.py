@@ -15,10 +15,18 @@ if TYPE_CHECKING:
     from paraqd.scoring.verdict import Verdict
 
 # the columns that scoring adds, in order
-ADDED: Mapping[str, type] = {"score": float, "valid": bool, "evidence": str, "error": str, "signature": str}
-# the same columns, and a column with the evidence in sentences
+ADDED: Mapping[str, type] = {
+    "score": float,
+    "valid": bool,
+    "evidence": str,
+    "warnings": str,
+    "error": str,
+    "signature": str,
+}
+# the same columns, and a column with the evidence and the warnings in sentences
 WHY = "why"
 ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, WHY: str, **ADDED}
+RECORD = tuple(name for name in ADDED if name != "signature")  # the columns of a verdict in the parts of a run
 CHUNK = 256  # the maximum number of rows that are scored together
 CHUNK_CHARACTERS = 1 << 20  # a chunk ends early once its rows reach this number of characters
 NAMED_ROWS = 1000  # the maximum number of unscored rows that a report lists one by one
@@ -117,18 +125,21 @@ def as_record(verdict: Verdict | str, threshold: float) -> dict[str, Any]:
     The score is rounded to six decimal places, unless rounding would move it across the threshold.
     """
     if isinstance(verdict, str):
-        return {"score": None, "valid": None, "evidence": [], "error": verdict}
+        return {"score": None, "valid": None, "evidence": [], "warnings": [], "error": verdict}
     score = float(verdict.score)
     shown = round(score, _DECIMALS)
     if (shown > threshold) != (score > threshold):
         shown = score
-    evidence = [piece.to_dict() for piece in verdict.evidence]
-    return {"score": shown, "valid": bool(verdict.valid), "evidence": evidence, "error": None}
+    evidence, warnings = [piece.to_dict() for piece in verdict.evidence], list(verdict.warnings)
+    return {"score": shown, "valid": bool(verdict.valid), "evidence": evidence, "warnings": warnings, "error": None}
 
 
 def added_columns(record: Mapping[str, Any], added: Iterable[str], signature: str) -> dict[str, Any]:
-    """Return the values of the added columns. The column ``why`` contains the evidence in sentences, or the error."""
-    why = record["error"] or " ".join(str(piece["message"]) for piece in record["evidence"])
+    """Return the values of the added columns.
+
+    The column ``why`` contains the evidence and the warnings in sentences, or the error.
+    """
+    why = record["error"] or " ".join([*(str(piece["message"]) for piece in record["evidence"]), *record["warnings"]])
     found = {**record, "signature": signature, WHY: why}
     return {name: found[name] for name in added}
 
@@ -146,8 +157,8 @@ def is_wanted(record: Mapping[str, Any], only: str | None) -> bool:
 class Counts:
     """The number of rows by verdict, and the number of invalid rows by kind of fault.
 
-    ``written`` is the number of rows in the output. ``error_rows`` holds the row number and the reason for each row
-    that could not be scored.
+    ``written`` is the number of rows in the output, and ``warned`` is the number of rows with warnings. ``error_rows``
+    holds the row number and the reason for each row that could not be scored.
     """
 
     rows: int = 0
@@ -155,6 +166,7 @@ class Counts:
     valid: int = 0
     invalid: int = 0
     errors: int = 0
+    warned: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     error_rows: list[tuple[int, str]] = field(default_factory=list)
 
@@ -162,6 +174,7 @@ class Counts:
         """Count the next row."""
         self.rows += 1
         self.written += written
+        self.warned += bool(record["warnings"])
         if record["error"] is not None:
             self.errors += 1
             if len(self.error_rows) < NAMED_ROWS:
@@ -180,5 +193,6 @@ class Counts:
             "valid": self.valid,
             "invalid": self.invalid,
             "errors": self.errors,
+            "warned": self.warned,
             "faults": dict(sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))),
         }

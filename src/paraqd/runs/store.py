@@ -48,6 +48,7 @@ _NAMES = {
     "set_of_models": "other models",
     "choice_of_stand-ins": "another choice of stand-ins",
     "choice_to_keep_going": "another choice of keep_going",
+    "form_of_verdicts": "verdicts in an older form",
     "choice_of_rows": "another choice of rows (only)",
     "version": "another version of paraqd",
 }

@@ -16,7 +16,7 @@ from paraqd.scoring.judge.base import Judge, Judgement
 from paraqd.scoring.judge.finding import judge_finding
 from paraqd.scoring.pair_preparation import PreparedPair, prepare_pair
 from paraqd.scoring.second_opinion import SecondOpinion
-from paraqd.scoring.verdict import Evidence, Verdict, VerdictTerms
+from paraqd.scoring.verdict import THRESHOLD, Evidence, Verdict, VerdictTerms
 
 _REMEMBERED_QUESTIONS = 512
 _SHORT_WORD = 3
@@ -142,12 +142,22 @@ class FusedMethod:
             evidence = _add_piece(evidence, piece)
         if score > terms.threshold:  # evidence that hardly changed the score is not reported
             evidence = tuple(piece for piece in evidence if piece.delta <= -_LEAST_DELTA)
-        return terms.verdict(score, pair.restore_spans(evidence))
+        warnings = (_why_valid(score, log_odds),) if evidence and score > terms.threshold else ()
+        return terms.verdict(score, pair.restore_spans(evidence), warnings)
 
 
 def _doubt(message: str, threshold: float) -> str:
     """Return the message for a pair that the judge considers valid although its score is not above the threshold."""
     return f"No fault is certain, but the score is not above {threshold:g}. {message}"
+
+
+def _why_valid(score: float, log_odds: float) -> str:
+    """Return the reason why a pair with evidence is valid, given the judge's log-odds, which are 0 without a judge."""
+    if score <= THRESHOLD:
+        return f"A possible fault was found. The paraphrase is valid only because the threshold is below {THRESHOLD:g}."
+    if log_odds > 0:
+        return "A possible fault was found, but the judge, which compares the whole texts, finds the paraphrase valid."
+    return "A possible fault was found, but the evidence is too weak to reject the paraphrase."
 
 
 def _same(question: Problem, paraphrase: str) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -18,15 +18,18 @@ from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossEncoder
 from paraqd.scoring.judge.installed import installed_judge, required_judge
 from paraqd.scoring.judge.language_model import LanguageModel
+from paraqd.scoring.language import latin_share
 from paraqd.scoring.markup import remove_markup
+from paraqd.scoring.same_text import same_text
 from paraqd.scoring.second_opinion import SecondOpinion
 from paraqd.scoring.signature import signature
+from paraqd.scoring.text_warnings import text_warnings
 from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict, VerdictTerms
 from paraqd.text_check import is_blank, pair_problem
 
 MODES = ("fused", "encoder")
 JUDGES = ("small", "cascade", "large")
-_MOSTLY_LATIN, _HARDLY_LATIN, _FEW_LETTERS = 0.8, 0.2, 8
+_MOSTLY_LATIN, _HARDLY_LATIN = 0.8, 0.2
 _FIRST_CHUNK, _LARGEST_CHUNK = 16, 256  # pairs in a chunk, which is read while the model judges the preceding chunk
 
 
@@ -35,7 +38,7 @@ _JUDGES: Mapping[str, Callable[..., Judge] | None] = {"fused": CrossEncoder, "re
 
 
 class Method(Protocol):
-    """A scoring method for pairs of texts that are neither blank nor identical."""
+    """A scoring method for pairs of texts that are neither blank nor the same."""
 
     def begin(self, pairs: Sequence[tuple[str, str]], terms: VerdictTerms) -> Callable[[], list[Verdict]]:
         """Start scoring pairs, and return a function that waits for the verdicts."""
@@ -205,21 +208,34 @@ class Scorer:
 
     def _begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
         verdicts: dict[int, Verdict] = {}
+        warned: dict[int, tuple[str, ...]] = {}
         for number, (question, paraphrase) in enumerate(pairs):
             if is_blank(paraphrase):
                 verdicts[number] = self._terms.verdict(-1.0, (_blank_evidence(question),))
-            elif question.split() == paraphrase.split():
+            elif self._same(question, paraphrase):
                 verdicts[number] = self._terms.verdict(1.0)
-            elif _different_scripts(question, paraphrase):
-                verdicts[number] = self._terms.verdict(-1.0, (_script_evidence(question, paraphrase),))
+            else:
+                if warnings := text_warnings(question, paraphrase):
+                    warned[number] = warnings
+                if _different_scripts(question, paraphrase):
+                    verdicts[number] = self._terms.verdict(-1.0, (_script_evidence(question, paraphrase),))
         others = [number for number in range(len(pairs)) if number not in verdicts]
         wait = self.method.begin([pairs[number] for number in others], self._terms) if others else list
 
         def finish() -> list[Verdict]:
             verdicts.update(zip(others, wait(), strict=True))
+            for number, warnings in warned.items():
+                verdicts[number] = replace(verdicts[number], warnings=(*warnings, *verdicts[number].warnings))
             return [verdicts[number] for number in range(len(pairs))]
 
         return finish
+
+    def _same(self, question: str, paraphrase: str) -> bool:
+        """Return True if two texts are the same text, so that they score 1.
+
+        In mode ``encoder``, only white space is ignored, so that every other score is the paper's cosine.
+        """
+        return question.split() == paraphrase.split() if self.mode == "encoder" else same_text(question, paraphrase)
 
 
 def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
@@ -339,16 +355,8 @@ def _different_scripts(question: str, paraphrase: str) -> bool:
     """Return True if one text is mostly in Latin letters and the other is mostly in other letters."""
     if question.isascii() and paraphrase.isascii():
         return False
-    shares = [_latin_share(text) for text in (question, paraphrase)]
+    shares = [latin_share(remove_markup(text).text) for text in (question, paraphrase)]
     return max(shares) >= _MOSTLY_LATIN and min(shares) <= _HARDLY_LATIN
-
-
-def _latin_share(text: str) -> float:
-    """Return the proportion of Latin letters among a text's letters, or 0.5 if the text has few letters."""
-    letters = [sign for sign in unicodedata.normalize("NFKC", remove_markup(text).text) if sign.isalpha()]
-    if len(letters) < _FEW_LETTERS:
-        return 0.5
-    return sum(sign < "\u0250" or "\u1e00" <= sign < "\u1f00" for sign in letters) / len(letters)
 
 
 def _script_evidence(question: str, paraphrase: str) -> Evidence:

@@ -73,7 +73,8 @@ class Verdict:
     signature : str
         One line that names the model and the settings that produced the score.
     warnings : tuple of str
-        Remarks about the texts. They do not affect the score. In this version, the tuple is always empty.
+        Sentences about the texts or the verdict: a text is not in English, the paraphrase contains a remark by an
+        assistant, or evidence was found but does not decide. They do not affect the score.
 
     """
 
