@@ -30,7 +30,7 @@ _TRIES = 20
 
 
 class BrokenWords(Operator):
-    """Damage one to three words so that the text no longer makes sense: buys 5 marbles at → buys 5 lebrams atat."""
+    """Damage several words so that the text no longer makes sense: buys 5 marbles at → buys 5 lebrams atat."""
 
     name = "BrokenWords"
     polarity = "invalid"
@@ -51,7 +51,7 @@ class BrokenWords(Operator):
         vital = [match for match in words if _is_vital(problem, match) and counts[match[0].lower()[:_LEAST]] == 1]
         if not vital:
             return None
-        lost = rng.sample(vital, min(len(vital), rng.choice((1, 2, 2))))
+        lost = rng.sample(vital, min(len(vital), rng.choice((2, 2, 3))))
         edits = []
         for match in lost:
             made = _unreadable(match[0], rng)

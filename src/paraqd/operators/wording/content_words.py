@@ -9,7 +9,7 @@ from typing import Any
 from paraqd.operators.rewriting.document import Document
 from paraqd.operators.rewriting.inflection import inflect
 from paraqd.operators.text import fix_article
-from paraqd.operators.wording.lexicon import level
+from paraqd.operators.wording.lexicon import UNLISTED, level
 from paraqd.reading import Problem
 from paraqd.reading.numerals import ONES, ORDINALS, SCALES, TENS
 from paraqd.reading.units import SPELLINGS
@@ -17,6 +17,7 @@ from paraqd.reading.units import SPELLINGS
 PARTS = {"NN": "n", "NNS": "n", "VB": "v", "VBD": "v", "VBG": "v", "VBN": "v", "VBP": "v", "VBZ": "v"}
 PARTS |= {"JJ": "a", "RB": "r"}
 _PLAIN = re.compile(r"[A-Z]?[a-z]{2,}")
+_COMMON_FORMS = 55  # the level of the rarest form that is used without a look at other forms
 _JOINED = frozenset("-'’/&$\\_^=+*#@;")
 # words of arithmetic and words that relate, count, order or compare: none of them is replaced
 WEIGHTY = frozenset(
@@ -102,10 +103,32 @@ def replacement(text: str, word: ContentWord, lemma: str) -> tuple[int, int, str
 
     Return None if the form of the other word is not known.
     """
-    form = inflect(lemma, word.token.tag_) if word.part in "nv" else lemma
+    form = form_of(lemma, word.token.tag_) if word.part in "nv" else lemma
     if form is None:
         return None
     if text[word.start].isupper():
         form = form[0].upper() + form[1:]
     start, made = fix_article(text, word.start, form)
     return start, word.end, made
+
+
+def form_of(lemma: str, tag: str) -> str | None:
+    """Return the form of a noun or a verb for a Penn Treebank tag, or None if the form is not known.
+
+    Unlike `inflect`, this function also knows regular forms of rare words, and avoids archaic forms.
+
+    >>> form_of("fridge", "NNS"), form_of("blend", "VBN"), form_of("trousers", "NNS"), form_of("blorven", "NNS")
+    ('fridges', 'blended', 'trousers', None)
+    """
+    form = inflect(lemma, tag)
+    if form is not None and level(form) <= _COMMON_FORMS:
+        return form
+    ends = {"NNS": ("s", "es"), "VBZ": ("s", "es"), "VBD": ("ed", "d"), "VBN": ("ed", "d"), "VBG": ("ing",)}.get(
+        tag, ()
+    )
+    regular = [lemma + end for end in ends]
+    if lemma.endswith("y"):
+        regular += [f"{lemma[:-1]}i{end}" for end in ("es", "ed") if end in ends]
+    if lemma.endswith("s") and tag == "NNS":  # a noun without a singular
+        regular.insert(0, lemma)
+    return next((made for made in regular if level(made) < UNLISTED), form)

@@ -49,7 +49,9 @@ _KINDS: Mapping[str, str] = {
 _ALIKE = frozenset("fruit vegetable flower insect garment instrument treat musician".split())
 # other words for a kind, or for things of the kind that a list of words does not show
 _RELATED: Mapping[str, frozenset[str]] = {
-    "vehicle": frozenset("train bicycle bike traffic road garage parking wheel tyre tire driver passenger".split()),
+    "vehicle": frozenset(
+        "train bus taxi cab bicycle bike traffic road garage parking wheel tyre tire driver passenger".split()
+    ),
     "animal": frozenset("pet creature milk egg wool herd zoo farm barn kennel litter leg head beast".split()),
     "bird": frozenset("egg poultry fowl flock animal nest leg head chick".split()),
     "shop": frozenset("store market bread cake book".split()),

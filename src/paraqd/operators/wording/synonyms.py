@@ -90,17 +90,24 @@ class Synonyms(Operator):
 def _fitting(
     problems: Sequence[Problem], offers: Sequence[Sequence[Proposal]], model: LanguageModel
 ) -> list[list[Proposal]]:
-    """Keep the proposals that lower the log-probability of their text only a little."""
-    texts = []
+    """Keep the proposals that lower the log-probability of the sentences they change only a little."""
+    texts: list[str] = []
     for problem, found in zip(problems, offers, strict=True):
-        if found:
-            texts += [problem.text, *(splice(problem.text, proposal.edits) for proposal in found)]
+        for proposal in found:
+            start, end = _changed_part(problem, proposal)
+            after = len(problem.text) - end
+            made = splice(problem.text, proposal.edits)
+            texts += [problem.text[start:end], made[start : len(made) - after]]
     scores = iter(model.log_probabilities(texts) if texts else [])
-    kept = []
-    for found in offers:
-        whole = next(scores) if found else 0.0
-        kept.append([proposal for proposal in found if whole - next(scores) <= _limit(proposal)])
-    return kept
+    return [[proposal for proposal in found if next(scores) - next(scores) <= _limit(proposal)] for found in offers]
+
+
+def _changed_part(problem: Problem, proposal: Proposal) -> tuple[int, int]:
+    """Return the start and the end of the sentences that a proposal changes."""
+    first, last = min(start for start, _, _ in proposal.edits), max(end for _, end, _ in proposal.edits)
+    start = max((s.start for s in problem.sentences if s.start <= first), default=0)
+    end = min((s.end for s in problem.sentences if s.end >= last), default=len(problem.text))
+    return start, end
 
 
 def _limit(proposal: Proposal) -> float:

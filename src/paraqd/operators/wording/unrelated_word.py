@@ -11,8 +11,8 @@ from paraqd.operators.base import Operator, Resources
 from paraqd.operators.kept_quantities import Edit
 from paraqd.operators.rewriting.document import Document, parse
 from paraqd.operators.text import splice
-from paraqd.operators.wording.content_words import ContentWord, content_words, lemma_of, replacement
-from paraqd.operators.wording.lexicon import above, lemmas, level, senses, synset
+from paraqd.operators.wording.content_words import ContentWord, content_words, form_of, lemma_of, replacement
+from paraqd.operators.wording.lexicon import above, is_word, lemmas, level, senses, synset
 from paraqd.reading import Problem
 
 # Topics, that is, lexicographer files of WordNet. The words of one group hardly ever make sense in the place of a word
@@ -21,15 +21,26 @@ _THINGS = frozenset((5, 6, 8, 13, 15, 17, 18, 20, 21, 27))  # animals, artefacts
 _NOTIONS = frozenset((7, 9, 12, 16, 19, 22, 26))  # qualities, ideas, feelings, motives, phenomena, processes, states
 _DEEDS = frozenset((30, 33, 34, 35, 36, 38, 40, 42))  # change, contest, eating, contact, making, motion, possession …
 _UTTERANCES = frozenset((29, 31, 32, 37, 39, 43))  # bodily care, thought, speech, feeling, perception, weather
+_QUANTITIES = 23  # *jar* also means what a jar holds, which does not count here
 _OTHER_TOPICS: Mapping[str, tuple[frozenset[int], frozenset[int]]] = {
     "n": (_THINGS, _NOTIONS),
     "v": (_DEEDS, _UTTERANCES),
 }
 _MOST_SENSES = 3  # a word with many senses may make sense in any place
 _FIRST_SENSES = 2  # the senses of the old word that must be about one group of topics
-_RAREST = 50
+_MOST_COMMON, _RAREST = 10, 50  # levels
 _CLOSE = 15  # the most that the levels of two words of similar frequency differ
 _TRIES = 30
+# words that do not belong in school problems
+_UNSUITED = frozenset(
+    """
+    abortion adulterer adulteress adultery anus bestiality bigotry brothel castrate coitus concubine copulate
+    defecate erection excrement excrete fetish fornicate genitals genocide harlot heroin homicide incest lust
+    masturbate molest murderer nipple nudity orgasm paedophile pederast penis pimp pornography pregnancy prostitute
+    prostitution pubes racism racist rapist scrotum semen sexuality slavery sodomy suicide testicle urinate urine
+    uterus vagina vulva whore
+    """.split()
+)
 
 
 class UnrelatedWord(Operator):
@@ -97,7 +108,8 @@ def _draw(word: ContentWord, document: Document, rng: random.Random) -> str | No
         new = rng.choice(candidates)
         if similar and abs(level(new) - own) > _CLOSE:
             continue
-        if new not in document.words and not _related(word.lemma, new, word.part):
+        known = is_word(form_of(new, word.token.tag_) or "")
+        if known and new not in document.words and not _related(word.lemma, new, word.part):
             return new
     return None
 
@@ -105,7 +117,7 @@ def _draw(word: ContentWord, document: Document, rng: random.Random) -> str | No
 def _topics(lemma: str, part: str) -> frozenset[int]:
     """Return the topics of words that make no sense in the place of a word, or an empty set if there are none."""
     first, second = _OTHER_TOPICS.get(part, (frozenset(), frozenset()))
-    topics = {synset(sense.synset).topic for sense in senses(lemma, part)[:_FIRST_SENSES]}
+    topics = {synset(sense.synset).topic for sense in senses(lemma, part)[:_FIRST_SENSES]} - {_QUANTITIES}
     if not topics:
         return frozenset()
     if topics <= first:
@@ -115,15 +127,24 @@ def _topics(lemma: str, part: str) -> frozenset[int]:
 
 @cache
 def _candidates(part: str, topics: frozenset[int]) -> tuple[str, ...]:
-    """Return the words all of whose senses are about the topics."""
+    """Return the words all of whose senses are about the topics.
+
+    The most common words are left out, because they have many uses that dictionaries do not list.
+    """
     found = []
     for word in lemmas(part):
         own = senses(word, part)
-        if level(word) <= _RAREST and len(own) <= _MOST_SENSES and len(word) > 3:
-            elsewhere = any(senses(word, other) for other in "nvar" if other != part)
-            if not elsewhere and all(synset(sense.synset).topic in topics for sense in own):
+        fits = word not in _UNSUITED and len(word) > 3 and len(own) <= _MOST_SENSES
+        if fits and _MOST_COMMON < level(word) <= _RAREST and not _is_rather(word, part):
+            if all(synset(sense.synset).topic in topics for sense in own):
                 found.append(word)
     return tuple(found)
+
+
+def _is_rather(word: str, part: str) -> bool:
+    """Return True if a word is more common in another part of speech."""
+    counts = {other: sum(sense.count for sense in senses(word, other)) for other in "nvar"}
+    return counts.pop(part) < max(counts.values())
 
 
 def _related(one: str, other: str, part: str) -> bool:
