@@ -33,6 +33,11 @@ def test_a_word_is_not_cut_so_late_that_it_can_be_read():
     assert f"{FACTS}How many ticke" not in outputs(TEXT)
 
 
+def test_a_number_is_not_cut():
+    text = "How many of the 12345 or 0.6789 tickets did she sell in the morning?"
+    assert not any(each.endswith(("1", "12", "123", "1234", "0.", "0.6", "0.67")) for each in outputs(text))
+
+
 def test_a_question_that_sounds_complete_is_no_output():
     assert f"{FACTS}How many tickets did she sell" not in outputs(TEXT)
 

@@ -83,4 +83,4 @@ def _breaks_off(word: re.Match[str], at: int, *, half: int) -> bool:
     """Return True if a text that is cut off at a place in or after a word is clearly incomplete."""
     if at == word.end():
         return word[0].lower() in _BREAKS_OFF or at <= half
-    return at - word.start() <= _readable(word)
+    return word[0].isalpha() and at - word.start() <= _readable(word)  # a part of a number is another number
