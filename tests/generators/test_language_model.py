@@ -86,3 +86,11 @@ def test_loading(tmp_path, model):
 def test_a_missing_model():
     with pytest.raises(GeneratorUnavailableError, match=r"the language model needs the folder '\./none'"):
         load_language_model("./none", device="cpu")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_a_gpu_gives_the_same_numbers(tmp_path, model):
+    model.engine.model.save_pretrained(tmp_path / "tiny")
+    model.engine.tokenizer.save_pretrained(tmp_path / "tiny")
+    on_gpu = load_language_model(tmp_path / "tiny", device="cuda")
+    assert on_gpu.log_probabilities(TEXTS) == pytest.approx(model.log_probabilities(TEXTS), abs=1e-2)
