@@ -315,9 +315,7 @@ def choosing_half(pairs: Iterable[Pair]) -> Iterator[FaultyPair]:
     """Yield the pairs of `styles_validation` on which choices are made. The other half is only for reports."""
     for pair in pairs:
         if int(hashlib.sha256(pair.id.encode()).hexdigest(), 16) % 2 == 0:
-            yield FaultyPair(
-                pair.id, pair.question, pair.paraphrase, int(pair.label or 0), source="styles", placed=False
-            )
+            yield FaultyPair(pair.id, pair.question, pair.paraphrase, int(pair.label or 0), source="styles", placed=False)
 
 
 def draw(pairs: Pairs, *, most: int | None, seed: int) -> Iterator[FaultyPair]:
