@@ -15,7 +15,7 @@ from paraqd.errors import ParaqdError
 from paraqd.operators import Noted, Operator, apply, derive_rng, get, resources
 from paraqd.operators.plan import make_plan
 from paraqd.reading import read
-from paraqd.runs.augment import SCHEMA, AugmentError, augment
+from paraqd.runs.augment import SCHEMA, AugmentError, augment, models_of
 from paraqd.runs.augment_report_page import report_html
 from tests.runs.conftest import RULES, question, rows_of, write_questions
 
@@ -270,6 +270,35 @@ def test_models_given_are_used_and_their_nature_recorded(tmp_path, fake_models):
     assert [row["stand_in"] for row in rows[:3]] == [True, False, False]
     assert [row["source_model"] for row in rows[:3]] == ["fake-f9", "", "fake-fe"]
     assert rows[0]["paraphrase"].startswith("In other words")
+
+
+def test_a_language_model_is_loaded_before_the_work_and_chooses_synonyms(tmp_path, monkeypatch):
+    class Model:
+        def log_probabilities(self, texts):
+            return [-9.0 * ("obtain" in text) for text in texts]
+
+    asked = []
+    monkeypatch.setattr(
+        resources, "load_language_model", lambda model, *, device: asked.append((model, device)) or Model()
+    )
+    source = tmp_path / "q.jsonl"
+    source.write_text("".join(f'{{"question": "Tom gets {n} songs from me."}}\n' for n in range(10, 40)))
+    assert augment(source, tmp_path / "none.jsonl", operators=["Synonyms"]).written == 0
+    assert not asked
+    augment(source, tmp_path / "out.jsonl", operators=["Synonyms"], language_model="small", device="cpu")
+    assert asked == [("small", "cpu")]
+    words = {row["paraphrase"].split()[1] for row in rows_of(tmp_path / "out.jsonl")}
+    assert words == {"receives", "acquires"}
+
+
+def test_a_missing_language_model_is_an_error(tmp_path, corpus):
+    with pytest.raises(ParaqdError, match=r"the language model needs the folder '\./none'"):
+        augment(corpus, tmp_path / "out.jsonl", operators=["Synonyms"], language_model="./none", device="cpu")
+
+
+def test_the_language_model_is_a_setting_of_the_run():
+    spec = resources.ResourceSpec(language_model="small")
+    assert models_of(spec)["language_model"] == "small" and "language_model" not in models_of(resources.ResourceSpec())
 
 
 def test_without_stand_ins_the_papers_model_is_asked_for(tmp_path, fake_models):

@@ -68,6 +68,14 @@ def augment(
             metavar="DIR", help="The folder of the encoder for f5. Default: all-MiniLM-L6-v2.", rich_help_panel=MODELS
         ),
     ] = None,
+    language_model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="A language model that helps Synonyms to choose, such as SmolLM2-135M-Instruct.",
+            rich_help_panel=MODELS,
+        ),
+    ] = None,
     entities: Entities = "light",
     device: Device = None,
     report: Annotated[
@@ -102,6 +110,7 @@ def augment(
             stand_ins=stand_ins,
             generators=models_in(generator),
             encoder=encoder or DEFAULT_ENCODER,
+            language_model=language_model,
             entities=entities,
             device=device,
             columns=Columns(question=question_column, id=id_column),

@@ -72,6 +72,12 @@ BUILTIN: Mapping[str, str] = {
     "NumbersOrTopWords": "public_code",
     "ParaphraseOrTopWords": "public_code",
     "UnitsOrTopWords": "public_code",
+    "Synonyms": "wording.synonyms",
+    "Hypernyms": "wording.hypernyms",
+    "Typos": "wording.typos",
+    "UnrelatedWord": "wording.unrelated_word",
+    "BrokenWords": "wording.broken_words",
+    "MidWordTruncation": "questions.mid_word_truncation",
 }
 
 

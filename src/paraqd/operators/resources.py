@@ -10,6 +10,7 @@ from typing import Any
 
 from paraqd.extras import EXTRAS, MissingExtraError
 from paraqd.generators.encoder import DEFAULT_ENCODER, EncoderError, load_encoder
+from paraqd.generators.language_model import load_language_model
 from paraqd.operators import Resources
 from paraqd.operators.models.paper import load_paper_generator
 from paraqd.operators.plan import AugmentError, Plan, Step
@@ -33,6 +34,7 @@ class ResourceSpec:
     generators: Mapping[str, str | None] = field(default_factory=dict)
     device: str | None = None
     vocabulary: Vocabulary | None = None
+    language_model: str | None = None
 
 
 def build_resources(spec: ResourceSpec) -> Resources:
@@ -45,6 +47,8 @@ def build_resources(spec: ResourceSpec) -> Resources:
         lazy["entities"] = _spacy_entities
     for key, model in spec.generators.items():
         lazy[f"generator.{key}"] = partial(load_paper_generator, key, model, device=spec.device)
+    if spec.language_model is not None:
+        lazy["language_model"] = partial(load_language_model, spec.language_model, device=spec.device)
     given: dict[str, Any] = {} if spec.vocabulary is None else {"vocabulary": spec.vocabulary}
     return Resources(lazy, **given)
 
@@ -55,6 +59,7 @@ def load_models(plan: Plan, resources: Resources) -> Plan:
     A missing package or model is therefore reported before the work begins.
     """
     check_needs(plan, entities="spacy" if "entities" in resources else "light")
+    resources.get("language_model")  # loaded now if it was asked for
     return replace(plan, steps=tuple(_load_step_models(step, resources) for step in plan.steps))
 
 

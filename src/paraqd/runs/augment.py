@@ -142,6 +142,7 @@ def augment(
     stand_ins: bool = False,
     generators: Mapping[str, str] | None = None,
     encoder: str = DEFAULT_ENCODER,
+    language_model: str | None = None,
     entities: str = "light",
     device: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
@@ -173,6 +174,9 @@ def augment(
         Models for operators, keyed by the operator's name in the paper, such as ``{"f9": "models/f9"}``.
     encoder : str
         The sentence encoder that some operators use.
+    language_model : str, optional
+        A language model that helps Synonyms to choose: ``SmolLM2-135M-Instruct``, or a model's folder, file or name on
+        the hub. Without it, Synonyms uses only synonyms that fit every sense of a word.
     entities : str
         The method for recognising names: ``light`` or ``spacy``.
     device : str, optional
@@ -196,7 +200,13 @@ def augment(
     output = output_for(place, out, entities, options)
     given = {key: _absolute(model) for key, model in (generators or {}).items()}
     plan = make_plan(recipe, operators=operators, skip=skip, stand_ins=stand_ins, generators=given)
-    spec = ResourceSpec(entities=entities, encoder=_absolute(encoder), generators=plan.generators, device=device)
+    spec = ResourceSpec(
+        entities=entities,
+        encoder=_absolute(encoder),
+        generators=plan.generators,
+        device=device,
+        language_model=None if language_model is None else _absolute(language_model),
+    )
     resources = build_resources(spec)
     inputs = look_at(place, output, options, check=lambda table: table.require(columns), least=CHUNK)
     plan = load_models(plan, resources)
@@ -256,7 +266,10 @@ def run_settings(
 
 def models_of(spec: ResourceSpec) -> dict[str, str | None]:
     """Return the models that the operators may use, each with a hash of its files."""
-    return {key: model and with_hash(model) for key, model in {"encoder": spec.encoder, **spec.generators}.items()}
+    models: dict[str, str | None] = {"encoder": spec.encoder, **spec.generators}
+    if spec.language_model is not None:
+        models["language_model"] = spec.language_model
+    return {key: model and with_hash(model) for key, model in models.items()}
 
 
 def identity_of(models: Mapping[str, str | None]) -> str:
