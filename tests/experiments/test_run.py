@@ -39,7 +39,7 @@ _SPEC.loader.exec_module(_command)
 pytestmark = pytest.mark.xdist_group("experiments")  # one smoke run for all of them
 
 
-ARMS = ("recipes", "leak", "deletion", "sources", "optimisation", "margin")
+ARMS = ("recipes", "leak", "deletion", "sources", "more-questions", "optimisation", "margin")
 
 
 def tables(folder, name):
@@ -185,6 +185,21 @@ def test_questions_of_one_source_in_equal_steps(smoke):
         assert all(ids[triplets.texts[i]].startswith(source) for i in triplets.triplets[:, 0])
 
 
+def test_further_questions_are_added_to_the_training_questions(smoke):
+    folder, *_ = smoke
+    data = RunData(folder, SMOKE)
+    used = []
+    for training in experiment("more-questions").trainings(SMOKE):
+        triplets, _ = data.triplets(training)
+        used.append({triplets.texts[i] for i in triplets.triplets[:, 0]})
+    few, more, control = used
+    further = {row["question"] for row in open_table(data.more_questions("other_samples")).rows(["question"])}
+    assert few < more and more - few <= further
+    assert few < control and not control & further
+    [validation] = [table for table in tables(folder, "more-questions") if table["title"] == "Validation triplets"]
+    assert [row["seeds"] for row in validation["rows"]] == [1, 1, 1]
+
+
 def test_arms_differ_in_what_they_are_meant_to(smoke):
     folder, *_ = smoke
     data = RunData(folder, SMOKE)
@@ -232,7 +247,7 @@ def test_the_axes_of_a_models_vectors_are_kept(smoke):
 
 def test_arms_are_compared_with_the_first_by_their_means(smoke):
     folder, *_ = smoke
-    whole, differences, edits = tables(folder, "margin")
+    whole, differences, edits, _ = tables(folder, "margin")
     seen = {row["arm"]: row["separation"]["value"] for row in whole["rows"]}  # one seed each
     first = seen["cosine, 2"]
     for row in differences["rows"]:
@@ -258,6 +273,9 @@ def test_without_training_tables_are_made_from_the_scores_and_missing_models_are
     assert [row["arm"] for row in outcome.tables[0].rows] == ["paper"]
     assert "this model has no scores yet" in outcome.not_run["ParaQD, public code, all-MiniLM-L6-v2"]
     assert not (run / "models").exists()
+    (run / "trainings" / f"{missing.slug}.json").write_text('{"not_run": "there was no encoder"}')
+    [outcome] = run_experiments(["leak"], run, scale=SMOKE, device="cpu", figures=False, train=False)
+    assert outcome.not_run["ParaQD, public code, all-MiniLM-L6-v2"] == "there was no encoder"
     with pytest.raises(ExperimentError, match="there is no run in"):
         run_experiments(["leak"], tmp_path / "new", scale=SMOKE, train=False)
 
@@ -392,6 +410,14 @@ def test_a_folder_of_another_run_is_refused(smoke, tmp_path):
         run_experiments(["loss"], folder, scale=FULL)
     with pytest.raises(ExperimentError, match=r"holds a run with another epochs \(1, not 2\): choose another --out"):
         run_experiments(["loss"], folder, scale=with_settings(SMOKE, epochs=2))
+    run = tmp_path / "old"
+    (run / "locks").mkdir(parents=True)
+    recorded = json.loads((folder / "run.json").read_text())
+    del recorded["scale"]["arm_more_count"]  # a setting that the version which made the run did not have
+    (run / "run.json").write_text(json.dumps(recorded))
+    with pytest.raises(ExperimentError, match="nothing could be run"):
+        run_experiments(["leak"], run, scale=SMOKE, train=False)
+    shutil.rmtree(run)
     (tmp_path / "file").write_text("x")
     with pytest.raises(ExperimentError, match="is not a writable folder"):
         run_experiments(["loss"], tmp_path / "file", scale=SMOKE)

@@ -418,6 +418,8 @@ def _dialect(table: Table) -> Dialect:
         return Dialect(bom=bom)  # a CSV output uses commas
     known = {name for field in fields(Columns) for name in (field.name, *_ALIASES[field.name])}
 
+    csv.field_size_limit(_LIMIT)  # the limit applies to the whole process, so other code may have lowered it
+
     def merit(separator: str) -> tuple[int, int]:
         names = next(csv.reader([first], delimiter=separator), [])
         return sum(name.strip().casefold() in known for name in names), len(names)

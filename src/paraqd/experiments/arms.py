@@ -23,6 +23,7 @@ from paraqd.experiments.tables import Result
 from paraqd.scoring.verdict import THRESHOLD
 
 _COMPARED = ("separation", "mu_pos", "mu_neg", "macro_f1_paper", "weighted_f1_paper", "auc")
+_VALIDATED = ("separation", "accuracy")
 _ALL = "all invalid pairs"
 
 
@@ -51,6 +52,31 @@ def difference_table(results: Sequence[Result], notes: Sequence[str], *, samples
         f"questions and seeds ({samples} samples); with two or three seeds, the intervals are somewhat too narrow"
     )
     return Table("Differences between arms", tuple(columns), tuple(rows), (*notes, note))
+
+
+def validation_table(results: Sequence[Result], measurements: Measurements, notes: Sequence[str]) -> Table:
+    """Return a table of each arm's results on the validation triplets, with the value for each seed."""
+    found: dict[str, dict[str, Mapping[str, float]]] = {}
+    for result in results:
+        names, validation = result.row.names, measurements.facts(result.row.training).get("validation")
+        if validation:
+            found.setdefault(names["arm"], {})[names["seed"]] = validation
+    rows: list[Mapping[str, Cell]] = []
+    for arm, runs in found.items():
+        row: dict[str, Cell] = {"arm": arm, "seeds": len(runs)}
+        for name in _VALIDATED:
+            values = [run[name] for run in runs.values()]
+            row[name] = float(np.mean(values))
+            row[f"{name}_seeds"] = ", ".join(f"{value:.3f}" for value in values)
+        rows.append(row)
+    columns = [Column("arm", "arm"), Column("seeds", "seeds", decimals=0)]
+    for name in _VALIDATED:
+        columns += [Column(name, f"{name}: mean"), Column(f"{name}_seeds", f"{name}: each seed")]
+    note = (
+        "accuracy: the share of validation triplets in which the valid paraphrase scores higher than the invalid one; "
+        "all arms have the same validation triplets, which are made with the paper's recipe"
+    )
+    return Table("Validation triplets", tuple(columns), tuple(rows), (*notes, note))
 
 
 def edit_table(results: Sequence[Result], sets: Mapping[str, TestSet], notes: Sequence[str], *, samples: int) -> Table:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from paraqd.data.datasets import DatasetError, find, load_pairs, load_questions
 from paraqd.data.locks import exclusive
 from paraqd.data.mixture import paper_training, paper_validation
+from paraqd.data.near_twins import near_twins
 from paraqd.data.pairs import Pair, both_classes
 from paraqd.data.tables import TableError, open_table
 from paraqd.data.triplets import TripletSet, choose_questions, draw_triplets, read_triplets
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from paraqd.generators.train import Kind
 
 SAMPLES = "samples"
+OTHER_SAMPLES = "other_samples"
 EXAMPLES = "examples"
 _GENERATORS: Mapping[str, tuple[Kind, ...]] = {
     "paper": ("f9",),
@@ -118,6 +120,21 @@ class RunData:
         """The path of the file with the validation questions, which are not used for training."""
         return self._written("validation.jsonl", lambda: self._split()[1])
 
+    def more_questions(self, name: str) -> Path:
+        """Return the path of a file with further training questions from a data set."""
+        return self._written(f"{name}.jsonl", lambda: self._further(name))
+
+    def _further(self, name: str) -> list[dict[str, Any]]:
+        if name == OTHER_SAMPLES:
+            return self._samples()[-self.scale.arm_more_count :]
+        rows = load_questions(name, data_dir=self.data_dir)
+        held_out = [str(row["question"]) for row in open_table(self.validation_questions).rows(["question"])]
+        for test_set in self.scale.test_sets:
+            with suppress(NotRunError):
+                held_out += sorted({pair.question for pair in self.test_set(test_set).pairs})
+        twins = near_twins([str(row["question"]) for row in rows], held_out)
+        return [dict(row) for row, twin in zip(rows, twins, strict=True) if not twin][: self.scale.arm_more_count]
+
     def _written(self, name: str, rows: Callable[[], list[dict[str, Any]]]) -> Path:
         path = self.folder / "data" / name
         with self._alone(name):
@@ -136,10 +153,14 @@ class RunData:
         if self.scale.name != "smoke":
             rows = load_questions("questions", data_dir=self.data_dir)
             return paper_training(rows, size=self.scale.questions or len(rows)), paper_validation(rows)
-        tested = {pair.question for pair in self.test_set(SAMPLES).pairs}
-        rows = [row for row in load_questions(self._sample("questions.csv")) if row["question"] not in tested]
+        rows = self._samples()
         held = len(rows) // 6
         return rows[held:][: self.scale.questions], rows[:held]
+
+    def _samples(self) -> list[dict[str, Any]]:
+        """Return the sample questions that are not in the sample pairs."""
+        tested = {pair.question for pair in self.test_set(SAMPLES).pairs}
+        return [dict(row) for row in load_questions(self._sample("questions.csv")) if row["question"] not in tested]
 
     def source_hash(self) -> str | None:
         """Return the SHA-256 hash of the file from which the questions are taken, or None if the file is missing."""
@@ -163,6 +184,10 @@ class RunData:
     def pairs(self, recipe: str) -> PreparedPairs:
         """Return the pairs that a recipe produces from the training questions."""
         return self._prepared(recipe, self.questions, f"{recipe}.jsonl.gz")
+
+    def more_pairs(self, name: str, recipe: str) -> PreparedPairs:
+        """Return the pairs that a recipe produces from a data set of further questions."""
+        return self._prepared(recipe, self.more_questions(name), f"{name}-{recipe}.jsonl.gz")
 
     @cached_property
     def validation(self) -> TripletSet:
@@ -247,12 +272,21 @@ class RunData:
         method: Method = training.method
         assert method.recipe is not None
         prepared = self.pairs(method.recipe)
-        key = (method, training.without, training.questions, training.sources, training.triplets)
+        key = (
+            method,
+            training.without,
+            training.questions,
+            training.sources,
+            training.triplets,
+            training.more_questions,
+        )
         if key not in self._triplets:
-            path = self.pseudo_labelled(method.recipe)[0] if method.pseudo_labels else prepared.path
+            paths = [self.pseudo_labelled(method.recipe)[0] if method.pseudo_labels else prepared.path]
+            if training.more_questions:
+                paths.append(self.more_pairs(training.more_questions, method.recipe).path)
             seed = self.scale.settings.seed
             made = read_triplets(
-                path,
+                *paths,
                 seed=seed,
                 drop_operators=[training.without] if training.without else (),
                 questions=self._chosen(training),
@@ -274,7 +308,11 @@ class RunData:
         ids = [str(row["id"]) for row in open_table(self.questions).rows(["id"])]
         if training.sources:
             ids = [name for name in ids if name.startswith(training.sources)]
-        return choose_questions(ids, training.questions or len(ids), self.scale.settings.seed)
+        chosen = choose_questions(ids, training.questions or len(ids), self.scale.settings.seed)
+        if training.more_questions:
+            further = open_table(self.more_questions(training.more_questions)).rows(["id"])
+            chosen |= {str(row["id"]) for row in further}
+        return chosen
 
     # test sets
 

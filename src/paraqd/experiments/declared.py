@@ -170,6 +170,18 @@ def _sources(scale: Scale) -> list[Row]:
     return _arms(scale, arms, scale.arm_seeds)
 
 
+def _more_questions(scale: Scale) -> list[Row]:
+    few, total = _arm(PARAQD, scale), scale.arm_questions + scale.arm_more_count
+    arms = {
+        f"{scale.arm_questions:,} of the corpus": few,
+        f"{scale.arm_questions:,} of the corpus, {scale.arm_more_count:,} others": replace(
+            few, more_questions=scale.arm_more_questions
+        ),
+        f"{total:,} of the corpus": replace(few, questions=total),
+    }
+    return _arms(scale, arms, scale.arm_seeds)
+
+
 def _optimisation(scale: Scale) -> list[Row]:
     large = replace(_arm(PARAQD, scale), questions=scale.arm_few_questions)
     small = large.with_settings(batch_size=16, learning_rate=2e-5)
@@ -243,6 +255,9 @@ EXPERIMENTS = (
     Experiment("leak", "Word replacement if an operator does not apply", on=ARM, rows=_leak),
     Experiment("deletion", "f8 that only deletes numbers", on=ARM, rows=_deletion),
     Experiment("sources", "One corpus of questions against another, in equal steps", on=ARM, rows=_sources),
+    Experiment(
+        "more-questions", "Questions by EM_Math's publisher as further training questions", on=ARM, rows=_more_questions
+    ),
     Experiment("optimisation", "Batches, learning rates and trainers", on=ARM, rows=_optimisation),
     Experiment("margin", "Margins of the triplet loss", on=ARM, rows=_margin),
     Experiment("collapse", "Scores that are the product of two signs", on=ARM, rows=_collapse, kind="collapse"),

@@ -96,7 +96,7 @@ class Measurements:
         if not any(self._missing(training, sets, embeddings)):
             return
         if not self.train:
-            raise NotRunError("this model has no scores yet")
+            raise NotRunError(self._stored_reason(training) or "this model has no scores yet")
         with exclusive(self.folder / "locks" / f"{training.slug}.lock", wait=wait):
             wanted, drawn = self._missing(training, sets, embeddings)
             if not wanted and not drawn:
@@ -105,6 +105,7 @@ class Measurements:
                 folder, name = self._model(training)
             except NotRunError as error:
                 self._not_run[training.slug] = error
+                self._write_facts(training, {"not_run": str(error)})
                 raise
             # loaded as in ``paraqd evaluate``, so that both give equal scores; long texts are read completely
             embed = load_encoder(str(folder), device=self.data.device)
@@ -172,6 +173,10 @@ class Measurements:
         """Return the stored record of how a model was trained: its declaration, data, validation and seeds."""
         found: dict[str, Any] = json.loads(self._facts_file(training).read_text("utf-8"))
         return found
+
+    def _stored_reason(self, training: Training) -> str:
+        """Return the reason why an earlier run could not train a model, or an empty string."""
+        return str(self.facts(training).get("not_run", "")) if self._facts_file(training).is_file() else ""
 
     # models
 

@@ -53,6 +53,9 @@ class Training:
     triplets : int, optional
         The number of randomly drawn triplets to train on (default: all). With the same number, models trained on
         different questions take the same number of steps.
+    more_questions : str
+        The name of a data set whose questions are added to the training questions, such as ``em_questions`` (default:
+        none).
     trainer : {"paraqd", "fit"}
         Train with paraqd's own trainer or, as in the paper's public code, with sentence-transformers' ``fit``.
 
@@ -68,13 +71,14 @@ class Training:
     sources: tuple[str, ...] = ()
     triplets: int | None = None
     trainer: str = "paraqd"
+    more_questions: str = ""
 
     @property
     def slug(self) -> str:
         """A short unique name for use in file names."""
         digest = hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:8]
         words = [self.method.name, "search" if self.seed_search else "", f"no-{self.without}" if self.without else ""]
-        words += [*self.sources, "" if self.trainer == "paraqd" else self.trainer]
+        words += [*self.sources, self.more_questions, "" if self.trainer == "paraqd" else self.trainer]
         if self.settings.loss != "triplet" or self.settings.distance != "cosine":
             words.append(self.settings.loss if self.settings.loss != "triplet" else self.settings.distance)
         plain = "-".join("".join(c for c in word.lower() if c.isalnum() or c == "-") for word in words if word)
@@ -86,8 +90,13 @@ class Training:
         Fields that were added later appear only if they differ from their defaults, so the slugs of older declarations
         do not change.
         """
-        special = {"sources": list(self.sources), "triplets": self.triplets, "trainer": self.trainer}
-        usual: dict[str, Any] = {"sources": [], "triplets": None, "trainer": "paraqd"}
+        special = {
+            "sources": list(self.sources),
+            "triplets": self.triplets,
+            "trainer": self.trainer,
+            "more_questions": self.more_questions,
+        }
+        usual: dict[str, Any] = {"sources": [], "triplets": None, "trainer": "paraqd", "more_questions": ""}
         return {
             **{key: value for key, value in special.items() if value != usual[key]},
             "method": self.method.name,

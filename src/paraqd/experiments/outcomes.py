@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from paraqd.data.locks import HeldError
 from paraqd.evaluation.tables import Table
-from paraqd.experiments.arms import collapse_table, difference_table, edit_table
+from paraqd.experiments.arms import collapse_table, difference_table, edit_table, validation_table
 from paraqd.experiments.data import EXAMPLES, RunData, TestSet
 from paraqd.experiments.declared import ARM, Experiment
 from paraqd.experiments.errors import NotRunError
@@ -102,6 +102,7 @@ def _scores(outcome: ExperimentOutcome, data: RunData, measurements: Measurement
         outcome.tables += (
             difference_table(results, notes, samples=samples),
             edit_table(results, sets, notes, samples=samples),
+            validation_table(results, measurements, notes),
         )
     if figures:
         outcome.figures = draw(found, results, data, measurements, beside=scale.name == "full")

@@ -51,6 +51,9 @@ def begin_run(folder: Path, data: RunData, *, train: bool) -> None:
             there = _read(path)
             for key, value in json.loads(json.dumps(asked)).items():
                 known = there.get(key)
+                if key == "scale" and isinstance(known, dict):
+                    # an older version of paraqd did not record the settings that were added later
+                    value = {name: setting for name, setting in value.items() if name in known}
                 # if the questions' source is missing, the questions stored in the run's folder are used
                 if known != value and not (key == "questions" and (value is None or known is None)):
                     difference = _first_difference(key, known, value)

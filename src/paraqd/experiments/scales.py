@@ -30,6 +30,9 @@ class Scale:
         The prefixes of question ids that identify the two corpora to compare.
     arm_triplets : int
         The number of triplets from each of the two corpora.
+    arm_more_questions, arm_more_count
+        The name of the data set that adds further training questions, and the number of its questions. The name
+        ``other_samples`` stands for the samples that are not among the training questions.
     layers : int, optional
         The number of encoder layers to keep (default: all).
     note : str
@@ -50,6 +53,8 @@ class Scale:
     arm_seeds: tuple[int, ...] = (1, 2, 3)
     arm_sources: tuple[str, str] = ("aqua", "mathqa")
     arm_triplets: int = 27_000
+    arm_more_questions: str = "em_questions"
+    arm_more_count: int = 7_420
     layers: int | None = None
     seeds: tuple[int, ...] = SEEDS
     generators: Literal["smoke", "full"] = "full"
@@ -78,6 +83,8 @@ SMOKE = Scale(
     arm_seeds=(1,),
     arm_sources=("s05", "s06"),
     arm_triplets=16,
+    arm_more_questions="other_samples",
+    arm_more_count=8,
     layers=1,
     seeds=(0, 1),
     generators="smoke",
