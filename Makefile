@@ -6,6 +6,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help setup demo demo-augment test lint format docs bench bench-env bench-operators clean
 
+# one test process more than there are cores, because many tests wait for programs that they start
+TEST_PROCESSES ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
+
 # options for make bench, such as BENCH="--growth full --million" or BENCH=--quick
 BENCH ?=
 
@@ -42,7 +45,7 @@ demo-augment: $(VENV)/.core
 	@$(BIN)/python -m paraqd.cli.demo augment
 
 test: setup
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff format --check .

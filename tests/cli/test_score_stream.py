@@ -38,7 +38,7 @@ class Scorer(DigitScorer):
 
 def slow(*given, wanted=score.is_wanted, seen=[]):
     seen.append(1)
-    if sys.argv[2] == "writing" and len(seen) >= 1000 - 512 + 700:  # the rows scored before are not counted again
+    if sys.argv[2] == "writing" and len(seen) >= 700:  # it is called once for each row that is written
         time.sleep(600)
     return wanted(*given)
 

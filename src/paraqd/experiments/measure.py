@@ -80,6 +80,7 @@ class Measurements:
         self.checkpoint_seconds = checkpoint_seconds
         self._measured: dict[tuple[str, str], Measured] = {}
         self._not_run: dict[str, NotRunError] = {}
+        self._loadable: set[str] = set()
 
     def ensure(
         self, training: Training, sets: Sequence[TestSet], *, embeddings: Sequence[str] = (), wait: bool = True
@@ -183,6 +184,9 @@ class Measurements:
     def _model(self, training: Training) -> tuple[Path, str]:
         """Return a model's folder and name, and train the model if its folder does not exist."""
         try:
+            if training.encoder not in self._loadable:  # load it once before the data is prepared, which takes long
+                load_trainable(training.encoder, device="cpu")
+                self._loadable.add(training.encoder)
             return self._pretrained(training) if training.method.recipe is None else self._trained(training)
         except EncoderUnavailableError as error:
             raise NotRunError(str(error)) from None
