@@ -19,10 +19,11 @@ def matched(question, paraphrase):
         "unit": [(a.surface(q.text), b.surface(p.text)) for a, b in found.other_unit],
         "value": [(a.surface(q.text), b.surface(p.text)) for a, b in found.other_value],
         "derived": [item.surface(p.text) for item in found.derived],
+        "in_place": [(a.surface(q.text), b.surface(p.text)) for a, b in found.in_place],
     }
 
 
-NOTHING = {"lost": [], "added": [], "unit": [], "value": [], "derived": []}
+NOTHING = {"lost": [], "added": [], "unit": [], "value": [], "derived": [], "in_place": []}
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,8 @@ def test_what_is_equal_is_no_finding(question, paraphrase):
     ("question", "paraphrase", "found"),
     [
         ("It weighs 7 pounds and 4 ounces.", "It weighs 7 pounds and ounces.", {"lost": ["4 ounces"]}),
-        ("Ann has 15 pens.", "Ann has 50 pens.", {"value": [("15", "50")]}),
+        ("Ann has 15 pens.", "Ann has 50 pens.", {"in_place": [("15", "50")]}),
+        ("Ann has 15 pens.", "There are 50 pens in the box.", {"value": [("15", "50")]}),
         ("Ann ran 200 km.", "Ann ran 200 cm.", {"unit": [("200 km", "200 cm")]}),
         ("A pen costs $5.", "A pen costs €5.", {"unit": [("$5", "€5")]}),
         ("The sum is -5.", "The sum is 5.", {"value": [("-5", "5")]}),

@@ -62,6 +62,7 @@ class Matching(NamedTuple):
     added: tuple[Amount, ...]
     innocent: tuple[Amount, ...]  # amounts that need no counterpart
     derived: tuple[Amount, ...]  # amounts of the paraphrase that follow from the question's numbers
+    in_place: tuple[tuple[Amount, Amount], ...] = ()  # different numbers between the same words
 
 
 @computed_once

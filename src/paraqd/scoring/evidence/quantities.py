@@ -12,6 +12,7 @@ from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.types import computed_once
 from paraqd.reading.units import SPELLINGS, dimension
 from paraqd.scoring.evidence.equal_quantities import Rule, equal_as_written, equal_rules, inverse_rules, single
+from paraqd.scoring.evidence.in_place import replaced_in_place
 from paraqd.scoring.evidence.matching import Amount, Matching, amounts_of, split_compounds
 from paraqd.scoring.evidence.roles import contexts, likeness
 
@@ -48,6 +49,7 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     same = list(_match_ratios(same, left, right))
     for rule in inverse_rules(question, paraphrase):
         _take(left, right, rule, same)
+    in_place = _take_replaced(left, right, replaced_in_place(question, paraphrase))
     runs = {part.value for item in amounts_of(question) for part in item.parts if part.unit is None}
     mine, theirs = _Matched([a for a, _ in same]), _Matched([b for _, b in same])
     innocent = _drop(left, lambda item: theirs.has(item) or _in_run(item, runs))
@@ -66,7 +68,14 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     innocent += _drop(right, lambda item: _refers_back(item, paraphrase))
     derived = _drop(right, lambda item: follows(item, question))
     return Matching(
-        tuple(same), tuple(other_unit), tuple(other_value), tuple(left), tuple(right), tuple(innocent), tuple(derived)
+        tuple(same),
+        tuple(other_unit),
+        tuple(other_value),
+        tuple(left),
+        tuple(right),
+        tuple(innocent),
+        tuple(derived),
+        tuple(in_place),
     )
 
 
@@ -81,6 +90,24 @@ def _take(left: list[Amount], right: list[Amount], rule: Rule, pairs: list[tuple
             left.remove(item)
             right.remove(other)
             pairs.append((item, other))
+
+
+def _take_replaced(
+    left: list[Amount], right: list[Amount], pairs: Sequence[tuple[Amount, Amount]]
+) -> list[tuple[Amount, Amount]]:
+    """Remove numbers that were replaced in place from both lists, and return the pairs.
+
+    If a value occurs several times, the unmatched amount of this value may stand elsewhere in the text.
+    """
+    found = []
+    for a, b in pairs:
+        mine = next((item for item in left if item.signed == a.signed), None)
+        theirs = next((item for item in right if item.signed == b.signed), None)
+        if mine is not None and theirs is not None:
+            left.remove(mine)
+            right.remove(theirs)
+            found.append((a, b))
+    return found
 
 
 def _take_equal(left: list[Amount], right: list[Amount]) -> list[tuple[Amount, Amount]]:

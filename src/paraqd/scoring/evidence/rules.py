@@ -12,6 +12,7 @@ from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.units import category
 from paraqd.scoring.evidence.figure_labels import label_findings
 from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote, quote_context
+from paraqd.scoring.evidence.in_place import swapped_in_place
 from paraqd.scoring.evidence.matching import Amount, Matching
 from paraqd.scoring.evidence.missing_words import gap_findings
 from paraqd.scoring.evidence.names import name_findings, pronoun_findings
@@ -54,6 +55,9 @@ class Reader:
 def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching | None = None) -> Iterator[Finding]:
     """Find missing, new, changed and swapped numbers, and changed units."""
     matching = matching or match_quantities(question, paraphrase)
+    for a, b in matching.in_place[:_MOST_REPORTED]:
+        message = as_sentence(f"A {_noun(a, b)} changed: {_became(a, b, question, paraphrase)}")
+        yield Finding("number_replaced", EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
     for a, b in matching.other_value[:_MOST_REPORTED]:
         message = as_sentence(f"A {_noun(a, b)} changed: {_became(a, b, question, paraphrase)}")
         feature = "algebra_changed" if {a.first.kind, b.first.kind} & _ALGEBRA else "number_changed"
@@ -118,7 +122,8 @@ def _members(problem: Problem) -> set[Fraction]:
 
 
 def _exchanges(matching: Matching, question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    for sure, a, b, a_there, b_there in swapped_numbers(matching, question, paraphrase)[:1]:
+    certain = [(_SURE_EXCHANGE, *found) for found in swapped_in_place(question, paraphrase)]
+    for sure, a, b, a_there, b_there in (certain or swapped_numbers(matching, question, paraphrase))[:1]:
         feature = "numbers_exchanged" if sure >= _SURE_EXCHANGE else "numbers_crossed"
         where = original_and_paraphrase(
             quote_context(question, a.start, a.end), quote_context(paraphrase, b_there.start, b_there.end)

@@ -1,0 +1,81 @@
+"""Find numbers that were replaced in place: the words on both sides are the same, but the number is another."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+
+from paraqd.reading import Kind, Problem
+from paraqd.reading.types import computed_once
+from paraqd.scoring.evidence.matching import Amount, amounts_of
+
+_WORD = re.compile(r"[^\W\d_]+")
+_JOINED = re.compile(r"[\s,;:+&*x×-]*(?:and|or|to|by|plus|times)?[\s,;:+&*x×-]*", re.I)
+_SIDE = 2  # words on each side
+_LEAST = 3  # words in a frame; fewer words, as at the end of a text, say too little
+_BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT})
+Frame = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def swapped_in_place(question: Problem, paraphrase: Problem) -> list[tuple[Amount, Amount, Amount, Amount]]:
+    """Return numbers that changed places between the same words.
+
+    Each result consists of two amounts of the question and the amounts of the paraphrase that have the same values. Two
+    numbers side by side, as in *the sum of 4 and 9*, are left out, because their order seldom matters.
+
+    >>> from paraqd.reading import read
+    >>> texts = "Ann has 5 red pens and 7 blue pens.", "Ann has 7 red pens and 5 blue pens."
+    >>> [tuple(int(item.first.value) for item in found) for found in swapped_in_place(*map(read, texts))]
+    [(5, 7, 5, 7)]
+    """
+    pairs = replaced_in_place(question, paraphrase)
+    return [
+        (a, b, b_there, a_there)
+        for number, (a, a_there) in enumerate(pairs)
+        for b, b_there in pairs[number + 1 :]
+        if a.signed == b_there.signed and b.signed == a_there.signed and not _side_by_side(question, a, b)
+    ]
+
+
+def _side_by_side(problem: Problem, a: Amount, b: Amount) -> bool:
+    first, last = sorted((a, b), key=lambda item: item.start)
+    return _JOINED.fullmatch(problem.text[first.end : last.start]) is not None
+
+
+def replaced_in_place(question: Problem, paraphrase: Problem) -> list[tuple[Amount, Amount]]:
+    """Return pairs of different numbers between the same words, if the words occur only once in each text.
+
+    >>> from paraqd.reading import read
+    >>> texts = "Ann has 5 red pens and 5 blue pens.", "Ann has 5 red pens and 7 blue pens."
+    >>> [(a.first.value, b.first.value) for a, b in replaced_in_place(*map(read, texts))]
+    [(Fraction(5, 1), Fraction(7, 1))]
+    """
+    here, there = _frames(question), _frames(paraphrase)
+    return [
+        (item, there[frame])
+        for frame, item in here.items()
+        if frame in there and item.signed != there[frame].signed and _alike(item, there[frame])
+    ]
+
+
+def _alike(a: Amount, b: Amount) -> bool:
+    """Return True if two amounts are of the same kind and have the same unit."""
+    one, other = a.first, b.first
+    plain = len(a.parts) == len(b.parts) == 1 and not (one.terms or other.terms)
+    return plain and one.kind is other.kind and one.kind not in _BOUND and one.unit == other.unit
+
+
+@computed_once
+def _frames(problem: Problem) -> dict[Frame, Amount]:
+    """Return the amounts of a text, keyed by the words around each, if these words occur only once."""
+    words = [(match.start(), match.group()) for match in _WORD.finditer(problem.text.lower())]
+    starts = [start for start, _ in words]
+    found = []
+    for item in amounts_of(problem):
+        first, last = bisect_left(starts, item.start), bisect_left(starts, item.end)
+        before = tuple(word for _, word in words[max(0, first - _SIDE) : first])
+        after = tuple(word for _, word in words[last : last + _SIDE])
+        found.append(((before, after), item))
+    counts = Counter(frame for frame, _ in found)
+    return {frame: item for frame, item in found if counts[frame] == 1 and len(frame[0]) + len(frame[1]) >= _LEAST}
