@@ -62,9 +62,7 @@ def test_further_questions_that_resemble_test_or_validation_questions_are_left_o
 
 def test_without_a_test_set_further_questions_are_refused(tmp_path, data_dir):
     (data_dir / "sawp_test.csv").unlink()
-    with pytest.raises(
-        NotRunError, match="near-duplicates of .* cannot be left out: sawp was not found"
-    ):
+    with pytest.raises(NotRunError, match=r"near-duplicates of .* cannot be left out: sawp was not found"):
         run_data(tmp_path, data_dir).more_questions("em_questions")
     assert not (tmp_path / "run" / "data" / "em_questions.jsonl").exists()
 
