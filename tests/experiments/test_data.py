@@ -21,9 +21,7 @@ OTHER = "A car covers 60 km in 2 hours. How fast is it?"
 def run_data(tmp_path, data_dir):
     run = tmp_path / "run" / "data"
     run.mkdir(parents=True, exist_ok=True)
-    (run / "validation.jsonl").write_text(
-        json.dumps({"id": "v", "question": NEAR_VALIDATION}) + "\n"
-    )
+    (run / "validation.jsonl").write_text(json.dumps({"id": "v", "question": NEAR_VALIDATION}) + "\n")
     return RunData(tmp_path / "run", FULL, data_dir=data_dir)
 
 
