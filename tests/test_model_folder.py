@@ -151,7 +151,7 @@ def test_a_folder_that_does_not_exist(tmp_path):
     with pytest.raises(ModelError, match="nowhere does not exist"):
         read_model_folder(tmp_path / "nowhere")
     (tmp_path / "s.csv").write_text("question\n")
-    with pytest.raises(ModelError, match=r"s\.csv is a file, not a model folder; pass default or"):
+    with pytest.raises(ModelError, match=r"s\.csv is a file, not a model folder; pass default, or"):
         read_model_folder(tmp_path / "s.csv")
 
 

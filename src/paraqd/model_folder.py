@@ -158,7 +158,9 @@ def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
             problem = f"is not a model folder: it has no {FACTS_FILE}"
         else:
             problem = "is a file, not a model folder" if folder.exists() else "does not exist"
-        raise ModelError(f"{folder} {problem}; pass default or a folder that paraqd train or paraqd export created")
+        raise ModelError(
+            f"{folder} {problem}; pass default, or a folder that paraqd export or paraqd train --recipe default created"
+        )
     try:
         facts = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
     except RecursionError:

@@ -24,10 +24,19 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_a_column_with_a_quite_different_name_is_not_suggested(here, fails):
+    Path("de.csv").write_text("Nr;Frage;Umschreibung\n1;Was?;Was denn?\n")
+    line = fails("score", "de.csv", "-o", "out.csv")
+    assert "name the column with --question-column NAME" in line
+    line = fails("score", "de.csv", "-o", "out.csv", "--question-column", "Frage")
+    assert "name the column with --paraphrase-column NAME" in line
+
+
 def test_missing_column(here, fails):
     Path("q.csv").write_text(f"nr,text\n1,{QUESTION}\n")
     line = fails("augment", "q.csv", "-o", "out.parquet", "--operators", "f2")
     assert line == "error: q.csv has no column 'question' (it has: nr, text); did you mean --question-column text?"
+
     assert run(["augment", "q.csv", "-o", "o.csv", "--operators", "f2", "--question-column", "text", "-q"]) == 0
 
 

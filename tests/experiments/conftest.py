@@ -1,7 +1,10 @@
-"""One smoke run of everything, by the command itself, that all tests here look at."""
+"""One smoke run of everything, by the command itself, that most tests here look at, and a small data folder."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +17,10 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("sklearn")
 
 ROOT = Path(__file__).parents[2]
+TEST_QUESTION = "Ann has 12 pens and gives 3 to Bob. How many pens are left?"
+NEAR = "Ann has 7 pens and gives 2 to Bob. How many pens are left?"
+OTHER = "A car covers 60 km in 2 hours. How fast is it?"
+HELD_OUT = "The perimeter of a square field is 40 m. What is its area?"
 
 
 def command(*arguments):
@@ -36,3 +43,24 @@ def smoke(tmp_path_factory):
     stdout, stderr = process.communicate()
     assert process.returncode == 0, stderr
     return out, stdout, stderr
+
+
+def write_test_set(folder, name):
+    with open(folder / f"{name}_test.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["question", *(("paraphrase", "label") if name == "pawp" else ("augmented", "final_label"))])
+        writer.writerows([[TEST_QUESTION, TEST_QUESTION, 1], [TEST_QUESTION, "Ann has pens.", 0]])
+
+
+@pytest.fixture
+def data_dir(tmp_path, monkeypatch):
+    """A data folder with three test sets of one question and with ``em_questions``."""
+    monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in ("aquarat", "sawp", "pawp"):
+        write_test_set(folder, name)
+    with gzip.open(folder / "em_questions.jsonl.gz", "wt", encoding="utf-8") as file:
+        for number, text in enumerate((NEAR, OTHER, HELD_OUT)):
+            file.write(json.dumps({"id": f"em-{number}", "question": text}) + "\n")
+    return folder

@@ -14,7 +14,7 @@ pytest.importorskip("sentence_transformers")
 from paraqd.data.pairs import Pair
 from paraqd.evaluation.intervals import bootstrap
 from paraqd.evaluation.metrics import evaluate
-from paraqd.experiments.arms import describe_collapse, difference_table, edit_table
+from paraqd.experiments.arms import describe_collapse, difference_table, edit_table, validation_table
 from paraqd.experiments.data import RunData, TestSet
 from paraqd.experiments.declared import experiment
 from paraqd.experiments.errors import NotRunError
@@ -90,6 +90,25 @@ def test_the_kinds_of_edit_share_the_difference():
     assert found["words replaced"]["accepted"] == 0
     assert found["words replaced"]["part"] == pytest.approx(found["all invalid pairs"]["difference"].value)
     assert found["words deleted, with a number or unit"]["part"] == pytest.approx(0)
+
+
+class Records:
+    """Stand in for a run's training records: a validation result for each seed of both arms."""
+
+    def facts(self, training):
+        shift = 0.5 if training.method.name == "ParaQD" else 0
+        seed = training.settings.seed
+        return {"validation": {"separation": shift + seed / 10, "accuracy": seed / 4}} if seed < 3 else {}
+
+
+def test_validation_results_are_means_over_the_seeds_that_have_them():
+    test = test_set()
+    table = validation_table(leak_results(test, lower_replaced(test)), Records(), ())
+    first, second = table.rows
+    assert (first["arm"], first["seeds"], first["separation_seeds"]) == ("paper", 2, "0.600, 0.700")
+    assert (second["arm"], second["seeds"], second["accuracy_seeds"]) == ("public-code", 2, "0.250, 0.500")
+    assert (first["separation"], second["separation"]) == (pytest.approx(0.65), pytest.approx(0.15))
+    assert first["accuracy"] == second["accuracy"] == pytest.approx(0.375)
 
 
 def test_an_experiment_that_the_paper_does_not_have_makes_its_table_at_full_scale():

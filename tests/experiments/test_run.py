@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -271,13 +272,36 @@ def test_without_training_tables_are_made_from_the_scores_and_missing_models_are
     shutil.rmtree(run / "scores" / missing.slug)
     [outcome] = run_experiments(["leak"], run, scale=SMOKE, device="cpu", figures=False, train=False)
     assert [row["arm"] for row in outcome.tables[0].rows] == ["paper"]
-    assert "this model has no scores yet" in outcome.not_run["ParaQD, public code, all-MiniLM-L6-v2"]
+    assert outcome.not_run == {"public-code, seed 1": "this model has no scores yet"}
     assert not (run / "models").exists()
-    (run / "trainings" / f"{missing.slug}.json").write_text('{"not_run": "there was no encoder"}')
+    (run / "not-run" / f"{missing.slug}.json").write_text('{"not_run": "there was no encoder"}')
     [outcome] = run_experiments(["leak"], run, scale=SMOKE, device="cpu", figures=False, train=False)
-    assert outcome.not_run["ParaQD, public code, all-MiniLM-L6-v2"] == "there was no encoder"
+    assert outcome.not_run == {"public-code, seed 1": "there was no encoder"}
+    assert (run / "run.json").read_bytes() == (folder / "run.json").read_bytes()
     with pytest.raises(ExperimentError, match="there is no run in"):
         run_experiments(["leak"], tmp_path / "new", scale=SMOKE, train=False)
+
+
+def test_without_figures_the_report_keeps_the_earlier_ones(smoke, tmp_path):
+    folder, *_ = smoke
+    run = tmp_path / "run"
+    shutil.copytree(folder, run)
+    before = json.loads((run / "experiments" / "loss.json").read_text())["figures"]
+    (run / before[0]["path"]).unlink()
+    run_experiments(["loss"], run, scale=SMOKE, device="cpu", figures=False, train=False)
+    assert json.loads((run / "experiments" / "loss.json").read_text())["figures"] == before[1:] != []
+    report = (run / "report.html").read_text()
+    assert before[1]["path"] in report and before[0]["path"] not in report
+
+
+def test_the_reason_why_a_model_was_not_trained_is_kept_beside_the_records(smoke):
+    folder, *_ = smoke
+    absent = [t for t in experiment("encoder").trainings(SMOKE) if t.encoder != SMOKE.encoder]
+    assert {path.stem for path in (folder / "not-run").iterdir()} == {training.slug for training in absent}
+    for training in absent:
+        assert not (folder / "trainings" / f"{training.slug}.json").exists()
+        reason = json.loads((folder / "not-run" / f"{training.slug}.json").read_text())["not_run"]
+        assert "copy it to the local Hugging Face cache" in reason and "--encoder" not in reason
 
 
 def test_operators_left_out_are_left_out(smoke):
@@ -417,6 +441,8 @@ def test_a_folder_of_another_run_is_refused(smoke, tmp_path):
     (run / "run.json").write_text(json.dumps(recorded))
     with pytest.raises(ExperimentError, match="nothing could be run"):
         run_experiments(["leak"], run, scale=SMOKE, train=False)
+    with pytest.raises(ExperimentError, match=r"holds a run with another arm more count \(8, not 9\)"):
+        run_experiments(["leak"], run, scale=replace(SMOKE, arm_more_count=9), train=False)
     shutil.rmtree(run)
     (tmp_path / "file").write_text("x")
     with pytest.raises(ExperimentError, match="is not a writable folder"):

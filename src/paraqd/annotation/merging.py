@@ -130,7 +130,7 @@ def merge_files(
     label_columns : sequence of str
         The columns with the labels in tables; see `read_annotators`.
     encoding : str, optional
-        The encoding of text files that are not UTF-8.
+        The encoding of all text files that are read (default: UTF-8).
 
     Raises
     ------

@@ -36,7 +36,7 @@ def experiment(
         typer.Argument(
             metavar="NAME",
             help="main, operators, loss, encoder, seed, train-operators, pseudo-labels, recipes, leak, deletion, "
-            "sources, optimisation, margin, collapse, test-operators, examples, or all.",
+            "sources, more-questions, optimisation, margin, collapse, test-operators, examples, or all.",
         ),
     ],
     out: Annotated[

@@ -55,7 +55,9 @@ IdColumn = Annotated[
 Encoding = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="The encoding of text files that are not UTF-8, such as cp1252.", rich_help_panel=FILES
+        metavar="NAME",
+        help="The encoding of all text files that are read, such as cp1252. Default: UTF-8.",
+        rich_help_panel=FILES,
     ),
 ]
 

@@ -263,8 +263,8 @@ _ALL = (
         files=_repository_files("synthetic"),
         whole=True,
         obtain=(
-            "it is in the folder datasets of paraqd's repository: work in a clone, or set PARAQD_DATASETS_URL to the "
-            "address of that folder and run paraqd data get synthetic"
+            "it is in the folder datasets of paraqd's repository: run pip install -e . in a clone, or set "
+            "PARAQD_DATASETS_URL to the address of that folder and run paraqd data get synthetic"
         ),
         kept_in="repository",
         operator_column="kind",

@@ -278,13 +278,13 @@ def _copy_standard_input() -> Path:
 
 def suggest(wanted: str, among: Sequence[str], aliases: Sequence[str] = ()) -> str | None:
     """Return the name in ``among`` that equals ``wanted`` or an alias, or the most similar name, or None."""
-    from rapidfuzz import process
+    from rapidfuzz import fuzz, process
 
     lowered = {name.casefold(): name for name in reversed(among)}
     for alias in (wanted, *aliases):
         if alias.casefold() in lowered:
             return lowered[alias.casefold()]
-    nearest = process.extractOne(wanted.casefold(), list(lowered), score_cutoff=60)
+    nearest = process.extractOne(wanted.casefold(), list(lowered), scorer=fuzz.ratio, score_cutoff=60)
     return lowered[nearest[0]] if nearest else None
 
 

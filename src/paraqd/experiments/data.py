@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 SAMPLES = "samples"
 OTHER_SAMPLES = "other_samples"
 EXAMPLES = "examples"
+_NOT_PUBLIC = "em_math"  # the test set that hardly anyone has
 _GENERATORS: Mapping[str, tuple[Kind, ...]] = {
     "paper": ("f9",),
     "paper-deletion": ("f9",),
@@ -130,8 +131,11 @@ class RunData:
         rows = load_questions(name, data_dir=self.data_dir)
         held_out = [str(row["question"]) for row in open_table(self.validation_questions).rows(["question"])]
         for test_set in self.scale.test_sets:
-            with suppress(NotRunError):
+            try:
                 held_out += sorted({pair.question for pair in self.test_set(test_set).pairs})
+            except NotRunError as error:
+                if test_set != _NOT_PUBLIC:
+                    raise NotRunError(f"near-duplicates of the test questions cannot be left out: {error}") from None
         twins = near_twins([str(row["question"]) for row in rows], held_out)
         return [dict(row) for row, twin in zip(rows, twins, strict=True) if not twin][: self.scale.arm_more_count]
 
@@ -271,7 +275,11 @@ class RunData:
         """Return the triplets for a training run, and a description of the pairs from which the triplets are built."""
         method: Method = training.method
         assert method.recipe is not None
-        prepared = self.pairs(method.recipe)
+        prepared, further = self.pairs(method.recipe), None
+        if training.more_questions:
+            if method.pseudo_labels:
+                raise ExperimentError("pseudo-labels are not made for further questions: choose a method without them")
+            further = self.more_pairs(training.more_questions, method.recipe)
         key = (
             method,
             training.without,
@@ -282,8 +290,8 @@ class RunData:
         )
         if key not in self._triplets:
             paths = [self.pseudo_labelled(method.recipe)[0] if method.pseudo_labels else prepared.path]
-            if training.more_questions:
-                paths.append(self.more_pairs(training.more_questions, method.recipe).path)
+            if further is not None:
+                paths.append(further.path)
             seed = self.scale.settings.seed
             made = read_triplets(
                 *paths,
@@ -295,7 +303,7 @@ class RunData:
             if training.triplets is not None:
                 made = draw_triplets(made, training.triplets, seed)
             self._triplets = {key: made}  # keep only one set of triplets, because the sets are large
-        return self._triplets[key], prepared
+        return self._triplets[key], prepared if further is None else _both(prepared, further)
 
     def _chosen(self, training: Training) -> frozenset[str] | None:
         """Return the ids of the questions that a training run uses, or None if it uses all questions.
@@ -340,6 +348,12 @@ class RunData:
         except TableError as error:
             raise ExperimentError(str(error)) from None
         return TestSet(name, pairs, sha256_of(path))
+
+
+def _both(first: PreparedPairs, second: PreparedPairs) -> PreparedPairs:
+    """Describe two files of pairs together: the stand-ins and the skipped operators of both."""
+    stand_ins = tuple(dict.fromkeys((*first.stand_ins, *second.stand_ins)))
+    return replace(first, stand_ins=stand_ins, left_out={**first.left_out, **second.left_out})
 
 
 def _entity_reader() -> str:

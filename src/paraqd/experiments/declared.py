@@ -174,7 +174,7 @@ def _more_questions(scale: Scale) -> list[Row]:
     few, total = _arm(PARAQD, scale), scale.arm_questions + scale.arm_more_count
     arms = {
         f"{scale.arm_questions:,} of the corpus": few,
-        f"{scale.arm_questions:,} of the corpus, {scale.arm_more_count:,} others": replace(
+        f"{scale.arm_questions:,} of the corpus, with {scale.arm_more_questions}": replace(
             few, more_questions=scale.arm_more_questions
         ),
         f"{total:,} of the corpus": replace(few, questions=total),

@@ -20,7 +20,7 @@ from paraqd.data.writers import replace_json, replacing, write_rows
 from paraqd.evaluation.intervals import Bootstrap, Estimate, bootstrap
 from paraqd.evaluation.metrics import Metrics, evaluate
 from paraqd.experiments.data import RunData, TestSet
-from paraqd.experiments.errors import NotRunError
+from paraqd.experiments.errors import NotRunError, without_data_path
 from paraqd.experiments.methods import Training
 from paraqd.experiments.public_fit import fit
 from paraqd.generators.encoder import EncoderUnavailableError, encoder_folder, load_encoder
@@ -29,7 +29,7 @@ from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.signature import folder_hash, signature
 from paraqd.scoring.verdict import THRESHOLD
 from paraqd.training.bi_encoder import describe, train_bi_encoder
-from paraqd.training.encoders import embedder, load_trainable
+from paraqd.training.encoders import check_available, embedder, load_trainable
 from paraqd.training.seed_search import SeedSearch, search_seed
 from paraqd.training.settings import CHECKPOINT_SECONDS
 from paraqd.training.validation import Validation, validate
@@ -60,7 +60,7 @@ class Measurements:
 
     If ``train`` is True, missing models are trained and scored. ``keep`` contains the slugs of the models that are kept
     after scoring; all other models are deleted. ``analyse`` contains the slugs of the models whose vectors are analysed
-    by their principal axes.
+    by their principal axes. ``worked`` is True as soon as a model has been trained or scored.
     """
 
     def __init__(
@@ -80,7 +80,8 @@ class Measurements:
         self.checkpoint_seconds = checkpoint_seconds
         self._measured: dict[tuple[str, str], Measured] = {}
         self._not_run: dict[str, NotRunError] = {}
-        self._loadable: set[str] = set()
+        self._available: set[str] = set()
+        self.worked = False
 
     def ensure(
         self, training: Training, sets: Sequence[TestSet], *, embeddings: Sequence[str] = (), wait: bool = True
@@ -106,8 +107,10 @@ class Measurements:
                 folder, name = self._model(training)
             except NotRunError as error:
                 self._not_run[training.slug] = error
-                self._write_facts(training, {"not_run": str(error)})
+                self._write_reason(training, str(error))
                 raise
+            self.worked = True
+            self._reason_file(training).unlink(missing_ok=True)
             # loaded as in ``paraqd evaluate``, so that both give equal scores; long texts are read completely
             embed = load_encoder(str(folder), device=self.data.device)
             digest = folder_hash(folder)
@@ -177,19 +180,26 @@ class Measurements:
 
     def _stored_reason(self, training: Training) -> str:
         """Return the reason why an earlier run could not train a model, or an empty string."""
-        return str(self.facts(training).get("not_run", "")) if self._facts_file(training).is_file() else ""
+        path = self._reason_file(training)
+        return str(json.loads(path.read_text("utf-8"))["not_run"]) if path.is_file() else ""
 
     # models
 
     def _model(self, training: Training) -> tuple[Path, str]:
         """Return a model's folder and name, and train the model if its folder does not exist."""
         try:
-            if training.encoder not in self._loadable:  # load it once before the data is prepared, which takes long
-                load_trainable(training.encoder, device="cpu")
-                self._loadable.add(training.encoder)
+            if training.encoder not in self._available:  # check first, because preparing the data can take hours
+                check_available(training.encoder, remedy=self._remedy(training))
+                self._available.add(training.encoder)
             return self._pretrained(training) if training.method.recipe is None else self._trained(training)
         except EncoderUnavailableError as error:
             raise NotRunError(str(error)) from None
+
+    def _remedy(self, training: Training) -> str:
+        """Return advice on an encoder that is not on this machine. ``--encoder`` replaces only the scale's encoder."""
+        download = "download it on a machine with a connection, and copy it to the local Hugging Face cache"
+        own = training.encoder == self.data.scale.encoder
+        return f"{download}, or pass a folder with --encoder" if own else download
 
     def _pretrained(self, training: Training) -> tuple[Path, str]:
         folder, name = encoder_folder(training.encoder), training.encoder
@@ -203,7 +213,8 @@ class Measurements:
             found = validate(load_encoder(str(folder), device=self.data.device), self.data.validation).to_dict()
         except NotRunError:  # the questions for validation are missing
             found = {}
-        self._write_facts(training, {"validation": found})
+        if found or not self._facts_file(training).is_file():  # keep an earlier record that has the validation
+            self._write_facts(training, {"validation": found})
         return folder, name
 
     def _trained(self, training: Training) -> tuple[Path, str]:
@@ -252,7 +263,8 @@ class Measurements:
             "seconds": None if done.reused else round(time.monotonic() - started, 1),
             "seeds": None if search is None else _seeds(search),
         }
-        self._write_facts(training, facts)
+        if not done.reused or not self._facts_file(training).is_file():  # a reused model already has its record
+            self._write_facts(training, facts)
         return folder, training.slug
 
     def _fit(self, training: Training, triplets: TripletSet, folder: Path) -> None:
@@ -295,6 +307,10 @@ class Measurements:
     def _facts_file(self, training: Training) -> Path:
         return self.folder / "trainings" / f"{training.slug}.json"
 
+    def _reason_file(self, training: Training) -> Path:
+        # not in the folder of training records: a failed attempt must not replace the record of a trained model
+        return self.folder / "not-run" / f"{training.slug}.json"
+
     def _write_scores(self, training: Training, test: TestSet, scores: NDArray[Any], signed: str) -> None:
         # texts and labels are omitted, so that a run can be published
         rows = [
@@ -307,6 +323,11 @@ class Measurements:
 
     def _write_facts(self, training: Training, facts: dict[str, Any]) -> None:
         replace_json(self._facts_file(training), {**training.to_dict(), **facts})
+
+    def _write_reason(self, training: Training, reason: str) -> None:
+        """Store the reason why a model could not be trained, so that a later call without training can report it."""
+        cleaned = without_data_path(reason, self.data.data_dir)
+        replace_json(self._reason_file(training), {**training.to_dict(), "not_run": cleaned})
 
 
 def _seeds(search: SeedSearch) -> dict[str, Any]:

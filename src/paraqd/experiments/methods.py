@@ -38,7 +38,10 @@ METHODS = (PRETRAINED, UDA, UDA_PL, SSMBA, SSMBA_PL, PARAQD)
 
 @dataclass(frozen=True)
 class Training:
-    """The declaration of a model: everything that determines the model's weights.
+    """The declaration of a model: its method, encoder, settings and choice of training questions.
+
+    The pairs in the run's data folder also determine the weights. They depend, for example, on the stand-ins that were
+    available. Models with the same declaration in two runs can therefore differ.
 
     Attributes
     ----------

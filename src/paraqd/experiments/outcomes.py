@@ -25,6 +25,8 @@ from paraqd.experiments.tables import (
 )
 from paraqd.training.encoders import MPNET_NOTE, PAPER_ENCODERS
 
+_HAND_WRITTEN = "pawp"  # the test set that was not made with operators
+
 
 @dataclass
 class ExperimentOutcome:
@@ -73,10 +75,7 @@ def _scores(outcome: ExperimentOutcome, data: RunData, measurements: Measurement
         try:
             measurements.ensure(training, tested, embeddings=_embedded_sets(found, scale, figures=figures))
         except NotRunError as error:
-            name = f"{training.method.name}, {training.encoder}" + (
-                f", without {training.without}" if training.without else ""
-            )
-            outcome.not_run[name] = str(error)
+            outcome.not_run[_name(found, scale, training)] = str(error)
             rows = [row for row in rows if row.training != training]
     results = [
         Result(row, measurements.measured(row.training, sets[row.test_set])) for row in rows if row.test_set in sets
@@ -106,6 +105,14 @@ def _scores(outcome: ExperimentOutcome, data: RunData, measurements: Measurement
         )
     if figures:
         outcome.figures = draw(found, results, data, measurements, beside=scale.name == "full")
+
+
+def _name(found: Experiment, scale: Scale, training: Training) -> str:
+    """Return the name by which a model is listed if it could not be trained: its arm and seed, or its method."""
+    if found.on == ARM:
+        names = next(row.names for row in found.rows(scale) if row.training == training)
+        return f"{names['arm']}, seed {names['seed']}"
+    return f"{training.method.name}, {training.encoder}" + (f", without {training.without}" if training.without else "")
 
 
 def encoder_notes(not_run: Mapping[str, str]) -> list[str]:
@@ -206,6 +213,9 @@ def _pseudo_labels(outcome: ExperimentOutcome, data: RunData) -> None:
 def _test_operators(outcome: ExperimentOutcome, data: RunData) -> None:
     sets = []
     for name in data.scale.test_sets:
+        if name == _HAND_WRITTEN:
+            outcome.not_run[name] = "its paraphrases were written by hand, so no operators made them"
+            continue
         try:
             count_test_operators(data.test_set(name))
             sets.append(data.test_set(name))

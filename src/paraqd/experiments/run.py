@@ -100,10 +100,10 @@ def run_experiments(
             if outcome is None:
                 continue
             with exclusive(folder / "locks" / "run.lock"):
-                write_outcome(outcome, folder, data_dir)
+                write_outcome(outcome, folder, data_dir, figures=figures)
             outcomes.append(outcome)
     outcomes.sort(key=lambda outcome: chosen.index(outcome.experiment))
-    finish_run(folder, data)
+    finish_run(folder, data, worked=measurements.worked)
     if not any(outcome.tables for outcome in outcomes):
         reasons = {why for outcome in outcomes for why in outcome.not_run.values()}
         raise ExperimentError(f"nothing could be run: {'; '.join(sorted(reasons))}")

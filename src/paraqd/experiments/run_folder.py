@@ -13,10 +13,10 @@ from paraqd.data.locks import exclusive
 from paraqd.data.writers import replace_json
 from paraqd.evaluation.tables import write_tables
 from paraqd.experiments.data import RunData
-from paraqd.experiments.errors import ExperimentError
+from paraqd.experiments.errors import ExperimentError, without_data_path
 from paraqd.experiments.outcomes import ExperimentOutcome
 from paraqd.experiments.report import write_report
-from paraqd.experiments.scales import Scale
+from paraqd.experiments.scales import SCALES, Scale
 from paraqd.training.encoders import encoder_hash
 from paraqd.training.recipe_corpus import generator_facts
 from paraqd.version import __version__
@@ -52,8 +52,7 @@ def begin_run(folder: Path, data: RunData, *, train: bool) -> None:
             for key, value in json.loads(json.dumps(asked)).items():
                 known = there.get(key)
                 if key == "scale" and isinstance(known, dict):
-                    # an older version of paraqd did not record the settings that were added later
-                    value = {name: setting for name, setting in value.items() if name in known}
+                    known = {**_usual_settings(known), **known}
                 # if the questions' source is missing, the questions stored in the run's folder are used
                 if known != value and not (key == "questions" and (value is None or known is None)):
                     difference = _first_difference(key, known, value)
@@ -65,10 +64,13 @@ def begin_run(folder: Path, data: RunData, *, train: bool) -> None:
         replace_json(path, asked)
 
 
-def write_outcome(outcome: ExperimentOutcome, folder: Path, data_dir: str | Path | None) -> None:
+def write_outcome(
+    outcome: ExperimentOutcome, folder: Path, data_dir: str | Path | None, *, figures: bool = True
+) -> None:
     """Write an experiment's tables in three formats, and the data for its section of the report.
 
-    The data does not contain the path of the data folder.
+    The data does not contain the path of the data folder. If ``figures`` is False, no figures were plotted, and the
+    report keeps the figures of an earlier call whose files still exist.
     """
     name = outcome.experiment.name
     tables = folder / "tables"
@@ -78,21 +80,29 @@ def write_outcome(outcome: ExperimentOutcome, folder: Path, data_dir: str | Path
             write_tables(outcome.tables, tables / f"{name}.{ending}")
         else:  # a table from an earlier call is out of date
             (tables / f"{name}.{ending}").unlink(missing_ok=True)
+    path = folder / "experiments" / f"{name}.json"
+    shown = [{"path": figure.path, "title": figure.title} for figure in outcome.figures]
+    if not figures and path.is_file():
+        shown = [figure for figure in _read(path)["figures"] if (folder / figure["path"]).is_file()]
     facts = {
         "name": name,
         "title": outcome.experiment.title,
-        "not_run": {what: _without_local_path(why, data_dir) for what, why in outcome.not_run.items()},
-        "figures": [{"path": figure.path, "title": figure.title} for figure in outcome.figures],
+        "not_run": {what: without_data_path(why, data_dir) for what, why in outcome.not_run.items()},
+        "figures": shown,
     }
-    replace_json(folder / "experiments" / f"{name}.json", facts)
+    replace_json(path, facts)
 
 
-def finish_run(folder: Path, data: RunData) -> None:
-    """Record the package versions and the hashes of the test sets in ``run.json``, and write the report."""
+def finish_run(folder: Path, data: RunData, *, worked: bool) -> None:
+    """Record the package versions and the hashes of the test sets in ``run.json``, and write the report.
+
+    If ``worked`` is False, no model was trained or scored, so the recorded versions do not change.
+    """
     path = folder / "run.json"
     with exclusive(folder / "locks" / "run.lock"):
         facts = _read(path)
-        facts["versions"] = _combined_versions(facts.get("versions", {}), _versions())
+        if worked or "versions" not in facts:
+            facts["versions"] = _combined_versions(facts.get("versions", {}), _versions())
         facts["test_sets"] = {**facts.get("test_sets", {}), **{t.name: t.sha256 for t in data.loaded() if t.sha256}}
         replace_json(path, facts)
         write_report(folder)
@@ -121,6 +131,16 @@ def _scale_facts(scale: Scale) -> dict[str, Any]:
     return {**facts, "settings": scale.settings.to_dict()}
 
 
+def _usual_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the default settings of a recorded scale.
+
+    They replace the settings that were added after the run, which its record does not contain.
+    """
+    name = str(recorded.get("name", ""))
+    found: dict[str, Any] = json.loads(json.dumps(_scale_facts(SCALES.get(name) or Scale(name=name))))
+    return found
+
+
 def _combined_versions(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
     """Combine the recorded package versions with the current versions.
 
@@ -141,12 +161,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def _without_local_path(reason: str, data_dir: str | Path | None) -> str:
-    """Replace the data folder's path with DATA so that a run can be published.
-
-    >>> _without_local_path("put it at /home/me/data/a.csv", "/home/me/data")
-    'put it at DATA/a.csv'
-    """
-    return reason if data_dir is None else reason.replace(str(Path(data_dir)), "DATA")

@@ -31,8 +31,9 @@ class Scale:
     arm_triplets : int
         The number of triplets from each of the two corpora.
     arm_more_questions, arm_more_count
-        The name of the data set that adds further training questions, and the number of its questions. The name
-        ``other_samples`` stands for the samples that are not among the training questions.
+        The name of the data set that adds further training questions, and the largest number of its questions that
+        are added (near-duplicates of held-out questions are left out). The name ``other_samples`` stands for the
+        samples that are not among the training questions.
     layers : int, optional
         The number of encoder layers to keep (default: all).
     note : str

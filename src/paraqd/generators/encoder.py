@@ -95,20 +95,21 @@ class Encoder:
             return (states * padded["attention_mask"].unsqueeze(-1)).sum(dim=1).double().cpu().numpy()
 
 
-def fetch_encoder(name_or_folder: str, load: Callable[[str, bool], T]) -> T:
+def fetch_encoder(
+    name_or_folder: str, load: Callable[[str, bool], T], *, remedy: str = "pass a folder with --encoder"
+) -> T:
     """Load the default encoder from its package, or another encoder from a folder or the hub.
 
     ``load`` is called with the encoder's name or folder, and with True if only local files may be used. Every failure
-    raises an `EncoderError` with a one-line message.
+    raises an `EncoderError` with a one-line message. ``remedy`` is the advice in the message if the encoder is not on
+    this machine.
     """
     name = name_or_folder
     if name == DEFAULT_ENCODER:
         name = str(encoder_folder(name))
     check_encoder(Path(name).expanduser())
     try:
-        return load_pretrained(
-            name, lambda local: load(name, local), needed_by="the encoder", remedy="pass a folder with --encoder"
-        )
+        return load_pretrained(name, lambda local: load(name, local), needed_by="the encoder", remedy=remedy)
     except (GeneratorUnavailableError, MissingExtraError) as error:
         raise EncoderUnavailableError(str(error)) from None
 

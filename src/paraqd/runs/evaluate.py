@@ -81,7 +81,7 @@ def evaluate_file(
     score_column : str, optional
         The column with the scores, which must exist (default: ``score``, if it exists).
     encoding : str, optional
-        The encoding of text files that are not UTF-8.
+        The encoding of all text files that are read (default: UTF-8).
     device : str, optional
         The device for an encoder, such as ``cpu`` or ``cuda``.
     say : callable, optional

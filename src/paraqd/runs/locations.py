@@ -255,4 +255,4 @@ def _entry(path: Path, name: str) -> Entry:
 
 
 def _raise(error: OSError) -> None:
-    raise error
+    raise TableError(f"cannot read {error.filename}: {reason(error)}") from None

@@ -40,7 +40,7 @@ class RunOptions(TypedDict, total=False):
     - ``engine``: ``local`` (the default), ``ray``, or a custom engine.
     - ``address``: the ``HOST:PORT`` of a Ray cluster. By default, a cluster is started on this machine.
     - ``verbose``: show Ray's messages.
-    - ``encoding``: the encoding of text files that are not UTF-8.
+    - ``encoding``: the encoding of all text files that are read (default: UTF-8).
     - ``part_rows``: the maximum number of rows in a part. An interruption loses at most one part per worker.
     - ``overwrite``: replace a finished output. A file is replaced when the new file is complete. The parts in a folder
       are removed when the work begins, after the input, the options, the model and the installed packages have been

@@ -145,7 +145,7 @@ def survey(
     progress : Progress
         A progress callback for the stage ``reading``.
     encoding : str, optional
-        The encoding of text files that are not UTF-8.
+        The encoding of all text files that are read (default: UTF-8).
     keep_going : bool
         Use the readable rows of damaged text files. An unreadable line becomes a `LostRow`, and a truncated file ends
         at the point of truncation. Files that ``check`` rejects are skipped.

@@ -46,6 +46,21 @@ def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, de
     return model.float()  # the weights may be stored in half precision, but training needs full precision
 
 
+def check_available(name: str, *, remedy: str = "pass a folder with --encoder") -> None:
+    """Raise `EncoderUnavailableError` if an encoder is not on this machine and cannot be downloaded.
+
+    Only the encoder's configuration is read. ``remedy`` is the advice in the error message.
+    """
+    require_training()
+    from transformers import AutoConfig
+
+    fetch_encoder(
+        PAPER_ENCODERS.get(name, name),
+        lambda place, local: AutoConfig.from_pretrained(place, local_files_only=local, trust_remote_code=False),
+        remedy=remedy,
+    )
+
+
 def encoder_hash(name: str) -> str:
     """Return an 8-digit hexadecimal hash of an encoder's folder, or an empty string if the encoder is on the hub."""
     place = PAPER_ENCODERS.get(name, name)

@@ -33,7 +33,7 @@ class TrainingStopped(KeyboardInterrupt):  # an interrupt, not an error
 
 @dataclass(frozen=True, kw_only=True)
 class TrainSettings:
-    """The settings for training a bi-encoder. The defaults are the paper's settings.
+    """The settings for training a bi-encoder. The defaults are the paper's settings and our margin.
 
     Parameters
     ----------
