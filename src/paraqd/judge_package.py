@@ -72,7 +72,7 @@ paraqd score pairs.csv -o scored.csv --judge large    # asks the judge about eve
 paraqd score pairs.csv -o scored.csv --judge small    # does not use this package
 ```
 
-The judge belongs to version {{version}} of paraqd and to its model `{{model}}`. It is an ONNX graph and runs on the CPU.
+The judge belongs to version {{version}} of paraqd and to its model `{{model}}`. It runs on the CPU.
 """
 
 

@@ -36,7 +36,7 @@ def difference(one: str, other: str) -> list[str]:
     >>> difference("paraqd:0.1|model:a@1|threshold:0.5", "paraqd:0.2|model:a@1|threshold:0.5|skip:no")
     ['version of paraqd', 'setting of --no-skip']
     """
-    named = {"paraqd": "version of paraqd", "judge": "language-model judge", "skip": "setting of --no-skip"}
+    named = {"paraqd": "version of paraqd", "skip": "setting of --no-skip"}
     mine, theirs = (dict(part.split(":", 1) for part in each.split("|") if ":" in part) for each in (one, other))
     return [named.get(key, key) for key in {**mine, **theirs} if mine.get(key) != theirs.get(key)]
 
