@@ -62,7 +62,11 @@ class LanguageModel(OnnxModel):
     def session(self) -> Any:
         """The runtime session. All batches share it, because every session holds its own copy of the weights."""
         process = os.getpid() if self.threads > 1 else 0  # a session with one thread survives a fork
-        return self._once("session", process, lambda: _checked(self._session(self.threads), self.folder))
+        return self._once("session", process, self._shared_session)
+
+    def _shared_session(self) -> Any:
+        # several batches share the threads, so a thread that waits for its batch leaves the core to the others
+        return _checked(self._session(self.threads, spinning=False), self.folder)
 
     @property
     def _wide_session(self) -> Any:
